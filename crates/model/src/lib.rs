@@ -1,0 +1,27 @@
+//! What a boot is: clocks, tracks, spans, marks, counters, links, evidence and
+//! notices. No I/O, no policy.
+//!
+//! A [`Timeline`] is filled by sources (one call per piece of evidence) and
+//! read by analyses. Every event keeps the clock it was stamped by; an
+//! [`Axis`] brings events of different clocks onto one reference clock and
+//! says how sure that is.
+
+mod axis;
+mod clock;
+mod event;
+mod evidence;
+mod milestone;
+mod notice;
+mod stamp;
+mod symbol;
+mod timeline;
+
+pub use axis::{Axis, Placed};
+pub use clock::{Clock, ClockEdge, ClockId, ClockKind, How};
+pub use event::{Link, LinkKind, Mark, MarkKind, Span, SpanEnd, SpanId, Track, TrackId, TrackKind};
+pub use evidence::{Evidence, EvidenceFile, FileId, Usage};
+pub use milestone::Milestone;
+pub use notice::{Notice, Severity};
+pub use stamp::Stamp;
+pub use symbol::{Sym, Symbols};
+pub use timeline::Timeline;
