@@ -1,0 +1,230 @@
+//! The kernel's log: moments, and stages with a clear beginning and end.
+//!
+//! ```text
+//! [    0.110140] clocksource: Switched to clocksource arch_sys_counter
+//! [    0.150611] Trying to unpack rootfs image as initramfs...
+//! [    0.284571] Freeing initrd memory: 964K
+//! [    1.699627] Freeing unused kernel memory: 6464K
+//! [    1.719385] Checked W+X mappings: passed, no W+X pages found
+//! [    1.719428] Run /init as init process
+//! [    4.012345] systemd[1]: Switching root.
+//! ```
+
+use bootlap_model::{Evidence, Milestone, Severity, SpanEnd, TrackKind};
+use memchr::memmem;
+
+use super::clock::KernelClock;
+use super::initcall::Initcalls;
+use super::line::Line;
+use super::out::{Moment, Out};
+use super::printk::Prefix;
+
+const STAGES: (TrackKind, &str) = (TrackKind::Kernel, "kernel stages");
+
+/// Stages that one line begins and another ends: how the lines begin.
+const PAIRS: [Stage; 3] = [
+    Stage {
+        name: "unpack initramfs",
+        // "Unpacking initramfs..." is the text of kernels before 5.2.
+        begin: &[
+            "Trying to unpack rootfs image as initramfs",
+            "Unpacking initramfs",
+        ],
+        end: &["Freeing initrd memory", "Freeing initramfs memory"],
+    },
+    Stage {
+        name: "wait for root device",
+        begin: &["Waiting for root device"],
+        end: &["VFS: Mounted root"],
+    },
+    Stage {
+        // mark_readonly(), and with CONFIG_DEBUG_WX a walk of all page tables.
+        name: "protect kernel memory",
+        begin: &[
+            "Freeing unused kernel memory",
+            "Freeing unused kernel image (initmem)",
+        ],
+        end: &["Checked W+X mappings", "x86/mm: Checked W+X mappings"],
+    },
+];
+
+struct Stage {
+    name: &'static str,
+    begin: &'static [&'static str],
+    end: &'static [&'static str],
+}
+
+/// Which log a line is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Log {
+    /// The same as the lines before.
+    Same,
+    /// The same, but from its beginning: a second console registered.
+    PrintedAgain,
+    /// That of another boot: the first one had run init, or said it restarts.
+    OfAnotherBoot,
+}
+
+/// What was understood of the kernel's log so far.
+#[derive(Default)]
+pub(crate) struct Kernel {
+    pub(crate) clock: KernelClock,
+    initcalls: Initcalls,
+    began: [Option<(Moment, Evidence)>; PAIRS.len()],
+    version_seen: bool,
+    init_seen: bool,
+    restarts: bool,
+    /// The last line, to know its copy.
+    last: (i64, Vec<u8>),
+    /// The beginning of a line that the next one interrupted.
+    torn: Option<(Vec<u8>, Moment, Evidence)>,
+}
+
+impl Kernel {
+    /// What this line says of the log that it is in.
+    pub(crate) fn log_of(&self, line: &Line<'_>, prefix: &Prefix) -> Log {
+        let body = &line.text[prefix.body..];
+        let first =
+            body.starts_with(b"Linux version ") || body.starts_with(b"Booting Linux on physical");
+        let again = first && (self.version_seen || self.clock.latest_ns() > prefix.ns);
+        match again {
+            false => Log::Same,
+            true if self.init_seen || self.restarts => Log::OfAnotherBoot,
+            true => Log::PrintedAgain,
+        }
+    }
+
+    /// A line has this time: see [`KernelClock::look_for_step`].
+    pub(crate) fn look_for_step(&mut self, ns: i64, at: Evidence, out: &mut Out<'_>) {
+        self.clock.look_for_step(ns, !self.init_seen, at, out);
+    }
+
+    /// Looks at one line; `whole` if nothing interrupted it.
+    pub(crate) fn line(
+        &mut self,
+        line: &Line<'_>,
+        prefix: &Prefix,
+        whole: bool,
+        out: &mut Out<'_>,
+    ) {
+        let at = line.evidence(out.file);
+        let body = line.text[prefix.body..].trim_ascii_end();
+        let moment = Moment {
+            ns: prefix.ns,
+            first: line.first(),
+            last: line.ended.or(line.last()),
+            task: prefix.task,
+        };
+        if !self.clock.see(&moment, at, out) || self.is_copy(moment.ns, body, at, out) {
+            return;
+        }
+        if !self.initcalls.line(body, &moment, at, out) {
+            if whole {
+                self.message(line, body, &moment, at, out);
+            } else if body.starts_with(b"calling ") || body.starts_with(b"initcall ") {
+                self.torn = Some((body.to_vec(), moment, at));
+            }
+        }
+    }
+
+    /// Two consoles on one UART print each line twice.
+    fn is_copy(&mut self, ns: i64, body: &[u8], at: Evidence, out: &mut Out<'_>) -> bool {
+        if self.last.0 == ns && self.last.1 == body && !body.is_empty() {
+            out.notice(
+                "line-printed-twice",
+                Severity::Info,
+                at,
+                "these kernel lines came twice, and count once: two consoles share one line (keep_bootcon, or console= given twice), which also costs twice the time",
+            );
+            return true;
+        }
+        self.last.0 = ns;
+        self.last.1.clear();
+        self.last.1.extend_from_slice(body);
+        false
+    }
+
+    /// Looks at text without a time: the rest of an interrupted line?
+    pub(crate) fn rest_of_torn(&mut self, line: &Line<'_>, out: &mut Out<'_>) -> bool {
+        let Some((mut body, moment, mut at)) = self.torn.take() else {
+            return false;
+        };
+        body.extend_from_slice(line.text.trim_ascii_end());
+        at.end = line.evidence(out.file).end;
+        self.initcalls.line(&body, &moment, at, out)
+    }
+
+    fn message(
+        &mut self,
+        line: &Line<'_>,
+        body: &[u8],
+        moment: &Moment,
+        at: Evidence,
+        out: &mut Out<'_>,
+    ) {
+        match body.first() {
+            Some(b'R') if body.starts_with(b"Run ") && body.ends_with(b" as init process") => {
+                self.init_seen = true;
+                out.kernel_milestone(Milestone::InitStart, moment, at);
+            }
+            Some(b'r' | b'K')
+                if body.starts_with(b"reboot: Restarting") || body.starts_with(b"Kernel panic") =>
+            {
+                self.restarts = true;
+            }
+            Some(b'L') if body.starts_with(b"Linux version ") => self.version_seen = true,
+            Some(b's') if is_switch_root(body) => {
+                out.kernel_milestone(Milestone::SwitchRoot, moment, at);
+            }
+            Some(b'c' | b'S') if memmem::find(body, b"Switched to clocksource ").is_some() => {
+                self.initcalls.switched();
+            }
+            Some(b'C') if body.starts_with(b"Calibrating delay loop...") => calibration(line, out),
+            Some(b'T' | b'U' | b'F' | b'W' | b'V' | b'C' | b'x') => {
+                self.stage(body, moment, at, out);
+            }
+            _ => {}
+        }
+    }
+
+    fn stage(&mut self, body: &[u8], moment: &Moment, at: Evidence, out: &mut Out<'_>) {
+        let begins = |with: &[&str]| with.iter().any(|w| body.starts_with(w.as_bytes()));
+        for (stage, began) in PAIRS.iter().zip(&mut self.began) {
+            if begins(stage.begin) {
+                *began = Some((*moment, at));
+            } else if begins(stage.end)
+                && let Some((began, mut evidence)) = began.take()
+                && moment.ns >= began.ns
+            {
+                evidence.end = at.end;
+                let end = SpanEnd::At(moment.stamp());
+                let (start, name) = (began.stamp(), stage.name);
+                let span = out.printk_span(STAGES, name, start, end, &[], evidence);
+                out.count_start(span, &began);
+                out.count_end(span, moment);
+            }
+        }
+    }
+
+    /// The log has ended.
+    pub(crate) fn finish(&mut self, out: &mut Out<'_>) {
+        let user_space = self.init_seen || out.has(Milestone::UserEntry);
+        self.initcalls.finish(user_space, out);
+        self.clock.finish(out);
+    }
+}
+
+fn is_switch_root(body: &[u8]) -> bool {
+    body.starts_with(b"systemd[1]: Switching root")
+        || body.starts_with(b"systemd[1]: Switching to root")
+}
+
+/// `Calibrating delay loop... 1234.94 BogoMIPS`: the number comes when it is
+/// known.
+fn calibration(line: &Line<'_>, out: &mut Out<'_>) {
+    if let Some(after) = line.silence_after(0) {
+        let moments = (line.at(after - 1), line.at(after));
+        let at = line.evidence(out.file);
+        out.wire_span(STAGES, "calibrate delay loop", moments, &[], at);
+    }
+}

@@ -1,0 +1,389 @@
+//! Console bytes cut into lines of clean text.
+//!
+//! What real consoles contain besides text, and what becomes of it:
+//!
+//! | bytes | from | here |
+//! | --- | --- | --- |
+//! | CR LF, CR CR LF, LF CR | UART drivers, terminal servers | one line end |
+//! | a lone CR | progress displays (`\r 10%\r 20%`) | a line end |
+//! | NUL, BEL, DEL … | power-up glitches, padding | dropped |
+//! | BS | U-Boot's countdown (`2 \b\b\b 1`) | dropped; the digits stay |
+//! | ESC sequences | systemd's colours, BusyBox asking for the cursor | dropped |
+//!
+//! Each byte of clean text keeps its stamp and its offset in the console.
+
+use std::ops::Range;
+
+use bootlap_model::{Evidence, FileId, Stamp};
+
+/// Longer lines are kept up to here: no message is, a flood without line ends is.
+const MAX_TEXT: usize = 16 * 1024;
+
+/// A silence inside a line that is longer cuts the line into two bursts. At
+/// 115 200 baud a byte takes 0.087 ms, at 9600 baud 1.04 ms.
+const SILENCE_NS: i64 = 1_000_000;
+
+/// One line of clean text, or a part of one.
+#[derive(Clone, Copy)]
+pub(crate) struct Line<'a> {
+    /// The text, without line end and control bytes (a tab is kept).
+    pub(crate) text: &'a [u8],
+    /// The line number, from 1.
+    pub(crate) number: u32,
+    /// When the line end was sent, if it was and had a stamp.
+    pub(crate) ended: Option<Stamp>,
+    /// By byte of `text`; empty for a console without stamps.
+    stamps: &'a [Stamp],
+    /// Where text and console bytes run in step: `(index in the whole line's
+    /// text, offset)`, at least one.
+    steps: &'a [(usize, u64)],
+    /// Where `text` begins in the whole line's text.
+    base: usize,
+}
+
+impl<'a> Line<'a> {
+    /// When byte `i` was sent.
+    pub(crate) fn at(&self, i: usize) -> Option<Stamp> {
+        self.stamps.get(i).copied()
+    }
+
+    /// When the first byte was sent.
+    pub(crate) fn first(&self) -> Option<Stamp> {
+        self.at(0)
+    }
+
+    /// When the last byte was sent.
+    pub(crate) fn last(&self) -> Option<Stamp> {
+        self.stamps.last().copied()
+    }
+
+    /// Whether it shows nothing.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.text.iter().all(u8::is_ascii_whitespace)
+    }
+
+    /// A part of it; the line end belongs to the last part.
+    pub(crate) fn part(&self, range: Range<usize>) -> Line<'a> {
+        let ended = self.ended.filter(|_| range.end == self.text.len());
+        Line {
+            text: &self.text[range.clone()],
+            stamps: self.stamps.get(range.clone()).unwrap_or_default(),
+            base: self.base + range.start,
+            ended,
+            ..*self
+        }
+    }
+
+    /// Where it is in the console.
+    pub(crate) fn evidence(&self, file: FileId) -> Evidence {
+        let start = self.offset(0);
+        let end = match self.text.len() {
+            0 => start,
+            n => self.offset(n - 1) + 1,
+        };
+        Evidence {
+            file,
+            start,
+            end,
+            line: self.number,
+        }
+    }
+
+    fn offset(&self, i: usize) -> u64 {
+        let i = self.base + i;
+        let after = self.steps.partition_point(|&(at, _)| at <= i);
+        let (at, offset) = self.steps[after.saturating_sub(1)];
+        offset + (i - at) as u64
+    }
+
+    /// The parts between silences; the whole line without stamps.
+    pub(crate) fn bursts(&self) -> impl Iterator<Item = Line<'a>> {
+        let line = *self;
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            if from >= line.text.len() {
+                return None;
+            }
+            let to = line.silence_after(from).unwrap_or(line.text.len());
+            let burst = line.part(from..to);
+            from = to;
+            Some(burst)
+        })
+    }
+
+    /// The first byte after `from` that a silence came before.
+    pub(crate) fn silence_after(&self, from: usize) -> Option<usize> {
+        let stamps = self.stamps.get(from..)?;
+        let gap = |w: &[Stamp]| w[1].ns.saturating_sub(w[0].ns) > SILENCE_NS;
+        Some(from + 1 + stamps.windows(2).position(gap)?)
+    }
+}
+
+/// Where the splitter is in an escape sequence.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Escape {
+    /// In none.
+    None,
+    /// Behind ESC.
+    Begun,
+    /// In `ESC [ … letter`.
+    Csi,
+    /// In `ESC ] … BEL` or `… ESC \`.
+    String,
+    /// Behind the ESC of a possible `ESC \`.
+    StringEnd,
+    /// Before the one byte that ends `ESC ( B`.
+    OneMore,
+}
+
+/// Tells text from control bytes.
+pub(crate) struct Cleaner {
+    escape: Escape,
+}
+
+impl Cleaner {
+    pub(crate) fn new() -> Self {
+        Self {
+            escape: Escape::None,
+        }
+    }
+
+    /// Whether `byte`, which ends no line, is text.
+    #[inline]
+    pub(crate) fn is_text(&mut self, byte: u8) -> bool {
+        if self.escape == Escape::None && byte != 0x1b {
+            return is_plain(byte);
+        }
+        self.escape = self.escaped(byte);
+        false
+    }
+
+    /// How many bytes `bytes` begins with that are text for certain.
+    pub(crate) fn run_len(&self, bytes: &[u8]) -> usize {
+        if self.escape != Escape::None {
+            return 0;
+        }
+        let end = bytes.iter().position(|b| !is_plain(*b));
+        end.unwrap_or(bytes.len())
+    }
+
+    /// A line end also ends what a torn escape sequence began.
+    pub(crate) fn line_ends(&mut self) {
+        self.escape = Escape::None;
+    }
+
+    /// The state behind a byte of an escape sequence.
+    fn escaped(&self, byte: u8) -> Escape {
+        const ESC: u8 = 0x1b;
+        match (self.escape, byte) {
+            (Escape::String, ESC) => Escape::StringEnd,
+            (Escape::StringEnd, b'\\') | (Escape::String, 0x07) => Escape::None,
+            (Escape::String | Escape::StringEnd, _) => Escape::String,
+            (_, ESC) => Escape::Begun,
+            (Escape::Begun, b'[') => Escape::Csi,
+            (Escape::Begun, b']' | b'P' | b'X' | b'^' | b'_') => Escape::String,
+            (Escape::Begun, b'(' | b')' | b'*' | b'+' | b'#' | b'%') => Escape::OneMore,
+            (Escape::Csi, b' '..=b'?') => Escape::Csi,
+            _ => Escape::None,
+        }
+    }
+}
+
+fn is_plain(byte: u8) -> bool {
+    byte >= b' ' && byte != 0x7f || byte == b'\t'
+}
+
+/// Collects bytes and hands out lines.
+pub(crate) struct Splitter {
+    text: Vec<u8>,
+    stamps: Vec<Stamp>,
+    steps: Vec<(usize, u64)>,
+    cleaner: Cleaner,
+    /// Offset of the next byte.
+    offset: u64,
+    /// Number of the line that is being collected.
+    number: u32,
+    /// A LF that comes now belongs to the CR before it.
+    after_cr: bool,
+    /// Bytes came since the last line end.
+    begun: bool,
+    /// Text bytes that did not fit into [`MAX_TEXT`].
+    dropped: u64,
+}
+
+impl Splitter {
+    pub(crate) fn new() -> Self {
+        Self {
+            text: Vec::with_capacity(256),
+            stamps: Vec::new(),
+            steps: vec![(0, 0)],
+            cleaner: Cleaner::new(),
+            offset: 0,
+            number: 1,
+            after_cr: false,
+            begun: false,
+            dropped: 0,
+        }
+    }
+
+    /// An empty place at the next byte, for what is no text.
+    pub(crate) fn here(&self, file: FileId) -> Evidence {
+        Evidence {
+            file,
+            start: self.offset,
+            end: self.offset,
+            line: self.number,
+        }
+    }
+
+    /// Takes one byte and hands out the line that it ends, if it does; `true`
+    /// comes with a line of which the end was dropped.
+    #[inline]
+    pub(crate) fn push(
+        &mut self,
+        byte: u8,
+        at: Option<Stamp>,
+        each: &mut impl FnMut(&Line<'_>, bool),
+    ) {
+        let offset = self.offset;
+        self.offset += 1;
+        match byte {
+            b'\n' if self.after_cr => self.after_cr = false,
+            b'\n' => self.end(at, each),
+            b'\r' if !self.text.is_empty() => {
+                self.end(at, each);
+                self.after_cr = true;
+            }
+            b'\r' | 0 => {}
+            _ => {
+                self.after_cr = false;
+                self.begun = true;
+                if self.cleaner.is_text(byte) {
+                    self.keep(byte, at, offset);
+                }
+            }
+        }
+    }
+
+    /// Takes bytes without stamps; the same as byte by byte, but faster.
+    pub(crate) fn push_all(&mut self, mut bytes: &[u8], each: &mut impl FnMut(&Line<'_>, bool)) {
+        while let Some(&byte) = bytes.first() {
+            let run = self.cleaner.run_len(bytes);
+            // `keep` sees to what the first byte of a run may need.
+            if run < 2 {
+                self.push(byte, None, each);
+                bytes = &bytes[1..];
+                continue;
+            }
+            self.push(byte, None, each);
+            let room = MAX_TEXT - self.text.len();
+            self.text.extend_from_slice(&bytes[1..run.min(room + 1)]);
+            self.dropped += (run - 1).saturating_sub(room) as u64;
+            self.offset += (run - 1) as u64;
+            bytes = &bytes[run..];
+        }
+    }
+
+    /// Hands out a last line that has no end.
+    pub(crate) fn finish(&mut self, each: &mut impl FnMut(&Line<'_>, bool)) {
+        if self.begun {
+            self.end(None, each);
+        }
+    }
+
+    fn end(&mut self, at: Option<Stamp>, each: &mut impl FnMut(&Line<'_>, bool)) {
+        let line = Line {
+            text: &self.text,
+            number: self.number,
+            ended: at,
+            stamps: &self.stamps,
+            steps: &self.steps,
+            base: 0,
+        };
+        each(&line, self.dropped > 0);
+        self.text.clear();
+        self.stamps.clear();
+        self.steps.clear();
+        self.steps.push((0, self.offset));
+        self.cleaner.line_ends();
+        self.number = self.number.saturating_add(1);
+        self.begun = false;
+        self.dropped = 0;
+    }
+
+    #[inline]
+    fn keep(&mut self, byte: u8, at: Option<Stamp>, offset: u64) {
+        let i = self.text.len();
+        if i >= MAX_TEXT {
+            self.dropped += 1;
+            return;
+        }
+        if let Some((index, at)) = self.steps.last_mut()
+            && *at + (i - *index) as u64 != offset
+        {
+            if *index == i {
+                *at = offset;
+            } else {
+                self.steps.push((i, offset));
+            }
+        }
+        self.text.push(byte);
+        self.stamps.extend(at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(bytes: &[u8]) -> Vec<(u32, u64, String)> {
+        let file = bootlap_model::Timeline::default().add_file("x", "console");
+        let mut out = Vec::new();
+        let mut splitter = Splitter::new();
+        let mut each = |line: &Line<'_>, _: bool| {
+            let text = String::from_utf8_lossy(line.text).into_owned();
+            out.push((line.number, line.evidence(file).start, text));
+        };
+        for &b in bytes {
+            splitter.push(b, None, &mut each);
+        }
+        splitter.finish(&mut each);
+        out
+    }
+
+    fn texts(bytes: &[u8]) -> Vec<String> {
+        lines(bytes).into_iter().map(|l| l.2).collect()
+    }
+
+    #[test]
+    fn every_line_end_ends_one_line() {
+        for end in ["\n", "\r\n", "\r\r\n", "\n\r"] {
+            let bytes = format!("a{end}{end}b");
+            assert_eq!(texts(bytes.as_bytes()), ["a", "", "b"], "{end:?}");
+        }
+        assert_eq!(texts(b"10%\r20%\rdone\n"), ["10%", "20%", "done"]);
+    }
+
+    #[test]
+    fn control_bytes_are_dropped_and_offsets_kept() {
+        let bytes = b"\0\0\x1b[0;32mok\x1b[0m 2 \x08\x08\x08 1\tx\x1b]0;title\x07y\x1b(Bz\n";
+        assert_eq!(lines(bytes), [(1, 9, "ok 2  1\txyz".to_owned())]);
+    }
+
+    #[test]
+    fn an_unfinished_escape_ends_with_its_line() {
+        assert_eq!(texts(b"a\x1b]0;never closed\nb\n"), ["a", "b"]);
+    }
+
+    #[test]
+    fn a_flood_without_line_ends_is_cut() {
+        let mut cut = Vec::new();
+        let mut splitter = Splitter::new();
+        let mut each = |line: &Line<'_>, dropped: bool| cut.push((line.text.len(), dropped));
+        for _ in 0..MAX_TEXT + 10 {
+            splitter.push(b'x', None, &mut each);
+        }
+        splitter.finish(&mut each);
+        assert_eq!(cut, [(MAX_TEXT, true)]);
+    }
+}

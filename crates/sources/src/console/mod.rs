@@ -1,0 +1,149 @@
+//! Consoles: what a machine says on its serial line while it boots.
+//!
+//! ```text
+//! U-Boot 2023.01+dfsg-2+deb12u3 (Jun 22 2026 - 08:38:07 +0000)
+//! Hit any key to stop autoboot:  0
+//! Starting kernel ...
+//! [    0.000000] Linux version 6.1.0-50-arm64 (debian-kernel@lists.debian.org) …
+//! [    1.665361] Run /init as init process
+//! Starting syslogd: OK
+//! ```
+//!
+//! Printed by the boot loader, the kernel and user space in turn; sometimes by
+//! two of them at a time, when a kernel line lands in the middle of another.
+//!
+//! Two sources share one pipeline: bytes → lines ([`line`]) → recognisers
+//! ([`bootloader`], [`kernel`], [`userspace`], [`hints`]) → events ([`out`]).
+//!
+//! - [`Stamps`] knows when each byte was sent ([`crate::stamps`]), in ns since
+//!   power-on. It shows everything.
+//! - [`Console`] has bytes only. Kernel lines carry a time (s since the
+//!   kernel's clock started, cut to µs); the other lines have none, and are
+//!   skipped and counted.
+//!
+//! Offsets and lines of events are those of the console bytes in both cases:
+//! a run keeps the same bytes raw beside the stamps.
+
+mod bootloader;
+mod clock;
+mod hints;
+mod image;
+mod initcall;
+mod kernel;
+mod line;
+mod out;
+mod printk;
+mod session;
+mod userspace;
+
+use bootlap_model::{Severity, Timeline};
+
+pub(crate) use self::line::Cleaner;
+
+use self::bootloader::BootLoader;
+use self::session::Session;
+use crate::stamps::{self, Header, HeaderError, OpenError, Reader, Record};
+use crate::{Input, Sniff, Source, SourceError, SourceInfo};
+
+/// A console with a stamp for each byte.
+pub(crate) struct Stamps;
+
+/// Console bytes without stamps.
+pub(crate) struct Console;
+
+static STAMPS: SourceInfo = SourceInfo {
+    name: "stamps",
+    title: "console with a stamp for each byte",
+};
+
+static CONSOLE: SourceInfo = SourceInfo {
+    name: "console",
+    title: "console bytes",
+};
+
+impl Source for Stamps {
+    fn info(&self) -> &'static SourceInfo {
+        &STAMPS
+    }
+
+    fn sniff(&self, head: &[u8]) -> Sniff {
+        match Header::decode(head) {
+            Ok(_) | Err(HeaderError::Version(_) | HeaderError::Clock(_)) => Sniff::Sure,
+            Err(HeaderError::Short(n)) if n >= stamps::MAGIC.len() => Sniff::Sure,
+            Err(_) => Sniff::No,
+        }
+    }
+
+    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+        let mut reader = Reader::new(input.bytes).map_err(|e| match e {
+            OpenError::Io(e) => SourceError::Io(e),
+            OpenError::Header(e) => SourceError::NotThisFormat {
+                format: STAMPS.name,
+                why: e.to_string(),
+            },
+        })?;
+        let clock = reader.header().clock;
+        let names = (input.label, STAMPS.name);
+        let mut session = Session::new(out, input.hints, names, Some(clock));
+        while let Some(record) = reader.record()? {
+            match record {
+                Record::Byte { at, byte } => session.byte(byte, at),
+                Record::Mark { at, mark } => session.probe_mark(mark, at),
+            }
+        }
+        if reader.torn() > 0 {
+            session.notice(
+                "torn-stamp",
+                Severity::Info,
+                "the last record is incomplete, because the machine was stopped while it was written: nothing else is lost",
+            );
+        }
+        session.finish();
+        Ok(())
+    }
+}
+
+impl Source for Console {
+    fn info(&self) -> &'static SourceInfo {
+        &CONSOLE
+    }
+
+    fn sniff(&self, head: &[u8]) -> Sniff {
+        if head.is_empty() || !is_text(head) {
+            return Sniff::No;
+        }
+        let told = |line: &[u8]| {
+            let line = line.trim_ascii();
+            BootLoader::is_banner(line) || printk::parse(line).is_some()
+        };
+        if head.split(|b| *b == b'\n').any(told) {
+            Sniff::Likely
+        } else {
+            Sniff::Maybe
+        }
+    }
+
+    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+        let names = (input.label, CONSOLE.name);
+        let mut session = Session::new(out, input.hints, names, None);
+        loop {
+            let bytes = input.bytes.fill_buf()?;
+            if bytes.is_empty() {
+                break;
+            }
+            session.bytes(bytes);
+            let n = bytes.len();
+            input.bytes.consume(n);
+        }
+        session.finish();
+        Ok(())
+    }
+}
+
+/// Whether nearly all bytes are text. Power-up glitches and a wrong baud rate
+/// in the boot ROM leave some garbage in real consoles.
+fn is_text(head: &[u8]) -> bool {
+    let odd = |b: &&u8| !matches!(b, b'\t' | b'\n' | b'\r' | 0x08 | 0x1b | b' '..=b'~' | 0x80..);
+    let odd = head.iter().filter(odd).count();
+    odd * 10 <= head.len()
+}

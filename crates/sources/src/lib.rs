@@ -1,0 +1,91 @@
+//! Evidence in, events out: one module per format, bytes only.
+//!
+//! A source never fails on content: it adds what it understood to the
+//! [`Timeline`], counts each line as used or skipped, and says in notices what
+//! it could not use and what to do about it. It sees bytes, never paths: the
+//! same bytes under another name or in other chunks give the same result.
+
+mod console;
+mod registry;
+pub mod stamps;
+
+mod watch;
+
+use std::io::{self, BufRead};
+
+use bootlap_model::Timeline;
+
+pub use watch::{ReadyWatch, Seen};
+
+pub use registry::{HEAD_LEN, all, detect, named};
+
+/// What is read: a label for people, and the bytes.
+pub struct Input<'a> {
+    /// What people call it; never opened, never looked at for a decision.
+    pub label: &'a str,
+    /// The bytes, in whatever chunks they come.
+    pub bytes: &'a mut dyn BufRead,
+    /// What the target's description adds to what the bytes say.
+    pub hints: &'a Hints,
+}
+
+/// What a user told of a boot's console beforehand.
+#[derive(Default)]
+pub struct Hints {
+    /// The pattern that means *ready*, searched for in each console line.
+    pub ready: Option<regex::bytes::Regex>,
+    /// Patterns that mark the application's start.
+    pub application: Option<regex::bytes::Regex>,
+    /// More moments that the user named: `(name, pattern)`.
+    pub marks: Vec<(String, regex::bytes::Regex)>,
+}
+
+/// Facts about a source.
+pub struct SourceInfo {
+    /// The short name of the format, e.g. `console`.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub title: &'static str,
+}
+
+/// How sure a source is that the bytes are of its format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sniff {
+    /// Not this format.
+    No,
+    /// Could be.
+    Maybe,
+    /// Looks like it.
+    Likely,
+    /// A magic number or a line that nothing else prints.
+    Sure,
+}
+
+/// Why nothing could be read.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// The bytes are not of this format.
+    #[error("not {format}: {why}")]
+    NotThisFormat {
+        /// The format that was tried.
+        format: &'static str,
+        /// What was found instead.
+        why: String,
+    },
+    /// The bytes could not be read.
+    #[error("cannot read: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// The parser of one evidence format.
+pub trait Source: Sync {
+    /// Facts about the format.
+    fn info(&self) -> &'static SourceInfo;
+    /// Looks at the first bytes (up to 64 KiB).
+    fn sniff(&self, head: &[u8]) -> Sniff;
+    /// Adds all that `input` says to `out`.
+    ///
+    /// # Errors
+    /// Only if the bytes cannot be read or are of another format.
+    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError>;
+}

@@ -1,0 +1,109 @@
+//! Whatever the bytes: no panic, every line accounted for, the same in any
+//! chunks.
+
+use crate::support::dump::dump;
+use crate::support::read;
+use bootlap_model::Timeline;
+use bootlap_sources::stamps::{Record, StampClock, Writer};
+use bootlap_sources::{Hints, all, named};
+use proptest::prelude::*;
+
+/// Pieces that recognisers know, so that chance gets somewhere.
+const PIECES: [&str; 24] = [
+    "\r\n",
+    "\n",
+    "\r",
+    "\0",
+    "\u{1b}[",
+    "[    0.123456] ",
+    "[    9.000001][    T1] ",
+    "[    0.000000] ",
+    "<6>",
+    "Linux version ",
+    "calling  a+0x0/0x1 @ 1",
+    "calling  b+0x0/0x1 [m] @ 2",
+    "initcall a+0x0/0x1 returned 0 after 5 usecs",
+    "initcall b+0x0/0x1 [m] returned -1 after 99999999 usecs",
+    "probe of x returned 517 after 7 usecs",
+    "clocksource: Switched to clocksource x",
+    "Trying to unpack rootfs image as initramfs",
+    "Freeing initrd memory",
+    "U-Boot 2023.01",
+    "Hit any key to stop autoboot:  2 ",
+    "   Verifying Hash Integrity ... crc32+ OK",
+    "   Loading Ramdisk to 0, end ",
+    "Starting x: OK",
+    "READY",
+];
+
+fn console() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        4 => prop::sample::select(&PIECES[..]).prop_map(|p| p.as_bytes().to_vec()),
+        1 => prop::collection::vec(any::<u8>(), 0..12),
+    ];
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+fn hints() -> Hints {
+    Hints {
+        ready: regex::bytes::Regex::new("READY$").ok(),
+        ..Hints::default()
+    }
+}
+
+fn accounted(timeline: &Timeline) {
+    for file in &timeline.files {
+        assert_eq!(file.usage.used + file.usage.skipped, file.usage.total);
+    }
+    let kinds: Vec<_> = timeline.marks.iter().map(|m| m.kind).collect();
+    let milestones = kinds
+        .iter()
+        .filter(|k| matches!(k, bootlap_model::MarkKind::Milestone(_)));
+    let mut seen = Vec::new();
+    for milestone in milestones {
+        assert!(!seen.contains(&milestone), "{milestone:?} twice");
+        seen.push(milestone);
+    }
+}
+
+proptest! {
+    #[test]
+    fn consoles(bytes in console()) {
+        let source = named("console").unwrap();
+        let whole = read(source, &bytes, "", 1 << 16, &hints());
+        accounted(&whole);
+        prop_assert_eq!(dump(&whole, true), dump(&read(source, &bytes, "", 1, &hints()), true));
+    }
+
+    #[test]
+    fn stamped_consoles(
+        bytes in console(),
+        gaps in prop::collection::vec(0..3_000_000i64, 1..40),
+        clock in prop::sample::select(vec![StampClock::Simulated, StampClock::Virtual, StampClock::Host]),
+    ) {
+        let mut writer = Writer::new(Vec::new(), clock).unwrap();
+        let mut ns = 0;
+        for (i, &byte) in bytes.iter().enumerate() {
+            ns += gaps[i % gaps.len()];
+            let at = clock.stamp(ns, ns as u64 / 2);
+            writer.record(Record::Byte { at, byte }).unwrap();
+        }
+        let timeline = read(named("stamps").unwrap(), &writer.into_inner(), "", 100, &hints());
+        accounted(&timeline);
+        prop_assert_eq!(timeline.files[0].usage.skipped, 0);
+    }
+
+    #[test]
+    fn stamped_consoles_of_any_bytes(records in prop::collection::vec(any::<u8>(), 0..400)) {
+        let mut bytes = Writer::new(Vec::new(), StampClock::Host).unwrap().into_inner();
+        bytes.extend(records);
+        accounted(&read(named("stamps").unwrap(), &bytes, "", 7, &hints()));
+    }
+
+    #[test]
+    fn sniffing(head in prop::collection::vec(any::<u8>(), 0..64)) {
+        for source in all() {
+            source.sniff(&head);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! A timeline as text, for people to review in a diff.
+
+use std::fmt::Write;
+
+use bootlap_model::{
+    ClockId, Evidence, Notice, Span, SpanEnd, Stamp, Timeline, TrackId, TrackKind,
+};
+
+/// How many spans of a track are shown in full.
+const SHOWN: usize = 90;
+
+/// All of `timeline`; without `places`, nothing that depends on line ends.
+pub(crate) fn dump(timeline: &Timeline, places: bool) -> String {
+    let mut out = String::new();
+    for file in &timeline.files {
+        let u = file.usage;
+        let _ = writeln!(
+            out,
+            "file {}: {} lines, {} used, {} skipped",
+            file.source, u.total, u.used, u.skipped
+        );
+    }
+    for (i, clock) in timeline.clocks.iter().enumerate() {
+        let simulated = if clock.simulated { " simulated" } else { "" };
+        let _ = writeln!(out, "clock {i}: {:?}{simulated}", clock.kind);
+    }
+    for e in &timeline.edges {
+        let _ = write!(
+            out,
+            "edge {} -> {}: {:+} ns, err {} ns, {:?}",
+            clock(e.from),
+            clock(e.to),
+            e.offset_ns,
+            e.err_ns,
+            e.how
+        );
+        let at = e.evidence.filter(|_| places).map(place).unwrap_or_default();
+        let _ = writeln!(out, "{at}");
+    }
+    for m in &timeline.marks {
+        let _ = write!(out, "mark {} {}: ", clock(m.clock), stamp(m.at));
+        let at = if places {
+            place(m.evidence)
+        } else {
+            String::new()
+        };
+        let _ = writeln!(out, "{:?} {:?}{at}", m.kind, timeline.text(m.name));
+    }
+    tracks(timeline, places, &mut out);
+    for notice in &timeline.notices {
+        notices(notice, places, &mut out);
+    }
+    out
+}
+
+fn tracks(timeline: &Timeline, places: bool, out: &mut String) {
+    let mut ids: Vec<TrackId> = Vec::new();
+    for span in &timeline.spans {
+        if !ids.contains(&span.track) {
+            ids.push(span.track);
+        }
+    }
+    for id in ids {
+        let of_track: Vec<&Span> = timeline.spans.iter().filter(|s| s.track == id).collect();
+        let kind = timeline.kind_of(of_track[0]);
+        let name =
+            timeline.tracks.iter().enumerate().find_map(|(i, t)| {
+                (format!("TrackId({i})") == format!("{id:?}")).then_some(t.name)
+            });
+        let name = name.map(|n| timeline.text(n)).unwrap_or_default();
+        let _ = writeln!(out, "\n{kind:?} {name:?}: {} spans", of_track.len());
+        let lines: Vec<String> = of_track
+            .iter()
+            .map(|s| span_line(timeline, s, kind, places))
+            .collect();
+        if lines.len() <= SHOWN {
+            out.extend(lines);
+            continue;
+        }
+        let (first, last) = (SHOWN * 2 / 3, lines.len() - SHOWN / 3);
+        out.extend(lines[..first].iter().cloned());
+        let _ = writeln!(
+            out,
+            "  … {} more, of hash {:016x} …",
+            last - first,
+            hash(&lines[first..last])
+        );
+        out.extend(lines[last..].iter().cloned());
+    }
+    out.push('\n');
+}
+
+fn span_line(timeline: &Timeline, span: &Span, kind: TrackKind, places: bool) -> String {
+    let (length, insns) = match span.end {
+        SpanEnd::At(end) => {
+            let insns = span.start.insns_until(&end);
+            let insns = insns.map(|n| format!(" {n} insns")).unwrap_or_default();
+            (format!("+{}", end.ns - span.start.ns), insns)
+        }
+        other => (format!("{other:?}"), String::new()),
+    };
+    let err = match span.start.err_ns {
+        0 | 1000 => String::new(),
+        err => format!("±{err} "),
+    };
+    let mut line = format!(
+        "  {} {:>13} {err}{length:>12}{insns}",
+        clock(span.clock),
+        span.start.ns
+    );
+    let name = timeline.text(span.name);
+    let _ = match kind {
+        TrackKind::Console => write!(line, " |{name}|"),
+        _ => write!(line, " {name}"),
+    };
+    for (key, value) in &span.args {
+        let _ = write!(line, " {}={}", timeline.text(*key), timeline.text(*value));
+    }
+    if places && kind != TrackKind::Console {
+        line.push_str(&place(span.evidence));
+    }
+    line.push('\n');
+    line
+}
+
+fn notices(notice: &Notice, places: bool, out: &mut String) {
+    let _ = write!(
+        out,
+        "notice {} {:?} x{}",
+        notice.code, notice.severity, notice.count
+    );
+    if places {
+        notice.first.iter().for_each(|e| out.push_str(&place(*e)));
+    }
+    let _ = writeln!(out, "\n    {}", notice.remedy);
+}
+
+fn clock(id: ClockId) -> String {
+    format!("{id:?}").replace("ClockId(", "c").replace(')', "")
+}
+
+fn stamp(at: Stamp) -> String {
+    let insns = at.insns.map(|n| format!(" {n} insns")).unwrap_or_default();
+    match at.err_ns {
+        0 => format!("{} ns{insns}", at.ns),
+        err => format!("{}±{err} ns{insns}", at.ns),
+    }
+}
+
+fn place(e: Evidence) -> String {
+    format!("  @{}:{}..{}", e.line, e.start, e.end)
+}
+
+fn hash(lines: &[String]) -> u64 {
+    let step = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3);
+    lines
+        .iter()
+        .flat_map(|l| l.bytes())
+        .fold(0xcbf2_9ce4_8422_2325, step)
+}

@@ -1,0 +1,87 @@
+//! Stamped consoles written by hand, as text that people can review.
+//!
+//! ```text
+//! clock host              simulated, virtual or host; first
+//! byte 87us               how long each byte takes from now on
+//! +2ms                    silence
+//! mark user               or kernel
+//! "U-Boot 2021.07\r\n"    bytes, with \r \n \t \\ \" and \xHH
+//! ```
+
+use bootlap_model::Stamp;
+use bootlap_sources::stamps::{ProbeMark, StampClock, Writer};
+
+/// The stamped console that `script` describes.
+pub(crate) fn stamps(script: &str) -> Vec<u8> {
+    let mut lines = script
+        .lines()
+        .filter(|l| !l.is_empty() && !l.starts_with('#'));
+    let clock = match lines.next().unwrap() {
+        "clock simulated" => StampClock::Simulated,
+        "clock virtual" => StampClock::Virtual,
+        "clock host" => StampClock::Host,
+        other => panic!("{other}"),
+    };
+    let mut writer = Writer::new(Vec::new(), clock).unwrap();
+    let (mut ns, mut byte_ns) = (0, 0);
+    for line in lines {
+        let at = |ns: i64| clock.stamp(ns, ns as u64 / 2);
+        if let Some(text) = line.strip_prefix('"').and_then(|l| l.strip_suffix('"')) {
+            for byte in unescape(text) {
+                ns += byte_ns;
+                writer.bytes(at(ns), &[byte]).unwrap();
+            }
+        } else if let Some(time) = line.strip_prefix('+') {
+            ns += nanoseconds(time);
+        } else if let Some(time) = line.strip_prefix("byte ") {
+            byte_ns = nanoseconds(time);
+        } else {
+            mark(&mut writer, line, at(ns));
+        }
+    }
+    writer.into_inner()
+}
+
+fn mark(writer: &mut Writer<Vec<u8>>, line: &str, at: Stamp) {
+    let mark = match line {
+        "mark kernel" => ProbeMark::KernelEntry,
+        "mark user" => ProbeMark::UserEntry,
+        "mark new" => ProbeMark::Other(77),
+        other => panic!("{other}"),
+    };
+    writer.mark(at, mark).unwrap();
+}
+
+fn nanoseconds(time: &str) -> i64 {
+    let end = time.find(|c: char| !c.is_ascii_digit()).unwrap();
+    let unit = match &time[end..] {
+        "s" => 1_000_000_000,
+        "ms" => 1_000_000,
+        "us" => 1_000,
+        "ns" => 1,
+        other => panic!("{other}"),
+    };
+    time[..end].parse::<i64>().unwrap() * unit
+}
+
+fn unescape(text: &str) -> Vec<u8> {
+    let mut bytes = text.bytes();
+    let mut out = Vec::new();
+    while let Some(b) = bytes.next() {
+        if b != b'\\' {
+            out.push(b);
+            continue;
+        }
+        out.push(match bytes.next().unwrap() {
+            b'r' => b'\r',
+            b'n' => b'\n',
+            b't' => b'\t',
+            b'x' => {
+                let hex = [bytes.next().unwrap(), bytes.next().unwrap()];
+                u8::from_str_radix(std::str::from_utf8(&hex).unwrap(), 16).unwrap()
+            }
+            other => other,
+        });
+    }
+    out
+}
