@@ -1,0 +1,199 @@
+//! What a boot spends most of its time on.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use bootlap_model::{Milestone, Stamp, Timeline, TrackKind};
+use serde::{Deserialize, Serialize};
+
+use crate::extent::{Extent, extent_of};
+use crate::gap::{Side, line, silences};
+use crate::known::{Known, known, left_over, taken};
+use crate::phase::{Phase, PhaseName, phase_of, phases};
+use crate::view::{View, length_ns};
+use crate::work::Meter;
+
+#[cfg(test)]
+mod tests;
+mod why;
+
+/// Something that takes long and that a person would name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// What it is.
+    pub name: String,
+    /// The phase that most of it lies in; `None` where the boot has no known
+    /// phase.
+    pub phase: Option<PhaseName>,
+    /// When it began.
+    pub start: Stamp,
+    /// When it ended.
+    pub end: Stamp,
+    /// How much of `start..end` is its own, ns: other costs may lie inside.
+    pub duration_ns: i64,
+    /// One sentence: what the machine did.
+    pub why: String,
+    /// How much of its own time the machine waited, 0 to 1, where that is
+    /// known.
+    pub idle_share: Option<f64>,
+}
+
+/// Initcalls below this share of the boot are told as one.
+const SHORT_INITCALL: i64 = 100;
+
+/// Silences and bursts below this share of the boot are no cost.
+const SHORT_SILENCE: i64 = 1000;
+
+/// The `n` largest costs, the largest first. No moment belongs to two of them.
+///
+/// First the known parts (the inner one of nested ones has the time; initcalls
+/// below 1 % of the boot are summed), then the silences that no known part
+/// covers, then the console text of each phase.
+pub fn costs(timeline: &Timeline, n: usize) -> Vec<Cost> {
+    let view = View::of(timeline);
+    let Some(extent) = extent_of(&view) else {
+        return Vec::new();
+    };
+    let known = known(&view, &extent, |_| true);
+    let ledger = Ledger {
+        timeline,
+        phases: phases(timeline),
+        meter: Meter::in_view(&view),
+        extent,
+    };
+    let mut costs = ledger.of_known(&known);
+    let mut taken = taken(&known);
+    costs.extend(ledger.of_silences(&view, &known, &taken));
+    let silences = silences(&view).into_iter();
+    taken.extend(
+        silences
+            .flat_map(|s| left_over(&taken, s.start, s.end))
+            .collect::<Vec<_>>(),
+    );
+    taken.sort_by_key(|t| t.0.ns);
+    costs.extend(ledger.of_bursts(&view, &taken));
+    costs.sort_by(|a, b| {
+        let key = |c: &Cost| (Reverse(c.duration_ns), c.start.ns, c.end.ns);
+        key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name))
+    });
+    costs.truncate(n);
+    costs
+}
+
+/// What is needed to make a cost of stretches of time.
+struct Ledger<'t> {
+    timeline: &'t Timeline,
+    phases: Vec<Phase>,
+    meter: Meter,
+    extent: Extent,
+}
+
+/// Console text of one phase.
+#[derive(Default)]
+struct Printed {
+    own: Vec<(Stamp, Stamp)>,
+    chars: usize,
+}
+
+impl Ledger<'_> {
+    /// `did` says what happened, if anybody knows; the rest of the sentence is
+    /// what the instruction counts say.
+    fn cost(&self, name: String, own: &[(Stamp, Stamp)], did: Option<String>) -> Option<Cost> {
+        let (start, end) = (own.first()?.0, own.last()?.1);
+        let lengths = own.iter().map(|(a, b)| length_ns(a, b));
+        let duration_ns = lengths.fold(0, i64::saturating_add);
+        let insns = self.meter.instructions_in(own);
+        let idle_share = insns.and_then(|i| self.meter.share(i, duration_ns));
+        Some(Cost {
+            name,
+            phase: phase_of(&self.phases, &start, &end),
+            start,
+            end,
+            duration_ns,
+            why: why::sentence(did, insns, idle_share),
+            idle_share,
+        })
+    }
+
+    fn of_known(&self, known: &[Known]) -> Vec<Cost> {
+        let limit_ns = self.extent.duration_ns() / SHORT_INITCALL;
+        let is_short = |k: &&Known| k.kind() == Some(TrackKind::Initcall) && k.own_ns() < limit_ns;
+        let (short, long): (Vec<&Known>, Vec<&Known>) = known.iter().partition(is_short);
+        let mut costs: Vec<Cost> = long
+            .iter()
+            .filter_map(|k| self.cost(k.name.clone(), &k.own, why::of(self.timeline, k)))
+            .collect();
+        if !short.is_empty() {
+            let mut own: Vec<_> = short.iter().flat_map(|k| k.own.iter().copied()).collect();
+            own.sort_by_key(|o| o.0.ns);
+            let did = "the kernel starts built-in drivers and subsystems".to_owned();
+            costs.extend(self.cost(format!("{} short initcalls", short.len()), &own, Some(did)));
+        }
+        costs
+    }
+
+    fn of_silences(&self, view: &View, known: &[Known], taken: &[(Stamp, Stamp)]) -> Vec<Cost> {
+        let ends = known
+            .iter()
+            .flat_map(|k| k.own.iter().map(move |o| (o.1.ns, k)));
+        let ended: BTreeMap<i64, &Known> = ends.collect();
+        let mut costs = Vec::new();
+        for silence in silences(view) {
+            for (start, end) in left_over(taken, silence.start, silence.end) {
+                if !self.is_long(&start, &end) {
+                    continue;
+                }
+                let name = match ended.get(&start.ns) {
+                    Some(stage) if stage.span.is_none() => {
+                        silence_name(Milestone::KernelClockStart.text())
+                    }
+                    Some(part) => format!("silence after {}", part.name),
+                    None => silence_name(silence.before),
+                };
+                costs.extend(self.cost(name, &[(start, end)], None));
+            }
+        }
+        costs
+    }
+
+    /// Printing, by phase: single lines are short, together they are not.
+    fn of_bursts(&self, view: &View, taken: &[(Stamp, Stamp)]) -> Vec<Cost> {
+        let mut printed: BTreeMap<Option<PhaseName>, Printed> = BTreeMap::new();
+        let mut shown_to_ns = i64::MIN;
+        for burst in view.spans() {
+            let (TrackKind::Console, Some(end)) = (burst.kind, burst.end) else {
+                continue;
+            };
+            let window = self.extent.clip(burst.start, end);
+            // Two consoles can print at once; the first one has the time.
+            let Some((start, end)) = window.filter(|w| w.0.ns >= shown_to_ns) else {
+                continue;
+            };
+            shown_to_ns = end.ns;
+            let phase = phase_of(&self.phases, &start, &end);
+            let printed = printed.entry(phase).or_default();
+            printed.own.extend(left_over(taken, start, end));
+            printed.chars += burst.name.chars().count();
+        }
+        let cost = |(phase, printed): (Option<PhaseName>, Printed)| {
+            let whose = phase.map_or(String::new(), |p| format!(" of the {}", p.text()));
+            let did = format!("prints {} characters", printed.chars);
+            let cost = self.cost(format!("console text{whose}"), &printed.own, Some(did));
+            cost.filter(|c| self.is_long_ns(c.duration_ns))
+        };
+        printed.into_iter().filter_map(cost).collect()
+    }
+
+    fn is_long(&self, start: &Stamp, end: &Stamp) -> bool {
+        self.is_long_ns(length_ns(start, end))
+    }
+
+    fn is_long_ns(&self, duration_ns: i64) -> bool {
+        duration_ns > self.extent.duration_ns() / SHORT_SILENCE
+    }
+}
+
+/// Names a silence by the text (or the probe's milestone) before it.
+pub(crate) fn silence_name(before: &str) -> String {
+    format!("silence after \"{}\"", line(before, Side::Last))
+}

@@ -1,0 +1,136 @@
+//! One sentence on what the machine did.
+
+use bootlap_model::{Timeline, TrackKind};
+
+use crate::known::{BEFORE_CLOCK, Known};
+
+/// From this share on a stretch counts as waiting.
+const WAITS: f64 = 0.5;
+
+/// What something known did, if it is one of those that people ask about.
+pub(super) fn of(timeline: &Timeline, known: &Known) -> Option<String> {
+    let Some(seen) = known.span else {
+        return (known.name == BEFORE_CLOCK)
+            .then(|| "the kernel sets up memory before its clock runs".to_owned());
+    };
+    let span = timeline.spans.get(seen.index)?;
+    let arg = |key: &str| timeline.arg(span, key);
+    let said = match (seen.kind, seen.name) {
+        (TrackKind::Bootloader, "autoboot wait") => "U-Boot counts down bootdelay".to_owned(),
+        (TrackKind::Bootloader, "load environment") => {
+            "U-Boot reads and checks its environment".to_owned()
+        }
+        (TrackKind::Bootloader, "hash check") => {
+            let algo = arg("algo").unwrap_or("the hash");
+            let image = arg("image").unwrap_or("an image");
+            format!(
+                "U-Boot computes {algo} of the {image}{}",
+                size(arg("bytes"))
+            )
+        }
+        (TrackKind::Bootloader, "uncompress kernel") => {
+            format!("U-Boot decompresses the kernel{}", size(arg("bytes")))
+        }
+        (TrackKind::Bootloader, name) => {
+            let size = size(arg("bytes"));
+            if let Some(what) = name.strip_prefix("load ") {
+                format!("U-Boot copies the {what} to where the kernel wants it{size}")
+            } else if name.starts_with("read ") {
+                format!("U-Boot reads from storage{size}")
+            } else {
+                return None;
+            }
+        }
+        (TrackKind::Kernel, "unpack initramfs") => {
+            "the kernel decompresses and unpacks the initramfs".to_owned()
+        }
+        (TrackKind::Kernel, "wait for root device") => {
+            "the kernel waits for the device of the root filesystem".to_owned()
+        }
+        (TrackKind::Kernel, "protect kernel memory") => {
+            "the kernel write-protects its memory and walks the page tables".to_owned()
+        }
+        (TrackKind::Kernel, "calibrate delay loop") => {
+            "the kernel measures its delay loop, which lpj= would tell".to_owned()
+        }
+        (TrackKind::Initcall, _) => "the kernel runs this initcall".to_owned(),
+        _ => return None,
+    };
+    Some(said)
+}
+
+/// `, 11225723 bytes`.
+fn size(bytes: Option<&str>) -> String {
+    bytes.map_or(String::new(), |b| format!(", {b} bytes"))
+}
+
+/// Joins what is known of the deed with what was counted.
+pub(super) fn sentence(did: Option<String>, insns: Option<u64>, idle: Option<f64>) -> String {
+    let worked = match (insns, idle) {
+        (_, Some(idle)) if idle >= WAITS => Some(format!("waits: {} idle", percent(idle))),
+        (Some(insns), _) => Some(format!("works: {} instructions", millions(insns))),
+        _ => None,
+    };
+    match (did, worked) {
+        (Some(did), Some(worked)) => format!("{did}; {worked}"),
+        (Some(only), None) | (None, Some(only)) => only,
+        (None, None) => "nothing tells what the machine did".to_owned(),
+    }
+}
+
+/// Never rounds up to all: 100 % means that nothing ran.
+fn percent(share: f64) -> String {
+    let percent = (share * 100.0).floor().clamp(0.0, 100.0);
+    format!("{percent:.0} %")
+}
+
+/// A count as people say it: `1 000 M`, `12.5 M`, `830 k`, `12`.
+fn millions(insns: u64) -> String {
+    match insns {
+        0..1_000 => insns.to_string(),
+        1_000..1_000_000 => format!("{} k", insns / 1_000),
+        1_000_000..100_000_000 => format!("{:.1} M", insns as f64 / 1e6),
+        _ => format!("{} M", grouped(insns / 1_000_000)),
+    }
+}
+
+/// Digits in groups of three.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(' ');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_read_as_people_say_them() {
+        let said = [0, 999, 1_000, 12_500_000, 625_000_000, 1_000_000_000].map(millions);
+        assert_eq!(said, ["0", "999", "1 k", "12.5 M", "625 M", "1 000 M"]);
+    }
+
+    #[test]
+    fn a_sentence_says_what_is_known_and_no_more() {
+        assert_eq!(sentence(None, Some(5), Some(0.978)), "waits: 97 % idle");
+        assert_eq!(
+            sentence(
+                Some("U-Boot counts down bootdelay".into()),
+                Some(1_000_000_000),
+                Some(0.0)
+            ),
+            "U-Boot counts down bootdelay; works: 1 000 M instructions"
+        );
+        assert_eq!(
+            sentence(None, None, None),
+            "nothing tells what the machine did"
+        );
+    }
+}

@@ -1,0 +1,115 @@
+//! What one recipe changed, from several boots of each side.
+
+use bootlap_model::Timeline;
+use serde::{Deserialize, Serialize};
+
+use crate::compare::{Delta, Moved, compare};
+use crate::extent::ready_ns;
+use crate::stats::{Effect, effect, median};
+
+/// One recipe, measured against the baseline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// The recipe, or the recipes joined by `+`.
+    pub recipe: String,
+    /// Median time to ready without it, ns.
+    pub before_ns: i64,
+    /// Median time to ready with it, ns.
+    pub after_ns: i64,
+    /// The change of the time to ready.
+    pub effect: Effect,
+    /// Boots that never got ready, without and with the recipe. They are in no
+    /// sample: look at them before believing the effect.
+    pub not_ready: [usize; 2],
+    /// By phase, from the first boot of each side that got ready.
+    pub phases: Vec<Delta>,
+    /// By place, from the same boots.
+    pub parts: Vec<Delta>,
+    /// Savings that came back elsewhere, from the same boots.
+    pub moved: Vec<Moved>,
+}
+
+/// The account of `recipe` from boots without and with it; `None` if a side
+/// never got ready.
+///
+/// Samples are times to ready. Phases and movement come from one boot of each
+/// side, the first: the lab boots that one as the target is, and the others
+/// with a perturbed layout.
+pub fn trial(
+    recipe: &str,
+    before: &[&Timeline],
+    after: &[&Timeline],
+    margin_ns: i64,
+    seed: u64,
+) -> Option<Trial> {
+    let sides = [before, after].map(|boots| {
+        let times = boots.iter().filter_map(|t| ready_ns(t));
+        times.collect::<Vec<i64>>()
+    });
+    let first = |boots: &[&'_ Timeline]| boots.iter().position(|t| ready_ns(t).is_some());
+    let account = compare(before[first(before)?], after[first(after)?]);
+    let [from_ns, to_ns] = &sides;
+    Some(Trial {
+        recipe: recipe.to_owned(),
+        before_ns: median(from_ns)?,
+        after_ns: median(to_ns)?,
+        effect: effect(from_ns, to_ns, margin_ns, seed),
+        not_ready: [before.len() - from_ns.len(), after.len() - to_ns.len()],
+        phases: account.phases,
+        parts: account.parts,
+        moved: account.moved,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use bootlap_model::Milestone;
+
+    use super::*;
+    use crate::build::Boot;
+    use crate::stats::Verdict;
+
+    fn boot(ready_ns: i64) -> Timeline {
+        let mut boot = Boot::sim();
+        boot.mark(Milestone::PowerOn, 0)
+            .mark(Milestone::KernelEntry, 1_000_000_000)
+            .mark(Milestone::Ready, ready_ns);
+        boot.timeline
+    }
+
+    fn boots(ready_ns: &[i64]) -> Vec<Timeline> {
+        ready_ns.iter().map(|&ns| boot(ns)).collect()
+    }
+
+    #[test]
+    fn a_trial_joins_the_effect_with_the_account_of_the_first_boots() {
+        let before = boots(&[4_000_000_000, 4_000_100_000, 3_999_900_000, 4_000_050_000]);
+        let after = boots(&[3_000_000_000, 3_000_100_000, 2_999_900_000, 3_000_050_000]);
+        let (before, after): (Vec<_>, Vec<_>) = (before.iter().collect(), after.iter().collect());
+        let trial = trial("less", &before, &after, 1_000_000, 1).unwrap();
+        assert_eq!(trial.effect.verdict, Verdict::Faster);
+        assert_eq!(
+            (trial.before_ns, trial.after_ns),
+            (4_000_025_000, 3_000_025_000)
+        );
+        assert_eq!(trial.not_ready, [0, 0]);
+        let kernel = &trial.phases[1];
+        assert_eq!(
+            (kernel.name.as_str(), kernel.delta_ns),
+            ("kernel", -1_000_000_000)
+        );
+    }
+
+    #[test]
+    fn boots_that_never_got_ready_are_counted_not_averaged() {
+        let before = boots(&[100, 200]);
+        let mut stuck = boot(0);
+        stuck.marks.pop();
+        let list: Vec<&Timeline> = before.iter().collect();
+        assert_eq!(trial("x", &list, &[&stuck], 1, 1), None);
+        assert_eq!(trial("x", &[], &list, 1, 1), None);
+        let some = trial("x", &[&stuck, list[0]], &list, 1, 1).unwrap();
+        assert_eq!(some.not_ready, [1, 0]);
+        assert_eq!(some.before_ns, 100);
+    }
+}

@@ -1,0 +1,239 @@
+//! Silence on the console.
+
+use bootlap_model::{Milestone, Stamp, Timeline, TrackKind};
+use serde::{Deserialize, Serialize};
+
+use crate::extent::extent_of;
+use crate::phase::{PhaseName, phase_of, phases};
+use crate::view::{View, length_ns};
+use crate::work::Meter;
+
+/// A stretch in which nothing was printed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Gap {
+    /// When the last text before it ended.
+    pub start: Stamp,
+    /// When the next text began.
+    pub end: Stamp,
+    /// The phase that most of it lies in; `None` where the boot has no known
+    /// phase.
+    pub phase: Option<PhaseName>,
+    /// The last line before it, without the kernel's stamp, or the milestone.
+    pub before: String,
+    /// The first line after it.
+    pub after: String,
+    /// How much of it the machine waited, 0 to 1, where that is known.
+    pub idle_share: Option<f64>,
+}
+
+impl Gap {
+    /// How long it lasted, ns; never negative.
+    pub fn duration_ns(&self) -> i64 {
+        length_ns(&self.start, &self.end)
+    }
+}
+
+/// The silences of at least `at_least_ns` between power-on and ready, the
+/// longest first.
+///
+/// What the probe saw without any text (power-on, the kernel's and user
+/// space's first instruction) ends a silence too.
+pub fn gaps(timeline: &Timeline, at_least_ns: i64) -> Vec<Gap> {
+    let view = View::of(timeline);
+    let phases = phases(timeline);
+    let meter = Meter::in_view(&view);
+    let mut gaps: Vec<Gap> = silences(&view)
+        .into_iter()
+        .filter(|s| length_ns(&s.start, &s.end) >= at_least_ns.max(1))
+        .map(|s| Gap {
+            phase: phase_of(&phases, &s.start, &s.end),
+            before: line(s.before, Side::Last),
+            after: line(s.after, Side::First),
+            idle_share: meter.idle_share(&s.start, &s.end),
+            start: s.start,
+            end: s.end,
+        })
+        .collect();
+    gaps.sort_by_key(|g| (std::cmp::Reverse(g.duration_ns()), g.start.ns));
+    gaps
+}
+
+/// A gap whose neighbours are not yet made readable.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Silence<'t> {
+    pub(crate) start: Stamp,
+    pub(crate) end: Stamp,
+    pub(crate) before: &'t str,
+    pub(crate) after: &'t str,
+}
+
+/// All silences of a boot, in order.
+pub(crate) fn silences<'t>(view: &View<'t>) -> Vec<Silence<'t>> {
+    let Some(extent) = extent_of(view) else {
+        return Vec::new();
+    };
+    let mut sounds = sounds(view);
+    sounds.retain(|s| s.1.ns >= extent.start.ns && s.0.ns <= extent.end.ns);
+    let mut silences = Vec::new();
+    let mut sounds = sounds.into_iter();
+    let Some((_, mut since, mut before)) = sounds.next() else {
+        return silences;
+    };
+    for (start, end, text) in sounds {
+        if since.ns < start.ns {
+            silences.push(Silence {
+                start: since,
+                end: start,
+                before,
+                after: text,
+            });
+        }
+        if end.ns >= since.ns {
+            (since, before) = (end, text);
+        }
+    }
+    silences
+}
+
+/// What ends a silence, as `(start, end, text)` in order.
+fn sounds<'t>(view: &View<'t>) -> Vec<(Stamp, Stamp, &'t str)> {
+    let texts = view.spans().into_iter().filter(|s| {
+        let blank = s.name.trim().is_empty();
+        s.kind == TrackKind::Console && !blank
+    });
+    let mut sounds: Vec<_> = texts
+        .map(|s| (s.start, s.end.unwrap_or(s.start), s.name))
+        .collect();
+    let silent = [
+        Milestone::PowerOn,
+        Milestone::KernelEntry,
+        Milestone::UserEntry,
+    ];
+    for milestone in silent {
+        if let Some(at) = view.milestone(milestone) {
+            sounds.push((at, at, milestone.text()));
+        }
+    }
+    sounds.sort_by_key(|s| (s.0.ns, s.1.ns));
+    sounds
+}
+
+/// Which line of a burst stands next to a silence.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Side {
+    First,
+    Last,
+}
+
+/// The longest label; longer lines are cut with an ellipsis.
+const LABEL_CHARS: usize = 80;
+
+/// One line of console text made readable: no control characters, no kernel
+/// stamp (the time is known anyway, and differs from boot to boot).
+pub(crate) fn line(text: &str, side: Side) -> String {
+    let mut lines = text
+        .split(['\n', '\r'])
+        .filter(|l| !without_stamp(l).is_empty());
+    let line = match side {
+        Side::First => lines.next(),
+        Side::Last => lines.next_back(),
+    };
+    label(line.unwrap_or_default())
+}
+
+/// [`line`] for text that is one line already.
+pub(crate) fn label(line: &str) -> String {
+    let line = without_stamp(line).chars();
+    let clean: String = line.filter(|c| !c.is_control()).collect();
+    if clean.chars().count() <= LABEL_CHARS {
+        return clean;
+    }
+    let mut cut: String = clean.chars().take(LABEL_CHARS - 1).collect();
+    cut.push('…');
+    cut
+}
+
+/// Drops `[    1.234567]` and what may follow it, `[    T1]` (the caller).
+fn without_stamp(line: &str) -> &str {
+    let mut rest = line.trim();
+    while let Some((inside, behind)) = rest.strip_prefix('[').and_then(|r| r.split_once(']')) {
+        let inside = inside.trim_start();
+        let digits = inside.trim_start_matches(['T', 'C']);
+        let stamp = digits.starts_with(|c: char| c.is_ascii_digit())
+            && digits.chars().all(|c| c.is_ascii_digit() || c == '.');
+        if !stamp {
+            break;
+        }
+        rest = behind.trim();
+    }
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::Boot;
+
+    #[test]
+    fn the_longest_silence_comes_first_with_what_stands_around_it() {
+        let mut boot = Boot::sim();
+        boot.mark(Milestone::PowerOn, 0)
+            .mark(Milestone::KernelEntry, 40)
+            .mark(Milestone::Ready, 500)
+            .text(10, 20, "U-Boot 2023.01\r\n\r\nDRAM: 64 MiB\r\n")
+            .text(100, 110, "[    0.000000] Linux version 6.1\n")
+            .text(400, 500, "[    0.3][    T1] random: crng init done\nready")
+            .text(900, 910, "later");
+        let gaps = gaps(&boot.timeline, 15);
+        let seen: Vec<_> = gaps
+            .iter()
+            .map(|g| (g.duration_ns(), g.before.as_str(), g.after.as_str()))
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                (290, "Linux version 6.1", "random: crng init done"),
+                (60, "kernel starts", "Linux version 6.1"),
+                (20, "DRAM: 64 MiB", "kernel starts"),
+            ]
+        );
+        assert_eq!(gaps[0].phase, Some(PhaseName::Kernel));
+    }
+
+    #[test]
+    fn bursts_that_overlap_leave_no_silence() {
+        let mut boot = Boot::sim();
+        boot.text(0, 100, "a").text(10, 20, "b").text(130, 140, "c");
+        let gaps = gaps(&boot.timeline, 1);
+        assert_eq!(gaps.len(), 1);
+        assert_eq!((gaps[0].start.ns, gaps[0].before.as_str()), (100, "a"));
+        assert_eq!(gaps[0].phase, None);
+    }
+
+    #[test]
+    fn a_silence_says_whether_the_machine_waited() {
+        let mut boot = Boot::sim();
+        let at = Stamp::counted;
+        boot.span_at(TrackKind::Console, at(0, 0), at(2_000_000, 1_000_000), "a")
+            .span_at(
+                TrackKind::Console,
+                at(6_000_000, 1_500_000),
+                at(6_000_100, 1_500_050),
+                "b",
+            );
+        assert_eq!(gaps(&boot.timeline, 1)[0].idle_share, Some(0.75));
+    }
+
+    #[test]
+    fn only_stamps_are_dropped_from_a_line() {
+        assert_eq!(line("[    1.5] [foo] bar", Side::First), "[foo] bar");
+        assert_eq!(
+            line("[  OK  ] Started x", Side::First),
+            "[  OK  ] Started x"
+        );
+        assert_eq!(line("[    0.1][    C0] x", Side::First), "x");
+        assert_eq!(line("[", Side::First), "[");
+        assert_eq!(line("\x1b[0m\n\n", Side::Last), "[0m");
+        assert_eq!(line(&"ä".repeat(200), Side::Last).chars().count(), 80);
+    }
+}

@@ -1,0 +1,30 @@
+//! Answers from a timeline: phases, gaps, costs, comparison, statistics.
+//!
+//! Pure functions of immutable inputs; the same timeline gives the same
+//! answer, byte for byte.
+
+pub mod compare;
+pub mod cost;
+pub mod experiment;
+pub mod extent;
+pub mod gap;
+pub mod phase;
+pub mod stats;
+pub mod work;
+
+#[cfg(test)]
+mod build;
+mod flatten;
+mod known;
+#[cfg(test)]
+mod tests;
+mod view;
+
+pub use compare::{Comparison, Delta, Moved, compare};
+pub use cost::{Cost, costs};
+pub use experiment::{Trial, trial};
+pub use extent::{Extent, extent, ready_ns};
+pub use gap::{Gap, gaps};
+pub use phase::{Part, Phase, PhaseName, phases};
+pub use stats::{Effect, Verdict, effect};
+pub use work::{Meter, ns_per_insn};

@@ -1,0 +1,122 @@
+//! Top-level splits of a boot, and the known parts inside them.
+
+use bootlap_model::{Stamp, Timeline};
+use serde::{Deserialize, Serialize};
+
+use crate::extent::extent_of;
+use crate::view::{View, length_ns};
+
+mod cut;
+mod part;
+#[cfg(test)]
+mod tests;
+
+/// A top-level split, in the order in which a boot passes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PhaseName {
+    /// What runs before the boot loader prints, or before the kernel where no
+    /// boot loader was seen.
+    Firmware,
+    /// The boot loader.
+    Bootloader,
+    /// From the kernel's first instruction to the first program.
+    Kernel,
+    /// Programs of the initramfs that prepare the real root filesystem.
+    Initramfs,
+    /// Start-up of the root filesystem's programs.
+    Userspace,
+    /// From the application's start to ready.
+    Application,
+}
+
+impl PhaseName {
+    /// The word that people see.
+    pub fn text(self) -> &'static str {
+        match self {
+            PhaseName::Firmware => "firmware",
+            PhaseName::Bootloader => "boot loader",
+            PhaseName::Kernel => "kernel",
+            PhaseName::Initramfs => "initramfs",
+            PhaseName::Userspace => "user space",
+            PhaseName::Application => "application",
+        }
+    }
+}
+
+/// One phase of one boot.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    /// Which.
+    pub name: PhaseName,
+    /// When it began, on the axis.
+    pub start: Stamp,
+    /// When it ended.
+    pub end: Stamp,
+    /// The known parts inside it, in order, not overlapping; they need not
+    /// cover it.
+    pub parts: Vec<Part>,
+}
+
+impl Phase {
+    /// How long it lasted, ns; never negative.
+    pub fn duration_ns(&self) -> i64 {
+        length_ns(&self.start, &self.end)
+    }
+
+    /// Instructions executed in it, if both ends were counted.
+    pub fn instructions(&self) -> Option<u64> {
+        self.start.insns_until(&self.end)
+    }
+}
+
+/// A known part of a phase, e.g. the autoboot wait.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// What it is.
+    pub name: String,
+    /// When it began.
+    pub start: Stamp,
+    /// When it ended.
+    pub end: Stamp,
+}
+
+impl Part {
+    /// How long it lasted, ns; never negative.
+    pub fn duration_ns(&self) -> i64 {
+        length_ns(&self.start, &self.end)
+    }
+
+    /// Instructions executed in it, if both ends were counted.
+    pub fn instructions(&self) -> Option<u64> {
+        self.start.insns_until(&self.end)
+    }
+}
+
+/// The phases of a boot, in order and without holes, from the boot's start to
+/// its end (see [`extent`](crate::extent())).
+///
+/// They are cut at the milestones that were seen. A milestone that was not
+/// seen merges its phase into the one before it; one out of order (a log can
+/// hold anything) is left out, as few as need be. Without anything to cut at
+/// there is no phase.
+pub fn phases(timeline: &Timeline) -> Vec<Phase> {
+    let view = View::of(timeline);
+    let Some(extent) = extent_of(&view) else {
+        return Vec::new();
+    };
+    let mut phases = cut::bare(&view, &extent);
+    part::fill(&view, &mut phases);
+    phases
+}
+
+/// The phase that most of `start..end` lies in.
+pub(crate) fn phase_of(phases: &[Phase], start: &Stamp, end: &Stamp) -> Option<PhaseName> {
+    let overlap_ns = |p: &Phase| {
+        let to_ns = end.ns.min(p.end.ns);
+        to_ns.saturating_sub(start.ns.max(p.start.ns))
+    };
+    // Of equals the first, as `max_by_key` would not give it.
+    let best = phases.iter().rev().max_by_key(|p| overlap_ns(p))?;
+    (overlap_ns(best) >= 0).then_some(best.name)
+}

@@ -1,0 +1,162 @@
+//! Where one phase ends and the next begins.
+
+use bootlap_model::{Milestone, Stamp, TrackKind};
+
+use super::{Phase, PhaseName};
+use crate::extent::Extent;
+use crate::view::View;
+
+/// A milestone at which a phase begins.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    opens: PhaseName,
+    /// The phase that this one follows in a boot that has both.
+    follows: PhaseName,
+    at: Stamp,
+}
+
+/// The phases without their parts.
+pub(super) fn bare(view: &View, extent: &Extent) -> Vec<Phase> {
+    let mut cuts = in_order(&usable(wanted(view), extent));
+    let first_initramfs = cuts.iter().any(|c| c.follows == PhaseName::Initramfs);
+    for cut in &mut cuts {
+        if first_initramfs && cut.follows == PhaseName::Kernel {
+            cut.opens = PhaseName::Initramfs;
+        }
+    }
+    let Some(opening) = opening(view, extent, &cuts) else {
+        return Vec::new();
+    };
+    let mut phases: Vec<Phase> = Vec::new();
+    let mut begin = (opening, extent.start);
+    // The kernel can have begun before its clock: that is no cut then.
+    let cuts = cuts.iter().filter(|c| c.opens != opening);
+    let ends = cuts.map(|c| (c.opens, c.at));
+    for (opens, at) in ends.chain([(opening, extent.end)]) {
+        // Two cuts of one moment leave no room for the first one's phase.
+        if begin.1.ns >= at.ns {
+            begin.0 = opens;
+            continue;
+        }
+        phases.push(Phase {
+            name: begin.0,
+            start: begin.1,
+            end: at,
+            parts: Vec::new(),
+        });
+        begin = (opens, at);
+    }
+    phases
+}
+
+/// The milestones to cut at, in the order in which a boot passes them.
+fn wanted(view: &View) -> Vec<Cut> {
+    use PhaseName::{Application, Bootloader, Firmware, Initramfs, Kernel, Userspace};
+    let first_of = |milestones: &[Milestone]| milestones.iter().find_map(|&m| view.milestone(m));
+    let banner = view.milestone(Milestone::BootloaderStart);
+    let kernel = first_of(&[
+        Milestone::KernelEntry,
+        Milestone::BootloaderHandover,
+        Milestone::KernelClockStart,
+    ]);
+    let user = first_of(&[Milestone::UserEntry, Milestone::InitStart]);
+    let cuts = [
+        (
+            Bootloader,
+            Firmware,
+            banner.filter(|b| firmware_printed(view, b)),
+        ),
+        (Kernel, Bootloader, kernel),
+        (Userspace, Kernel, user),
+        (Userspace, Initramfs, view.milestone(Milestone::SwitchRoot)),
+        (
+            Application,
+            Userspace,
+            view.milestone(Milestone::ApplicationStart),
+        ),
+    ];
+    let cut = |(opens, follows, at): (_, _, Option<Stamp>)| {
+        Some(Cut {
+            opens,
+            follows,
+            at: at?,
+        })
+    };
+    cuts.into_iter().filter_map(cut).collect()
+}
+
+/// Whether something printed before the boot loader's banner. What powers up
+/// an UART leaves a few bytes of noise; words are more.
+fn firmware_printed(view: &View, banner: &Stamp) -> bool {
+    let mut texts = view.spans().into_iter().filter(|s| {
+        let end_ns = s.end.map_or(s.start.ns, |e| e.ns);
+        s.kind == TrackKind::Console && s.start.ns < banner.ns && end_ns <= banner.ns
+    });
+    texts.any(|s| s.name.chars().filter(|c| c.is_ascii_alphanumeric()).count() >= 4)
+}
+
+/// Whether something ran before the kernel: the machine was seen to power on,
+/// or to send what is not in the kernel's log.
+fn ran_before_kernel(view: &View, kernel: &Stamp) -> bool {
+    let mut spans = view.spans().into_iter();
+    view.milestone(Milestone::PowerOn).is_some()
+        || spans.any(|s| !s.logged && s.start.ns < kernel.ns)
+}
+
+/// Keeps what lies inside the boot. A clock that is known to some error can
+/// put the first event a little before the start.
+fn usable(cuts: Vec<Cut>, extent: &Extent) -> Vec<Cut> {
+    let mut usable = Vec::new();
+    for mut cut in cuts {
+        let err_ns = i64::from(cut.at.err_ns);
+        if cut.at.ns.saturating_add(err_ns) < extent.start.ns || cut.at.ns >= extent.end.ns {
+            continue;
+        }
+        if cut.at.ns.saturating_sub(err_ns) <= extent.start.ns {
+            cut.at = extent.start;
+        }
+        usable.push(cut);
+    }
+    usable
+}
+
+/// The largest set of cuts whose times do not go back; of equally large ones
+/// the one with the earlier milestones. At most 2^5 sets.
+fn in_order(cuts: &[Cut]) -> Vec<Cut> {
+    let set = |bits: u32| -> Vec<Cut> {
+        let chosen = cuts.iter().enumerate().filter(|(i, _)| bits >> i & 1 == 1);
+        chosen.map(|(_, c)| *c).collect()
+    };
+    let sets = (0..1u32 << cuts.len()).map(set);
+    let ordered = sets.filter(|s| s.windows(2).all(|w| w[0].at.ns <= w[1].at.ns));
+    ordered.rev().max_by_key(Vec::len).unwrap_or_default()
+}
+
+/// The phase that the boot begins in; `None` if nothing tells.
+fn opening(view: &View, extent: &Extent, cuts: &[Cut]) -> Option<PhaseName> {
+    use PhaseName::{Bootloader, Firmware, Kernel, Userspace};
+    let spans = view.spans();
+    let has = |kind: TrackKind| spans.iter().any(|s| s.kind == kind);
+    let loader = has(TrackKind::Bootloader)
+        || view.milestone(Milestone::BootloaderStart).is_some()
+        || view.milestone(Milestone::BootloaderHandover).is_some();
+    if let Some(first) = cuts.first() {
+        // With the start itself as a cut nothing came before that phase.
+        return Some(match first.follows {
+            _ if first.at.ns <= extent.start.ns => first.opens,
+            Bootloader if !loader && ran_before_kernel(view, &first.at) => Firmware,
+            // A log whose clock was set back begins before its own zero.
+            Bootloader if !loader => first.opens,
+            // What came between was not seen, so it counts as this one.
+            _ if loader => first.follows.min(Bootloader),
+            follows => follows,
+        });
+    }
+    if loader {
+        Some(Bootloader)
+    } else if has(TrackKind::Kernel) || has(TrackKind::Initcall) {
+        Some(Kernel)
+    } else {
+        has(TrackKind::Userspace).then_some(Userspace)
+    }
+}

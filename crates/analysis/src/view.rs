@@ -1,0 +1,136 @@
+//! A timeline's events, all on one axis.
+
+use bootlap_model::{Axis, ClockKind, MarkKind, Milestone, SpanEnd, Stamp, Timeline, TrackKind};
+
+/// A timeline together with its axis. Events that nothing relates to the axis
+/// are left out: their time is not known.
+pub(crate) struct View<'t> {
+    pub(crate) timeline: &'t Timeline,
+    axis: Axis,
+}
+
+/// A span on the axis.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen<'t> {
+    pub(crate) kind: TrackKind,
+    pub(crate) name: &'t str,
+    /// Whether the kernel's log gave its time.
+    pub(crate) logged: bool,
+    pub(crate) start: Stamp,
+    /// `None` if the end is unknown.
+    pub(crate) end: Option<Stamp>,
+    /// Its index in the timeline.
+    pub(crate) index: usize,
+}
+
+impl<'t> View<'t> {
+    pub(crate) fn of(timeline: &'t Timeline) -> Self {
+        Self {
+            timeline,
+            axis: Axis::of(timeline),
+        }
+    }
+
+    /// Whether the axis is simulated time.
+    pub(crate) fn simulated(&self) -> bool {
+        self.axis
+            .reference()
+            .is_some_and(|clock| self.timeline.clock(clock).simulated)
+    }
+
+    /// The first mark of a milestone that the axis reaches.
+    pub(crate) fn milestone(&self, milestone: Milestone) -> Option<Stamp> {
+        let kind = MarkKind::Milestone(milestone);
+        let mut marks = self.timeline.marks.iter().filter(|m| m.kind == kind);
+        marks.find_map(|m| self.axis.mark(m))
+    }
+
+    /// All spans, in order of start, the longer first among equals. An end
+    /// before the start is as good as none.
+    pub(crate) fn spans(&self) -> Vec<Seen<'t>> {
+        let spans = self.timeline.spans.iter().enumerate();
+        let mut seen: Vec<Seen> = spans
+            .filter_map(|(index, span)| {
+                let placed = self.axis.span(span)?;
+                Some(Seen {
+                    kind: self.timeline.kind_of(span),
+                    name: self.timeline.text(span.name),
+                    logged: self.timeline.clock(span.clock).kind == ClockKind::KernelPrintk,
+                    start: placed.start,
+                    end: placed.end.filter(|end| end.ns >= placed.start.ns),
+                    index,
+                })
+            })
+            .collect();
+        seen.sort_by_key(|s| {
+            let end_ns = s.end.map_or(s.start.ns, |end| end.ns);
+            (s.start.ns, std::cmp::Reverse(end_ns), s.index)
+        });
+        seen
+    }
+
+    /// The value of a span's argument, as text.
+    pub(crate) fn arg(&self, seen: &Seen, key: &str) -> Option<&'t str> {
+        let span = self.timeline.spans.get(seen.index)?;
+        self.timeline.arg(span, key)
+    }
+
+    /// What people read as the name of a span.
+    pub(crate) fn name(&self, seen: &Seen) -> String {
+        let name = seen.name;
+        match (seen.kind, self.arg(seen, "image"), self.arg(seen, "module")) {
+            (TrackKind::Initcall, ..) if self.is_probe(seen) => format!("probe of {name}"),
+            (TrackKind::Initcall, _, Some(module)) => format!("initcall {name} [{module}]"),
+            (TrackKind::Initcall, ..) => format!("initcall {name}"),
+            (TrackKind::Bootloader, Some(image), _) if name == "hash check" => {
+                format!("hash check of {image}")
+            }
+            _ => name.to_owned(),
+        }
+    }
+
+    /// Whether a span is a device's probe, which runs within an initcall. Its
+    /// lane says so, but a lane's label cannot be asked for by span: so by its
+    /// facts. An initcall begins with a line that has only its caller, a probe
+    /// is one line that begins with its time.
+    fn is_probe(&self, seen: &Seen) -> bool {
+        let span = self.timeline.spans.get(seen.index);
+        let first = span.and_then(|s| s.args.first());
+        first.is_some_and(|(key, _)| self.timeline.text(*key) == "usecs")
+    }
+
+    /// The counted moments of the reference clock. Counts on another clock
+    /// belong to a moment close by (a line was logged a little before it was
+    /// sent), so they are left out here.
+    pub(crate) fn counted(&self) -> Vec<(i64, u64)> {
+        let reference = self.axis.reference();
+        let on_axis = |clock| Some(clock) == reference;
+        let marks = self.timeline.marks.iter().filter(|m| on_axis(m.clock));
+        let spans = self.timeline.spans.iter().filter(|s| on_axis(s.clock));
+        let ends = spans.flat_map(|s| {
+            let end = match s.end {
+                SpanEnd::At(end) => Some(end),
+                SpanEnd::OpenAtCut | SpanEnd::Unknown => None,
+            };
+            [Some(s.start), end]
+        });
+        let stamps = marks.map(|m| m.at).chain(ends.flatten());
+        stamps.filter_map(|s| Some((s.ns, s.insns?))).collect()
+    }
+
+    /// Every moment at which something is known to have happened.
+    pub(crate) fn moments(&self) -> Vec<Stamp> {
+        let marks = self.timeline.marks.iter();
+        let mut all: Vec<Stamp> = marks.filter_map(|m| self.axis.mark(m)).collect();
+        for seen in self.spans() {
+            all.push(seen.start);
+            all.extend(seen.end);
+        }
+        all
+    }
+}
+
+/// How long from `start` to `end`, ns; never negative.
+pub(crate) fn length_ns(start: &Stamp, end: &Stamp) -> i64 {
+    end.ns.saturating_sub(start.ns).max(0)
+}
