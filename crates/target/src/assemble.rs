@@ -1,0 +1,315 @@
+//! Parts put together into what a machine boots.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::artefact::compress::Compression;
+use crate::artefact::cpio;
+use crate::artefact::fit::{FitSpec, Part as FitPart};
+use crate::artefact::kernel_image::KernelImage;
+use crate::artefact::uboot_env::{EnvLayout, UbootEnv};
+use crate::cache::sha256;
+use crate::initramfs::{Entry, What};
+use crate::parts::Part;
+use crate::spec::{Fit, Flash};
+use crate::{Cache, Parts, Progress, Target, TargetError};
+
+/// Largest kernel that is unpacked, in bytes.
+const KERNEL_LIMIT: usize = 1 << 30;
+
+/// Everything that a boot needs, in memory; cheap to clone.
+#[derive(Clone)]
+pub struct Assembly {
+    /// What it was made from and into, for the manifest.
+    pub parts: Vec<PartHash>,
+    images: Images,
+    cmdline: String,
+}
+
+#[derive(Clone)]
+enum Images {
+    Flash {
+        bootloader: Blob,
+        environment: UbootEnv,
+        fit: Blob,
+        flash: Flash,
+    },
+    Direct {
+        kernel: Blob,
+        initramfs: Option<Blob>,
+    },
+}
+
+/// What a machine is given.
+pub enum Boot {
+    /// Flash banks; the machine starts what stands first in the first.
+    Flash {
+        /// Bytes in each bank.
+        bank_size: u64,
+        /// By bank: what stands where.
+        banks: Vec<Vec<Blob>>,
+    },
+    /// The machine loads the kernel itself.
+    Direct {
+        /// The kernel.
+        kernel: Blob,
+        /// The initramfs.
+        initramfs: Option<Blob>,
+        /// The command line.
+        cmdline: String,
+    },
+}
+
+/// Some bytes at a place.
+#[derive(Clone)]
+pub struct Blob {
+    /// What they are.
+    pub name: String,
+    /// Where they stand in their bank.
+    pub offset: u64,
+    /// The bytes.
+    pub bytes: Arc<[u8]>,
+}
+
+/// The identity of a part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartHash {
+    /// What it is for.
+    pub name: String,
+    /// Where it came from.
+    pub origin: String,
+    /// SHA-256 in hex.
+    pub sha256: String,
+    /// Its size.
+    pub bytes: u64,
+}
+
+impl Assembly {
+    /// What a machine is given, with `extra` words on the command line.
+    ///
+    /// # Errors
+    /// If the environment does not fit into its place.
+    pub fn boot(&self, extra: &str) -> Result<Boot, TargetError> {
+        let cmdline = [self.cmdline.as_str(), extra].join(" ");
+        let cmdline = cmdline.trim().to_owned();
+        match &self.images {
+            Images::Flash {
+                bootloader,
+                environment,
+                fit,
+                flash,
+            } => {
+                let environment = environment_blob(environment, &cmdline, flash)?;
+                let banks = vec![vec![bootloader.clone()], vec![environment, fit.clone()]];
+                for blobs in &banks {
+                    check_room(blobs, flash.bank_size)?;
+                }
+                Ok(Boot::Flash {
+                    bank_size: flash.bank_size,
+                    banks,
+                })
+            }
+            Images::Direct { kernel, initramfs } => Ok(Boot::Direct {
+                kernel: kernel.clone(),
+                initramfs: initramfs.clone(),
+                cmdline,
+            }),
+        }
+    }
+}
+
+pub(crate) fn assemble(
+    target: &Target,
+    parts: &Parts,
+    cache: &Cache,
+    progress: Progress<'_>,
+) -> Result<Assembly, TargetError> {
+    let spec = &target.spec;
+    let mut hashes = vec![hash_of("kernel", &parts.kernel)];
+    let initramfs = match (&parts.initramfs, &spec.initramfs) {
+        (Some(entries), Some(spec)) => {
+            let compression = for_kernel(spec.compression);
+            let archive = archive(entries)?;
+            let packed = compressed("initramfs", &archive, compression, cache, progress)?;
+            let part = Part {
+                origin: format!("{} files, {compression}", entries.len()),
+                sha256: sha256(&packed),
+                bytes: packed,
+            };
+            hashes.push(hash_of("initramfs", &part));
+            Some(part.bytes)
+        }
+        _ => None,
+    };
+    let blob = |name: &str, offset: u64, bytes: Vec<u8>| Blob {
+        name: name.to_owned(),
+        offset,
+        bytes: bytes.into(),
+    };
+    let images = match (&parts.bootloader, &spec.flash, &spec.fit) {
+        (Some(bootloader), Some(flash), Some(fit)) => {
+            hashes.push(hash_of("bootloader", bootloader));
+            let compression = spec.kernel.compression;
+            let kernel = plain_kernel(parts)?;
+            let kernel = compressed("kernel", &kernel, compression, cache, progress)?;
+            let fit = fit_image(fit, parts, &kernel, compression, initramfs.as_deref())?;
+            let mut environment = UbootEnv::new();
+            for (name, value) in &spec.bootloader.as_ref().expect("has parts").environment {
+                let set = environment.set(name, value);
+                set.map_err(|e| TargetError::artefact("U-Boot's environment", e))?;
+            }
+            Images::Flash {
+                bootloader: blob("boot loader", 0, bootloader.bytes.clone()),
+                environment,
+                fit: blob("FIT", flash.fit_offset, fit),
+                flash: flash.clone(),
+            }
+        }
+        _ => Images::Direct {
+            kernel: blob("kernel", 0, parts.kernel.bytes.clone()),
+            initramfs: initramfs.map(|bytes| blob("initramfs", 0, bytes)),
+        },
+    };
+    Ok(Assembly {
+        parts: hashes,
+        images,
+        cmdline: spec.kernel.cmdline.clone(),
+    })
+}
+
+fn hash_of(name: &str, part: &Part) -> PartHash {
+    PartHash {
+        name: name.to_owned(),
+        origin: part.origin.clone(),
+        sha256: part.sha256.clone(),
+        bytes: part.bytes.len() as u64,
+    }
+}
+
+/// The kernel knows another container of LZ4 than boot loaders do.
+fn for_kernel(compression: Compression) -> Compression {
+    match compression {
+        Compression::Lz4 => Compression::Lz4Legacy,
+        other => other,
+    }
+}
+
+/// The kernel as it runs: unwrapped if the file is compressed as a whole.
+fn plain_kernel(parts: &Parts) -> Result<Vec<u8>, TargetError> {
+    let bytes = &parts.kernel.bytes;
+    match Compression::detect(bytes) {
+        Compression::None => Ok(bytes.clone()),
+        wrapped => wrapped
+            .decompress(bytes, KERNEL_LIMIT)
+            .map_err(|e| TargetError::artefact(&parts.kernel.origin, e)),
+    }
+}
+
+fn compressed(
+    what: &str,
+    bytes: &[u8],
+    compression: Compression,
+    cache: &Cache,
+    progress: Progress<'_>,
+) -> Result<Vec<u8>, TargetError> {
+    if compression == Compression::None {
+        return Ok(bytes.to_vec());
+    }
+    let key = format!("{}.{compression}", sha256(bytes));
+    cache.bytes("compressed", &key, || {
+        let mib = bytes.len() >> 20;
+        progress(&format!(
+            "compressing the {what} ({mib} MiB) with {compression}"
+        ));
+        compression
+            .compress(bytes)
+            .map_err(|e| TargetError::artefact(what, e))
+    })
+}
+
+fn archive(entries: &[Entry]) -> Result<Vec<u8>, TargetError> {
+    let members: Vec<cpio::Entry<'_>> = entries
+        .iter()
+        .map(|entry| {
+            let (mode, data) = match &entry.what {
+                What::Dir => (cpio::DIRECTORY | 0o755, &[][..]),
+                What::Link { to } => (cpio::SYMLINK | 0o777, to.as_bytes()),
+                What::File { executable, bytes } => {
+                    let mode = if *executable { 0o755 } else { 0o644 };
+                    (cpio::REGULAR | mode, bytes.as_slice())
+                }
+            };
+            cpio::Entry::new(entry.path.as_bytes(), mode, data)
+        })
+        .collect();
+    cpio::write(&members).map_err(|e| TargetError::artefact("initramfs", e))
+}
+
+fn fit_image(
+    fit: &Fit,
+    parts: &Parts,
+    kernel: &[u8],
+    compression: Compression,
+    initramfs: Option<&[u8]>,
+) -> Result<Vec<u8>, TargetError> {
+    let describe = KernelImage::describe(&parts.kernel.bytes);
+    let arch = describe
+        .map_err(|e| TargetError::artefact(&parts.kernel.origin, e))?
+        .arch
+        .ok_or_else(|| {
+            TargetError::artefact(
+                &parts.kernel.origin,
+                "its processor family is unknown, so no FIT can be made for it",
+            )
+        })?;
+    let mut spec = FitSpec::new(arch, FitPart::new("kernel", kernel));
+    spec.kernel.compression = compression;
+    spec.kernel.load = Some(fit.load_address);
+    spec.ramdisk = initramfs.map(|bytes| FitPart::new("initramfs", bytes));
+    spec.hash = fit.hash;
+    spec.to_bytes().map_err(|e| TargetError::artefact("FIT", e))
+}
+
+fn environment_blob(
+    environment: &UbootEnv,
+    cmdline: &str,
+    flash: &Flash,
+) -> Result<Blob, TargetError> {
+    let mut environment = environment.clone();
+    let layout = EnvLayout::single(usize::try_from(flash.environment_size).unwrap_or(usize::MAX));
+    let bytes = environment
+        .set("bootargs", cmdline)
+        .and_then(|()| environment.to_bytes(&layout))
+        .map_err(|e| TargetError::artefact("U-Boot's environment", e))?;
+    Ok(Blob {
+        name: "environment".to_owned(),
+        offset: flash.environment_offset,
+        bytes: bytes.into(),
+    })
+}
+
+/// Blobs in a bank must not overlap or stick out.
+fn check_room(blobs: &[Blob], bank_size: u64) -> Result<(), TargetError> {
+    let mut order: Vec<&Blob> = blobs.iter().collect();
+    order.sort_by_key(|b| b.offset);
+    let ends = order
+        .iter()
+        .skip(1)
+        .map(|next| (next.offset, next.name.as_str()));
+    let ends = ends.chain([(bank_size, "the end of the bank")]);
+    for (blob, (limit, next)) in order.iter().zip(ends) {
+        let end = blob.offset.saturating_add(blob.bytes.len() as u64);
+        if end > limit {
+            return Err(TargetError::artefact(
+                &blob.name,
+                format!(
+                    "it needs the flash from {:#x} to {end:#x}, but {next} is at {limit:#x}; \
+                     move it, make the bank larger or the image smaller",
+                    blob.offset
+                ),
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,253 @@
+//! Distribution packages of any architecture, unpacked into the cache.
+//!
+//! apt gets a state folder of its own, so the host's package database, its
+//! lists and its dpkg architectures are neither used nor changed. Where to
+//! fetch from is asked of the host's own apt configuration; nothing is
+//! installed and no package script runs.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::{Cache, Progress, TargetError};
+
+/// Where a package's control fields are kept beside its files.
+const CONTROL: &str = ".bootlap-control";
+
+/// The unpacked packages of one architecture.
+pub(crate) struct Store {
+    dir: PathBuf,
+    architecture: String,
+}
+
+impl Store {
+    pub(crate) fn new(cache: &Cache, architecture: &str) -> Self {
+        Self {
+            dir: cache.root().join("packages").join(architecture),
+            architecture: architecture.to_owned(),
+        }
+    }
+
+    /// The folder that `package` is unpacked in; fetched if it is not there.
+    pub(crate) fn folder(
+        &self,
+        package: &str,
+        progress: Progress<'_>,
+    ) -> Result<PathBuf, TargetError> {
+        let at = self.dir.join("unpacked").join(package);
+        if at.exists() {
+            return Ok(at);
+        }
+        progress(&format!(
+            "fetching {package} ({}) from the distribution",
+            self.architecture
+        ));
+        self.update(progress)?;
+        let fetched = self.fetch(package)?;
+        let made = fs::create_dir_all(self.dir.join("unpacked"));
+        made.and_then(|()| fs::rename(&fetched, &at))
+            .map_err(|e| TargetError::io("create", &at, e))?;
+        Ok(at)
+    }
+
+    /// The version of an unpacked package, e.g. `6.1.176-1`.
+    pub(crate) fn version(&self, package: &str) -> String {
+        self.field(package, "Version")
+    }
+
+    /// The first package that an unpacked one depends on: what a metapackage
+    /// such as `linux-image-arm64` stands for today.
+    pub(crate) fn first_dependency(&self, package: &str) -> Option<String> {
+        let depends = self.field(package, "Depends");
+        let name = depends.split([',', '|', '(', ' ']).next()?.trim();
+        (!name.is_empty()).then(|| name.to_owned())
+    }
+
+    fn field(&self, package: &str, field: &str) -> String {
+        let control = self.dir.join("unpacked").join(package).join(CONTROL);
+        let control = fs::read_to_string(control).unwrap_or_default();
+        let value = control
+            .lines()
+            .find_map(|l| l.strip_prefix(field)?.strip_prefix(": "));
+        value.unwrap_or_default().to_owned()
+    }
+
+    fn update(&self, progress: Progress<'_>) -> Result<(), TargetError> {
+        let done = self.dir.join("apt/updated");
+        if done.exists() {
+            return Ok(());
+        }
+        progress("reading the distribution's package lists");
+        for folder in ["lists/partial", "cache/archives/partial"] {
+            let path = self.dir.join("apt").join(folder);
+            fs::create_dir_all(&path).map_err(|e| TargetError::io("create", &path, e))?;
+        }
+        let list = self.dir.join("apt/sources.list");
+        let write = |path: &Path, text: &str| {
+            fs::write(path, text).map_err(|e| TargetError::io("write", path, e))
+        };
+        write(&self.dir.join("apt/status"), "")?;
+        write(&list, &self.sources()?)?;
+        self.apt("apt-get", &["update", "-qq"], &self.dir)?;
+        write(&done, "")
+    }
+
+    /// The host's own archives of the distribution, as lines of a sources.list.
+    fn sources(&self) -> Result<String, TargetError> {
+        let mut command = Command::new("apt-get");
+        command.args([
+            "indextargets",
+            "--format",
+            "$(ORIGIN)|$(REPO_URI)|$(RELEASE)|$(COMPONENT)",
+            "Created-By: Packages",
+        ]);
+        let out = run(command)?;
+        let lines: BTreeSet<String> = out.lines().filter_map(|l| self.source_line(l)).collect();
+        if lines.is_empty() {
+            return Err(TargetError::Packages(
+                "apt knows no archive of Debian or Ubuntu yet: run `apt-get update` as root, \
+                 then try again"
+                    .into(),
+            ));
+        }
+        Ok(lines.into_iter().collect())
+    }
+
+    fn source_line(&self, target: &str) -> Option<String> {
+        let fields: Vec<&str> = target.split('|').collect();
+        let &[origin, uri, release, component] = fields.as_slice() else {
+            return None;
+        };
+        let wanted = match origin {
+            "Debian" => component == "main",
+            "Ubuntu" => matches!(component, "main" | "universe"),
+            _ => false,
+        };
+        // Backports would change what a target is made of.
+        if !wanted || release.contains("backports") {
+            return None;
+        }
+        let uri = if origin == "Ubuntu" && !matches!(&*self.architecture, "amd64" | "i386") {
+            ubuntu_ports(uri)
+        } else {
+            uri.to_owned()
+        };
+        let keyring = format!(
+            "/usr/share/keyrings/{}-archive-keyring.gpg",
+            origin.to_lowercase()
+        );
+        let options = if Path::new(&keyring).exists() {
+            format!("[signed-by={keyring}] ")
+        } else {
+            String::new()
+        };
+        Some(format!("deb {options}{uri} {release} {component}\n"))
+    }
+
+    /// Downloads and unpacks a package; the folder is not yet in its place.
+    fn fetch(&self, package: &str) -> Result<PathBuf, TargetError> {
+        let work = self
+            .dir
+            .join(format!("partial.{}.{package}", std::process::id()));
+        let _ = fs::remove_dir_all(&work);
+        fs::create_dir_all(&work).map_err(|e| TargetError::io("create", &work, e))?;
+        let unpacked = self.fetch_into(package, &work);
+        if unpacked.is_err() {
+            let _ = fs::remove_dir_all(&work);
+        }
+        unpacked
+    }
+
+    fn fetch_into(&self, package: &str, work: &Path) -> Result<PathBuf, TargetError> {
+        self.apt("apt-get", &["download", "-qq", package], work)?;
+        let io = |e| TargetError::io("read", work, e);
+        let deb = fs::read_dir(work)
+            .map_err(io)?
+            .filter_map(|e| Some(e.ok()?.path()))
+            .find(|p| p.extension().is_some_and(|x| x == "deb"))
+            .ok_or_else(|| TargetError::Packages(format!("apt fetched nothing for {package}")))?;
+        let mut unpack = Command::new("dpkg-deb");
+        unpack.arg("-x").arg(&deb).arg(work);
+        run(unpack)?;
+        let mut field = Command::new("dpkg-deb");
+        field.arg("-f").arg(&deb).args(["Version", "Depends"]);
+        let control = run(field)?;
+        let file = work.join(CONTROL);
+        fs::write(&file, control).map_err(|e| TargetError::io("write", &file, e))?;
+        fs::remove_file(&deb).map_err(|e| TargetError::io("remove", &deb, e))?;
+        Ok(work.to_owned())
+    }
+
+    fn apt(&self, program: &str, args: &[&str], dir: &Path) -> Result<String, TargetError> {
+        let state = self.dir.join("apt");
+        let state = fs::canonicalize(&state).unwrap_or(state);
+        let state = state.display();
+        let arch = &self.architecture;
+        let mut command = Command::new(program);
+        command.current_dir(dir);
+        for option in [
+            format!("APT::Architecture={arch}"),
+            format!("APT::Architectures={arch}"),
+            format!("Dir::State={state}"),
+            format!("Dir::State::status={state}/status"),
+            format!("Dir::State::Lists={state}/lists"),
+            format!("Dir::Cache={state}/cache"),
+            format!("Dir::Etc::SourceList={state}/sources.list"),
+            "Dir::Etc::SourceParts=/dev/null".to_owned(),
+            // The lists may be where apt's own user must not look.
+            "APT::Sandbox::User=".to_owned(),
+        ] {
+            command.arg("-o").arg(option);
+        }
+        command.args(args);
+        run(command)
+    }
+}
+
+/// Ubuntu keeps the other architectures on a sister host of its archive.
+fn ubuntu_ports(uri: &str) -> String {
+    let host = uri
+        .find("archive.")
+        .or_else(|| uri.find("security."))
+        .and_then(|at| Some(&uri[at..][uri[at..].find('.')? + 1..]))
+        .unwrap_or(uri);
+    let host = host.trim_end_matches('/').trim_end_matches("/ubuntu");
+    format!("http://ports.{host}/ubuntu-ports/")
+}
+
+fn run(mut command: Command) -> Result<String, TargetError> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let out = command.output().map_err(|e| {
+        TargetError::Packages(format!(
+            "cannot run {program}: {e}; parts named `package:…` need apt and dpkg (a Debian or \
+             Ubuntu host); on others name files of your own"
+        ))
+    })?;
+    if out.status.success() {
+        return Ok(String::from_utf8_lossy(&out.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&out.stderr);
+    let said = said.lines().rev().find(|l| !l.trim().is_empty());
+    let args: Vec<_> = command
+        .get_args()
+        .map(|a| a.to_string_lossy())
+        .filter(|a| !a.contains("::") && a != "-o")
+        .collect();
+    Err(TargetError::Packages(format!(
+        "`{program} {}` failed: {}; is the network there, and does the package exist?",
+        args.join(" "),
+        said.unwrap_or("it said nothing").trim()
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ubuntu_keeps_other_architectures_elsewhere() {
+        let ports = ubuntu_ports("http://de.archive.example.org/ubuntu/");
+        assert_eq!(ports, "http://ports.example.org/ubuntu-ports/");
+    }
+}

@@ -1,0 +1,176 @@
+//! The parts that a target names, found and read.
+//!
+//! `package:NAME/path` is a file of a distribution package (`*` stands for
+//! anything within one path component); everything else is a path beside
+//! `target.toml`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+
+use crate::cache::sha256;
+use crate::initramfs::Entry;
+use crate::packages::Store;
+use crate::{Cache, Progress, Target, TargetError};
+
+/// One file that the target is made of.
+#[derive(Clone)]
+pub struct Part {
+    /// Where it came from, for people: a path, or package, version and path.
+    pub origin: String,
+    /// SHA-256 in hex.
+    pub sha256: String,
+    /// Its content.
+    pub bytes: Vec<u8>,
+}
+
+/// All parts of a target.
+#[derive(Clone)]
+pub struct Parts {
+    /// The boot loader, if there is one.
+    pub bootloader: Option<Part>,
+    /// The kernel image.
+    pub kernel: Part,
+    /// What the initramfs holds, in the order in which it is packed.
+    pub(crate) initramfs: Option<Vec<Entry>>,
+}
+
+impl Parts {
+    pub(crate) fn resolve(
+        target: &Target,
+        cache: &Cache,
+        progress: Progress<'_>,
+    ) -> Result<Self, TargetError> {
+        let finder = Finder {
+            target,
+            store: target
+                .spec
+                .packages
+                .as_ref()
+                .map(|p| Store::new(cache, &p.architecture)),
+            progress,
+        };
+        let spec = &target.spec;
+        Ok(Self {
+            bootloader: match &spec.bootloader {
+                Some(b) => Some(finder.part("bootloader.image", &b.image)?),
+                None => None,
+            },
+            kernel: finder.part("kernel.image", &spec.kernel.image)?,
+            initramfs: match &spec.initramfs {
+                Some(i) => Some(crate::initramfs::entries(i, &finder)?),
+                None => None,
+            },
+        })
+    }
+}
+
+impl Parts {
+    /// Bytes of all files in the initramfs, if there is one.
+    pub fn initramfs_bytes(&self) -> Option<usize> {
+        let entries = self.initramfs.as_ref()?.iter();
+        Some(entries.map(Entry::bytes).sum())
+    }
+}
+
+/// Finds what the values of a target's keys name.
+pub(crate) struct Finder<'a> {
+    target: &'a Target,
+    store: Option<Store>,
+    progress: Progress<'a>,
+}
+
+impl Finder<'_> {
+    /// The file that `key`'s value `name` names, read.
+    fn part(&self, key: &str, name: &str) -> Result<Part, TargetError> {
+        let (path, origin) = self.path(key, name)?;
+        let bytes = fs::read(&path).map_err(|e| TargetError::io("read", &path, e))?;
+        Ok(Part {
+            origin,
+            sha256: sha256(&bytes),
+            bytes,
+        })
+    }
+
+    /// The file or folder that `key`'s value `name` names, and its origin.
+    pub(crate) fn path(&self, key: &str, name: &str) -> Result<(PathBuf, String), TargetError> {
+        let Some(rest) = name.strip_prefix("package:") else {
+            let path = self.target.dir.join(name);
+            if !path.exists() {
+                return Err(TargetError::MissingPart(format!(
+                    "{key} names {name}, which is not in {}: put the file there or name one \
+                     that exists",
+                    self.target.dir.display()
+                )));
+            }
+            return Ok((path, name.to_owned()));
+        };
+        let store = self.store.as_ref().ok_or_else(|| {
+            TargetError::MissingPart(format!(
+                "{key} names {name}, but there is no [packages] section: add one with \
+                 architecture = \"arm64\" (or whatever the target is)"
+            ))
+        })?;
+        let (package, inner) = rest.split_once('/').ok_or_else(|| {
+            TargetError::MissingPart(format!("{key}: write package:NAME/path, not {name}"))
+        })?;
+        self.in_package(store, package, inner)?.ok_or_else(|| {
+            TargetError::MissingPart(format!(
+                "{key}: package {package} {} holds no {inner}; look with `dpkg-deb -c`",
+                store.version(package)
+            ))
+        })
+    }
+
+    /// The file in the package, or in the one that a metapackage stands for.
+    fn in_package(
+        &self,
+        store: &Store,
+        package: &str,
+        inner: &str,
+    ) -> Result<Option<(PathBuf, String)>, TargetError> {
+        let mut package = package.to_owned();
+        for _ in 0..2 {
+            let folder = store.folder(&package, self.progress)?;
+            if let Some(path) = glob(&folder, inner) {
+                let shown = path.strip_prefix(&folder).unwrap_or(&path).display();
+                let origin = format!("{package} {} /{shown}", store.version(&package));
+                return Ok(Some((path, origin)));
+            }
+            let Some(next) = store.first_dependency(&package) else {
+                break;
+            };
+            package = next;
+        }
+        Ok(None)
+    }
+}
+
+/// The last path (in byte order) under `folder` that matches `pattern`.
+///
+/// A distribution may have merged `/bin` into `/usr/bin`, so that is tried too.
+fn glob(folder: &Path, pattern: &str) -> Option<PathBuf> {
+    let found = glob_in(folder, pattern);
+    found.or_else(|| glob_in(&folder.join("usr"), pattern))
+}
+
+fn glob_in(folder: &Path, pattern: &str) -> Option<PathBuf> {
+    let mut at = vec![folder.to_owned()];
+    for component in pattern.split('/').filter(|c| !c.is_empty()) {
+        let wanted = format!("^{}$", regex::escape(component).replace("\\*", ".*"));
+        let wanted = Regex::new(&wanted).ok()?;
+        let mut next = Vec::new();
+        for dir in at {
+            let names = fs::read_dir(&dir).into_iter().flatten().flatten();
+            next.extend(
+                names
+                    .filter(|e| wanted.is_match(&e.file_name().to_string_lossy()))
+                    .map(|e| e.path()),
+            );
+        }
+        next.sort();
+        at = next;
+    }
+    at.pop()
+}

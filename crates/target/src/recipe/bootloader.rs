@@ -1,0 +1,103 @@
+//! Recipes for U-Boot.
+
+use super::{Recipe, RecipeMeta};
+use crate::artefact::hash::Hash;
+use crate::spec::Bootloader;
+use crate::{Edit, Parts, Target};
+
+fn uboot(target: &Target) -> Result<&Bootloader, String> {
+    let bootloader = target.spec.bootloader.as_ref();
+    bootloader.ok_or_else(|| "the target has no boot loader".to_owned())
+}
+
+/// Do not wait for a key before booting.
+///
+/// U-Boot counts down `bootdelay` seconds so that a developer can stop it.
+/// With 0 it still looks once whether a key was pressed, so the prompt can be
+/// reached by holding a key while switching on; -2 does not look at all.
+pub(super) struct Bootdelay;
+
+impl Recipe for Bootdelay {
+    fn meta(&self) -> &'static RecipeMeta {
+        &RecipeMeta {
+            name: "uboot-bootdelay",
+            title: "U-Boot does not wait for a key",
+            risk: "to get U-Boot's prompt, hold a key while switching on",
+            values: &[],
+        }
+    }
+
+    fn edits(&self, target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+        let delay = uboot(target)?.environment.get("bootdelay");
+        // Without the variable, U-Boot uses the delay it was built with: 2 s.
+        let delay = delay.map_or("2", String::as_str);
+        match delay.parse() {
+            Ok(i64::MIN..=0) => Err(format!("bootdelay is {delay} already")),
+            _ => Ok(vec![Edit::set("bootloader.environment.bootdelay", "0")]),
+        }
+    }
+}
+
+/// U-Boot prints nothing.
+///
+/// Each character costs ten bit times on the serial line: 86.8 us at 115 200
+/// baud. Needs a U-Boot that was built with `CONFIG_SILENT_CONSOLE`; others
+/// ignore the variable, so the recipe looks into the binary first.
+pub(super) struct Silent;
+
+impl Recipe for Silent {
+    fn meta(&self) -> &'static RecipeMeta {
+        &RecipeMeta {
+            name: "uboot-silent",
+            title: "U-Boot prints nothing",
+            risk: "no messages when U-Boot itself fails",
+            values: &[],
+        }
+    }
+
+    fn edits(&self, target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+        let uboot = uboot(target)?;
+        if uboot.environment.contains_key("silent") {
+            return Err("the environment sets `silent` already".into());
+        }
+        let able = parts
+            .bootloader
+            .as_ref()
+            .is_some_and(|p| memchr::memmem::find(&p.bytes, b"\0silent\0").is_some());
+        if !able {
+            return Err(
+                "this U-Boot was built without CONFIG_SILENT_CONSOLE and would ignore \
+                 `silent`; rebuild it with CONFIG_SILENT_CONSOLE=y"
+                    .into(),
+            );
+        }
+        Ok(vec![Edit::set("bootloader.environment.silent", "1")])
+    }
+}
+
+/// Do not check the images before starting them.
+///
+/// What the references call `verify=no`: the boot loader reads every byte of
+/// kernel and initramfs once more to check it. Where the storage has its own
+/// error correction, that finds nothing that would not be found anyway.
+pub(super) struct NoHash;
+
+impl Recipe for NoHash {
+    fn meta(&self) -> &'static RecipeMeta {
+        &RecipeMeta {
+            name: "fit-no-hash",
+            title: "the FIT carries no hashes that U-Boot would check",
+            risk: "a damaged image is started instead of refused",
+            values: &[],
+        }
+    }
+
+    fn edits(&self, target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+        let fit = target.spec.fit.as_ref();
+        let fit = fit.ok_or("the target has no FIT")?;
+        if fit.hash == Hash::None {
+            return Err("the FIT has no hash already".into());
+        }
+        Ok(vec![Edit::set("fit.hash", "none")])
+    }
+}

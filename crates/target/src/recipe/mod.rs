@@ -1,0 +1,149 @@
+//! Recipes: one optimisation each, checked for, applied to a target, undone by
+//! not applying it.
+//!
+//! A recipe is a handful of edits of `target.toml`. Its doc comment is its
+//! page in the catalogue.
+
+mod bootloader;
+mod cmdline;
+mod compression;
+
+use crate::{Edit, Parts, Target, TargetError};
+
+/// What a recipe is.
+pub struct RecipeMeta {
+    /// Its name, as typed: `uboot-bootdelay`.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub title: &'static str,
+    /// What may be lost by it.
+    pub risk: &'static str,
+    /// The values that it takes, if any; the first is the default.
+    pub values: &'static [&'static str],
+}
+
+/// One optimisation.
+pub trait Recipe: Sync {
+    /// What it is.
+    fn meta(&self) -> &'static RecipeMeta;
+
+    /// The edits that do it, or why it does not apply: it is done already, or
+    /// the target has nothing that it could change.
+    fn edits(&self, target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String>;
+}
+
+/// All recipes, in the order of a boot.
+pub fn all() -> &'static [&'static dyn Recipe] {
+    &[
+        &bootloader::Bootdelay,
+        &bootloader::Silent,
+        &bootloader::NoHash,
+        &compression::KernelCompression,
+        &compression::InitramfsCompression,
+        &cmdline::Quiet,
+        &cmdline::NoCryptoTests,
+        &cmdline::Lpj,
+    ]
+}
+
+/// A recipe with the value that it was asked for: `kernel-compression=none`.
+#[derive(Clone)]
+pub struct Choice {
+    recipe: &'static dyn Recipe,
+    value: String,
+}
+
+impl Choice {
+    /// Reads `NAME` or `NAME=VALUE`.
+    ///
+    /// # Errors
+    /// If there is no such recipe, or it does not take such a value.
+    pub fn parse(text: &str) -> Result<Self, TargetError> {
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (text, None),
+        };
+        let recipe = all().iter().find(|r| r.meta().name == name);
+        let recipe = *recipe.ok_or_else(|| unknown(name))?;
+        let meta = recipe.meta();
+        let value = match (value, meta.values.first()) {
+            (None, default) => default.copied().unwrap_or_default(),
+            (Some(value), None) => {
+                return Err(TargetError::Recipe(format!(
+                    "recipe {name} takes no value; say {name} instead of {name}={value}"
+                )));
+            }
+            (Some(value), Some(_)) => value,
+        };
+        Ok(Self {
+            recipe,
+            value: value.to_owned(),
+        })
+    }
+
+    /// As it is typed.
+    pub fn name(&self) -> String {
+        let name = self.recipe.meta().name;
+        if self.recipe.meta().values.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{name}={}", self.value)
+        }
+    }
+
+    /// What the recipe is.
+    pub fn meta(&self) -> &'static RecipeMeta {
+        self.recipe.meta()
+    }
+
+    /// The edits that do it, or why it does not apply.
+    ///
+    /// # Errors
+    /// With the reason, in words.
+    pub fn edits(&self, target: &Target, parts: &Parts) -> Result<Vec<Edit>, String> {
+        self.recipe.edits(target, parts, &self.value)
+    }
+
+    /// The target with the recipe applied.
+    ///
+    /// # Errors
+    /// If it does not apply, with the reason.
+    pub fn apply(&self, target: &Target, parts: &Parts) -> Result<Target, TargetError> {
+        let edits = self.edits(target, parts).map_err(|why| {
+            TargetError::Recipe(format!(
+                "recipe {} does not apply to {}: {why}",
+                self.name(),
+                target.spec.name
+            ))
+        })?;
+        target.with(&edits)
+    }
+}
+
+fn unknown(name: &str) -> TargetError {
+    let near = all()
+        .iter()
+        .map(|r| r.meta().name)
+        .min_by_key(|known| distance(known, name))
+        .filter(|known| distance(known, name) <= known.len() / 2)
+        .map(|known| format!(" (did you mean {known}?)"))
+        .unwrap_or_default();
+    TargetError::Recipe(format!(
+        "no recipe is called {name}{near}; `bootlap recipes` lists them"
+    ))
+}
+
+/// Levenshtein distance in bytes; names are short.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.bytes().enumerate() {
+            let substitute = diagonal + usize::from(ca != cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substitute.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,184 @@
+//! `target.toml`, typed. `docs/targets.md` is its guide for people.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::artefact::compress::Compression;
+use crate::artefact::fit::Hash;
+
+/// A target as its file describes it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Spec {
+    /// Version of this description; 1.
+    pub format: u32,
+    /// The target's name.
+    pub name: String,
+    /// One line about it.
+    #[serde(default)]
+    pub summary: String,
+    /// What *ready* means.
+    pub ready: Ready,
+    /// More moments to mark, by name.
+    #[serde(default)]
+    pub mark: Vec<NamedPattern>,
+    /// What boots it.
+    pub machine: Machine,
+    /// The distribution packages that its parts come from.
+    pub packages: Option<Packages>,
+    /// The boot loader; without one the machine starts the kernel itself.
+    pub bootloader: Option<Bootloader>,
+    /// The flash that the boot loader, its environment and the FIT live in.
+    pub flash: Option<Flash>,
+    /// The image that holds kernel and initramfs for the boot loader.
+    pub fit: Option<Fit>,
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The initramfs.
+    pub initramfs: Option<Initramfs>,
+}
+
+/// What *ready* means.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Ready {
+    /// Regular expression; the boot is over at the console byte that completes
+    /// its first match.
+    pub pattern: String,
+    /// Where the application starts, as a pattern of a console line.
+    pub application: Option<String>,
+    /// Give up after this many seconds of the host's time.
+    #[serde(default = "default_timeout_s")]
+    pub timeout_s: u64,
+}
+
+fn default_timeout_s() -> u64 {
+    120
+}
+
+/// A pattern with a name.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct NamedPattern {
+    /// What to call the moment.
+    pub name: String,
+    /// Regular expression, searched for in each console line.
+    pub pattern: String,
+}
+
+/// What boots a target.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Machine {
+    /// Which kind.
+    pub kind: MachineKind,
+    /// The QEMU program, found in `PATH` unless it has a slash.
+    pub program: String,
+    /// QEMU's `-M`.
+    pub machine: String,
+    /// QEMU's `-cpu`.
+    pub cpu: String,
+    /// Memory in MiB.
+    pub memory_mb: u32,
+    /// Number of processors.
+    #[serde(default = "one")]
+    pub cpus: u32,
+    /// Simulated time: an instruction lasts 2^shift ns.
+    #[serde(default = "one")]
+    pub icount_shift: u32,
+    /// More arguments for QEMU; `{dir}` stands for the target's folder.
+    #[serde(default)]
+    pub args: Vec<String>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// Kinds of machines that a target can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MachineKind {
+    /// An emulated machine.
+    Qemu,
+}
+
+/// Where parts named `package:…` come from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Packages {
+    /// The packages' architecture as the distribution calls it, e.g. `arm64`.
+    pub architecture: String,
+}
+
+/// A boot loader and its environment.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Bootloader {
+    /// The program; the machine starts it from the first flash bank.
+    pub image: String,
+    /// U-Boot's environment. `bootargs` is added from `kernel.cmdline`.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+}
+
+/// Two flash banks: the boot loader in the first, the rest in the second.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Flash {
+    /// Bytes in each bank.
+    pub bank_size: u64,
+    /// Where the environment is in the second bank.
+    pub environment_offset: u64,
+    /// Bytes of the environment, as U-Boot was built.
+    pub environment_size: u64,
+    /// Where the FIT is in the second bank.
+    pub fit_offset: u64,
+}
+
+/// How kernel and initramfs are packed for the boot loader.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Fit {
+    /// How the boot loader checks what it reads.
+    pub hash: Hash,
+    /// Where the kernel is loaded and entered.
+    pub load_address: u64,
+}
+
+/// The kernel and its command line.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Kernel {
+    /// The kernel image.
+    pub image: String,
+    /// How it is compressed in the FIT.
+    #[serde(default = "uncompressed")]
+    pub compression: Compression,
+    /// The command line.
+    pub cmdline: String,
+}
+
+fn uncompressed() -> Compression {
+    Compression::None
+}
+
+/// The initramfs: a folder, more files, and links.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Initramfs {
+    /// How the archive is compressed.
+    pub compression: Compression,
+    /// A folder beside `target.toml` whose content goes to `/`.
+    pub tree: Option<String>,
+    /// Path in the archive = part; a part that is a folder brings all in it.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+    /// Path in the archive = what the symbolic link there points to.
+    #[serde(default)]
+    pub links: BTreeMap<String, String>,
+    /// Empty folders, for mount points.
+    #[serde(default)]
+    pub dirs: Vec<String>,
+}
