@@ -1,0 +1,93 @@
+//! What rules look at.
+
+use bootlap_model::{Axis, Evidence, Span, Timeline, TrackKind};
+use bootlap_target::recipe::Choice;
+use bootlap_target::{Parts, Target};
+
+/// One boot, and what was booted.
+pub struct Boot<'a> {
+    /// What happened.
+    pub timeline: &'a Timeline,
+    /// The same target booted with `initcall_debug`, if that was done: it
+    /// tells which initcalls the kernel's time goes into, at its own cost.
+    pub explained: Option<&'a Timeline>,
+    /// What was booted; without it rules go by the evidence alone.
+    pub target: Option<(&'a Target, &'a Parts)>,
+}
+
+/// A span that a rule found, on the axis.
+pub(crate) struct Found<'a> {
+    pub(crate) span: &'a Span,
+    pub(crate) start_ns: i64,
+    pub(crate) end_ns: i64,
+}
+
+impl Found<'_> {
+    pub(crate) fn ns(&self) -> i64 {
+        self.end_ns.saturating_sub(self.start_ns)
+    }
+}
+
+/// How long some spans last together, ns.
+pub(crate) fn total_ns(spans: &[Found<'_>]) -> i64 {
+    spans.iter().fold(0, |sum, s| sum.saturating_add(s.ns()))
+}
+
+/// Where some spans were read.
+pub(crate) fn evidence(spans: &[Found<'_>]) -> Vec<Evidence> {
+    spans.iter().map(|s| s.span.evidence).collect()
+}
+
+impl<'a> Boot<'a> {
+    /// The ended spans of this kind and name, in order.
+    pub(crate) fn spans(&self, kind: TrackKind, name: &str) -> Vec<Found<'a>> {
+        spans_in(self.timeline, kind, |n| n == name)
+    }
+
+    /// The recipe, typed as `name`, if it applies to the target; else why not.
+    pub(crate) fn recipe(&self, name: &str) -> Result<String, String> {
+        let Some((target, parts)) = self.target else {
+            return Err("no target was given".into());
+        };
+        let choice = Choice::parse(name).map_err(|e| e.to_string())?;
+        choice.edits(target, parts)?;
+        Ok(choice.name())
+    }
+
+    /// The speed of the serial console in baud, as the command line says it.
+    pub(crate) fn baud(&self) -> u64 {
+        let cmdline = self
+            .target
+            .map_or("", |(t, _)| t.spec.kernel.cmdline.as_str());
+        let said = cmdline.split_whitespace().find_map(|word| {
+            let (_, options) = word.strip_prefix("console=")?.split_once(',')?;
+            let digits: String = options.chars().take_while(char::is_ascii_digit).collect();
+            digits.parse().ok().filter(|baud| *baud > 0)
+        });
+        said.unwrap_or(DEFAULT_BAUD)
+    }
+}
+
+/// What nearly every board's console runs at.
+const DEFAULT_BAUD: u64 = 115_200;
+
+/// The ended spans of `timeline` of this kind whose name `wanted` accepts.
+pub(crate) fn spans_in<'t>(
+    timeline: &'t Timeline,
+    kind: TrackKind,
+    wanted: impl Fn(&str) -> bool,
+) -> Vec<Found<'t>> {
+    let axis = Axis::of(timeline);
+    timeline
+        .spans_of(kind)
+        .filter(|span| wanted(timeline.text(span.name)))
+        .filter_map(|span| {
+            let placed = axis.span(span)?;
+            Some(Found {
+                span,
+                start_ns: placed.start.ns,
+                end_ns: placed.end?.ns,
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,12 @@
+//! Advice: what to change, why, and what it should save.
+//!
+//! Rules are pure functions of one boot's timeline and its target; a finding
+//! names its evidence, and its estimate is computed from this very boot.
+
+mod boot;
+mod finding;
+mod rules;
+
+pub use boot::Boot;
+pub use finding::{Finding, Saving, SavingKind};
+pub use rules::{Rule, RuleMeta, advise, all};

@@ -1,0 +1,90 @@
+//! What the boot loader does that a product does not need.
+
+use bootlap_model::TrackKind;
+
+use super::{Rule, RuleMeta};
+use crate::boot::{evidence, total_ns};
+use crate::{Boot, Finding, Saving, SavingKind};
+
+/// Shorter than this is not worth a line, ns.
+const WORTH_IT_NS: i64 = 1_000_000;
+
+/// The boot loader waits for a key.
+///
+/// `bootdelay` is for developers. The saving is the wait itself, as seen.
+pub(super) struct AutobootWait;
+
+impl Rule for AutobootWait {
+    fn meta(&self) -> &'static RuleMeta {
+        &RuleMeta {
+            name: "uboot-bootdelay",
+            title: "the boot loader waits for a key",
+        }
+    }
+
+    fn check(&self, boot: &Boot<'_>, out: &mut Vec<Finding>) {
+        let waits = boot.spans(TrackKind::Bootloader, "autoboot wait");
+        let ns = total_ns(&waits);
+        if ns < WORTH_IT_NS {
+            return;
+        }
+        out.push(Finding {
+            rule: self.meta().name.into(),
+            title: "U-Boot waits for a key before it boots".into(),
+            why: "it counts down `bootdelay` seconds; nobody presses a key in the field".into(),
+            saving: Saving {
+                ns,
+                kind: SavingKind::ThisBoot,
+                basis: "the wait, as seen on the console".into(),
+            },
+            fix: "set `bootdelay=0` in U-Boot's environment (holding a key while switching on \
+                  still stops it), or CONFIG_BOOTDELAY=0"
+                .into(),
+            recipe: boot.recipe("uboot-bootdelay").ok(),
+            at_ns: waits.first().map(|w| [w.start_ns, w.end_ns]),
+            evidence: evidence(&waits),
+        });
+    }
+}
+
+/// The boot loader checks what it loads.
+///
+/// The references' `verify=no`. The saving is the time of the checks, as seen.
+pub(super) struct HashCheck;
+
+impl Rule for HashCheck {
+    fn meta(&self) -> &'static RuleMeta {
+        &RuleMeta {
+            name: "fit-no-hash",
+            title: "the boot loader checks kernel and initramfs",
+        }
+    }
+
+    fn check(&self, boot: &Boot<'_>, out: &mut Vec<Finding>) {
+        let checks = boot.spans(TrackKind::Bootloader, "hash check");
+        let ns = total_ns(&checks);
+        if ns < WORTH_IT_NS {
+            return;
+        }
+        let longest = checks.iter().max_by_key(|c| c.ns());
+        out.push(Finding {
+            rule: self.meta().name.into(),
+            title: "U-Boot reads kernel and initramfs once more to check them".into(),
+            why: format!(
+                "{} checks; storage with its own error correction gains nothing by them",
+                checks.len()
+            ),
+            saving: Saving {
+                ns,
+                kind: SavingKind::ThisBoot,
+                basis: "the checks, as seen on the console".into(),
+            },
+            fix: "leave the hash nodes out of the FIT (or `setenv verify no`), unless the hash \
+                  is part of a signature"
+                .into(),
+            recipe: boot.recipe("fit-no-hash").ok(),
+            at_ns: longest.map(|c| [c.start_ns, c.end_ns]),
+            evidence: evidence(&checks),
+        });
+    }
+}
