@@ -1,0 +1,42 @@
+//! The lab: machines boot targets, and every boot becomes a run.
+//!
+//! ```text
+//! Assembly ──► Machine (qemu, replay) ──events──► recorder ──► run folder
+//!                      ▲                                           │
+//!              experiment (variants × layouts, in parallel) ◄──────┘
+//! ```
+//!
+//! Nothing outlives a boot: guest images, console and control channel are
+//! anonymous memory and socket pairs, and the kernel ends QEMU when the thread
+//! that started it is gone.
+
+mod child;
+pub mod experiment;
+mod host;
+mod machine;
+mod qemu;
+mod qmp;
+mod recorder;
+mod replay;
+mod run;
+
+pub use host::Host;
+pub use machine::{Machine, MachineEvent, MachineInfo};
+pub use qemu::{Mode, Qemu, QemuSettings};
+pub use recorder::{Recorder, boot};
+pub use replay::Replay;
+pub use run::{FORMAT, Manifest, Outcome, ReadyAt, Run, RunError, State};
+
+/// What can go wrong in the lab.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// The machine's program does not run.
+    #[error("{0}")]
+    Machine(String),
+    /// A run could not be written or read.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The target could not be assembled.
+    #[error(transparent)]
+    Target(#[from] bootlap_target::TargetError),
+}

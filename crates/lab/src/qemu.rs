@@ -1,0 +1,326 @@
+//! The `qemu` machine: simulated time (bit-identical boots) or plain time.
+//!
+//! Everything that QEMU reads and writes is anonymous: flash banks, kernel,
+//! console, stamps and the probe itself are memory files that only this
+//! process and its child see, the control channel is a socket pair. So nothing
+//! is left behind however a boot ends.
+//!
+//! The exact conditions under which a boot is bit-identical: instruction
+//! counting without sleeping (`-icount shift=N,align=off,sleep=off`), the
+//! real-time clock on the virtual one, no randomness in the device tree, a
+//! fixed seed, no network card, storage that completes synchronously.
+
+mod argv;
+mod memory;
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use bootlap_model::Stamp;
+use bootlap_sources::stamps::{HEADER_LEN, Header, RECORD_LEN, Record, StampClock};
+use bootlap_target::{Boot, Machine as Spec};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::qmp::Qmp;
+use crate::{LabError, Machine, MachineEvent, MachineInfo};
+use argv::Argv;
+use memory::{MemoryFile, path_in_child};
+
+/// The probe, built from `probe/probe.c`.
+const PROBE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/probe.so"));
+
+/// How often the console is looked at.
+const POLL: Duration = Duration::from_millis(2);
+
+/// Which kind of time a boot runs in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Instruction-counted time: equal boots are bit-identical.
+    Sim,
+    /// QEMU's ordinary time, which follows the host: noisy.
+    Plain,
+}
+
+impl Mode {
+    /// As it is typed and printed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Sim => "sim",
+            Mode::Plain => "plain",
+        }
+    }
+}
+
+/// How to run QEMU for a target.
+#[derive(Clone, Debug)]
+pub struct QemuSettings {
+    /// The machine as the target describes it.
+    pub spec: Spec,
+    /// The target's folder, for `{dir}` in its arguments.
+    pub dir: String,
+    /// The kind of time.
+    pub mode: Mode,
+    /// Seed of everything that QEMU draws by chance.
+    pub seed: u64,
+    /// Without the probe the host stamps the console: for measuring what the
+    /// probe costs, and for a QEMU without plugins.
+    pub probe: bool,
+}
+
+/// One boot in QEMU.
+pub struct Qemu {
+    settings: QemuSettings,
+    boot: Boot,
+    running: Option<Running>,
+}
+
+struct Running {
+    child: Child,
+    qmp: Qmp,
+    console: File,
+    stamps: Option<File>,
+    stderr: File,
+    clock: StampClock,
+    /// Bytes of the stamps (or of the console) that were taken so far.
+    taken: u64,
+    started: Instant,
+}
+
+impl Qemu {
+    /// A machine that will boot `boot` once.
+    pub fn new(settings: QemuSettings, boot: Boot) -> Self {
+        Self {
+            settings,
+            boot,
+            running: None,
+        }
+    }
+
+    fn start(&mut self) -> Result<MachineInfo, LabError> {
+        let program = &self.settings.spec.program;
+        let failed = |e: io::Error| LabError::Machine(format!("cannot prepare {program}: {e}"));
+        let memory = |name: &str| MemoryFile::new(name).map_err(failed);
+
+        let console = memory("console")?;
+        let stderr = memory("stderr")?;
+        let mut argv = Argv::for_target(&self.settings);
+        let images = argv.boot(&self.boot).map_err(failed)?;
+        argv.console(&console);
+        let (ours, theirs) = UnixStream::pair().map_err(failed)?;
+        let theirs = OwnedFd::from(theirs);
+        argv.control(&theirs);
+
+        let mut inherited: Vec<&OwnedFd> = images.iter().map(MemoryFile::fd).collect();
+        inherited.extend([console.fd(), &theirs]);
+        let mut command = Command::new(program);
+        let probe = if self.settings.probe {
+            let probe = memory("bootlap-probe.so")?;
+            probe.write_at(0, PROBE).map_err(failed)?;
+            let stamps = memory("stamps")?;
+            argv.probe(&probe, &console, &stamps, self.settings.mode);
+            command.env("LD_PRELOAD", path_in_child(probe.fd()));
+            Some((probe, stamps))
+        } else {
+            None
+        };
+        if let Some((probe, stamps)) = &probe {
+            inherited.extend([probe.fd(), stamps.fd()]);
+        }
+        command
+            .args(argv.args())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(stderr.file().try_clone().map_err(failed)?);
+
+        let child = crate::child::spawn(&mut command, &inherited).map_err(|e| self.no_start(&e))?;
+        drop(inherited);
+        drop(theirs);
+        let mut child = Guard(Some(child));
+        let said = |e: io::Error| {
+            LabError::Machine(format!(
+                "{program} stopped before it booted anything ({e}); it said: {}",
+                last_line(stderr.file())
+            ))
+        };
+        let (mut qmp, version) = Qmp::start(ours).map_err(said)?;
+        let clock = match (&probe, self.settings.mode) {
+            (None, _) => StampClock::Host,
+            (Some(_), Mode::Sim) => StampClock::Simulated,
+            (Some(_), Mode::Plain) => StampClock::Virtual,
+        };
+        let facts = json!({
+            "kind": "qemu",
+            "version": version,
+            "program": program,
+            "argv": argv.args(),
+            "files": argv.legend(),
+            "probe": self.settings.probe,
+        });
+        qmp.execute("cont").map_err(said)?;
+        self.running = Some(Running {
+            child: child.0.take().expect("taken once"),
+            qmp,
+            taken: if probe.is_some() {
+                HEADER_LEN as u64
+            } else {
+                0
+            },
+            stamps: probe.map(|(_, stamps)| stamps.into_file()),
+            console: console.into_file(),
+            stderr: stderr.into_file(),
+            clock,
+            started: Instant::now(),
+        });
+        Ok(MachineInfo {
+            clock: Header { clock },
+            facts,
+        })
+    }
+
+    fn no_start(&self, e: &io::Error) -> LabError {
+        let program = &self.settings.spec.program;
+        if e.kind() != io::ErrorKind::NotFound {
+            return LabError::Machine(format!("cannot run {program}: {e}"));
+        }
+        let arch = program.rsplit("qemu-system-").next().unwrap_or_default();
+        let package = match arch {
+            "aarch64" | "arm" => "qemu-system-arm",
+            "x86_64" | "i386" => "qemu-system-x86",
+            a if a.starts_with("mips") => "qemu-system-mips",
+            a if a.starts_with("ppc") => "qemu-system-ppc",
+            _ => "qemu-system-misc",
+        };
+        LabError::Machine(format!(
+            "{program} is not installed: run `apt-get install {package}`, or name another QEMU \
+             in machine.program of the target"
+        ))
+    }
+}
+
+impl Machine for Qemu {
+    fn power_on(&mut self) -> Result<MachineInfo, LabError> {
+        self.start()
+    }
+
+    fn next(&mut self, deadline: Instant) -> Result<MachineEvent, LabError> {
+        let Some(running) = &mut self.running else {
+            return Ok(MachineEvent::Stopped("it is switched off".into()));
+        };
+        loop {
+            // Asked before reading: what it wrote before it ended is read below.
+            let ended = running.ended();
+            let records = running
+                .records()
+                .map_err(|e| LabError::Machine(format!("cannot read the console: {e}")))?;
+            if !records.is_empty() {
+                return Ok(MachineEvent::Console(records));
+            }
+            if let Some(why) = ended {
+                return Ok(MachineEvent::Stopped(why));
+            }
+            if Instant::now() >= deadline {
+                return Ok(MachineEvent::Deadline);
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+
+    fn power_off(&mut self) {
+        if let Some(mut running) = self.running.take() {
+            let _ = running.child.kill();
+            let _ = running.child.wait();
+        }
+    }
+}
+
+impl Drop for Qemu {
+    fn drop(&mut self) {
+        self.power_off();
+    }
+}
+
+impl Running {
+    /// Why the machine has stopped, if it has.
+    fn ended(&mut self) -> Option<String> {
+        while let Some(event) = self.qmp.event() {
+            let reason = event["data"]["reason"].as_str().unwrap_or_default();
+            match event["event"].as_str() {
+                Some("SHUTDOWN") if reason == "guest-reset" => {
+                    return Some("the guest reset itself".into());
+                }
+                Some("SHUTDOWN") => return Some("the guest switched itself off".into()),
+                Some("GUEST_PANICKED") => return Some("the guest panicked".into()),
+                _ => {}
+            }
+        }
+        let status = self.child.try_wait().ok()??;
+        Some(format!(
+            "QEMU ended ({status}); it said: {}",
+            last_line(&self.stderr)
+        ))
+    }
+
+    /// What the console said since the last look.
+    fn records(&mut self) -> io::Result<Vec<Record>> {
+        match &self.stamps {
+            Some(stamps) => {
+                let len = stamps.metadata()?.len().saturating_sub(self.taken);
+                let whole = len - len % RECORD_LEN as u64;
+                let bytes = read_at(stamps, self.taken, whole)?;
+                self.taken += whole;
+                Ok(decode(&bytes, self.clock))
+            }
+            None => {
+                let at = i64::try_from(self.started.elapsed().as_nanos()).unwrap_or(i64::MAX);
+                let at = Stamp::new(at, POLL.as_nanos() as u32);
+                let len = self.console.metadata()?.len().saturating_sub(self.taken);
+                let bytes = read_at(&self.console, self.taken, len)?;
+                self.taken += len;
+                let byte = |byte| Record::Byte { at, byte };
+                Ok(bytes.into_iter().map(byte).collect())
+            }
+        }
+    }
+}
+
+fn decode(bytes: &[u8], clock: StampClock) -> Vec<Record> {
+    let (records, _) = bytes.as_chunks::<RECORD_LEN>();
+    records.iter().map(|r| Record::decode(r, clock)).collect()
+}
+
+fn read_at(file: &File, at: u64, len: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(len).map_err(io::Error::other)?];
+    file.read_exact_at(&mut bytes, at)?;
+    Ok(bytes)
+}
+
+/// The last thing that QEMU said on its standard error.
+fn last_line(stderr: &File) -> String {
+    let mut text = Vec::new();
+    let len = stderr.metadata().map_or(0, |m| m.len());
+    if let Ok(bytes) = read_at(stderr, 0, len) {
+        let _ = bytes.as_slice().read_to_end(&mut text);
+    }
+    let text = String::from_utf8_lossy(&text);
+    let line = text.lines().rev().find(|l| !l.trim().is_empty());
+    line.unwrap_or("nothing").trim().to_owned()
+}
+
+/// Kills the child unless it was taken out.
+struct Guard(Option<Child>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}

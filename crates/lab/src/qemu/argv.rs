@@ -1,0 +1,151 @@
+//! QEMU's command line for a boot.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use bootlap_target::{Blob, Boot};
+
+use super::memory::{MemoryFile, path_in_child};
+use super::{Mode, QemuSettings};
+
+/// Arguments, and what the anonymous files among them are.
+pub(super) struct Argv {
+    args: Vec<String>,
+    legend: BTreeMap<String, String>,
+}
+
+impl Argv {
+    /// The machine, its time, and nothing that varies by chance.
+    pub(super) fn for_target(settings: &QemuSettings) -> Self {
+        let spec = &settings.spec;
+        let mut argv = Self {
+            args: Vec::new(),
+            legend: BTreeMap::new(),
+        };
+        argv.add("-M", &without_randomness(&spec.program, &spec.machine));
+        argv.add("-cpu", &spec.cpu);
+        argv.add("-m", &spec.memory_mb.to_string());
+        argv.add("-smp", &spec.cpus.to_string());
+        for flag in ["-nodefaults", "-no-user-config", "-no-reboot", "-S"] {
+            argv.args.push(flag.into());
+        }
+        argv.add("-display", "none");
+        argv.add("-rtc", "clock=vm,base=2020-01-01");
+        argv.add("-seed", &settings.seed.to_string());
+        if settings.mode == Mode::Sim {
+            let shift = spec.icount_shift;
+            argv.add("-icount", &format!("shift={shift},align=off,sleep=off"));
+        } else {
+            argv.add("-accel", "tcg");
+        }
+        for arg in &spec.args {
+            argv.args.push(arg.replace("{dir}", &settings.dir));
+        }
+        argv
+    }
+
+    /// What is booted; the files must stay open until QEMU has started.
+    pub(super) fn boot(&mut self, boot: &Boot) -> io::Result<Vec<MemoryFile>> {
+        match boot {
+            Boot::Flash { bank_size, banks } => {
+                let mut files = Vec::new();
+                for (i, blobs) in banks.iter().enumerate() {
+                    let name = format!("flash{i}");
+                    let file = MemoryFile::with_size(&name, *bank_size)?;
+                    for blob in blobs {
+                        file.write_at(blob.offset, &blob.bytes)?;
+                    }
+                    let path = self.name(&file, describe(&name, blobs));
+                    let drive = format!("if=pflash,unit={i},format=raw,file={path}");
+                    self.add("-drive", &drive);
+                    files.push(file);
+                }
+                Ok(files)
+            }
+            Boot::Direct {
+                kernel,
+                initramfs,
+                cmdline,
+            } => {
+                let mut files = Vec::new();
+                let images = [("-kernel", Some(kernel)), ("-initrd", initramfs.as_ref())];
+                for (option, blob) in images {
+                    let Some(blob) = blob else { continue };
+                    let file = MemoryFile::new(&blob.name)?;
+                    file.write_at(0, &blob.bytes)?;
+                    let path = self.name(&file, blob.name.clone());
+                    self.add(option, &path);
+                    files.push(file);
+                }
+                self.add("-append", cmdline);
+                Ok(files)
+            }
+        }
+    }
+
+    pub(super) fn console(&mut self, console: &MemoryFile) {
+        let path = self.name(console, "console".into());
+        self.add("-chardev", &format!("file,id=console,path={path}"));
+        self.add("-serial", "chardev:console");
+    }
+
+    pub(super) fn control(&mut self, socket: &OwnedFd) {
+        let fd = socket.as_raw_fd();
+        self.add("-chardev", &format!("socket,id=control,fd={fd}"));
+        self.add("-mon", "chardev=control,mode=control");
+    }
+
+    pub(super) fn probe(
+        &mut self,
+        probe: &MemoryFile,
+        console: &MemoryFile,
+        stamps: &MemoryFile,
+        mode: Mode,
+    ) {
+        let plugin = self.name(probe, "bootlap's probe, also in LD_PRELOAD".into());
+        let console = path_in_child(console.fd());
+        let stamps = self.name(stamps, "console stamps".into());
+        let counted = if mode == Mode::Sim { "on" } else { "off" };
+        let options = format!("{plugin},console={console},stamps={stamps},counted={counted}");
+        self.add("-plugin", &options);
+    }
+
+    pub(super) fn args(&self) -> &[String] {
+        &self.args
+    }
+
+    /// What stands behind each `/proc/self/fd/N`.
+    pub(super) fn legend(&self) -> &BTreeMap<String, String> {
+        &self.legend
+    }
+
+    fn name(&mut self, file: &MemoryFile, what: String) -> String {
+        let path = path_in_child(file.fd());
+        self.legend.insert(path.clone(), what);
+        path
+    }
+
+    fn add(&mut self, option: &str, value: &str) {
+        self.args.push(option.into());
+        self.args.push(value.into());
+    }
+}
+
+/// The `virt` boards of Arm put random seeds into the device tree.
+fn without_randomness(program: &str, machine: &str) -> String {
+    let arm = program.ends_with("aarch64") || program.ends_with("arm");
+    if arm && machine.starts_with("virt") && !machine.contains("dtb-randomness") {
+        format!("{machine},dtb-randomness=off")
+    } else {
+        machine.to_owned()
+    }
+}
+
+fn describe(bank: &str, blobs: &[Blob]) -> String {
+    let blobs: Vec<String> = blobs
+        .iter()
+        .map(|b| format!("{} at {:#x}", b.name, b.offset))
+        .collect();
+    format!("{bank}: {}", blobs.join(", "))
+}

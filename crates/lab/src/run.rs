@@ -1,0 +1,251 @@
+//! A run: one boot, recorded as a folder.
+//!
+//! ```text
+//! manifest.json     what was booted, how, and what came of it
+//! console           the console's bytes up to ready
+//! console.stamps    the same bytes, each with its time (and probe marks)
+//! ```
+//!
+//! `manifest.json` is written before the machine is switched on, saying
+//! `unfinished`, and replaced in one step when the evidence is on disk. So a
+//! crash leaves a run that says that it is unfinished, never one that lies.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use bootlap_target::{Edit, PartHash};
+use serde::{Deserialize, Serialize};
+
+use crate::{Host, Mode};
+
+/// The version of the run folder's format.
+pub const FORMAT: u32 = 1;
+/// The manifest's file name.
+const MANIFEST: &str = "manifest.json";
+/// The raw console's file name.
+pub(crate) const CONSOLE: &str = "console";
+/// The stamped console's file name.
+pub(crate) const STAMPS: &str = "console.stamps";
+
+/// Why a run cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A file could not be read or written.
+    #[error("cannot {action} {path}: {source}{}", hint(.source))]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file.
+        path: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The folder is not a run.
+    #[error("{0} is not a run: it has no manifest.json")]
+    NotARun(String),
+    /// The manifest is damaged or of another version.
+    #[error("{path}: {why}")]
+    Manifest {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+fn hint(e: &io::Error) -> &'static str {
+    if e.kind() == io::ErrorKind::StorageFull {
+        "; free some space, or name another folder with --runs"
+    } else {
+        ""
+    }
+}
+
+/// What is written about a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// The version of bootlap that recorded it.
+    pub bootlap: String,
+    /// Whether the recording came to its end.
+    pub state: State,
+    /// The target's name.
+    pub target: String,
+    /// SHA-256 of the target's description, as booted.
+    pub target_sha256: String,
+    /// The pattern that means ready.
+    pub ready_pattern: String,
+    /// The pattern of the application's start.
+    pub application_pattern: Option<String>,
+    /// More named moments: `(name, pattern)`.
+    pub marks: Vec<(String, String)>,
+    /// What the recipes changed.
+    pub edits: Vec<Edit>,
+    /// More words on the kernel's command line.
+    pub append: String,
+    /// What it was made of.
+    pub parts: Vec<PartHash>,
+    /// The kind of time.
+    pub mode: Mode,
+    /// Seed of everything drawn by chance.
+    pub seed: u64,
+    /// The layout perturbation: 0 is the target as described.
+    pub layout: u32,
+    /// What the machine says of itself: exact arguments, version.
+    pub machine: serde_json::Value,
+    /// The computer it ran on.
+    pub host: Host,
+    /// When it was recorded, RFC 3339.
+    pub started: String,
+    /// How long that took on the host, in ms.
+    pub wall_ms: u64,
+    /// What came of it; `None` while unfinished.
+    pub outcome: Option<Outcome>,
+    /// SHA-256 of `console`, in hex.
+    pub console_sha256: String,
+}
+
+/// Whether a recording came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// It is being recorded, or the recorder died.
+    Unfinished,
+    /// The evidence is whole.
+    Finished,
+}
+
+/// What came of a boot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// The ready pattern appeared.
+    Ready(ReadyAt),
+    /// It did not, and why the recording ended.
+    NeverReady(String),
+}
+
+/// The moment of ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadyAt {
+    /// Nanoseconds since power-on, on the clock of the stamps.
+    pub ns: i64,
+    /// Instructions executed until then, if they were counted.
+    pub instructions: Option<u64>,
+}
+
+/// A recorded run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Its folder.
+    pub dir: PathBuf,
+    /// Its manifest.
+    pub manifest: Manifest,
+}
+
+impl Run {
+    /// Whether `dir` looks like a run.
+    pub fn is_run(dir: &Path) -> bool {
+        dir.join(MANIFEST).is_file()
+    }
+
+    /// Opens a run, whole or unfinished.
+    ///
+    /// # Errors
+    /// If the folder is no run or its manifest cannot be understood.
+    pub fn open(dir: &Path) -> Result<Self, RunError> {
+        let path = dir.join(MANIFEST);
+        if !path.is_file() {
+            return Err(RunError::NotARun(dir.display().to_string()));
+        }
+        let text = fs::read(&path).map_err(|e| failed("read", &path, e))?;
+        let broken = |why: String| RunError::Manifest {
+            path: path.display().to_string(),
+            why,
+        };
+        let value: serde_json::Value = serde_json::from_slice(&text)
+            .map_err(|e| broken(format!("not JSON ({e}): the run is damaged")))?;
+        if value["format"] != FORMAT {
+            return Err(broken(format!(
+                "run format {} is not known to this bootlap, which reads format {FORMAT}",
+                value["format"]
+            )));
+        }
+        let manifest = serde_json::from_value(value)
+            .map_err(|e| broken(format!("{e}: the run is damaged")))?;
+        Ok(Self {
+            dir: dir.to_owned(),
+            manifest,
+        })
+    }
+
+    /// The stamped console.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn stamps(&self) -> Result<BufReader<File>, RunError> {
+        let path = self.dir.join(STAMPS);
+        let file = File::open(&path).map_err(|e| failed("read", &path, e))?;
+        Ok(BufReader::new(file))
+    }
+
+    /// The console's bytes.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn console(&self) -> Result<Vec<u8>, RunError> {
+        let path = self.dir.join(CONSOLE);
+        fs::read(&path).map_err(|e| failed("read", &path, e))
+    }
+
+    /// When it was ready, if it ever was.
+    pub fn ready(&self) -> Option<ReadyAt> {
+        match self.manifest.outcome {
+            Some(Outcome::Ready(at)) => Some(at),
+            _ => None,
+        }
+    }
+
+    /// Whether two boots were the same, bit by bit: console, times, marks.
+    ///
+    /// # Errors
+    /// If the evidence cannot be read.
+    pub fn identical(&self, other: &Run) -> Result<bool, RunError> {
+        let read = |run: &Run| {
+            let path = run.dir.join(STAMPS);
+            fs::read(&path).map_err(|e| failed("read", &path, e))
+        };
+        Ok(read(self)? == read(other)?)
+    }
+}
+
+/// Writes `manifest` in one step.
+pub(crate) fn write_manifest(dir: &Path, manifest: &Manifest) -> Result<(), RunError> {
+    let path = dir.join(MANIFEST);
+    let partial = dir.join("manifest.json.partial");
+    let mut text = serde_json::to_vec_pretty(manifest).map_err(|e| RunError::Manifest {
+        path: path.display().to_string(),
+        why: e.to_string(),
+    })?;
+    text.push(b'\n');
+    let write = || {
+        let mut file = File::create(&partial)?;
+        file.write_all(&text)?;
+        file.sync_all()?;
+        fs::rename(&partial, &path)
+    };
+    write().map_err(|e| {
+        let _ = fs::remove_file(&partial);
+        failed("write", &path, e)
+    })
+}
+
+pub(crate) fn failed(action: &'static str, path: &Path, source: io::Error) -> RunError {
+    RunError::Io {
+        action,
+        path: path.display().to_string(),
+        source,
+    }
+}
