@@ -1,0 +1,18 @@
+//! What stands behind an event, out of the raw console.
+
+use bootlap_model::Evidence;
+
+use crate::Report;
+
+/// Bytes that are shown at most.
+const LONGEST: usize = 600;
+
+/// The text that `evidence` points at, mostly one line, if it is at hand.
+pub(crate) fn line_of(report: &Report<'_>, evidence: &Evidence) -> Option<String> {
+    let start = usize::try_from(evidence.start).ok()?;
+    let end = usize::try_from(evidence.end).ok()?;
+    let bytes = report.console.get(start..end.min(report.console.len()))?;
+    let shown = &bytes[..bytes.len().min(LONGEST)];
+    let text = String::from_utf8_lossy(shown);
+    Some(text.trim_end_matches(['\r', '\n']).to_owned())
+}

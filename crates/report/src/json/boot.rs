@@ -1,0 +1,197 @@
+//! From a report to its document: the boot itself and its events.
+
+use std::collections::BTreeSet;
+
+use bootlap_analysis::{Part, Phase, extent};
+use bootlap_model::{Axis, Clock, ClockId, Evidence, Mark, MarkKind, Span, Stamp, Timeline};
+use serde::Serialize;
+
+use super::model::*;
+use super::outcome;
+use crate::Report;
+use crate::evidence::line_of;
+
+impl ReportJson {
+    /// The document of `report`.
+    pub fn of(report: &Report<'_>) -> Self {
+        let timeline = report.timeline;
+        let axis = Axis::of(timeline);
+        Self {
+            format: super::FORMAT,
+            tool: report.about.tool.clone(),
+            boot: boot(report),
+            costs: outcome::costs(report),
+            gaps: report.gaps.iter().map(outcome::gap).collect(),
+            findings: outcome::findings(report),
+            trials: report.trials.iter().map(outcome::trial).collect(),
+            notices: outcome::notices(report),
+            spans: timeline
+                .spans
+                .iter()
+                .map(|s| span(report, &axis, s))
+                .collect(),
+            marks: timeline
+                .marks
+                .iter()
+                .map(|m| mark(report, &axis, m))
+                .collect(),
+            clocks: clocks(timeline, &axis),
+            files: files(timeline),
+            before: report.before.as_deref().map(boot),
+            comparison: report
+                .before
+                .as_deref()
+                .map(|b| outcome::comparison(b, report)),
+        }
+    }
+}
+
+/// The name that an enumeration's value has in JSON.
+pub(super) fn id<T: Serialize>(value: &T) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(name)) => name,
+        other => format!("{other:?}"),
+    }
+}
+
+fn boot(report: &Report<'_>) -> BootJson {
+    let about = &report.about;
+    BootJson {
+        run: about.run.clone(),
+        target: about.target.clone(),
+        machine: about.machine.clone(),
+        mode: about.mode.clone(),
+        time: about.time.clone(),
+        identical: about.identical,
+        ready_ns: about.ready_ns,
+        instructions: about.instructions,
+        console_sha256: about.console_sha256.clone(),
+        extent: extent(report.timeline).map(|extent| ExtentJson {
+            start_ns: extent.start.ns,
+            end_ns: extent.end.ns,
+            ready: extent.ready,
+        }),
+        phases: report.phases.iter().map(phase).collect(),
+    }
+}
+
+fn phase(phase: &Phase) -> PhaseJson {
+    PhaseJson {
+        name: id(&phase.name),
+        title: phase.name.text().to_owned(),
+        start_ns: phase.start.ns,
+        end_ns: phase.end.ns,
+        instructions: phase.instructions(),
+        parts: phase.parts.iter().map(part).collect(),
+    }
+}
+
+fn part(part: &Part) -> PartJson {
+    PartJson {
+        name: part.name.clone(),
+        start_ns: part.start.ns,
+        end_ns: part.end.ns,
+        instructions: part.instructions(),
+    }
+}
+
+fn span(report: &Report<'_>, axis: &Axis, span: &Span) -> SpanJson {
+    let timeline = report.timeline;
+    let placed = axis.span(span);
+    let end = placed.and_then(|p| p.end);
+    SpanJson {
+        track: id(&timeline.kind_of(span)),
+        name: timeline.text(span.name).to_owned(),
+        start_ns: placed.map(|p| p.start.ns),
+        end_ns: end.map(|end| end.ns),
+        err_ns: placed.map_or(span.start.err_ns, |p| p.start.err_ns),
+        instructions: end.and_then(|end| placed?.start.insns_until(&end)),
+        clock: clock_index(timeline, span.clock),
+        args: args(timeline, span),
+        evidence: evidence(report, &span.evidence),
+    }
+}
+
+fn args(timeline: &Timeline, span: &Span) -> Vec<[String; 2]> {
+    let text = |sym| timeline.text(sym).to_owned();
+    span.args
+        .iter()
+        .map(|(k, v)| [text(*k), text(*v)])
+        .collect()
+}
+
+fn mark(report: &Report<'_>, axis: &Axis, mark: &Mark) -> MarkJson {
+    MarkJson {
+        milestone: match mark.kind {
+            MarkKind::Milestone(milestone) => Some(id(&milestone)),
+            MarkKind::Named => None,
+        },
+        name: report.timeline.text(mark.name).to_owned(),
+        at_ns: axis.mark(mark).map(|at| at.ns),
+        evidence: evidence(report, &mark.evidence),
+    }
+}
+
+pub(super) fn evidence(report: &Report<'_>, evidence: &Evidence) -> EvidenceJson {
+    EvidenceJson {
+        file: report.timeline.file(evidence.file).name.clone(),
+        start: evidence.start,
+        end: evidence.end,
+        line: evidence.line,
+        text: line_of(report, evidence),
+    }
+}
+
+fn clocks(timeline: &Timeline, axis: &Axis) -> Vec<ClockJson> {
+    let ids = clock_ids(timeline, axis);
+    let clocks = timeline.clocks.iter().enumerate().map(|(at, c)| {
+        let id = ids.iter().find(|id| clock_index(timeline, **id) == at);
+        clock(axis, id.copied(), c)
+    });
+    clocks.collect()
+}
+
+/// The clocks that anything refers to: a timeline does not list its handles.
+fn clock_ids(timeline: &Timeline, axis: &Axis) -> BTreeSet<ClockId> {
+    let edges = timeline.edges.iter().flat_map(|edge| [edge.from, edge.to]);
+    let spans = timeline.spans.iter().map(|span| span.clock);
+    let marks = timeline.marks.iter().map(|mark| mark.clock);
+    edges
+        .chain(spans)
+        .chain(marks)
+        .chain(axis.reference())
+        .collect()
+}
+
+fn clock_index(timeline: &Timeline, id: ClockId) -> usize {
+    let clock = timeline.clock(id);
+    let mut clocks = timeline.clocks.iter();
+    clocks.position(|c| std::ptr::eq(c, clock)).unwrap_or(0)
+}
+
+fn clock(axis: &Axis, id: Option<ClockId>, clock: &Clock) -> ClockJson {
+    // Where its zero lies tells the offset and what it is known to.
+    let zero = id.and_then(|id| axis.at(id, Stamp::new(0, 0)));
+    ClockJson {
+        kind: self::id(&clock.kind),
+        simulated: clock.simulated,
+        how: match id.and_then(|id| axis.how(id)) {
+            Some(_) if axis.reference() == id => "reference".to_owned(),
+            Some(how) => self::id(&how),
+            None => "unrelated".to_owned(),
+        },
+        offset_ns: zero.map(|zero| zero.ns),
+        err_ns: zero.map(|zero| zero.err_ns),
+    }
+}
+
+fn files(timeline: &Timeline) -> Vec<FileJson> {
+    let file = |file: &bootlap_model::EvidenceFile| FileJson {
+        name: file.name.clone(),
+        source: file.source.clone(),
+        total: file.usage.total,
+        used: file.usage.used,
+        skipped: file.usage.skipped,
+    };
+    timeline.files.iter().map(file).collect()
+}

@@ -1,0 +1,72 @@
+//! Sinks: what people and machines read of a boot.
+//!
+//! A [`Report`] is all that is shown of one boot. [`text`] makes what a
+//! terminal shows, [`json`] the document that programs read, [`html`] the page
+//! that people pass on: that document and a viewer in one file. All are pure:
+//! the same report gives the same bytes. Names and lines come from evidence,
+//! which is treated as hostile text everywhere ([`clean`]).
+
+pub mod clean;
+mod evidence;
+pub mod format;
+pub mod html;
+pub mod json;
+mod remedy;
+mod sink;
+pub mod text;
+
+pub use sink::{SINKS, Sink, SinkError, SinkInfo, sink_for};
+
+use bootlap_advice::Finding;
+use bootlap_analysis::cost::Cost;
+use bootlap_analysis::experiment::Trial;
+use bootlap_analysis::gap::Gap;
+use bootlap_analysis::phase::Phase;
+use bootlap_model::Timeline;
+
+/// All that the sinks show of one boot.
+pub struct Report<'a> {
+    /// What was booted and how.
+    pub about: About,
+    /// The evidence, merged.
+    pub timeline: &'a Timeline,
+    /// The raw console bytes, for showing evidence lines.
+    pub console: &'a [u8],
+    /// Its splits.
+    pub phases: Vec<Phase>,
+    /// Its silences, largest first.
+    pub gaps: Vec<Gap>,
+    /// Its largest costs.
+    pub costs: Vec<Cost>,
+    /// What to change, best first.
+    pub findings: Vec<Finding>,
+    /// What was tried, and what came of it.
+    pub trials: Vec<Trial>,
+    /// The boot that this one is compared with, if any (say, the stock one).
+    pub before: Option<Box<Report<'a>>>,
+}
+
+/// What was booted and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// The target's name.
+    pub target: String,
+    /// The run's folder, as the user typed or would type it.
+    pub run: String,
+    /// The machine and its settings in a few words.
+    pub machine: String,
+    /// How it was measured: `sim`, `plain`, `board`; empty if unknown.
+    pub mode: String,
+    /// The kind of time: `simulated`, `measured`.
+    pub time: String,
+    /// Whether two boots were seen to be equal, if that was checked.
+    pub identical: Option<bool>,
+    /// When ready, in ns since power-on.
+    pub ready_ns: Option<i64>,
+    /// Instructions until ready.
+    pub instructions: Option<u64>,
+    /// SHA-256 of the console up to ready, in hex.
+    pub console_sha256: String,
+    /// The version of bootlap.
+    pub tool: String,
+}

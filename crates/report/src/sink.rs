@@ -1,0 +1,128 @@
+//! Report formats, by file extension.
+
+use std::io::{self, Write};
+
+use crate::text::{Style, before_after, findings, summary, trials};
+use crate::{Report, html, json};
+
+/// Facts about a sink.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SinkInfo {
+    /// The short name of the format, e.g. `html`.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub title: &'static str,
+    /// File extensions that ask for it, without the dot.
+    pub extensions: &'static [&'static str],
+}
+
+/// Why a report could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum SinkError {
+    /// The bytes could not be written.
+    #[error("cannot write: {0}")]
+    Io(#[from] io::Error),
+    /// The report does not fit the format.
+    #[error("cannot express this report as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// One report format.
+pub trait Sink: Sync {
+    /// Facts about the format.
+    fn info(&self) -> &'static SinkInfo;
+    /// Writes `report`; the same report gives the same bytes.
+    ///
+    /// # Errors
+    /// If `out` does not take the bytes.
+    fn write(&self, report: &Report<'_>, out: &mut dyn Write) -> Result<(), SinkError>;
+}
+
+/// All formats.
+pub const SINKS: &[&dyn Sink] = &[&Html, &Json, &Text];
+
+/// The format that a file extension (without the dot, in any case) asks for.
+pub fn sink_for(extension: &str) -> Option<&'static dyn Sink> {
+    let known = |sink: &&&dyn Sink| {
+        let mut names = sink.info().extensions.iter();
+        names.any(|known| known.eq_ignore_ascii_case(extension))
+    };
+    SINKS.iter().find(known).copied()
+}
+
+struct Html;
+
+impl Sink for Html {
+    fn info(&self) -> &'static SinkInfo {
+        &SinkInfo {
+            name: "html",
+            title: "a page that opens in any browser, without a network",
+            extensions: &["html", "htm"],
+        }
+    }
+
+    fn write(&self, report: &Report<'_>, out: &mut dyn Write) -> Result<(), SinkError> {
+        Ok(out.write_all(html::page(report)?.as_bytes())?)
+    }
+}
+
+struct Json;
+
+impl Sink for Json {
+    fn info(&self) -> &'static SinkInfo {
+        &SinkInfo {
+            name: "json",
+            title: "everything, for programs (docs/schema/report.json)",
+            extensions: &["json"],
+        }
+    }
+
+    fn write(&self, report: &Report<'_>, out: &mut dyn Write) -> Result<(), SinkError> {
+        Ok(out.write_all(json::document(report)?.as_bytes())?)
+    }
+}
+
+struct Text;
+
+impl Sink for Text {
+    fn info(&self) -> &'static SinkInfo {
+        &SinkInfo {
+            name: "text",
+            title: "what the terminal shows",
+            extensions: &["txt"],
+        }
+    }
+
+    fn write(&self, report: &Report<'_>, out: &mut dyn Write) -> Result<(), SinkError> {
+        let style = Style {
+            width: 100,
+            ..Style::default()
+        };
+        let mut parts = vec![summary(report, &style)];
+        if report.before.is_some() {
+            parts.push(before_after(report, &style));
+        }
+        if !report.findings.is_empty() {
+            parts.push(findings(&report.findings, &style));
+        }
+        if !report.trials.is_empty() {
+            parts.push(trials(&report.trials, &style));
+        }
+        Ok(out.write_all(parts.join("\n").as_bytes())?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extensions_find_their_sink() {
+        let name = |ext| sink_for(ext).map(|sink| sink.info().name);
+        assert_eq!(name("html"), Some("html"));
+        assert_eq!(name("HTM"), Some("html"));
+        assert_eq!(name("json"), Some("json"));
+        assert_eq!(name("txt"), Some("text"));
+        assert_eq!(name("doc"), None);
+    }
+}

@@ -1,0 +1,28 @@
+//! What a terminal shows: summaries and tables, as wide as it is.
+//!
+//! Everything is laid out as lines (`line::Line`), whose text is made
+//! harmless when it is added and measured as it will be displayed; colours and
+//! the plain-ASCII form come last, so neither can spoil the layout.
+
+mod bar;
+mod before_after;
+mod costs;
+mod findings;
+mod gaps;
+mod line;
+mod notices;
+mod page;
+mod phases;
+mod spans;
+mod style;
+mod summary;
+mod table;
+mod trials;
+
+pub use before_after::before_after;
+pub use findings::findings;
+pub use notices::notices;
+pub use spans::{By, spans};
+pub use style::Style;
+pub use summary::summary;
+pub use trials::trials;

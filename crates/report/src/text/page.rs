@@ -1,0 +1,143 @@
+//! Lines collected into the finished text.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::line::{Line, fitting_prefix};
+use super::style::{Ink, Style};
+
+/// The margin on the left.
+pub(super) const MARGIN: usize = 2;
+
+/// A text under construction.
+pub(super) struct Page<'a> {
+    pub(super) style: &'a Style,
+    text: String,
+}
+
+impl<'a> Page<'a> {
+    pub(super) fn new(style: &'a Style) -> Self {
+        Self {
+            style,
+            text: String::new(),
+        }
+    }
+
+    /// The columns that lines may fill, margin included.
+    pub(super) fn columns(&self) -> usize {
+        self.style.columns()
+    }
+
+    /// Adds a line, cut at the right edge.
+    pub(super) fn line(&mut self, mut line: Line) {
+        line.cut(self.columns());
+        line.render(self.style, &mut self.text);
+    }
+
+    /// Adds a line with something at its right edge; the left part gives way.
+    pub(super) fn line_with_right(&mut self, left: Line, right: Line) {
+        let space = self.columns().saturating_sub(right.width() + 2);
+        let mut line = left.fit(space);
+        line.push("  ", Ink::Plain);
+        line.append(right);
+        self.line(line);
+    }
+
+    /// Adds an empty line, unless there is one or nothing yet.
+    pub(super) fn blank(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with("\n\n") {
+            self.text.push('\n');
+        }
+    }
+
+    /// Begins a section.
+    pub(super) fn heading(&mut self, title: &str) {
+        self.blank();
+        self.line(Line::indented(MARGIN).with(title, Ink::Strong));
+    }
+
+    /// Adds text, wrapped at words; `first` stands before its first line and
+    /// the others are aligned with it.
+    pub(super) fn wrapped(&mut self, first: Line, text: &str, ink: Ink) {
+        let indent = first.width();
+        let space = self.columns().saturating_sub(indent).max(1);
+        let mut lead = Some(first);
+        for piece in wrap(&crate::clean::clean(text), space) {
+            let line = lead.take().unwrap_or_else(|| Line::indented(indent));
+            self.line(line.with(&piece, ink));
+        }
+        if let Some(line) = lead {
+            self.line(line);
+        }
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.text
+    }
+}
+
+/// Breaks `text` at spaces into lines of at most `columns`; a longer word is
+/// broken where it must be.
+fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    // Not `split_whitespace`: a no-break space keeps words together.
+    for mut word in text.split([' ', '\n']).filter(|w| !w.is_empty()) {
+        if !line.is_empty() && line.width() + 1 + word.width() > columns {
+            lines.push(std::mem::take(&mut line));
+        }
+        while word.width() > columns {
+            let head = fitting_prefix(word, columns);
+            // A character wider than the line has to go somewhere.
+            let at = if head.is_empty() {
+                word.len()
+            } else {
+                head.len()
+            };
+            lines.push(word[..at].to_owned());
+            word = &word[at..];
+        }
+        if !line.is_empty() && !word.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    if !line.is_empty() {
+        lines.push(line);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wraps_at_words_and_breaks_what_is_too_long() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("abcdefgh ij", 3), ["abc", "def", "gh", "ij"]);
+        assert_eq!(wrap("a 世世世", 4), ["a", "世世", "世"]);
+        assert_eq!(wrap("世", 1), ["世"]);
+        assert_eq!(wrap("  ", 4), Vec::<String>::new());
+        assert_eq!(wrap("10\u{a0}ms later", 6), ["10\u{a0}ms", "later"]);
+    }
+
+    #[test]
+    fn continuation_lines_are_aligned() {
+        let style = Style {
+            width: 60,
+            ..Style::default()
+        };
+        let mut page = Page::new(&style);
+        let text = "word ".repeat(14);
+        page.wrapped(
+            Line::indented(2).with("why ", Ink::Faint),
+            &text,
+            Ink::Plain,
+        );
+        let text = page.finish();
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines.len(), 2, "{text}");
+        assert!(lines[0].starts_with("  why word"));
+        assert!(lines[1].starts_with("      word"));
+    }
+}

@@ -1,0 +1,107 @@
+//! Where the time went: phases and their known parts, as a waterfall.
+
+use bootlap_analysis::{Part, Phase, PhaseName};
+use unicode_width::UnicodeWidthStr;
+
+use super::bar;
+use super::line::Line;
+use super::page::{MARGIN, Page};
+use super::style::Ink;
+use crate::Report;
+use crate::format::{duration, share};
+
+/// Columns of a time, and of a share of the whole.
+const TIME: usize = 10;
+const SHARE: usize = 8;
+/// Parts shorter than this share of the boot are left out, as 1 in …
+const SMALLEST_PART: i64 = 500;
+
+pub(super) fn section(report: &Report<'_>, page: &mut Page<'_>) {
+    if report.phases.is_empty() {
+        return;
+    }
+    page.blank();
+    waterfall(&report.phases, page);
+}
+
+/// A bar for each phase and part, under one another as the boot passed them.
+pub(super) fn waterfall(phases: &[Phase], page: &mut Page<'_>) {
+    let scale = Scale::of(phases, page.columns());
+    for phase in phases {
+        let (from, to) = (phase.start.ns, phase.end.ns);
+        let bar = bar::block(scale.at(from), scale.at(to), scale.whole, scale.bar);
+        let name = Line::indented(MARGIN).with(phase.name.text(), Ink::Strong);
+        page.line(scale.row(name, &bar, Ink::Phase(phase.name), phase.duration_ns()));
+        for part in shown_parts(phase, scale.whole) {
+            page.line(part_row(&scale, part, phase.name));
+        }
+    }
+}
+
+fn part_row(scale: &Scale, part: &Part, phase: PhaseName) -> Line {
+    let (from, to) = (scale.at(part.start.ns), scale.at(part.end.ns));
+    let bar = bar::rule(from, to, scale.whole, scale.bar);
+    let name = Line::indented(MARGIN + 2).with(&part.name, Ink::Faint);
+    scale.row(name, &bar, Ink::Part(phase), part.duration_ns())
+}
+
+/// The parts worth a line.
+fn shown_parts(phase: &Phase, whole: i64) -> impl Iterator<Item = &Part> {
+    let parts = phase.parts.iter();
+    parts.filter(move |p| p.duration_ns() >= whole / SMALLEST_PART)
+}
+
+/// What all rows of a waterfall have in common.
+struct Scale {
+    origin: i64,
+    whole: i64,
+    name: usize,
+    bar: usize,
+}
+
+impl Scale {
+    fn of(phases: &[Phase], columns: usize) -> Self {
+        let origin = phases.iter().map(|p| p.start.ns).min().unwrap_or(0);
+        let end = phases.iter().map(|p| p.end.ns).max().unwrap_or(0);
+        let whole = end.saturating_sub(origin);
+        let names = phases.iter().flat_map(|phase| {
+            let parts = shown_parts(phase, whole).map(|p| p.name.width() + 2);
+            parts.chain([phase.name.text().width()])
+        });
+        // Names get three eighths of the page at most, the bars get the rest.
+        let name = MARGIN + names.max().unwrap_or(0).min(columns * 3 / 8);
+        let bar = columns.saturating_sub(name + 2 + TIME + SHARE);
+        Self {
+            origin,
+            whole,
+            name,
+            bar,
+        }
+    }
+
+    fn at(&self, ns: i64) -> i64 {
+        ns.saturating_sub(self.origin)
+    }
+
+    fn row(&self, name: Line, bar: &str, ink: Ink, ns: i64) -> Line {
+        let mut line = name.fit(self.name).with("  ", Ink::Plain);
+        line.append(Line::default().with(bar, ink).fit(self.bar));
+        // Parts are quieter than the phases they belong to.
+        let number = match ink {
+            Ink::Part(_) => Ink::Faint,
+            _ => Ink::Plain,
+        };
+        line.append(
+            Line::default()
+                .with(&duration(ns), number)
+                .right_aligned(TIME),
+        );
+        let share = share(ns, self.whole);
+        line.append(
+            Line::default()
+                .with(&share, Ink::Faint)
+                .right_aligned(SHARE),
+        );
+        line
+    }
+}

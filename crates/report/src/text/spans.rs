@@ -1,0 +1,187 @@
+//! The tables behind `bootlap show --by …`.
+
+use bootlap_analysis::{gaps, phases};
+use bootlap_model::{Axis, Span, Timeline, TrackKind};
+
+use super::gaps::length;
+use super::line::Line;
+use super::page::{MARGIN, Page};
+use super::style::{Ink, Style};
+use super::table::{Align, Table, cell};
+use crate::format::{change, duration, moment, percent, short_count};
+
+/// What a table lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Phases and their parts, in the order of the boot.
+    Phases,
+    /// What lasted, except for console text, the longest first.
+    Spans,
+    /// Kernel initcalls, the longest first.
+    Initcalls,
+    /// Silences of the console, the longest first.
+    Gaps,
+    /// Console lines with the time since the line before, in order.
+    Deltas,
+}
+
+/// A table of at most `limit` rows; what was left out is said below it.
+pub fn spans(timeline: &Timeline, by: By, limit: usize, style: &Style) -> String {
+    let mut page = Page::new(style);
+    match by {
+        By::Phases => super::phases::waterfall(&phases(timeline), &mut page),
+        By::Spans => longest(timeline, limit, &mut page, |kind| {
+            kind != TrackKind::Console
+        }),
+        By::Initcalls => longest(timeline, limit, &mut page, |kind| {
+            kind == TrackKind::Initcall
+        }),
+        By::Gaps => silences(timeline, limit, &mut page),
+        By::Deltas => deltas(timeline, limit, &mut page),
+    }
+    let text = page.finish();
+    if text.is_empty() {
+        return "  Nothing of this kind was seen.\n".to_owned();
+    }
+    text
+}
+
+/// The word for a kind of lane.
+fn lane(kind: TrackKind) -> &'static str {
+    match kind {
+        TrackKind::Bootloader => "boot loader",
+        TrackKind::Kernel => "kernel",
+        TrackKind::Initcall => "initcall",
+        TrackKind::Userspace => "user space",
+        TrackKind::Console => "console",
+    }
+}
+
+fn longest(
+    timeline: &Timeline,
+    limit: usize,
+    page: &mut Page<'_>,
+    wanted: impl Fn(TrackKind) -> bool,
+) {
+    let axis = Axis::of(timeline);
+    let spans = timeline
+        .spans
+        .iter()
+        .filter(|s| wanted(timeline.kind_of(s)));
+    let mut rows: Vec<_> = spans.filter_map(|s| Some((s, axis.span(s)?))).collect();
+    // What never ended comes first: it may be the longest of all.
+    rows.sort_by_key(|(_, placed)| std::cmp::Reverse(placed.duration_ns().unwrap_or(i64::MAX)));
+    let all = rows.len();
+    let mut table = Table::new(&[
+        ("time", Align::Right),
+        ("at, s", Align::Right),
+        ("instr.", Align::Right),
+        ("in", Align::Left),
+        ("what", Align::Flex),
+    ]);
+    for (span, placed) in rows.into_iter().take(limit) {
+        let time = placed.duration_ns().map_or("no end".to_owned(), duration);
+        let insns = placed.end.and_then(|end| placed.start.insns_until(&end));
+        table.row(vec![
+            cell(&time, Ink::Strong),
+            cell(&moment(placed.start.ns), Ink::Plain),
+            cell(&insns.map_or("–".to_owned(), short_count), Ink::Faint),
+            cell(lane(timeline.kind_of(span)), Ink::Faint),
+            what(timeline, span),
+        ]);
+    }
+    if all > 0 {
+        table.render(page);
+    }
+    left_out(all, limit, page);
+}
+
+/// A span's name and arguments.
+fn what(timeline: &Timeline, span: &Span) -> Line {
+    let mut line = cell(timeline.text(span.name), Ink::Plain);
+    for (key, value) in &span.args {
+        let text = format!("  {}={}", timeline.text(*key), timeline.text(*value));
+        line.push(&text, Ink::Faint);
+    }
+    line
+}
+
+fn silences(timeline: &Timeline, limit: usize, page: &mut Page<'_>) {
+    // Below a millisecond a silence is the time that printing takes.
+    let gaps = gaps(timeline, 1_000_000);
+    let mut table = Table::new(&[
+        ("time", Align::Right),
+        ("at, s", Align::Right),
+        ("waiting", Align::Right),
+        ("in", Align::Left),
+        ("after the line", Align::Flex),
+    ]);
+    for gap in gaps.iter().take(limit) {
+        table.row(vec![
+            cell(&duration(length(gap)), Ink::Strong),
+            cell(&moment(gap.start.ns), Ink::Plain),
+            cell(&gap.idle_share.map_or("–".to_owned(), percent), Ink::Faint),
+            cell(gap.phase.map_or("", |phase| phase.text()), Ink::Faint),
+            cell(gap.before.trim(), Ink::Plain),
+        ]);
+    }
+    if !gaps.is_empty() {
+        table.render(page);
+    }
+    left_out(gaps.len(), limit, page);
+}
+
+/// Console lines; if not all fit, those after the longest silences.
+fn deltas(timeline: &Timeline, limit: usize, page: &mut Page<'_>) {
+    let axis = Axis::of(timeline);
+    let lines = timeline.spans_of(TrackKind::Console);
+    let mut lines: Vec<_> = lines
+        .filter_map(|s| Some((axis.span(s)?.start.ns, s)))
+        .collect();
+    lines.sort_by_key(|(ns, _)| *ns);
+    let since = |at: usize| match at {
+        0 => 0,
+        _ => lines[at].0.saturating_sub(lines[at - 1].0),
+    };
+    let mut chosen: Vec<_> = (0..lines.len()).collect();
+    chosen.sort_by_key(|at| std::cmp::Reverse(since(*at)));
+    chosen.truncate(limit);
+    chosen.sort_unstable();
+    let mut table = Table::new(&[
+        ("at, s", Align::Right),
+        ("since", Align::Right),
+        ("console", Align::Flex),
+    ]);
+    for at in &chosen {
+        let (ns, span) = lines[*at];
+        // A long wait is what the reader looks for.
+        let ink = if since(*at) >= 100_000_000 {
+            Ink::Warn
+        } else {
+            Ink::Faint
+        };
+        table.row(vec![
+            cell(&moment(ns), Ink::Plain),
+            cell(&change(since(*at)), ink),
+            cell(timeline.text(span.name).trim_end(), Ink::Plain),
+        ]);
+    }
+    if !lines.is_empty() {
+        table.render(page);
+    }
+    if lines.len() > chosen.len() {
+        let text = "those after the longest silences";
+        left_out_text(lines.len(), chosen.len(), text, page);
+    }
+}
+
+fn left_out(all: usize, limit: usize, page: &mut Page<'_>) {
+    if all > limit {
+        left_out_text(all, limit, "the longest", page);
+    }
+}
+
+fn left_out_text(all: usize, shown: usize, which: &str, page: &mut Page<'_>) {
+    let text = format!("{shown} of {all} shown: {which}");
+    page.line(Line::indented(MARGIN).with(&text, Ink::Faint));
+}

@@ -1,0 +1,116 @@
+//! Boots made by hand, small enough to know every number of them.
+
+// Each test file uses some of it.
+#![allow(dead_code)]
+
+mod boots;
+mod hostile;
+
+use bootlap_advice::{Finding, Saving, SavingKind};
+use bootlap_analysis::{Cost, Delta, Effect, Gap, Moved, Phase, Trial, Verdict};
+use bootlap_model::Timeline;
+use bootlap_report::{About, Report};
+
+pub(crate) use boots::{stock, tuned};
+pub(crate) use hostile::hostile;
+
+/// What a report borrows, and what analysis would say of it.
+pub(crate) struct Boot {
+    pub(crate) about: About,
+    pub(crate) timeline: Timeline,
+    pub(crate) console: Vec<u8>,
+    pub(crate) phases: Vec<Phase>,
+    pub(crate) gaps: Vec<Gap>,
+    pub(crate) costs: Vec<Cost>,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) trials: Vec<Trial>,
+}
+
+impl Boot {
+    /// The report of this boot, against `before` if given.
+    pub(crate) fn report<'a>(&'a self, before: Option<&'a Boot>) -> Report<'a> {
+        Report {
+            about: self.about.clone(),
+            timeline: &self.timeline,
+            console: &self.console,
+            phases: self.phases.clone(),
+            gaps: self.gaps.clone(),
+            costs: self.costs.clone(),
+            findings: self.findings.clone(),
+            trials: self.trials.clone(),
+            before: before.map(|before| Box::new(before.report(None))),
+        }
+    }
+}
+
+pub(crate) const MS: i64 = 1_000_000;
+
+/// A finding about `at_ms`.
+pub(crate) fn finding(
+    rule: &str,
+    title: &str,
+    recipe: Option<&str>,
+    at_ms: [i64; 2],
+    saving_ms: i64,
+) -> Finding {
+    Finding {
+        rule: rule.to_owned(),
+        title: title.to_owned(),
+        why: format!("This boot spent {} ms there.", at_ms[1] - at_ms[0]),
+        saving: Saving {
+            ns: saving_ms * MS,
+            kind: SavingKind::ThisBoot,
+            basis: "the length of the interval".to_owned(),
+        },
+        fix: "Change the setting, and boot again.".to_owned(),
+        recipe: recipe.map(str::to_owned),
+        at_ns: Some(at_ms.map(|ms| ms * MS)),
+        evidence: Vec::new(),
+    }
+}
+
+/// A trial that took `shift_ms` off (negative) or on.
+pub(crate) fn trial(recipe: &str, shift_ms: i64, spread_ms: i64, verdict: Verdict) -> Trial {
+    let shift_ns = shift_ms * MS;
+    Trial {
+        recipe: recipe.to_owned(),
+        before_ns: 5_177 * MS,
+        after_ns: 5_177 * MS + shift_ns,
+        effect: Effect {
+            shift_ns,
+            interval_ns: [shift_ns - spread_ms * MS, shift_ns + spread_ms * MS],
+            p: 0.000_2,
+            verdict,
+            margin_ns: MS,
+            samples: [8, 8],
+        },
+        not_ready: [0, 0],
+        phases: vec![
+            delta("boot loader", 3_500, 3_500 + shift_ms),
+            delta("kernel", 1_660, 1_660),
+        ],
+        parts: Vec::new(),
+        moved: Vec::new(),
+    }
+}
+
+/// A change of a duration, in ms.
+pub(crate) fn delta(name: &str, before_ms: i64, after_ms: i64) -> Delta {
+    Delta {
+        name: name.to_owned(),
+        before_ns: Some(before_ms * MS),
+        after_ns: Some(after_ms * MS),
+        delta_ns: (after_ms - before_ms) * MS,
+    }
+}
+
+/// Time that moved, in ms.
+pub(crate) fn moved(from: &str, to: &str, saved_ms: i64, grew_ms: i64) -> Moved {
+    Moved {
+        from: from.to_owned(),
+        to: to.to_owned(),
+        ns: saved_ms.min(grew_ms) * MS,
+        saved_ns: saved_ms * MS,
+        grew_ns: grew_ms * MS,
+    }
+}

@@ -1,0 +1,158 @@
+//! The page, in a real browser.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use bootlap_report::html::page;
+use common::{hostile, stock, tuned};
+
+/// The browser that the tests run; they need one.
+fn chromium() -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let found = std::env::split_paths(&path)
+        .flat_map(|folder| names.map(|name| folder.join(name)))
+        .find(|candidate| candidate.is_file());
+    found.expect("the page is tested in a real browser: apt-get install chromium")
+}
+
+/// The document that `html` becomes, after its scripts ran, and what the
+/// console of the browser got to hear. `name` is unique among the tests.
+fn rendered(name: &str, html: &str, fragment: &str) -> (String, Vec<String>) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    // Left from an earlier run, if that was stopped.
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("report.html");
+    std::fs::write(&file, html).unwrap();
+    let output = Command::new(chromium())
+        .args("--headless --no-sandbox --disable-gpu --disable-quic --no-first-run".split(' '))
+        .args("--disable-background-networking --disable-component-update".split(' '))
+        .args("--disable-sync --enable-logging=stderr --window-size=1000,800".split(' '))
+        // Frames are drawn and timers run before the document is dumped.
+        .arg("--virtual-time-budget=2000")
+        .arg(format!(
+            "--user-data-dir={}",
+            folder.join("profile").display()
+        ))
+        .arg("--dump-dom")
+        .arg(format!("file://{}#{fragment}", file.display()))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let _ = std::fs::remove_dir_all(&folder);
+    let log = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{log}");
+    let console = log.lines().filter(|line| line.contains("CONSOLE"));
+    let console = console.map(str::to_owned).collect();
+    (
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        console,
+    )
+}
+
+/// The document without its data, its script, its style and the text for
+/// browsers without scripts: what the viewer built.
+fn body(dom: &str) -> &str {
+    let start = dom.find("<main").unwrap();
+    &dom[start..dom.find("</main>").unwrap()]
+}
+
+#[test]
+fn the_page_shows_the_boot() {
+    let (old, new) = (stock(), tuned());
+    let html = page(&new.report(Some(&old))).unwrap();
+    let (dom, console) = rendered("pair", &html, "");
+    assert_eq!(console, Vec::<String>::new());
+    let body = body(&dom);
+    for text in [
+        "kiosk",
+        "<strong>1.043</strong><em>s</em>",
+        "simulated time",
+        "5.0× faster",
+        "5.177 s → 1.043 s",
+        "521&nbsp;500&nbsp;000 instructions",
+        "booted twice, bit for bit the same",
+        "uncompress kernel",
+        "what changed",
+        "−2.000 s",
+        "<canvas",
+    ] {
+        assert!(body.contains(text), "{text}\n{body}");
+    }
+}
+
+#[test]
+fn findings_trials_and_the_evidence_are_there() {
+    let boot = stock();
+    let html = page(&boot.report(None)).unwrap();
+    let (dom, console) = rendered("single", &html, "find=autoboot%20wait");
+    assert_eq!(console, Vec::<String>::new());
+    let body = body(&dom);
+    for text in [
+        "bootlap try kiosk uboot-bootdelay",
+        "saves 2.000 s",
+        "U-Boot counts down before it boots",
+        "62.0 % waiting",
+        "978.0 ms to 1.002 s",
+        "−997.0 ms in self-tests of cryptography came back as +7.000 ms",
+        "equivalent",
+        "initcall-without-return",
+        // Of the span that the address asked for: its facts and its line.
+        "<h3>autoboot wait</h3>",
+        "<figcaption>console.log:2</figcaption>",
+        "<span>Hit any key to stop autoboot:  2  1  0 </span>",
+    ] {
+        assert!(body.contains(text), "{text}\n{body}");
+    }
+}
+
+#[test]
+fn hostile_text_stays_text() {
+    let (boot, old) = (hostile(), stock());
+    let html = page(&boot.report(Some(&old))).unwrap();
+    let (dom, console) = rendered("hostile", &html, "find=script");
+    // An injected handler that ran, or that the policy stopped, would show.
+    assert_eq!(console, Vec::<String>::new());
+    assert!(!dom.contains("<img"), "an element was injected");
+    assert_eq!(dom.matches("<script").count(), 2, "a script was injected");
+    let body = body(&dom);
+    let shown = "&lt;/script&gt;--&gt;&lt;img src=x onerror=alert(1)&gt;\"'&amp;amp;`${1}";
+    assert!(body.contains(&format!("<h1>{shown}")), "{body}");
+    for c in body.chars() {
+        let acts = (c.is_control() && c != '\n')
+            || ('\u{200b}'..='\u{200f}').contains(&c)
+            || ('\u{2028}'..='\u{202e}').contains(&c)
+            || ('\u{2066}'..='\u{2069}').contains(&c);
+        assert!(!acts, "{c:?}");
+    }
+}
+
+#[test]
+fn an_empty_boot_has_a_page() {
+    let mut boot = stock();
+    boot.timeline = bootlap_model::Timeline::default();
+    boot.phases.clear();
+    boot.gaps.clear();
+    boot.costs.clear();
+    boot.findings.clear();
+    boot.trials.clear();
+    boot.about = bootlap_report::About::default();
+    let html = page(&boot.report(None)).unwrap();
+    let (dom, console) = rendered("empty", &html, "");
+    assert_eq!(console, Vec::<String>::new());
+    assert!(body(&dom).contains("not ready"), "{dom}");
+}
+
+#[test]
+fn the_page_asks_for_nothing() {
+    let boot = stock();
+    let html = page(&boot.report(None)).unwrap();
+    assert!(html.contains("default-src 'none'; script-src 'sha256-"));
+    for reference in [" src=", " href=", "url(", "@import", "https://"] {
+        assert!(!html.contains(reference), "{reference}");
+    }
+    assert_eq!(html, page(&stock().report(None)).unwrap());
+}

@@ -1,0 +1,181 @@
+//! What the terminal shows, at several widths.
+
+mod common;
+
+use bootlap_report::text::{By, Style, before_after, findings, notices, spans, summary, trials};
+use common::{Boot, hostile, stock, tuned};
+use expect_test::{ExpectFile, expect_file};
+use unicode_width::UnicodeWidthStr;
+
+fn style(width: usize) -> Style {
+    Style {
+        width,
+        ..Style::default()
+    }
+}
+
+/// Everything that can be printed of a boot.
+fn everything(boot: &Boot, style: &Style) -> Vec<String> {
+    let report = boot.report(None);
+    let mut texts = vec![
+        summary(&report, style),
+        findings(&report.findings, style),
+        trials(&report.trials, style),
+        notices(report.timeline, style),
+        before_after(&tuned().report(Some(boot)), style),
+        before_after(&boot.report(Some(&tuned())), style),
+    ];
+    for by in [By::Phases, By::Spans, By::Initcalls, By::Gaps, By::Deltas] {
+        texts.push(spans(report.timeline, by, 10, style));
+    }
+    texts
+}
+
+fn check(text: &str, expected: &ExpectFile, width: usize) {
+    expected.assert_eq(text);
+    for line in text.lines() {
+        assert!(line.width() <= width, "{} columns: {line}", line.width());
+    }
+}
+
+#[test]
+fn summaries() {
+    let boot = stock();
+    let report = boot.report(None);
+    check(
+        &summary(&report, &style(60)),
+        &expect_file!["snapshots/summary-60.txt"],
+        60,
+    );
+    check(
+        &summary(&report, &style(80)),
+        &expect_file!["snapshots/summary-80.txt"],
+        80,
+    );
+    check(
+        &summary(&report, &style(120)),
+        &expect_file!["snapshots/summary-120.txt"],
+        120,
+    );
+}
+
+#[test]
+fn before_and_after() {
+    let (old, new) = (stock(), tuned());
+    let report = new.report(Some(&old));
+    check(
+        &before_after(&report, &style(60)),
+        &expect_file!["snapshots/before-after-60.txt"],
+        60,
+    );
+    check(
+        &before_after(&report, &style(80)),
+        &expect_file!["snapshots/before-after-80.txt"],
+        80,
+    );
+    check(
+        &before_after(&report, &style(120)),
+        &expect_file!["snapshots/before-after-120.txt"],
+        120,
+    );
+}
+
+#[test]
+fn advice_and_trials() {
+    let boot = stock();
+    check(
+        &findings(&boot.findings, &style(80)),
+        &expect_file!["snapshots/findings-80.txt"],
+        80,
+    );
+    check(
+        &trials(&boot.trials, &style(60)),
+        &expect_file!["snapshots/trials-60.txt"],
+        60,
+    );
+    check(
+        &trials(&boot.trials, &style(80)),
+        &expect_file!["snapshots/trials-80.txt"],
+        80,
+    );
+    check(
+        &notices(&boot.timeline, &style(80)),
+        &expect_file!["snapshots/notices-80.txt"],
+        80,
+    );
+}
+
+#[test]
+fn tables() {
+    let boot = stock();
+    let table = |by, limit| spans(&boot.timeline, by, limit, &style(80));
+    check(
+        &table(By::Spans, 4),
+        &expect_file!["snapshots/spans-80.txt"],
+        80,
+    );
+    check(
+        &table(By::Initcalls, 9),
+        &expect_file!["snapshots/initcalls-80.txt"],
+        80,
+    );
+    check(
+        &table(By::Deltas, 5),
+        &expect_file!["snapshots/deltas-80.txt"],
+        80,
+    );
+}
+
+#[test]
+fn without_unicode_there_is_only_ascii_and_without_colour_no_escape() {
+    let plain = Style {
+        unicode: false,
+        ..style(80)
+    };
+    let wide = style(80);
+    for boot in [stock(), hostile()] {
+        for (ascii, unicode) in everything(&boot, &plain)
+            .iter()
+            .zip(everything(&boot, &wide))
+        {
+            assert!(ascii.is_ascii(), "{ascii}");
+            assert!(!unicode.contains('\x1b'), "{unicode}");
+            assert_eq!(ascii.lines().count(), unicode.lines().count());
+        }
+    }
+}
+
+#[test]
+fn no_line_is_wider_than_the_page() {
+    for width in [0, 60, 61, 77, 100, 200, 500] {
+        for boot in [stock(), hostile()] {
+            for text in everything(&boot, &style(width)) {
+                for line in text.lines() {
+                    assert!(line.width() <= width.clamp(60, 200), "{width}: {line}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn hostile_text_does_not_reach_the_terminal() {
+    let colored = Style {
+        color: true,
+        ..style(100)
+    };
+    for text in everything(&hostile(), &colored) {
+        for c in text.chars() {
+            let acts = (c.is_control() && c != '\n' && c != '\x1b')
+                || ('\u{200b}'..='\u{200f}').contains(&c)
+                || ('\u{2028}'..='\u{202e}').contains(&c)
+                || ('\u{2066}'..='\u{2069}').contains(&c);
+            assert!(!acts, "{c:?} in {text}");
+        }
+        // Only our own colours: ESC [ digits and semicolons m.
+        for sequence in text.split('\x1b').skip(1) {
+            let end = sequence.find(|c: char| !matches!(c, '[' | ';' | '0'..='9'));
+            assert_eq!(&sequence[end.unwrap()..end.unwrap() + 1], "m", "{sequence}");
+        }
+    }
+}
