@@ -39,6 +39,11 @@ impl Store {
         if at.exists() {
             return Ok(at);
         }
+        // Somebody else may be fetching the same at this moment.
+        let _lock = self.lock()?;
+        if at.exists() {
+            return Ok(at);
+        }
         progress(&format!(
             "fetching {package} ({}) from the distribution",
             self.architecture
@@ -49,6 +54,18 @@ impl Store {
         made.and_then(|()| fs::rename(&fetched, &at))
             .map_err(|e| TargetError::io("create", &at, e))?;
         Ok(at)
+    }
+
+    /// Waits until no other bootlap changes this store; held until dropped.
+    fn lock(&self) -> Result<fs::File, TargetError> {
+        let path = self.dir.join("lock");
+        let lock = || {
+            fs::create_dir_all(&self.dir)?;
+            let file = fs::File::create(&path)?;
+            file.lock()?;
+            Ok(file)
+        };
+        lock().map_err(|e| TargetError::io("lock", &path, e))
     }
 
     /// The version of an unpacked package, e.g. `6.1.176-1`.

@@ -1,0 +1,44 @@
+# bootlap: `make demo` runs the whole loop, `make test` passes the tests. Both
+# install what they miss (scripts/setup says what and why) and need no network
+# the second time.
+
+CARGO ?= cargo
+BOOTLAP = target/release/bootlap
+
+.PHONY: demo test build lint fuzz tables clean help
+
+help:
+	@echo "make demo    boot the example, find what slows it, change it, prove it"
+	@echo "make test    lints and all tests, real boots and a real browser included"
+	@echo "make build   build $(BOOTLAP)"
+	@echo "make tables  measure docs/tables/ again"
+	@echo "make fuzz    fuzz the parsers for a minute each (needs a nightly Rust)"
+
+demo: build
+	@scripts/setup demo
+	$(BOOTLAP) demo
+
+build:
+	@scripts/setup build
+	$(CARGO) build --release --locked -p bootlap
+
+test: lint
+	@scripts/setup test
+	$(CARGO) test --locked --workspace
+
+lint:
+	@scripts/setup build
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --quiet
+
+tables: build
+	@scripts/setup test
+	scripts/table-probe-cost > docs/tables/probe-cost.md.new
+	mv docs/tables/probe-cost.md.new docs/tables/probe-cost.md
+
+fuzz:
+	scripts/fuzz
+
+clean:
+	$(CARGO) clean

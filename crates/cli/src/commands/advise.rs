@@ -1,0 +1,69 @@
+//! `bootlap advise`: what to change, and what that should save.
+
+use bootlap_advice::{Boot, Finding, advise};
+use bootlap_lab::Run;
+use bootlap_report::text;
+
+use crate::args::Advise;
+use crate::args::Patterns;
+use crate::commands::boot;
+use crate::evidence::{self, Recorded};
+use crate::exit::{Exit, Failure};
+use crate::lab::{Bootable, Lab, never_ready};
+use crate::ui::{self, Ui};
+
+pub(crate) fn run(args: &Advise, ui: &Ui) -> Result<Exit, Failure> {
+    let lab = Lab::new(&args.lab, ui);
+    let findings = if Run::is_run(&args.target) || args.target.is_file() && !is_toml(args) {
+        let recorded = evidence::read(&args.target, &Patterns::default())?;
+        advise(&Boot {
+            timeline: &recorded.timeline,
+            explained: None,
+            target: None,
+        })
+    } else {
+        let bootable = lab.prepare(&args.target)?;
+        let runs = boot::boot_equal(&lab, &bootable, 1, "")?;
+        if let Some(failure) = runs.iter().find_map(never_ready) {
+            return Err(failure);
+        }
+        let recorded = evidence::read_run(&runs[0])?;
+        findings(&lab, &bootable, &recorded)?
+    };
+    if args.json {
+        let json = serde_json::to_string_pretty(&findings);
+        ui.print(&json.map_err(|e| Failure::new(Exit::Internal, e))?);
+    } else {
+        ui.print(&text::findings(&findings, &ui::style()));
+    }
+    Ok(Exit::Ok)
+}
+
+fn is_toml(args: &Advise) -> bool {
+    args.target.extension().is_some_and(|e| e == "toml")
+}
+
+/// What the kernel needs to tell of each initcall.
+const EXPLAIN: &str = "initcall_debug ignore_loglevel";
+
+/// The findings of a boot, after the target was booted once more with the
+/// kernel telling of each initcall.
+pub(crate) fn findings(
+    lab: &Lab<'_>,
+    bootable: &Bootable,
+    recorded: &Recorded,
+) -> Result<Vec<Finding>, Failure> {
+    lab.ui
+        .step("booting once more with initcall_debug, to explain the kernel's time");
+    let dir = lab.session(&format!("{}-explained", bootable.target.spec.name));
+    let explained = lab.boot(bootable, &dir, 0, EXPLAIN)?;
+    let explained = match never_ready(&explained) {
+        None => Some(evidence::read_run(&explained)?),
+        Some(_) => None,
+    };
+    Ok(advise(&Boot {
+        timeline: &recorded.timeline,
+        explained: explained.as_ref().map(|e| &e.timeline),
+        target: Some((&bootable.target, &bootable.parts)),
+    }))
+}

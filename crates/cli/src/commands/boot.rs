@@ -1,0 +1,136 @@
+//! `bootlap boot`: boot and record, or play a run again.
+
+use std::time::Duration;
+
+use bootlap_advice::advise;
+use bootlap_lab::{Mode, Replay, Run};
+use bootlap_report::text;
+
+use crate::args::Boot;
+use crate::evidence::{self, Recorded};
+use crate::exit::{Exit, Failure};
+use crate::lab::{Bootable, Lab, never_ready};
+use crate::ui::{self, Ui};
+
+pub(crate) fn run(args: &Boot, ui: &Ui) -> Result<Exit, Failure> {
+    let lab = Lab::new(&args.lab, ui);
+    if Run::is_run(&args.target) {
+        return replay(args, &lab);
+    }
+    let bootable = lab.prepare(&args.target)?;
+    let boots = args.boots.unwrap_or(match lab.mode() {
+        Mode::Sim => 2,
+        Mode::Plain => 1,
+    });
+    let runs = boot_equal(&lab, &bootable, boots.max(1), &args.append)?;
+    let identical = check_identical(&lab, &runs)?;
+    let first = &runs[0];
+    let mut recorded = evidence::read_run(first)?;
+    recorded.about.identical = identical;
+    let findings = advise(&bootlap_advice::Boot {
+        timeline: &recorded.timeline,
+        explained: None,
+        target: Some((&bootable.target, &bootable.parts)),
+    });
+    show(args, &recorded, findings, ui)?;
+    match runs.iter().find_map(never_ready) {
+        Some(failure) => Err(failure),
+        None => Ok(Exit::Ok),
+    }
+}
+
+/// Boots the same target several times; nothing is perturbed.
+pub(crate) fn boot_equal(
+    lab: &Lab<'_>,
+    bootable: &Bootable,
+    boots: u32,
+    append: &str,
+) -> Result<Vec<Run>, Failure> {
+    let name = &bootable.target.spec.name;
+    let session = lab.session(name);
+    let jobs = bootlap_lab::experiment::plan(1, boots, 0);
+    lab.ui.count(&format!("booting {name}"), jobs.len());
+    let boot = |job: bootlap_lab::experiment::Job| {
+        let dir = match boots {
+            1 => session.clone(),
+            _ => session.join((job.layout + 1).to_string()),
+        };
+        lab.boot(bootable, &dir, 0, append)
+    };
+    let done = |_: usize, _: &_| lab.ui.one_done();
+    Ok(bootlap_lab::experiment::run(
+        &jobs,
+        lab.at_once(),
+        &boot,
+        &done,
+    )?)
+}
+
+/// Whether all runs are the same, bit by bit; says so if they are not although
+/// they should be.
+pub(crate) fn check_identical(lab: &Lab<'_>, runs: &[Run]) -> Result<Option<bool>, Failure> {
+    let Some((first, rest)) = runs.split_first() else {
+        return Ok(None);
+    };
+    if rest.is_empty() {
+        return Ok(None);
+    }
+    let mut identical = true;
+    for run in rest {
+        identical &= first.identical(run)?;
+    }
+    if !identical && lab.mode() == Mode::Sim {
+        lab.ui.note(
+            "bootlap: equal boots differ, so this target is not bit-identical in simulated time. \
+             Times are statistics then:\n         compare several boots. Usual causes: a network \
+             card, virtio or NVMe storage, more than flash, SD card and initramfs",
+        );
+    }
+    Ok(Some(identical))
+}
+
+fn show(
+    args: &Boot,
+    recorded: &Recorded,
+    findings: Vec<bootlap_advice::Finding>,
+    ui: &Ui,
+) -> Result<(), Failure> {
+    let report = recorded.report(findings);
+    if args.json {
+        ui.print(&json(&report)?);
+    } else {
+        ui.print(&text::summary(&report, &ui::style()));
+        ui.print(&format!(
+            "\nrun {}\nmore: bootlap report {0} -o boot.html",
+            report.about.run
+        ));
+    }
+    Ok(())
+}
+
+/// The report as JSON.
+pub(crate) fn json(report: &bootlap_report::Report<'_>) -> Result<String, Failure> {
+    let document = bootlap_report::json::document(report);
+    document.map_err(|e| Failure::new(Exit::Internal, e))
+}
+
+fn replay(args: &Boot, lab: &Lab<'_>) -> Result<Exit, Failure> {
+    let old = Run::open(&args.target)?;
+    let m = old.manifest.clone();
+    let dir = lab.session(&m.target);
+    let marks = m.marks.iter().map(|(n, p)| (n.as_str(), p.as_str()));
+    let hints = evidence::hints(
+        Some(&m.ready_pattern),
+        m.application_pattern.as_deref(),
+        marks,
+    );
+    let mut machine = Replay::new(old);
+    let forever = Duration::from_secs(24 * 3600);
+    let run = bootlap_lab::boot(&mut machine, &dir, m, &hints, forever)?;
+    let recorded = evidence::read_run(&run)?;
+    show(args, &recorded, Vec::new(), lab.ui)?;
+    match never_ready(&run) {
+        Some(failure) => Err(failure),
+        None => Ok(Exit::Ok),
+    }
+}

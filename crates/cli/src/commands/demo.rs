@@ -1,0 +1,138 @@
+//! `bootlap demo`: the whole loop on one target.
+//!
+//! Boot, explain, advise; then try what is advised, each step on top of those
+//! that helped; write the tuned target, boot it, and account for the saving.
+//! Going step by step makes the later boots shorter, and shows what each
+//! change is worth once the larger ones are made.
+
+use std::path::Path;
+
+use bootlap_advice::Finding;
+use bootlap_analysis::Verdict;
+use bootlap_analysis::experiment::Trial;
+use bootlap_model::Timeline;
+use bootlap_report::text;
+use bootlap_target::recipe::Choice;
+
+use crate::args::Demo;
+use crate::commands::try_recipes::{measure, timelines};
+use crate::commands::{advise, boot, report};
+use crate::evidence::{self, Recorded};
+use crate::exit::{Exit, Failure};
+use crate::lab::{Bootable, Lab, never_ready};
+use crate::ui::{self, Ui};
+
+pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
+    let lab = Lab::new(&args.lab, ui);
+    let style = ui::style();
+    let stock = lab.prepare(&args.target)?;
+    let name = stock.target.spec.name.clone();
+    let out = lab.session(&format!("{name}-demo"));
+
+    ui.note(&format!("1/5 Boot {name} as it is, twice"));
+    let before = boot_checked(&lab, &stock)?;
+    ui.note("2/5 Ask the kernel where its time goes");
+    let findings = advise::findings(&lab, &stock, &before)?;
+    let stock_report = before.report(findings.clone());
+    ui.print(&text::summary(&stock_report, &style));
+
+    ui.note(&format!(
+        "3/5 Try what is advised, each step on top of those that helped, {} layouts each",
+        args.layouts
+    ));
+    let tuned = tune(&lab, &stock, &findings, args.layouts, &out)?;
+
+    ui.note("4/5 Write the tuned target and boot it, twice");
+    let folder = out.join("tuned");
+    tuned.best.target.write_to(&folder)?;
+    let after = boot_checked(&lab, &tuned.best)?;
+
+    ui.note("5/5 Write the reports");
+    let mut tuned_report = after.report(Vec::new());
+    tuned_report.trials = tuned.steps;
+    tuned_report.before = Some(Box::new(before.report(findings)));
+    let pages = [out.join("stock.html"), out.join("tuned.html")];
+    report::write(&stock_report, &pages[0])?;
+    report::write(&tuned_report, &pages[1])?;
+
+    let mut text = text::trials(&tuned_report.trials, &style);
+    text += "\n";
+    text += &text::before_after(&tuned_report, &style);
+    text += &paths(&folder, &pages);
+    ui.print(&text);
+    Ok(Exit::Ok)
+}
+
+fn paths(folder: &Path, pages: &[std::path::PathBuf; 2]) -> String {
+    format!(
+        "\n  before        {}\n  after         {}\n  tuned target  {}\n",
+        pages[0].display(),
+        pages[1].display(),
+        folder.display()
+    )
+}
+
+/// Boots twice, and reads the first boot.
+fn boot_checked(lab: &Lab<'_>, bootable: &Bootable) -> Result<Recorded, Failure> {
+    let runs = boot::boot_equal(lab, bootable, 2, "")?;
+    if let Some(failure) = runs.iter().find_map(never_ready) {
+        return Err(failure);
+    }
+    let mut recorded = evidence::read_run(&runs[0])?;
+    recorded.about.identical = boot::check_identical(lab, &runs)?;
+    Ok(recorded)
+}
+
+/// The target with all that helped, and what each step did.
+struct Tuned {
+    best: Bootable,
+    steps: Vec<Trial>,
+}
+
+fn tune(
+    lab: &Lab<'_>,
+    stock: &Bootable,
+    findings: &[Finding],
+    layouts: u32,
+    out: &Path,
+) -> Result<Tuned, Failure> {
+    let boots = |name: &str, bootable: &Bootable| -> Result<_, Failure> {
+        let what = format!("booting {name}");
+        let mut runs = lab.boots(
+            &what,
+            &[(name.to_owned(), bootable)],
+            layouts,
+            &out.join("runs"),
+        )?;
+        Ok(runs.remove(0))
+    };
+    let mut best = stock.clone();
+    let mut best_boots: Vec<Timeline> = timelines(&boots("stock", stock)?)?;
+    let mut steps = Vec::new();
+    for recipe in findings.iter().filter_map(|f| f.recipe.as_deref()) {
+        let choice = Choice::parse(recipe)?;
+        let candidate = lab.with(&best, &choice)?;
+        let runs = boots(recipe, &candidate)?;
+        let boots = timelines(&runs)?;
+        let step = measure(recipe, &best_boots, &boots, lab.seed(), &runs)?;
+        let kept = step.effect.verdict == Verdict::Faster;
+        lab.ui.note(&format!("    {}", one_line(&step, kept)));
+        if kept {
+            best = candidate;
+            best_boots = boots;
+        }
+        steps.push(step);
+    }
+    Ok(Tuned { best, steps })
+}
+
+fn one_line(step: &Trial, kept: bool) -> String {
+    use bootlap_report::format::duration;
+    let saved = duration(step.effect.shift_ns.saturating_neg());
+    let fate = if kept {
+        "kept"
+    } else {
+        "left out: no gain here"
+    };
+    format!("{:<32} saves {saved:>9}  {fate}", step.recipe)
+}

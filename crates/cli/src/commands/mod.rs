@@ -1,0 +1,10 @@
+//! One module per command.
+
+pub(crate) mod advise;
+pub(crate) mod apply;
+pub(crate) mod boot;
+pub(crate) mod catalogue;
+pub(crate) mod demo;
+pub(crate) mod report;
+pub(crate) mod show;
+pub(crate) mod try_recipes;

@@ -1,0 +1,91 @@
+//! Exit codes, and how errors become them.
+
+use std::process::ExitCode;
+
+use bootlap_lab::LabError;
+use bootlap_target::TargetError;
+
+/// What the exit code says; scripts rely on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    /// All went well.
+    Ok = 0,
+    /// Something that should not happen, or the host refused (disk, memory).
+    Internal = 1,
+    /// What was asked for does not make sense: a wrong option, a broken
+    /// `target.toml`, an unknown recipe.
+    Usage = 2,
+    /// Nothing usable in the input.
+    NothingUsable = 4,
+    /// The machine does not start or broke.
+    MachineFailed = 5,
+    /// The target never got ready.
+    NeverReady = 6,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// An error on its way to the person, with the exit code it means.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+}
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, message: impl ToString) -> Self {
+        Self {
+            exit,
+            message: message.to_string(),
+            hint: None,
+        }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl From<TargetError> for Failure {
+    fn from(e: TargetError) -> Self {
+        let exit = match &e {
+            TargetError::Spec { .. } | TargetError::Recipe(_) | TargetError::MissingPart(_) => {
+                Exit::Usage
+            }
+            TargetError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+                Exit::Usage
+            }
+            TargetError::Io { .. } => Exit::Internal,
+            TargetError::Packages(_) => Exit::MachineFailed,
+            TargetError::Artefact { .. } => Exit::NothingUsable,
+        };
+        Failure::new(exit, e)
+    }
+}
+
+impl From<LabError> for Failure {
+    fn from(e: LabError) -> Self {
+        match e {
+            LabError::Machine(_) => Failure::new(Exit::MachineFailed, e),
+            LabError::Run(e) => e.into(),
+            LabError::Target(e) => e.into(),
+        }
+    }
+}
+
+impl From<bootlap_lab::RunError> for Failure {
+    fn from(e: bootlap_lab::RunError) -> Self {
+        let exit = match &e {
+            bootlap_lab::RunError::Io { .. } => Exit::Internal,
+            _ => Exit::NothingUsable,
+        };
+        Failure::new(exit, e)
+    }
+}

@@ -1,0 +1,270 @@
+//! From a target's folder to recorded boots.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use bootlap_lab::experiment::{self, Job};
+use bootlap_lab::{Host, LabError, Manifest, Mode, Outcome, Qemu, QemuSettings, Run, State};
+use bootlap_report::clean::clean_bytes;
+use bootlap_sources::Hints;
+use bootlap_target::recipe::Choice;
+use bootlap_target::{Assembly, Cache, Parts, Target};
+
+use crate::args::LabArgs;
+use crate::evidence;
+use crate::exit::{Exit, Failure};
+use crate::ui::Ui;
+
+/// A target that is ready to boot.
+#[derive(Clone)]
+pub(crate) struct Bootable {
+    pub(crate) target: Target,
+    pub(crate) parts: Parts,
+    assembly: Assembly,
+}
+
+/// Where and how targets are booted.
+pub(crate) struct Lab<'a> {
+    args: &'a LabArgs,
+    pub(crate) cache: Cache,
+    pub(crate) ui: &'a Ui,
+}
+
+impl<'a> Lab<'a> {
+    pub(crate) fn new(args: &'a LabArgs, ui: &'a Ui) -> Self {
+        Self {
+            args,
+            cache: cache(args.cache.as_deref()),
+            ui,
+        }
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        self.args.seed
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        if self.args.plain {
+            Mode::Plain
+        } else {
+            Mode::Sim
+        }
+    }
+
+    /// Reads a target, finds its parts and puts them together.
+    pub(crate) fn prepare(&self, path: &Path) -> Result<Bootable, Failure> {
+        let target = load(path)?;
+        let parts = target.parts(&self.cache, &|what| self.ui.step(what))?;
+        self.assemble(target, parts)
+    }
+
+    /// The same with a recipe applied.
+    pub(crate) fn with(&self, bootable: &Bootable, recipe: &Choice) -> Result<Bootable, Failure> {
+        let target = recipe.apply(&bootable.target, &bootable.parts)?;
+        self.assemble(target, bootable.parts.clone())
+    }
+
+    fn assemble(&self, target: Target, parts: Parts) -> Result<Bootable, Failure> {
+        let assembly = target.assemble(&parts, &self.cache, &|what| self.ui.step(what))?;
+        Ok(Bootable {
+            target,
+            parts,
+            assembly,
+        })
+    }
+
+    /// A folder for the runs of one command; unlike any that is there.
+    pub(crate) fn session(&self, name: &str) -> PathBuf {
+        let now = jiff::Zoned::now().strftime("%Y-%m-%d_%H-%M-%S").to_string();
+        let dir = self.args.runs.join(name);
+        (1..)
+            .map(|n| match n {
+                1 => dir.join(&now),
+                n => dir.join(format!("{now}-{n}")),
+            })
+            .find(|dir| !dir.exists())
+            .expect("there are endless names")
+    }
+
+    /// Boots once; `layout` 0 is the target as described.
+    pub(crate) fn boot(
+        &self,
+        bootable: &Bootable,
+        dir: &Path,
+        layout: u32,
+        append: &str,
+    ) -> Result<Run, LabError> {
+        let spec = &bootable.target.spec;
+        let words = [append, &perturbation(layout)].join(" ");
+        let boot = bootable.assembly.boot(words.trim())?;
+        let settings = QemuSettings {
+            spec: spec.machine.clone(),
+            dir: bootable.target.dir.display().to_string(),
+            mode: self.mode(),
+            seed: self.args.seed,
+            probe: !self.args.no_probe,
+        };
+        let manifest = self.manifest(bootable, layout, append);
+        let hints = hints(&bootable.target);
+        let timeout = self.args.timeout.unwrap_or(spec.ready.timeout_s);
+        let mut machine = Qemu::new(settings, boot);
+        let timeout = Duration::from_secs(timeout);
+        bootlap_lab::boot(&mut machine, dir, manifest, &hints, timeout)
+    }
+
+    /// Boots every variant in `layouts` layouts; the runs of each variant, in
+    /// the order of layouts.
+    pub(crate) fn boots(
+        &self,
+        what: &str,
+        variants: &[(String, &Bootable)],
+        layouts: u32,
+        dir: &Path,
+    ) -> Result<Vec<Vec<Run>>, Failure> {
+        let jobs = experiment::plan(variants.len(), layouts, self.args.seed);
+        self.ui.count(what, jobs.len());
+        let boot = |job: Job| {
+            let (name, bootable) = &variants[job.variant];
+            let dir = dir.join(folder_name(name)).join(job.layout.to_string());
+            self.boot(bootable, &dir, job.layout, "")
+        };
+        let done = |_: usize, _: &Job| self.ui.one_done();
+        let runs = experiment::run(&jobs, self.at_once(), &boot, &done)?;
+        let mut sorted: Vec<Vec<Run>> = variants.iter().map(|_| Vec::new()).collect();
+        for (job, run) in jobs.iter().zip(runs) {
+            sorted[job.variant].push(run);
+        }
+        Ok(sorted)
+    }
+
+    /// Boots that may run side by side: simulated time does not depend on what
+    /// else the host does.
+    pub(crate) fn at_once(&self) -> NonZeroUsize {
+        match self.mode() {
+            Mode::Sim => std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            Mode::Plain => NonZeroUsize::MIN,
+        }
+    }
+
+    fn manifest(&self, bootable: &Bootable, layout: u32, append: &str) -> Manifest {
+        let spec = &bootable.target.spec;
+        let marks = spec
+            .mark
+            .iter()
+            .map(|m| (m.name.clone(), m.pattern.clone()));
+        Manifest {
+            format: bootlap_lab::FORMAT,
+            bootlap: env!("CARGO_PKG_VERSION").to_owned(),
+            state: State::Unfinished,
+            target: spec.name.clone(),
+            target_sha256: bootable.target.sha256(),
+            ready_pattern: spec.ready.pattern.clone(),
+            application_pattern: spec.ready.application.clone(),
+            marks: marks.collect(),
+            edits: bootable.target.edits.clone(),
+            append: append.to_owned(),
+            parts: bootable.assembly.parts.clone(),
+            mode: self.mode(),
+            seed: self.args.seed,
+            layout,
+            machine: serde_json::Value::Null,
+            host: Host::here(),
+            started: jiff::Timestamp::now().to_string(),
+            wall_ms: 0,
+            outcome: None,
+            console_sha256: String::new(),
+        }
+    }
+}
+
+/// Reads a target's description.
+pub(crate) fn load(path: &Path) -> Result<Target, Failure> {
+    Target::load(path).map_err(|e| {
+        let missing = !path.exists();
+        let failure = Failure::from(e);
+        if missing {
+            failure.hint("name a folder that holds a target.toml, such as targets/kiosk")
+        } else {
+            failure
+        }
+    })
+}
+
+/// The cache that was asked for, or the user's.
+pub(crate) fn cache(asked: Option<&Path>) -> Cache {
+    let from_env = |name| std::env::var_os(name).filter(|v| !v.is_empty());
+    let root = asked
+        .map(Path::to_owned)
+        .or_else(|| from_env("BOOTLAP_CACHE").map(PathBuf::from))
+        .or_else(|| from_env("XDG_CACHE_HOME").map(|d| PathBuf::from(d).join("bootlap")))
+        .or_else(|| from_env("HOME").map(|d| PathBuf::from(d).join(".cache/bootlap")))
+        .unwrap_or_else(|| PathBuf::from(".cache/bootlap"));
+    Cache::at(root)
+}
+
+/// What the target says of its console.
+pub(crate) fn hints(target: &Target) -> Hints {
+    let spec = &target.spec;
+    evidence::hints(
+        Some(&spec.ready.pattern),
+        spec.ready.application.as_deref(),
+        spec.mark
+            .iter()
+            .map(|m| (m.name.as_str(), m.pattern.as_str())),
+    )
+}
+
+/// The words that move code and data about without changing what is done: a
+/// parameter that nobody reads, of varying length.
+fn perturbation(layout: u32) -> String {
+    match layout {
+        0 => String::new(),
+        n => format!("bootlap.layout={}", "x".repeat(7 * n as usize)),
+    }
+}
+
+/// A folder name for a variant.
+fn folder_name(variant: &str) -> String {
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || "-_+.=".contains(c) {
+            c
+        } else {
+            '_'
+        }
+    };
+    variant.chars().map(plain).take(100).collect()
+}
+
+/// How many lines of the console of a failed boot are shown.
+const TAIL: usize = 8;
+
+/// What to tell about a run that never got ready: why, the last lines of its
+/// console, and what to do.
+pub(crate) fn never_ready(run: &Run) -> Option<Failure> {
+    let Some(Outcome::NeverReady(why)) = &run.manifest.outcome else {
+        return None;
+    };
+    let console = run.console().unwrap_or_default();
+    let lines: Vec<String> = console
+        .split(|b| *b == b'\n')
+        .map(|line| clean_bytes(line.trim_ascii_end()))
+        .filter(|line| !line.is_empty())
+        .collect();
+    let tail = &lines[lines.len().saturating_sub(TAIL)..];
+    let shown = if tail.is_empty() {
+        "  the console stayed empty".to_owned()
+    } else {
+        let tail: Vec<String> = tail.iter().map(|l| format!("  | {l}")).collect();
+        format!("its console ends with\n{}", tail.join("\n"))
+    };
+    let failure = Failure::new(
+        Exit::NeverReady,
+        format!("{} never got ready: {why}; {shown}", run.manifest.target),
+    );
+    Some(failure.hint(format!(
+        "look at {}, check the ready pattern `{}`, or give it longer with --timeout",
+        run.dir.join("console").display(),
+        run.manifest.ready_pattern
+    )))
+}

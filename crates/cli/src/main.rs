@@ -1,0 +1,60 @@
+//! The `bootlap` command: makes Linux boot fast, and proves it.
+//!
+//! The only crate that prints, exits or reads the environment. A command
+//! collects what the others computed and hands it to a sink.
+
+// This is where printing and exiting belong.
+#![allow(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
+
+mod args;
+mod commands;
+mod evidence;
+mod exit;
+mod lab;
+mod ui;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Args, Command};
+use crate::exit::Exit;
+use crate::ui::Ui;
+
+fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(e) => {
+            let _ = e.print();
+            let code = if e.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::Ok
+            };
+            return code.into();
+        }
+    };
+    let ui = Ui::new(args.quiet);
+    let result = match args.command {
+        Command::Demo(a) => commands::demo::run(&a, &ui),
+        Command::Boot(a) => commands::boot::run(&a, &ui),
+        Command::Show(a) => commands::show::run(&a, &ui),
+        Command::Report(a) => commands::report::run(&a, &ui),
+        Command::Advise(a) => commands::advise::run(&a, &ui),
+        Command::Try(a) => commands::try_recipes::run(&a, &ui),
+        Command::Apply(a) => commands::apply::run(&a, &ui),
+        Command::Recipes(a) => commands::catalogue::recipes(&a),
+        Command::Rules(a) => commands::catalogue::rules(&a),
+    };
+    ui.done();
+    match result {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            eprintln!("bootlap: {}", failure.message);
+            if let Some(hint) = &failure.hint {
+                eprintln!("         {hint}");
+            }
+            failure.exit.into()
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What whole-program tests share: the real binary, the real kiosk, real boots.
+
+// Each test file uses its own part.
+#![allow(dead_code, unreachable_pub)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// The repository's root.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The example target.
+pub fn kiosk() -> PathBuf {
+    root().join("targets/kiosk")
+}
+
+/// An empty folder of this test's own, in cargo's folder for temporary files.
+pub fn scratch(name: &str) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&dir);
+    fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+/// The binary under test, in `dir`.
+pub fn bootlap(dir: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bootlap"));
+    command.current_dir(dir).arg("--quiet");
+    command
+}
+
+/// Runs to success and reads the JSON that it printed.
+pub fn json(command: &mut Command) -> Value {
+    let out = command.output().unwrap();
+    assert!(
+        out.status.success(),
+        "{command:?} failed: {}",
+        String::from_utf8_lossy(&out.stderr)
+    );
+    serde_json::from_slice(&out.stdout).unwrap()
+}
+
+/// Runs to the failure with this exit code; what it said on standard error.
+pub fn failure(command: &mut Command, code: i32) -> String {
+    let Output { status, stderr, .. } = command.output().unwrap();
+    let said = String::from_utf8_lossy(&stderr).into_owned();
+    assert_eq!(status.code(), Some(code), "{command:?} said: {said}");
+    said
+}
+
+/// A copy of the kiosk's description with `from` replaced by `to`; its other
+/// files are named where they are.
+pub fn changed_kiosk(dir: &Path, from: &str, to: &str) -> PathBuf {
+    let text = fs::read_to_string(kiosk().join("target.toml")).unwrap();
+    assert!(text.contains(from), "the kiosk no longer says {from}");
+    let tree = kiosk().join("initramfs");
+    let text = text.replace(from, to).replace(
+        "tree = \"initramfs\"",
+        &format!("tree = \"{}\"", tree.display()),
+    );
+    let target = dir.join("target");
+    fs::create_dir_all(&target).unwrap();
+    fs::write(target.join("target.toml"), text).unwrap();
+    target
+}
+
+/// The processes whose command line contains `text`.
+pub fn processes_with(text: &str) -> Vec<String> {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    entries
+        .filter_map(|e| fs::read(e.path().join("cmdline")).ok())
+        .map(|c| String::from_utf8_lossy(&c).replace('\0', " "))
+        .filter(|c| c.contains(text))
+        .collect()
+}
