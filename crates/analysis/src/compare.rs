@@ -1,6 +1,6 @@
 //! Two boots, place by place: what shrank, what grew, what only moved.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 
 use bootlap_model::Timeline;
 use serde::{Deserialize, Serialize};
@@ -97,7 +97,7 @@ pub fn compare(before: &Timeline, after: &Timeline) -> Comparison {
         after_ready: is_ready[1],
         phases: by_phase(before, after),
         moved: moved::pair(&parts, noise_ns),
-        parts,
+        parts: parts.into_iter().map(|(delta, _)| delta).collect(),
     }
 }
 
@@ -117,10 +117,8 @@ fn by_phase(before: &Timeline, after: &Timeline) -> Vec<Delta> {
         .collect()
 }
 
-/// The largest change first.
-fn sort(deltas: &mut [Delta]) {
-    deltas.sort_by(|a, b| {
-        let key = |d: &Delta| Reverse(d.delta_ns.unsigned_abs());
-        key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name))
-    });
+/// Orders changes by size, and of equals by name.
+fn largest_first(a: &Delta, b: &Delta) -> Ordering {
+    let key = |d: &Delta| Reverse(d.delta_ns.unsigned_abs());
+    key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name))
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bootlap_model::{Stamp, Timeline, TrackKind};
 
 use super::anchor::{Line, common};
-use super::{Delta, sort};
+use super::{Delta, largest_first};
 use crate::cost::silence_name;
 use crate::extent::{Extent, clip, extent_of};
 use crate::gap::{Silence, label, silences};
@@ -30,9 +30,17 @@ struct Region {
     window: [(Stamp, Stamp); 2],
 }
 
+/// Where in a boot a place is, so that near ones can be told from far ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Spot {
+    pub(super) phase: Option<PhaseName>,
+    /// From the beginning of the phase, ns.
+    pub(super) offset_ns: i64,
+}
+
 /// Every place with its time in either boot, the largest change first. Nothing
 /// if one of the boots has no events: there is nothing to compare with.
-pub(super) fn deltas(before: &Timeline, after: &Timeline, noise_ns: i64) -> Vec<Delta> {
+pub(super) fn deltas(before: &Timeline, after: &Timeline, noise_ns: i64) -> Vec<(Delta, Spot)> {
     let Some(halves) = take_apart(before, after) else {
         return Vec::new();
     };
@@ -42,26 +50,44 @@ pub(super) fn deltas(before: &Timeline, after: &Timeline, noise_ns: i64) -> Vec<
         add_unknown(&mut places, &halves, &region, noise_ns);
     }
     let deltas = places.times.into_iter();
-    let mut deltas: Vec<Delta> = deltas
-        .map(|(name, [before_ns, after_ns])| Delta::new(name, before_ns, after_ns))
+    let mut deltas: Vec<(Delta, Spot)> = deltas
+        .map(|(name, (spot, [before_ns, after_ns]))| (Delta::new(name, before_ns, after_ns), spot))
         .collect();
-    sort(&mut deltas);
+    deltas.sort_by(|(a, _), (b, _)| largest_first(a, b));
     deltas
 }
+
+/// Where a place is, and its time in the first and in the second boot.
+type InBoth = (Spot, [Option<i64>; 2]);
 
 /// Times by place in the first and the second boot.
 #[derive(Default)]
 struct Places {
-    times: BTreeMap<String, [Option<i64>; 2]>,
+    times: BTreeMap<String, InBoth>,
 }
 
 impl Places {
-    fn add(&mut self, name: &str, ns: [Option<i64>; 2]) {
-        let times = self.times.entry(name.to_owned()).or_default();
+    fn add(&mut self, name: &str, spot: Spot, ns: [Option<i64>; 2]) {
+        let place = self.times.entry(name.to_owned());
+        let (_, times) = place.or_insert((spot, [None; 2]));
         for (sum, ns) in times.iter_mut().zip(ns) {
             if let Some(ns) = ns {
                 *sum = Some(sum.unwrap_or(0).saturating_add(ns));
             }
+        }
+    }
+}
+
+impl Half<'_> {
+    fn spot_of(&self, known: &Known) -> Spot {
+        let Some((start, _)) = known.own.first() else {
+            return Spot::default();
+        };
+        let mut phases = self.phases.iter().rev();
+        let phase = phases.find(|p| p.start.ns <= start.ns);
+        Spot {
+            phase: phase.map(|p| p.name),
+            offset_ns: phase.map_or(0, |p| length_ns(&p.start, start)),
         }
     }
 }
@@ -120,15 +146,16 @@ fn lines(view: &View) -> Vec<Line> {
 
 /// Known parts by name. Initcalls whose change is noise are summed up.
 fn add_known(places: &mut Places, halves: &[Half; 2], noise_ns: i64) {
-    let mut by_name: BTreeMap<(&str, bool), [Option<i64>; 2]> = BTreeMap::new();
+    let mut by_name: BTreeMap<(&str, bool), InBoth> = BTreeMap::new();
     for (side, half) in halves.iter().enumerate() {
         for known in &half.known {
             let is_call = known.kind() == Some(TrackKind::Initcall);
-            let sum = &mut by_name.entry((&known.name, is_call)).or_default()[side];
-            *sum = Some(sum.unwrap_or(0).saturating_add(known.own_ns()));
+            let place = by_name.entry((&known.name, is_call));
+            let (_, sums) = place.or_insert_with(|| (half.spot_of(known), [None; 2]));
+            sums[side] = Some(sums[side].unwrap_or(0).saturating_add(known.own_ns()));
         }
     }
-    for ((name, is_call), ns) in by_name {
+    for ((name, is_call), (spot, ns)) in by_name {
         let is_noise = change_ns(ns) < noise_ns.unsigned_abs();
         places.add(
             if is_call && is_noise {
@@ -136,6 +163,7 @@ fn add_known(places: &mut Places, halves: &[Half; 2], noise_ns: i64) {
             } else {
                 name
             },
+            spot,
             ns,
         );
     }
@@ -195,11 +223,19 @@ fn add_unknown(places: &mut Places, halves: &[Half; 2], region: &Region, noise_n
     for to in cuts.chain([(None, end)]) {
         let window = [0, 1].map(|side| (from.1[side], to.1[side]));
         let ns = [0, 1].map(|side| Some(left_ns(&halves[side], window[side])));
+        let spot = Spot {
+            phase: region.phase,
+            offset_ns: length_ns(&begin[0], &from.1[0]),
+        };
         if change_ns(ns) < noise_ns.unsigned_abs() {
-            places.add(&rest, ns);
+            places.add(&rest, spot, ns);
         } else {
             let name = silence_in(halves, window, ns);
-            places.add(&name.unwrap_or_else(|| stretch(region, from.0, to.0)), ns);
+            places.add(
+                &name.unwrap_or_else(|| stretch(region, from.0, to.0)),
+                spot,
+                ns,
+            );
         }
         from = to;
     }

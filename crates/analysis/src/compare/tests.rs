@@ -3,6 +3,7 @@
 use bootlap_model::{Milestone as M, TrackKind as K};
 use proptest::prelude::*;
 
+use super::place::Spot;
 use super::*;
 use crate::build::{Boot, any_boot};
 
@@ -156,8 +157,30 @@ fn noise_does_not_move() {
     assert_eq!(c.moved, []);
 }
 
-fn shift(name: &str, delta_ns: i64) -> Delta {
-    Delta::new(name, Some(100), Some(100 + delta_ns))
+fn shift(name: &str, delta_ns: i64) -> (Delta, Spot) {
+    at(0, name, delta_ns)
+}
+
+fn at(offset_ns: i64, name: &str, delta_ns: i64) -> (Delta, Spot) {
+    let spot = Spot {
+        phase: Some(PhaseName::Kernel),
+        offset_ns,
+    };
+    (Delta::new(name, Some(100), Some(100 + delta_ns)), spot)
+}
+
+#[test]
+fn growth_is_paired_with_the_saving_beside_it() {
+    let mut deltas = [
+        at(0, "autoboot wait", -2_000),
+        at(2_100, "uncompress kernel", -900),
+        at(2_050, "hash check of kernel", 260),
+    ];
+    let from = |deltas: &[(Delta, Spot)]| moved::pair(deltas, 6)[0].from.clone();
+    assert_eq!(from(&deltas), "uncompress kernel");
+    // In another phase it may be another matter altogether.
+    deltas[2].1.phase = Some(PhaseName::Userspace);
+    assert_eq!(moved::pair(&deltas, 6), []);
 }
 
 #[test]
