@@ -30,8 +30,8 @@ fn the_boot_delay_costs_two_seconds() {
 fn everything_advised_makes_the_kiosk_four_times_faster() {
     let dir = scratch("tuned");
     let mut command = bootlap(&dir);
-    let findings = json(command.arg("advise").arg(kiosk()).arg("--json"));
-    let recipes: Vec<&str> = findings
+    let advice = json(command.arg("advise").arg(kiosk()).arg("--json"));
+    let recipes: Vec<&str> = advice["findings"]
         .as_array()
         .unwrap()
         .iter()

@@ -107,12 +107,12 @@ function findingsSection(report, timeline) {
 /** @param {ReportDocument} report */
 function trialsSection(report) {
   if (report.trials.length === 0) return null;
-  const ends = report.trials.flatMap((trial) => [-trial.interval_ns[0], -trial.interval_ns[1], 0]);
+  const ends = report.trials.flatMap((trial) => [...trial.interval_ns, 0]);
   const [low, high] = [Math.min(...ends), Math.max(...ends)];
   const rows = report.trials.map((trial) => [
     el("div", {}, el("b", {}, trial.recipe), ...account(trial)),
     duration(trial.before_ns), duration(trial.after_ns),
-    el("span", { class: trial.verdict === "faster" ? "good" : trial.verdict === "slower" ? "bad" : "" }, duration(-trial.shift_ns)),
+    el("span", { class: trial.verdict === "faster" ? "good" : trial.verdict === "slower" ? "bad" : "" }, duration(trial.saved_ns)),
     interval(trial, low, high),
     el("span", { class: `pill ${trial.verdict}` , title: `p = ${trial.p.toFixed(3)}` }, trial.verdict),
   ]);
@@ -142,13 +142,13 @@ function cameBack(moved) {
  * @param {any} trial @param {number} low @param {number} high */
 function interval(trial, low, high) {
   const x = (/** @type {number} */ ns) => 4 + ((ns - low) / Math.max(1, high - low)) * 112;
-  const [from, to] = [x(-trial.interval_ns[1]), x(-trial.interval_ns[0])];
-  const text = `${duration(-trial.interval_ns[1])} to ${duration(-trial.interval_ns[0])}`;
+  const [from, to] = [x(trial.interval_ns[0]), x(trial.interval_ns[1])];
+  const text = `${duration(trial.interval_ns[0])} to ${duration(trial.interval_ns[1])}`;
   return el("figure", { class: "interval" },
     svg("svg", { viewBox: "0 0 120 16", role: "img", "aria-label": text },
       svg("line", { class: "zero", x1: x(0), x2: x(0), y1: 0, y2: 16 }),
       svg("line", { class: "range", x1: from, x2: Math.max(to, from + 1), y1: 8, y2: 8 }),
-      svg("circle", { class: trial.verdict, cx: x(-trial.shift_ns), cy: 8, r: 3 })),
+      svg("circle", { class: trial.verdict, cx: x(trial.saved_ns), cy: 8, r: 3 })),
     el("figcaption", {}, text));
 }
 

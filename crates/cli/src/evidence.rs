@@ -17,6 +17,8 @@ use crate::exit::{Exit, Failure};
 
 /// Silences shorter than this are not listed, ns.
 const GAP_NS: i64 = 1_000_000;
+/// What says that it wrote a document.
+pub(crate) const TOOL: &str = concat!("bootlap ", env!("CARGO_PKG_VERSION"));
 /// How many costs a report has.
 const COSTS: usize = 8;
 
@@ -104,7 +106,7 @@ pub(crate) fn read_run(run: &Run) -> Result<Recorded, Failure> {
         ready_ns: run.ready().map(|at| at.ns),
         instructions: run.ready().and_then(|at| at.instructions),
         console_sha256: m.console_sha256.clone(),
-        tool: tool(),
+        tool: TOOL.to_owned(),
     };
     Ok(Recorded {
         timeline,
@@ -141,7 +143,7 @@ fn read_file(path: &Path, hints: &Hints) -> Result<Recorded, Failure> {
         run: name,
         time: "measured".to_owned(),
         ready_ns: bootlap_analysis::ready_ns(&timeline),
-        tool: tool(),
+        tool: TOOL.to_owned(),
         ..About::default()
     };
     Ok(Recorded {
@@ -170,8 +172,4 @@ fn source(
         };
         Failure::new(exit, format!("{label}: {e}"))
     })
-}
-
-fn tool() -> String {
-    concat!("bootlap ", env!("CARGO_PKG_VERSION")).to_owned()
 }

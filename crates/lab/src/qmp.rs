@@ -79,3 +79,43 @@ impl Qmp {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a QEMU would say, in one go, as pieces may come together.
+    fn peer(says: &str) -> UnixStream {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        theirs.write_all(says.as_bytes()).unwrap();
+        // Kept open: a closed peer is another case.
+        std::mem::forget(theirs);
+        ours
+    }
+
+    const GREETING: &str = r#"{"QMP": {"version": {"qemu": {"micro": 2, "minor": 0, "major": 10},
+        "package": "Debian"}, "capabilities": []}}"#;
+
+    #[test]
+    fn events_between_answers_are_kept_in_order() {
+        let greeting = GREETING.replace('\n', "");
+        let says = format!(
+            "{greeting}\r\n{{\"event\": \"A\"}}\r\n{{\"return\": {{}}}}\r\n\
+             {{\"event\": \"B\"}}\r\n{{\"return\": {{\"x\": 1}}}}\r\n{{\"event\": \"C\"}}\r\n"
+        );
+        let (mut qmp, version) = Qmp::start(peer(&says)).unwrap();
+        assert_eq!(version, "10.0.2 Debian");
+        assert_eq!(qmp.execute("cont").unwrap()["x"], 1);
+        let events: Vec<Value> = std::iter::from_fn(|| qmp.event()).collect();
+        let names: Vec<&str> = events.iter().filter_map(|e| e["event"].as_str()).collect();
+        assert_eq!(names, ["A", "B", "C"]);
+    }
+
+    #[test]
+    fn a_refusal_names_the_command() {
+        let greeting = GREETING.replace('\n', "");
+        let says = format!("{greeting}\n{{\"error\": {{\"desc\": \"no\"}}}}\n");
+        let error = Qmp::start(peer(&says)).err().unwrap();
+        assert_eq!(error.to_string(), "qmp_capabilities: no");
+    }
+}

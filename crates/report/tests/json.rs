@@ -2,16 +2,37 @@
 
 mod common;
 
-use bootlap_report::json::{document, schema};
+use bootlap_report::json::{advice, document, schemas, trials};
 use common::{hostile, stock, tuned};
 use expect_test::expect_file;
 use serde_json::Value;
 
-/// `UPDATE_EXPECT=1` writes the schema again.
+/// `UPDATE_EXPECT=1` writes the schemas again.
 #[test]
-fn the_schema_is_checked_in() {
-    let schema = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
-    expect_file!["../../../docs/schema/report.json"].assert_eq(&schema);
+fn the_schemas_are_checked_in() {
+    for (name, schema) in schemas() {
+        let schema = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        let file = format!("../../../docs/schema/{name}.json");
+        expect_file![file].assert_eq(&schema);
+    }
+}
+
+fn schema() -> Value {
+    schemas()[0].1.clone()
+}
+
+#[test]
+fn parts_printed_on_their_own_follow_their_schemas() {
+    let [_, (_, advise), (_, tried)] = schemas();
+    let (old, new) = (stock(), tuned());
+    let report = new.report(Some(&old));
+    let trials = trials(&report.trials, "kiosk", "sim", "bootlap 0").unwrap();
+    for (schema, text) in [(advise, advice(&report).unwrap()), (tried, trials)] {
+        let value: Value = serde_json::from_str(&text).unwrap();
+        let schema = jsonschema::validator_for(&schema).unwrap();
+        let errors: Vec<_> = schema.iter_errors(&value).map(|e| e.to_string()).collect();
+        assert_eq!(errors, Vec::<String>::new());
+    }
 }
 
 #[test]

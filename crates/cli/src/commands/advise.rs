@@ -1,11 +1,9 @@
 //! `bootlap advise`: what to change, and what that should save.
 
 use bootlap_advice::{Boot, Finding, advise};
-use bootlap_lab::Run;
-use bootlap_report::text;
+use bootlap_report::{json, text};
 
-use crate::args::Advise;
-use crate::args::Patterns;
+use crate::args::{Advise, Patterns};
 use crate::commands::boot;
 use crate::evidence::{self, Recorded};
 use crate::exit::{Exit, Failure};
@@ -14,33 +12,34 @@ use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Advise, ui: &Ui) -> Result<Exit, Failure> {
     let lab = Lab::new(&args.lab, ui);
-    let findings = if Run::is_run(&args.target) || args.target.is_file() && !is_toml(args) {
-        let recorded = evidence::read(&args.target, &Patterns::default())?;
-        advise(&Boot {
-            timeline: &recorded.timeline,
-            explained: None,
-            target: None,
-        })
-    } else {
+    let is_target = args.target.join("target.toml").is_file()
+        || args.target.extension().is_some_and(|e| e == "toml");
+    let (recorded, findings) = if is_target || !args.target.exists() {
         let bootable = lab.prepare(&args.target)?;
         let runs = boot::boot_equal(&lab, &bootable, 1, "")?;
         if let Some(failure) = runs.iter().find_map(never_ready) {
             return Err(failure);
         }
         let recorded = evidence::read_run(&runs[0])?;
-        findings(&lab, &bootable, &recorded)?
-    };
-    if args.json {
-        let json = serde_json::to_string_pretty(&findings);
-        ui.print(&json.map_err(|e| Failure::new(Exit::Internal, e))?);
+        let findings = findings(&lab, &bootable, &recorded)?;
+        (recorded, findings)
     } else {
-        ui.print(&text::findings(&findings, &ui::style()));
+        let recorded = evidence::read(&args.target, &Patterns::default())?;
+        let findings = advise(&Boot {
+            timeline: &recorded.timeline,
+            explained: None,
+            target: None,
+        });
+        (recorded, findings)
+    };
+    let report = recorded.report(findings);
+    if args.json {
+        let document = json::advice(&report);
+        ui.print(&document.map_err(|e| Failure::new(Exit::Internal, e))?);
+    } else {
+        ui.print(&text::findings(&report.findings, &ui::style()));
     }
     Ok(Exit::Ok)
-}
-
-fn is_toml(args: &Advise) -> bool {
-    args.target.extension().is_some_and(|e| e == "toml")
 }
 
 /// What the kernel needs to tell of each initcall.

@@ -5,7 +5,6 @@ use bootlap_lab::Run;
 use bootlap_model::Timeline;
 use bootlap_report::text;
 use bootlap_target::recipe::Choice;
-use serde_json::json;
 
 use crate::args::Try;
 use crate::evidence;
@@ -56,7 +55,10 @@ pub(crate) fn run(args: &Try, ui: &Ui) -> Result<Exit, Failure> {
         )?);
     }
     if args.json {
-        ui.print(&document(&stock, &lab, &trials)?);
+        let target = &stock.target.spec.name;
+        let mode = lab.mode().name();
+        let document = bootlap_report::json::trials(&trials, target, mode, evidence::TOOL);
+        ui.print(&document.map_err(|e| Failure::new(Exit::Internal, e))?);
     } else {
         ui.print(&text::trials(&trials, &ui::style()));
     }
@@ -96,34 +98,4 @@ pub(crate) fn measure(
             })
             .unwrap_or_else(|| Failure::new(Exit::NeverReady, format!("{name}: never ready")))
     })
-}
-
-fn document(stock: &Bootable, lab: &Lab<'_>, trials: &[Trial]) -> Result<String, Failure> {
-    let rows: Vec<_> = trials
-        .iter()
-        .map(|t| {
-            // The interval of the saving: the change's, turned round.
-            let [low, high] = t.effect.interval_ns;
-            json!({
-                "recipe": t.recipe,
-                "before_ns": t.before_ns,
-                "after_ns": t.after_ns,
-                "saved_ns": t.effect.shift_ns.saturating_neg(),
-                "interval_ns": [high.saturating_neg(), low.saturating_neg()],
-                "p": t.effect.p,
-                "verdict": t.effect.verdict,
-                "not_ready": t.not_ready,
-                "phases": t.phases,
-                "moved": t.moved,
-            })
-        })
-        .collect();
-    let document = json!({
-        "format": 1,
-        "tool": concat!("bootlap ", env!("CARGO_PKG_VERSION")),
-        "target": stock.target.spec.name,
-        "mode": lab.mode(),
-        "trials": rows,
-    });
-    serde_json::to_string_pretty(&document).map_err(|e| Failure::new(Exit::Internal, e))
 }

@@ -1,7 +1,7 @@
 //! The report as a document for programs, and for the viewer in the page.
 //!
-//! `docs/schema/report.json` is its schema, made from the types in
-//! `model.rs`. Within one format version fields are only ever added, so
+//! `docs/schema/` has its schema and those of its parts that commands print on
+//! their own, made from the types in `model.rs`. Within one format version fields are only ever added, so
 //! readers ignore what they do not know and expect any optional field to be
 //! absent.
 
@@ -10,6 +10,10 @@ mod model;
 mod outcome;
 
 pub use model::*;
+
+use bootlap_analysis::Trial;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::Report;
 
@@ -24,15 +28,59 @@ pub const FORMAT: u32 = 1;
 /// # Errors
 /// None for any report; the type is that of the serialiser.
 pub fn document(report: &Report<'_>) -> Result<String, serde_json::Error> {
-    let mut text = escaped(&serde_json::to_string(&ReportJson::of(report))?);
+    line(&ReportJson::of(report))
+}
+
+/// What `advise --json` prints: the findings of a report.
+///
+/// # Errors
+/// None for any report.
+pub fn advice(report: &Report<'_>) -> Result<String, serde_json::Error> {
+    line(&AdviceJson {
+        format: FORMAT,
+        tool: report.about.tool.clone(),
+        target: report.about.target.clone(),
+        findings: outcome::findings(report),
+    })
+}
+
+/// What `try --json` prints.
+///
+/// # Errors
+/// None for any trials.
+pub fn trials(
+    trials: &[Trial],
+    target: &str,
+    mode: &str,
+    tool: &str,
+) -> Result<String, serde_json::Error> {
+    line(&TrialsJson {
+        format: FORMAT,
+        tool: tool.to_owned(),
+        target: target.to_owned(),
+        mode: mode.to_owned(),
+        trials: trials.iter().map(outcome::trial).collect(),
+    })
+}
+
+fn line(document: &impl Serialize) -> Result<String, serde_json::Error> {
+    let mut text = escaped(&serde_json::to_string(document)?);
     text.push('\n');
     Ok(text)
 }
 
-/// The JSON schema of the document.
-pub fn schema() -> serde_json::Value {
-    let mut schema = schemars::schema_for!(ReportJson);
-    schema.insert("title".to_owned(), "bootlap report".into());
+/// The JSON schemas of the documents, by name: `report`, `advise`, `try`.
+pub fn schemas() -> [(&'static str, serde_json::Value); 3] {
+    [
+        ("report", schema_of::<ReportJson>("bootlap report")),
+        ("advise", schema_of::<AdviceJson>("bootlap advise")),
+        ("try", schema_of::<TrialsJson>("bootlap try")),
+    ]
+}
+
+fn schema_of<T: JsonSchema>(title: &str) -> serde_json::Value {
+    let mut schema = schemars::schema_for!(T);
+    schema.insert("title".to_owned(), title.into());
     schema.to_value()
 }
 

@@ -185,15 +185,16 @@ pub struct TrialJson {
     pub before_ns: i64,
     /// Median time to ready with it.
     pub after_ns: i64,
-    /// Hodges–Lehmann shift; negative is faster.
-    pub shift_ns: i64,
-    /// 95 % interval of the shift.
+    /// The saving: the Hodges–Lehmann shift of the two sides, positive is
+    /// faster. A duration.
+    pub saved_ns: i64,
+    /// 95 % interval of the saving.
     pub interval_ns: [i64; 2],
     /// Two-sided p of the permutation test.
     pub p: f64,
     /// `faster`, `slower`, `equivalent` or `unknown`.
     pub verdict: String,
-    /// Within this distance of zero a shift is `equivalent`.
+    /// Within this distance of zero a saving is `equivalent`.
     pub margin_ns: i64,
     /// Boots of each side: without and with the recipe.
     pub samples: [usize; 2],
@@ -203,6 +204,38 @@ pub struct TrialJson {
     pub phases: Vec<DeltaJson>,
     /// Savings that came back elsewhere.
     pub moved: Vec<MovedJson>,
+}
+
+/// Recipes, each measured against the target as it is: `bootlap try --json`.
+///
+/// All times are integer nanoseconds.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct TrialsJson {
+    /// Version of this format; fields are only added within one version.
+    pub format: u32,
+    /// The program that wrote it, with its version.
+    pub tool: String,
+    /// The target's name.
+    pub target: String,
+    /// How it was measured: `sim` or `plain`.
+    pub mode: String,
+    /// In the order in which they were asked for.
+    pub trials: Vec<TrialJson>,
+}
+
+/// Advice on a boot: `bootlap advise --json`.
+///
+/// All times are integer nanoseconds.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct AdviceJson {
+    /// Version of this format; fields are only added within one version.
+    pub format: u32,
+    /// The program that wrote it, with its version.
+    pub tool: String,
+    /// What was looked at: the target's name, or a log's.
+    pub target: String,
+    /// Best first.
+    pub findings: Vec<FindingJson>,
 }
 
 /// A duration in two boots.

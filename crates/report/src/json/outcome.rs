@@ -61,12 +61,14 @@ pub(super) fn findings(report: &Report<'_>) -> Vec<FindingJson> {
 
 pub(super) fn trial(trial: &Trial) -> TrialJson {
     let effect = &trial.effect;
+    let [low, high] = effect.interval_ns;
     TrialJson {
         recipe: trial.recipe.clone(),
         before_ns: trial.before_ns,
         after_ns: trial.after_ns,
-        shift_ns: effect.shift_ns,
-        interval_ns: effect.interval_ns,
+        saved_ns: effect.shift_ns.saturating_neg(),
+        // The change's interval, turned round.
+        interval_ns: [high, low].map(i64::saturating_neg),
         p: if effect.p.is_finite() { effect.p } else { 1.0 },
         verdict: id(&effect.verdict),
         margin_ns: effect.margin_ns,
