@@ -24,6 +24,28 @@ pub(crate) struct Bootable {
     assembly: Assembly,
 }
 
+/// A boot to be done.
+pub(crate) struct Planned<'b> {
+    pub(crate) bootable: &'b Bootable,
+    pub(crate) dir: PathBuf,
+    /// The layout perturbation.
+    pub(crate) layout: u32,
+    /// More words on the kernel's command line.
+    pub(crate) append: &'b str,
+}
+
+impl<'b> Planned<'b> {
+    /// One layout of the variant called `name`, in a folder of its own.
+    pub(crate) fn layout(bootable: &'b Bootable, dir: &Path, name: &str, layout: u32) -> Self {
+        Self {
+            bootable,
+            dir: dir.join(folder_name(name)).join(layout.to_string()),
+            layout,
+            append: "",
+        }
+    }
+}
+
 /// Where and how targets are booted.
 pub(crate) struct Lab<'a> {
     args: &'a LabArgs,
@@ -113,8 +135,17 @@ impl<'a> Lab<'a> {
         bootlap_lab::boot(&mut machine, dir, manifest, &hints, timeout)
     }
 
-    /// Boots every variant in `layouts` layouts; the runs of each variant, in
-    /// the order of layouts.
+    /// Boots all that is planned, side by side where that changes nothing; the
+    /// runs in the order of the plan.
+    pub(crate) fn batch(&self, what: &str, plan: &[Planned<'_>]) -> Result<Vec<Run>, Failure> {
+        self.ui.count(what, plan.len());
+        let boot = |p: &Planned<'_>| self.boot(p.bootable, &p.dir, p.layout, p.append);
+        let done = || self.ui.one_done();
+        Ok(experiment::run(plan, self.at_once(), &boot, &done)?)
+    }
+
+    /// Boots every variant in these layouts; the runs of each variant, in the
+    /// order of layouts.
     pub(crate) fn boots(
         &self,
         what: &str,
@@ -123,14 +154,12 @@ impl<'a> Lab<'a> {
         dir: &Path,
     ) -> Result<Vec<Vec<Run>>, Failure> {
         let jobs = experiment::plan(variants.len(), layouts, self.args.seed);
-        self.ui.count(what, jobs.len());
-        let boot = |job: Job| {
+        let planned = |job: &Job| {
             let (name, bootable) = &variants[job.variant];
-            let dir = dir.join(folder_name(name)).join(job.layout.to_string());
-            self.boot(bootable, &dir, job.layout, "")
+            Planned::layout(bootable, dir, name, job.layout)
         };
-        let done = |_: usize, _: &Job| self.ui.one_done();
-        let runs = experiment::run(&jobs, self.at_once(), &boot, &done)?;
+        let plan: Vec<Planned<'_>> = jobs.iter().map(planned).collect();
+        let runs = self.batch(what, &plan)?;
         let mut sorted: Vec<Vec<Run>> = variants.iter().map(|_| Vec::new()).collect();
         for (job, run) in jobs.iter().zip(runs) {
             sorted[job.variant].push(run);
@@ -140,7 +169,7 @@ impl<'a> Lab<'a> {
 
     /// Boots that may run side by side: simulated time does not depend on what
     /// else the host does.
-    pub(crate) fn at_once(&self) -> NonZeroUsize {
+    fn at_once(&self) -> NonZeroUsize {
         match self.mode() {
             Mode::Sim => std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             Mode::Plain => NonZeroUsize::MIN,

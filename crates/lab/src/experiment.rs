@@ -33,19 +33,19 @@ pub fn plan(variants: usize, layouts: u32, seed: u64) -> Vec<Job> {
     jobs
 }
 
-/// Runs `jobs`, at most `at_once` at a time; the results keep their order.
+/// Boots all of `jobs`, at most `at_once` at a time; the results keep their
+/// order. `done` is called after each boot.
 ///
 /// # Errors
-/// The first failure in the order of the plan; boots not yet begun are
+/// The first failure in the order of the jobs; boots not yet begun are
 /// dropped then.
-pub fn run(
-    jobs: &[Job],
+pub fn run<J: Sync>(
+    jobs: &[J],
     at_once: NonZeroUsize,
-    boot: &(dyn Fn(Job) -> Result<Run, LabError> + Sync),
-    done: &(dyn Fn(usize, &Job) + Sync),
+    boot: &(dyn Fn(&J) -> Result<Run, LabError> + Sync),
+    done: &(dyn Fn() + Sync),
 ) -> Result<Vec<Run>, LabError> {
     let next = AtomicUsize::new(0);
-    let finished = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
     let results: Vec<Mutex<Option<Result<Run, LabError>>>> =
         jobs.iter().map(|_| Mutex::new(None)).collect();
@@ -55,12 +55,12 @@ pub fn run(
                 while !stop.load(Ordering::Relaxed) {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(job) = jobs.get(at) else { break };
-                    let result = boot(*job);
+                    let result = boot(job);
                     if result.is_err() {
                         stop.store(true, Ordering::Relaxed);
                     }
                     *results[at].lock().expect("no panic while held") = Some(result);
-                    done(finished.fetch_add(1, Ordering::Relaxed) + 1, job);
+                    done();
                 }
             });
         }
@@ -86,12 +86,12 @@ mod tests {
     #[test]
     fn the_first_failure_stops_the_rest() {
         let boots = AtomicUsize::new(0);
-        let boot = |_: Job| {
+        let boot = |_: &Job| {
             boots.fetch_add(1, Ordering::Relaxed);
             Err(LabError::Machine("broken".into()))
         };
         let one = NonZeroUsize::MIN;
-        let result = run(&plan(2, 50, 0), one, &boot, &|_, _| ());
+        let result = run(&plan(2, 50, 0), one, &boot, &|| ());
         assert_eq!(result.unwrap_err().to_string(), "broken");
         assert_eq!(boots.into_inner(), 1);
     }

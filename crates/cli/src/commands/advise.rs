@@ -1,6 +1,7 @@
 //! `bootlap advise`: what to change, and what that should save.
 
 use bootlap_advice::{Boot, Finding, advise};
+use bootlap_lab::Run;
 use bootlap_report::{json, text};
 
 use crate::args::{Advise, Patterns};
@@ -43,11 +44,11 @@ pub(crate) fn run(args: &Advise, ui: &Ui) -> Result<Exit, Failure> {
 }
 
 /// What the kernel needs to tell of each initcall.
-const EXPLAIN: &str = "initcall_debug ignore_loglevel";
+pub(crate) const EXPLAIN: &str = "initcall_debug ignore_loglevel";
 
 /// The findings of a boot, after the target was booted once more with the
 /// kernel telling of each initcall.
-pub(crate) fn findings(
+fn findings(
     lab: &Lab<'_>,
     bootable: &Bootable,
     recorded: &Recorded,
@@ -56,9 +57,19 @@ pub(crate) fn findings(
         .step("booting once more with initcall_debug, to explain the kernel's time");
     let dir = lab.session(&format!("{}-explained", bootable.target.spec.name));
     let explained = lab.boot(bootable, &dir, 0, EXPLAIN)?;
-    let explained = match never_ready(&explained) {
-        None => Some(evidence::read_run(&explained)?),
-        Some(_) => None,
+    explained_findings(bootable, recorded, &explained)
+}
+
+/// The findings of a boot with the help of one that [`EXPLAIN`]s; if that one
+/// did not get ready, without it.
+pub(crate) fn explained_findings(
+    bootable: &Bootable,
+    recorded: &Recorded,
+    explained: &Run,
+) -> Result<Vec<Finding>, Failure> {
+    let explained = match explained.ready() {
+        Some(_) => Some(evidence::read_run(explained)?),
+        None => None,
     };
     Ok(advise(&Boot {
         timeline: &recorded.timeline,

@@ -9,7 +9,7 @@ use bootlap_report::text;
 use crate::args::Boot;
 use crate::evidence::{self, Recorded};
 use crate::exit::{Exit, Failure};
-use crate::lab::{Bootable, Lab, never_ready};
+use crate::lab::{Bootable, Lab, Planned, never_ready};
 use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Boot, ui: &Ui) -> Result<Exit, Failure> {
@@ -48,22 +48,17 @@ pub(crate) fn boot_equal(
 ) -> Result<Vec<Run>, Failure> {
     let name = &bootable.target.spec.name;
     let session = lab.session(name);
-    let jobs = bootlap_lab::experiment::plan(1, boots, 0);
-    lab.ui.count(&format!("booting {name}"), jobs.len());
-    let boot = |job: bootlap_lab::experiment::Job| {
-        let dir = match boots {
+    let planned = |n: u32| Planned {
+        bootable,
+        dir: match boots {
             1 => session.clone(),
-            _ => session.join((job.layout + 1).to_string()),
-        };
-        lab.boot(bootable, &dir, 0, append)
+            _ => session.join(n.to_string()),
+        },
+        layout: 0,
+        append,
     };
-    let done = |_: usize, _: &_| lab.ui.one_done();
-    Ok(bootlap_lab::experiment::run(
-        &jobs,
-        lab.at_once(),
-        &boot,
-        &done,
-    )?)
+    let plan: Vec<Planned<'_>> = (1..=boots).map(planned).collect();
+    lab.batch(&format!("booting {name}"), &plan)
 }
 
 /// Whether all runs are the same, bit by bit; says so if they are not although

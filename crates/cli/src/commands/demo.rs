@@ -7,52 +7,64 @@
 
 use std::path::Path;
 
-use bootlap_advice::Finding;
+use bootlap_advice::{Boot, Finding, advise};
 use bootlap_analysis::Verdict;
 use bootlap_analysis::experiment::Trial;
-use bootlap_model::Timeline;
+use bootlap_lab::Run;
 use bootlap_report::text;
 use bootlap_target::recipe::Choice;
 
 use crate::args::Demo;
+use crate::commands::advise::{EXPLAIN, explained_findings};
 use crate::commands::try_recipes::{measure, timelines};
-use crate::commands::{advise, boot, report};
+use crate::commands::{boot, report};
 use crate::evidence::{self, Recorded};
 use crate::exit::{Exit, Failure};
-use crate::lab::{Bootable, Lab, never_ready};
+use crate::lab::{Bootable, Lab, Planned, never_ready};
 use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     let lab = Lab::new(&args.lab, ui);
     let style = ui::style();
+    let layouts = args.layouts.max(1);
     let stock = lab.prepare(&args.target)?;
     let name = stock.target.spec.name.clone();
     let out = lab.session(&format!("{name}-demo"));
 
     ui.note(&format!("1/5 Boot {name} as it is, twice"));
-    let before = boot_checked(&lab, &stock)?;
-    ui.note("2/5 Ask the kernel where its time goes");
-    let findings = advise::findings(&lab, &stock, &before)?;
-    let stock_report = before.report(findings.clone());
-    ui.print(&text::summary(&stock_report, &style));
+    let (before, first) = boot_checked(&lab, &stock)?;
+    let findings = advise(&Boot {
+        timeline: &before.timeline,
+        explained: None,
+        target: Some((&stock.target, &stock.parts)),
+    });
+    ui.print(&text::summary(&before.report(findings), &style));
 
     ui.note(&format!(
-        "3/5 Try what is advised, each step on top of those that helped, {} layouts each",
-        args.layouts
+        "2/5 Ask the kernel where its time goes, and boot {} more layouts of {name}",
+        layouts - 1
     ));
-    let tuned = tune(&lab, &stock, &findings, args.layouts, &out)?;
+    let (explained, stock_boots) = explain(&lab, &stock, first, layouts, &out)?;
+    let findings = explained_findings(&stock, &before, &explained)?;
+    ui.print(&text::findings(&findings, &style));
+
+    ui.note(&format!(
+        "3/5 Try what is advised, each step on top of those that helped, {layouts} layouts each"
+    ));
+    let tuned = tune(&lab, &stock, &stock_boots, &findings, &out)?;
 
     ui.note("4/5 Write the tuned target and boot it, twice");
     let folder = out.join("tuned");
     tuned.best.target.write_to(&folder)?;
-    let after = boot_checked(&lab, &tuned.best)?;
+    let (after, _) = boot_checked(&lab, &tuned.best)?;
 
     ui.note("5/5 Write the reports");
-    let mut tuned_report = after.report(Vec::new());
-    tuned_report.trials = tuned.steps;
-    tuned_report.before = Some(Box::new(before.report(findings)));
+    let stock_report = before.report(findings);
     let pages = [out.join("stock.html"), out.join("tuned.html")];
     report::write(&stock_report, &pages[0])?;
+    let mut tuned_report = after.report(Vec::new());
+    tuned_report.trials = tuned.steps;
+    tuned_report.before = Some(Box::new(stock_report));
     report::write(&tuned_report, &pages[1])?;
 
     let mut text = text::trials(&tuned_report.trials, &style);
@@ -61,6 +73,26 @@ pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     text += &paths(&folder, &pages);
     ui.print(&text);
     Ok(Exit::Ok)
+}
+
+/// Boots the stock target once with the kernel explaining itself, and in all
+/// layouts but the first, which is `first`.
+fn explain(
+    lab: &Lab<'_>,
+    stock: &Bootable,
+    first: Run,
+    layouts: u32,
+    out: &Path,
+) -> Result<(Run, Vec<Run>), Failure> {
+    let runs = out.join("runs");
+    let mut plan = vec![Planned {
+        append: EXPLAIN,
+        ..Planned::layout(stock, &runs, "explained", 0)
+    }];
+    plan.extend((1..layouts).map(|layout| Planned::layout(stock, &runs, "stock", layout)));
+    let mut done = lab.batch("booting stock", &plan)?.into_iter();
+    let explained = done.next().expect("as many runs as planned");
+    Ok((explained, [first].into_iter().chain(done).collect()))
 }
 
 fn paths(folder: &Path, pages: &[std::path::PathBuf; 2]) -> String {
@@ -73,14 +105,14 @@ fn paths(folder: &Path, pages: &[std::path::PathBuf; 2]) -> String {
 }
 
 /// Boots twice, and reads the first boot.
-fn boot_checked(lab: &Lab<'_>, bootable: &Bootable) -> Result<Recorded, Failure> {
-    let runs = boot::boot_equal(lab, bootable, 2, "")?;
+fn boot_checked(lab: &Lab<'_>, bootable: &Bootable) -> Result<(Recorded, Run), Failure> {
+    let mut runs = boot::boot_equal(lab, bootable, 2, "")?;
     if let Some(failure) = runs.iter().find_map(never_ready) {
         return Err(failure);
     }
     let mut recorded = evidence::read_run(&runs[0])?;
     recorded.about.identical = boot::check_identical(lab, &runs)?;
-    Ok(recorded)
+    Ok((recorded, runs.swap_remove(0)))
 }
 
 /// The target with all that helped, and what each step did.
@@ -92,22 +124,20 @@ struct Tuned {
 fn tune(
     lab: &Lab<'_>,
     stock: &Bootable,
+    stock_boots: &[Run],
     findings: &[Finding],
-    layouts: u32,
     out: &Path,
 ) -> Result<Tuned, Failure> {
+    let layouts = u32::try_from(stock_boots.len()).unwrap_or(u32::MAX);
     let boots = |name: &str, bootable: &Bootable| -> Result<_, Failure> {
         let what = format!("booting {name}");
-        let mut runs = lab.boots(
-            &what,
-            &[(name.to_owned(), bootable)],
-            layouts,
-            &out.join("runs"),
-        )?;
-        Ok(runs.remove(0))
+        let variant = [(name.to_owned(), bootable)];
+        Ok(lab
+            .boots(&what, &variant, layouts, &out.join("runs"))?
+            .remove(0))
     };
     let mut best = stock.clone();
-    let mut best_boots: Vec<Timeline> = timelines(&boots("stock", stock)?)?;
+    let mut best_boots = timelines(stock_boots)?;
     let mut steps = Vec::new();
     for recipe in findings.iter().filter_map(|f| f.recipe.as_deref()) {
         let choice = Choice::parse(recipe)?;
