@@ -7,16 +7,15 @@ use serde::{Deserialize, Serialize};
 use crate::artefact::compress::Compression;
 use crate::artefact::cpio;
 use crate::artefact::fit::{FitSpec, Part as FitPart};
+use crate::artefact::flash::{self, Placed};
 use crate::artefact::kernel_image::KernelImage;
 use crate::artefact::uboot_env::{EnvLayout, UbootEnv};
 use crate::cache::sha256;
+use crate::cmdline;
 use crate::initramfs::{Entry, What};
 use crate::parts::Part;
 use crate::spec::{Fit, Flash};
 use crate::{Cache, Parts, Progress, Target, TargetError};
-
-/// Largest kernel that is unpacked, in bytes.
-const KERNEL_LIMIT: usize = 1 << 30;
 
 /// Everything that a boot needs, in memory; cheap to clone.
 #[derive(Clone)]
@@ -89,10 +88,9 @@ impl Assembly {
     /// What a machine is given, with `extra` words on the command line.
     ///
     /// # Errors
-    /// If the environment does not fit into its place.
+    /// If the environment does not fit into its place, or parts overlap.
     pub fn boot(&self, extra: &str) -> Result<Boot, TargetError> {
-        let cmdline = [self.cmdline.as_str(), extra].join(" ");
-        let cmdline = cmdline.trim().to_owned();
+        let cmdline = cmdline::with(&self.cmdline, extra);
         match &self.images {
             Images::Flash {
                 bootloader,
@@ -102,8 +100,8 @@ impl Assembly {
             } => {
                 let environment = environment_blob(environment, &cmdline, flash)?;
                 let banks = vec![vec![bootloader.clone()], vec![environment, fit.clone()]];
-                for blobs in &banks {
-                    check_room(blobs, flash.bank_size)?;
+                for (bank, blobs) in banks.iter().enumerate() {
+                    check_room(bank, blobs, flash.bank_size)?;
                 }
                 Ok(Boot::Flash {
                     bank_size: flash.bank_size,
@@ -126,12 +124,15 @@ pub(crate) fn assemble(
     progress: Progress<'_>,
 ) -> Result<Assembly, TargetError> {
     let spec = &target.spec;
+    let pack = &|what: &str, bytes: &[u8], compression| {
+        compressed(what, bytes, compression, cache, progress)
+    };
     let mut hashes = vec![hash_of("kernel", &parts.kernel)];
     let initramfs = match (&parts.initramfs, &spec.initramfs) {
         (Some(entries), Some(spec)) => {
             let compression = for_kernel(spec.compression);
             let archive = archive(entries)?;
-            let packed = compressed("initramfs", &archive, compression, cache, progress)?;
+            let packed = pack("initramfs", &archive, compression)?;
             let part = Part {
                 origin: format!("{} files, {compression}", entries.len()),
                 sha256: sha256(&packed),
@@ -147,20 +148,17 @@ pub(crate) fn assemble(
         offset,
         bytes: bytes.into(),
     };
-    let images = match (&parts.bootloader, &spec.flash, &spec.fit) {
-        (Some(bootloader), Some(flash), Some(fit)) => {
-            hashes.push(hash_of("bootloader", bootloader));
-            let compression = spec.kernel.compression;
-            let kernel = plain_kernel(parts)?;
-            let kernel = compressed("kernel", &kernel, compression, cache, progress)?;
-            let fit = fit_image(fit, parts, &kernel, compression, initramfs.as_deref())?;
+    let images = match (&parts.bootloader, &spec.bootloader, &spec.flash, &spec.fit) {
+        (Some(program), Some(bootloader), Some(flash), Some(fit)) => {
+            hashes.push(hash_of("bootloader", program));
+            let fit = fit_image(target, fit, &parts.kernel, initramfs.as_deref(), pack)?;
             let mut environment = UbootEnv::new();
-            for (name, value) in &spec.bootloader.as_ref().expect("has parts").environment {
+            for (name, value) in &bootloader.environment {
                 let set = environment.set(name, value);
                 set.map_err(|e| TargetError::artefact("U-Boot's environment", e))?;
             }
             Images::Flash {
-                bootloader: blob("boot loader", 0, bootloader.bytes.clone()),
+                bootloader: blob("boot loader", 0, program.bytes.clone()),
                 environment,
                 fit: blob("FIT", flash.fit_offset, fit),
                 flash: flash.clone(),
@@ -195,17 +193,6 @@ fn for_kernel(compression: Compression) -> Compression {
     }
 }
 
-/// The kernel as it runs: unwrapped if the file is compressed as a whole.
-fn plain_kernel(parts: &Parts) -> Result<Vec<u8>, TargetError> {
-    let bytes = &parts.kernel.bytes;
-    match Compression::detect(bytes) {
-        Compression::None => Ok(bytes.clone()),
-        wrapped => wrapped
-            .decompress(bytes, KERNEL_LIMIT)
-            .map_err(|e| TargetError::artefact(&parts.kernel.origin, e)),
-    }
-}
-
 fn compressed(
     what: &str,
     bytes: &[u8],
@@ -234,36 +221,46 @@ fn archive(entries: &[Entry]) -> Result<Vec<u8>, TargetError> {
         .map(|entry| {
             let (mode, data) = match &entry.what {
                 What::Dir => (cpio::DIRECTORY | 0o755, &[][..]),
-                What::Link { to } => (cpio::SYMLINK | 0o777, to.as_bytes()),
+                What::Link { to } => (cpio::SYMLINK | 0o777, to.as_slice()),
                 What::File { executable, bytes } => {
                     let mode = if *executable { 0o755 } else { 0o644 };
                     (cpio::REGULAR | mode, bytes.as_slice())
                 }
             };
-            cpio::Entry::new(entry.path.as_bytes(), mode, data)
+            cpio::Entry::new(entry.path.as_slice(), mode, data)
         })
         .collect();
     cpio::write(&members).map_err(|e| TargetError::artefact("initramfs", e))
 }
 
+/// Compresses what is called so.
+type Pack<'a> = &'a dyn Fn(&str, &[u8], Compression) -> Result<Vec<u8>, TargetError>;
+
 fn fit_image(
+    target: &Target,
     fit: &Fit,
-    parts: &Parts,
-    kernel: &[u8],
-    compression: Compression,
+    kernel: &Part,
     initramfs: Option<&[u8]>,
+    pack: Pack<'_>,
 ) -> Result<Vec<u8>, TargetError> {
-    let describe = KernelImage::describe(&parts.kernel.bytes);
+    let compression = target.spec.kernel.compression;
+    // However the file is wrapped, the FIT holds the kernel packed as the
+    // target says.
+    let plain = kernel.unwrapped()?;
+    // Before compressing, which takes long.
+    let describe = KernelImage::describe(&plain);
     let arch = describe
-        .map_err(|e| TargetError::artefact(&parts.kernel.origin, e))?
+        .map_err(|e| TargetError::artefact(&kernel.origin, e))?
         .arch
         .ok_or_else(|| {
             TargetError::artefact(
-                &parts.kernel.origin,
-                "its processor family is unknown, so no FIT can be made for it",
+                &kernel.origin,
+                "its processor family is unknown, so no FIT can be made for it; use the Image \
+                 of a kernel for arm, arm64, riscv or x86",
             )
         })?;
-    let mut spec = FitSpec::new(arch, FitPart::new("kernel", kernel));
+    let packed = pack("kernel", &plain, compression)?;
+    let mut spec = FitSpec::new(arch, FitPart::new("kernel", &packed));
     spec.kernel.compression = compression;
     spec.kernel.load = Some(fit.load_address);
     spec.ramdisk = initramfs.map(|bytes| FitPart::new("initramfs", bytes));
@@ -290,26 +287,17 @@ fn environment_blob(
 }
 
 /// Blobs in a bank must not overlap or stick out.
-fn check_room(blobs: &[Blob], bank_size: u64) -> Result<(), TargetError> {
-    let mut order: Vec<&Blob> = blobs.iter().collect();
-    order.sort_by_key(|b| b.offset);
-    let ends = order
-        .iter()
-        .skip(1)
-        .map(|next| (next.offset, next.name.as_str()));
-    let ends = ends.chain([(bank_size, "the end of the bank")]);
-    for (blob, (limit, next)) in order.iter().zip(ends) {
-        let end = blob.offset.saturating_add(blob.bytes.len() as u64);
-        if end > limit {
-            return Err(TargetError::artefact(
-                &blob.name,
-                format!(
-                    "it needs the flash from {:#x} to {end:#x}, but {next} is at {limit:#x}; \
-                     move it, make the bank larger or the image smaller",
-                    blob.offset
-                ),
-            ));
-        }
-    }
-    Ok(())
+fn check_room(bank: usize, blobs: &[Blob], bank_size: u64) -> Result<(), TargetError> {
+    let placed = blobs.iter().map(|blob| Placed {
+        name: &blob.name,
+        offset: blob.offset,
+        len: blob.bytes.len() as u64,
+    });
+    let placed: Vec<Placed<'_>> = placed.collect();
+    flash::check(bank_size, &placed)
+        .map_err(|e| TargetError::artefact(&format!("flash bank {bank}"), e))
 }
+
+#[cfg(test)]
+#[path = "assemble_tests.rs"]
+mod tests;

@@ -4,8 +4,9 @@
 //! leaves no half entry under a good name.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use sha2::{Digest, Sha256};
 
@@ -50,12 +51,21 @@ impl Cache {
 }
 
 /// Writes a whole file or nothing.
-pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    /// Threads may make the same entry at the same time.
+    static WRITERS: AtomicUsize = AtomicUsize::new(0);
     if let Some(dir) = path.parent() {
         fs::create_dir_all(dir)?;
     }
-    let partial = path.with_extension(format!("partial.{}", std::process::id()));
-    let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
+    let (process, writer) = (std::process::id(), WRITERS.fetch_add(1, Relaxed));
+    let mut partial = path.to_owned().into_os_string();
+    partial.push(format!(".partial.{process}.{writer}"));
+    let written = fs::File::create(&partial).and_then(|mut file| {
+        file.write_all(bytes)?;
+        // A power cut after the rename must not leave an empty entry.
+        file.sync_data()?;
+        fs::rename(&partial, path)
+    });
     if written.is_err() {
         let _ = fs::remove_file(&partial);
     }
@@ -69,4 +79,51 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_is_made_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::at(dir.path().join("new/folder"));
+        assert_eq!(
+            cache.bytes("k", "a.gzip", || Ok(b"1".into())).unwrap(),
+            b"1"
+        );
+        assert_eq!(
+            cache.bytes("k", "a.gzip", || Ok(b"2".into())).unwrap(),
+            b"1"
+        );
+        assert_eq!(cache.bytes("k", "a.lz4", || Ok(b"3".into())).unwrap(), b"3");
+        let kept = fs::read_dir(cache.root().join("k")).unwrap().count();
+        assert_eq!(kept, 2, "nothing but the two entries");
+    }
+
+    #[test]
+    fn a_cache_that_cannot_be_written_costs_only_time() {
+        let cache = Cache::at(PathBuf::from("/dev/null/cache"));
+        assert_eq!(cache.bytes("k", "a", || Ok(b"1".into())).unwrap(), b"1");
+        let failed = cache.bytes("k", "a", || Err(TargetError::Packages("no".into())));
+        assert_eq!(failed.unwrap_err().to_string(), "no");
+    }
+
+    #[test]
+    fn writers_do_not_disturb_each_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::at(dir.path().to_owned());
+        std::thread::scope(|scope| {
+            for n in 0_u8..8 {
+                let cache = &cache;
+                scope.spawn(move || {
+                    let key = format!("same.{}", n % 2);
+                    let want = vec![n % 2; 100_000];
+                    let got = cache.bytes("k", &key, || Ok(want.clone())).unwrap();
+                    assert_eq!(got, want);
+                });
+            }
+        });
+    }
 }

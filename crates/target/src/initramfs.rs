@@ -1,7 +1,9 @@
 //! What goes into a target's initramfs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -12,8 +14,8 @@ use crate::spec::Initramfs;
 /// One member of the archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// Path without a leading slash.
-    pub(crate) path: String,
+    /// Path without a leading slash; any bytes, as a file name is.
+    pub(crate) path: Vec<u8>,
     pub(crate) what: What,
 }
 
@@ -27,84 +29,155 @@ impl Entry {
     }
 }
 
-/// What a member is. Everything belongs to root and has no time stamp, so that
-/// the archive depends on nothing but content.
+/// What a member is. Everything belongs to root, has no time stamp and of its
+/// mode only the executable bit (which is what git keeps, too), so that the
+/// archive depends on nothing but content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     Dir,
     File { executable: bool, bytes: Vec<u8> },
-    Link { to: String },
+    Link { to: Vec<u8> },
 }
 
-/// Everything that `spec` asks for, folders before what they hold.
+/// By path, so folders come before what they hold.
+type Found = BTreeMap<Vec<u8>, What>;
+
+/// Everything that `spec` asks for; what is named later replaces what is not:
+/// `dirs`, `tree`, `files`, `links`.
 pub(crate) fn entries(spec: &Initramfs, finder: &Finder<'_>) -> Result<Vec<Entry>, TargetError> {
-    let mut found = BTreeMap::new();
+    let mut found = Found::new();
     for dir in &spec.dirs {
-        found.insert(inside(dir), What::Dir);
+        found.insert(inside("initramfs.dirs", dir)?, What::Dir);
     }
     if let Some(tree) = &spec.tree {
         let (path, _) = finder.path("initramfs.tree", tree)?;
-        collect(&path, "", &mut found)?;
+        if !path.is_dir() {
+            return Err(wrong(format!(
+                "initramfs.tree names {tree}, which is no folder; name single files in \
+                 [initramfs.files]"
+            )));
+        }
+        collect(&path, Vec::new(), &mut found)?;
     }
     for (at, name) in &spec.files {
         let key = format!("initramfs.files.\"{at}\"");
         let (path, _) = finder.path(&key, name)?;
-        collect(&path, &inside(at), &mut found)?;
+        let at = inside(&key, at)?;
+        if at.is_empty() && !path.is_dir() {
+            return Err(wrong(format!(
+                "{key}: the root cannot be a file; name a place in it"
+            )));
+        }
+        collect(&path, at, &mut found)?;
     }
     for (at, to) in &spec.links {
-        found.insert(inside(at), What::Link { to: to.clone() });
+        let key = format!("initramfs.links.\"{at}\"");
+        let at = inside(&key, at)?;
+        if at.is_empty() || to.is_empty() {
+            return Err(wrong(format!(
+                "{key}: a link needs a place and something to point to"
+            )));
+        }
+        let to = to.as_bytes().to_vec();
+        found.insert(at, What::Link { to });
     }
-    for dir in parents(found.keys()) {
-        found.entry(dir).or_insert(What::Dir);
-    }
+    // The root itself is there already.
+    found.remove(&b""[..]);
+    add_parents(&mut found)?;
     let entries = found.into_iter().map(|(path, what)| Entry { path, what });
     Ok(entries.collect())
 }
 
-fn inside(path: &str) -> String {
-    path.trim_matches('/').to_owned()
+fn wrong(why: String) -> TargetError {
+    TargetError::artefact("initramfs", why)
 }
 
-/// Adds the file or folder `from`, and all in it, at `at`.
-fn collect(from: &Path, at: &str, found: &mut BTreeMap<String, What>) -> Result<(), TargetError> {
+/// A path in the archive, as the kernel wants it.
+fn inside(key: &str, path: &str) -> Result<Vec<u8>, TargetError> {
+    let parts: Vec<&str> = path
+        .split('/')
+        .filter(|p| !p.is_empty() && *p != ".")
+        .collect();
+    if parts.contains(&"..") || path.contains('\0') {
+        return Err(wrong(format!(
+            "{key}: {path:?} cannot be a place in an archive; write it without .. from the root"
+        )));
+    }
+    Ok(parts.join("/").into_bytes())
+}
+
+/// Adds the file or folder that `from` is or points to, and all in it, at `at`.
+/// Links further down stay links.
+fn collect(from: &Path, at: Vec<u8>, found: &mut Found) -> Result<(), TargetError> {
     let io = |e| TargetError::io("read", from, e);
-    let meta = fs::symlink_metadata(from).map_err(io)?;
-    if meta.is_symlink() {
-        let to = fs::read_link(from).map_err(io)?;
-        let to = to.to_string_lossy().into_owned();
-        found.insert(at.to_owned(), What::Link { to });
-    } else if meta.is_dir() {
-        if !at.is_empty() {
-            found.insert(at.to_owned(), What::Dir);
-        }
+    let meta = fs::metadata(from).map_err(io)?;
+    if meta.is_dir() {
         for entry in fs::read_dir(from).map_err(io)? {
-            let entry = entry.map_err(io)?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let below = if at.is_empty() {
-                name
-            } else {
-                format!("{at}/{name}")
-            };
-            collect(&entry.path(), &below, found)?;
+            let name = entry.map_err(io)?.file_name();
+            if name == crate::packages::CONTROL {
+                continue;
+            }
+            let mut below = at.clone();
+            if !at.is_empty() {
+                below.push(b'/');
+            }
+            below.extend_from_slice(name.as_bytes());
+            let path = from.join(&name);
+            match fs::read_link(&path) {
+                Ok(to) => {
+                    let to = to.into_os_string().into_vec();
+                    found.insert(below, What::Link { to });
+                }
+                Err(_) => collect(&path, below, found)?,
+            }
         }
+        found.insert(at, What::Dir);
     } else if meta.is_file() {
         let what = What::File {
             executable: meta.permissions().mode() & 0o111 != 0,
             bytes: fs::read(from).map_err(io)?,
         };
-        found.insert(at.to_owned(), what);
+        found.insert(at, what);
+    } else {
+        return Err(wrong(format!(
+            "{} is neither a file, a folder nor a link; make devices and pipes at run time \
+             (devtmpfs, mknod, mkfifo)",
+            from.display()
+        )));
     }
     Ok(())
 }
 
-fn parents<'a>(paths: impl Iterator<Item = &'a String>) -> BTreeSet<String> {
-    let mut dirs = BTreeSet::new();
-    for path in paths {
-        let mut at = path.as_str();
-        while let Some((dir, _)) = at.rsplit_once('/') {
-            dirs.insert(dir.to_owned());
-            at = dir;
+/// Adds the folders that hold what was found.
+///
+/// The kernel unpacks in the order of the archive and skips without a word what
+/// it cannot create, so nothing may lie below a file or a link.
+fn add_parents(found: &mut Found) -> Result<(), TargetError> {
+    let paths: Vec<Vec<u8>> = found.keys().cloned().collect();
+    for path in &paths {
+        let slashes = path.iter().enumerate().filter(|(_, b)| **b == b'/');
+        for (end, _) in slashes {
+            let dir = &path[..end];
+            match found.get(dir) {
+                None => drop(found.insert(dir.to_vec(), What::Dir)),
+                Some(What::Dir) => {}
+                Some(What::File { .. }) => return Err(below(path, dir, "a file")),
+                Some(What::Link { .. }) => return Err(below(path, dir, "a link")),
+            }
         }
     }
-    dirs
+    Ok(())
 }
+
+fn below(path: &[u8], dir: &[u8], what: &str) -> TargetError {
+    let shown = |p: &[u8]| OsStr::from_bytes(p).display().to_string();
+    wrong(format!(
+        "/{} cannot be created, as /{} is {what}; put it into the folder that is meant",
+        shown(path),
+        shown(dir)
+    ))
+}
+
+#[cfg(test)]
+#[path = "initramfs_tests.rs"]
+mod tests;

@@ -13,23 +13,26 @@
 pub mod artefact;
 mod assemble;
 mod cache;
+mod cmdline;
+mod edit;
 mod initramfs;
 mod packages;
 mod parts;
 pub mod recipe;
 mod spec;
 mod spec_check;
-#[allow(clippy::module_inception)]
 mod target;
+mod write_out;
 
 pub use assemble::{Assembly, Blob, Boot, PartHash};
 pub use cache::Cache;
+pub use edit::Edit;
 pub use parts::{Part, Parts};
 pub use spec::{
     Bootloader, Fit, Flash, Initramfs, Kernel, Machine, MachineKind, NamedPattern, Packages, Ready,
     Spec,
 };
-pub use target::{Edit, Target};
+pub use target::Target;
 
 /// Tells the person who waits what is being done.
 pub type Progress<'a> = &'a dyn Fn(&str);

@@ -13,7 +13,15 @@ use std::process::Command;
 use crate::{Cache, Progress, TargetError};
 
 /// Where a package's control fields are kept beside its files.
-const CONTROL: &str = ".bootlap-control";
+pub(crate) const CONTROL: &str = ".bootlap-control";
+
+/// Whether this can be the name of a package or an architecture. Names become
+/// folders and arguments of apt, so no others are let through.
+pub(crate) fn is_name(name: &str) -> bool {
+    let good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"+-.".contains(&b);
+    let first = name.bytes().next();
+    first.is_some_and(|b| b.is_ascii_alphanumeric()) && name.bytes().all(good)
+}
 
 /// The unpacked packages of one architecture.
 pub(crate) struct Store {
@@ -48,8 +56,16 @@ impl Store {
             "fetching {package} ({}) from the distribution",
             self.architecture
         ));
-        self.update(progress)?;
-        let fetched = self.fetch(package)?;
+        let new = self.update(progress)?;
+        let fetched = self.fetch(package).or_else(|e| {
+            if new {
+                return Err(e);
+            }
+            // Old lists name versions that the archive has dropped since.
+            let _ = fs::remove_file(self.updated());
+            self.update(progress)?;
+            self.fetch(package)
+        })?;
         let made = fs::create_dir_all(self.dir.join("unpacked"));
         made.and_then(|()| fs::rename(&fetched, &at))
             .map_err(|e| TargetError::io("create", &at, e))?;
@@ -90,10 +106,16 @@ impl Store {
         value.unwrap_or_default().to_owned()
     }
 
-    fn update(&self, progress: Progress<'_>) -> Result<(), TargetError> {
-        let done = self.dir.join("apt/updated");
+    /// Is there once the lists are.
+    fn updated(&self) -> PathBuf {
+        self.dir.join("apt/updated")
+    }
+
+    /// Reads the package lists unless they are there; whether it did.
+    fn update(&self, progress: Progress<'_>) -> Result<bool, TargetError> {
+        let done = self.updated();
         if done.exists() {
-            return Ok(());
+            return Ok(false);
         }
         progress("reading the distribution's package lists");
         for folder in ["lists/partial", "cache/archives/partial"] {
@@ -107,7 +129,8 @@ impl Store {
         write(&self.dir.join("apt/status"), "")?;
         write(&list, &self.sources()?)?;
         self.apt("apt-get", &["update", "-qq"], &self.dir)?;
-        write(&done, "")
+        write(&done, "")?;
+        Ok(true)
     }
 
     /// The host's own archives of the distribution, as lines of a sources.list.
@@ -222,15 +245,15 @@ impl Store {
     }
 }
 
-/// Ubuntu keeps the other architectures on a sister host of its archive.
+/// Ubuntu keeps the other architectures on a sister host of its archive; a
+/// mirror that is called otherwise need not have them.
 fn ubuntu_ports(uri: &str) -> String {
-    let host = uri
-        .find("archive.")
-        .or_else(|| uri.find("security."))
-        .and_then(|at| Some(&uri[at..][uri[at..].find('.')? + 1..]))
-        .unwrap_or(uri);
-    let host = host.trim_end_matches('/').trim_end_matches("/ubuntu");
-    format!("http://ports.{host}/ubuntu-ports/")
+    let domain = ["archive.", "security."].iter().find_map(|host| {
+        let (_, domain) = uri.split_once(host)?;
+        domain.trim_end_matches('/').strip_suffix("/ubuntu")
+    });
+    let domain = domain.unwrap_or("ubuntu.com");
+    format!("http://ports.{domain}/ubuntu-ports/")
 }
 
 fn run(mut command: Command) -> Result<String, TargetError> {
@@ -266,5 +289,35 @@ mod tests {
     fn ubuntu_keeps_other_architectures_elsewhere() {
         let ports = ubuntu_ports("http://de.archive.example.org/ubuntu/");
         assert_eq!(ports, "http://ports.example.org/ubuntu-ports/");
+        let ports = ubuntu_ports("http://security.example.org/ubuntu");
+        assert_eq!(ports, "http://ports.example.org/ubuntu-ports/");
+        let mirror = ubuntu_ports("http://mirror.example.org/ubuntu/");
+        assert_eq!(mirror, "http://ports.ubuntu.com/ubuntu-ports/");
+    }
+
+    #[test]
+    fn names_cannot_be_paths_or_options() {
+        for good in ["linux-image-arm64", "libstdc++6", "0ad", "g++", "arm64"] {
+            assert!(is_name(good), "{good}");
+        }
+        for bad in [
+            "", "..", ".", "-o", "+x", "a/b", "a b", "A", "a\0", "a:b", "é",
+        ] {
+            assert!(!is_name(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn control_fields() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::new(&Cache::at(dir.path().to_owned()), "arm64");
+        let at = dir.path().join("packages/arm64/unpacked/meta");
+        fs::create_dir_all(&at).unwrap();
+        let control = "Version: 6.1-2\nDepends: linux-image-6.1.0-9-arm64 (= 6.1-2), x | y\n";
+        fs::write(at.join(CONTROL), control).unwrap();
+        assert_eq!(store.version("meta"), "6.1-2");
+        let first = store.first_dependency("meta");
+        assert_eq!(first.as_deref(), Some("linux-image-6.1.0-9-arm64"));
+        assert_eq!(store.first_dependency("other"), None);
     }
 }

@@ -4,14 +4,17 @@
 //! anything within one path component); everything else is a path beside
 //! `target.toml`.
 
+use std::borrow::Cow;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use regex::Regex;
 
+use crate::artefact::compress::Compression;
+use crate::artefact::kernel_image::UNPACK_LIMIT;
 use crate::cache::sha256;
 use crate::initramfs::Entry;
-use crate::packages::Store;
+use crate::packages::{CONTROL, Store, is_name};
 use crate::{Cache, Progress, Target, TargetError};
 
 /// One file that the target is made of.
@@ -23,6 +26,20 @@ pub struct Part {
     pub sha256: String,
     /// Its content.
     pub bytes: Vec<u8>,
+}
+
+impl Part {
+    /// The content; unpacked if the file is compressed as a whole, as an
+    /// `Image.gz` is.
+    pub(crate) fn unwrapped(&self) -> Result<Cow<'_, [u8]>, TargetError> {
+        match Compression::detect(&self.bytes) {
+            Compression::None => Ok(Cow::Borrowed(&self.bytes)),
+            wrapping => wrapping
+                .decompress(&self.bytes, UNPACK_LIMIT)
+                .map(Cow::Owned)
+                .map_err(|e| TargetError::artefact(&self.origin, e)),
+        }
+    }
 }
 
 /// All parts of a target.
@@ -67,6 +84,11 @@ impl Parts {
 }
 
 impl Parts {
+    /// Bytes of the kernel once it is unpacked, if it can be.
+    pub fn kernel_bytes(&self) -> Option<usize> {
+        Some(self.kernel.unwrapped().ok()?.len())
+    }
+
     /// Bytes of all files in the initramfs, if there is one.
     pub fn initramfs_bytes(&self) -> Option<usize> {
         let entries = self.initramfs.as_ref()?.iter();
@@ -85,6 +107,11 @@ impl Finder<'_> {
     /// The file that `key`'s value `name` names, read.
     fn part(&self, key: &str, name: &str) -> Result<Part, TargetError> {
         let (path, origin) = self.path(key, name)?;
+        if !path.is_file() {
+            return Err(TargetError::MissingPart(format!(
+                "{key} names {name}, which is no file; name the file itself"
+            )));
+        }
         let bytes = fs::read(&path).map_err(|e| TargetError::io("read", &path, e))?;
         Ok(Part {
             origin,
@@ -115,6 +142,11 @@ impl Finder<'_> {
         let (package, inner) = rest.split_once('/').ok_or_else(|| {
             TargetError::MissingPart(format!("{key}: write package:NAME/path, not {name}"))
         })?;
+        if !is_name(package) {
+            return Err(TargetError::MissingPart(format!(
+                "{key}: {package:?} is no name of a package; write package:NAME/path"
+            )));
+        }
         self.in_package(store, package, inner)?.ok_or_else(|| {
             TargetError::MissingPart(format!(
                 "{key}: package {package} {} holds no {inner}; look with `dpkg-deb -c`",
@@ -136,6 +168,11 @@ impl Finder<'_> {
             if let Some(path) = glob(&folder, inner) {
                 let shown = path.strip_prefix(&folder).unwrap_or(&path).display();
                 let origin = format!("{package} {} /{shown}", store.version(&package));
+                let path = within(&folder, &path).ok_or_else(|| {
+                    TargetError::MissingPart(format!(
+                        "{origin} is a link to a file of another package; name that one"
+                    ))
+                })?;
                 return Ok(Some((path, origin)));
             }
             let Some(next) = store.first_dependency(&package) else {
@@ -165,6 +202,7 @@ fn glob_in(folder: &Path, pattern: &str) -> Option<PathBuf> {
             let names = fs::read_dir(&dir).into_iter().flatten().flatten();
             next.extend(
                 names
+                    .filter(|e| e.file_name() != CONTROL)
                     .filter(|e| wanted.is_match(&e.file_name().to_string_lossy()))
                     .map(|e| e.path()),
             );
@@ -174,3 +212,41 @@ fn glob_in(folder: &Path, pattern: &str) -> Option<PathBuf> {
     }
     at.pop()
 }
+
+/// What `path` points to, with `folder` as the root that links start from: an
+/// absolute link of a package must not lead to a file of this host.
+fn within(folder: &Path, path: &Path) -> Option<PathBuf> {
+    /// As many links as Linux follows.
+    const LINKS: usize = 40;
+    let mut at = folder.to_owned();
+    let mut rest: Vec<PathBuf> = vec![path.strip_prefix(folder).ok()?.to_owned()];
+    let mut links = 0;
+    while let Some(next) = rest.pop() {
+        let mut components = next.components();
+        let Some(component) = components.next() else {
+            continue;
+        };
+        rest.push(components.as_path().to_owned());
+        match component {
+            Component::RootDir => at = folder.to_owned(),
+            Component::ParentDir if at != folder => drop(at.pop()),
+            Component::Normal(name) => {
+                let place = at.join(name);
+                match fs::read_link(&place) {
+                    Ok(_) if links == LINKS => return None,
+                    Ok(to) => {
+                        links += 1;
+                        rest.push(to);
+                    }
+                    Err(_) => at = place,
+                }
+            }
+            _ => {}
+        }
+    }
+    at.exists().then_some(at)
+}
+
+#[cfg(test)]
+#[path = "parts_tests.rs"]
+mod tests;

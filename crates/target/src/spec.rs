@@ -169,6 +169,7 @@ fn uncompressed() -> Compression {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Initramfs {
     /// How the archive is compressed.
+    #[serde(default = "uncompressed")]
     pub compression: Compression,
     /// A folder beside `target.toml` whose content goes to `/`.
     pub tree: Option<String>,

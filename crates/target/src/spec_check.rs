@@ -1,70 +1,217 @@
 //! What a well-formed `target.toml` can still get wrong.
 
-use crate::spec::Spec;
+use toml_edit::Document;
 
-/// The first thing that cannot work: `(key, what is wrong and the mend)`.
-pub(crate) fn check(spec: &Spec) -> Option<(&'static str, String)> {
-    if spec.format != 1 {
-        return Some((
-            "format",
-            format!(
-                "format {} is not known to this bootlap, which reads format 1",
-                spec.format
-            ),
-        ));
-    }
-    if spec.name.is_empty() || spec.name.contains(['/', '\0']) {
-        return Some(("name", "the name must not be empty or hold a slash".into()));
-    }
-    let patterns = [
-        ("ready.pattern", Some(&spec.ready.pattern)),
-        ("ready.application", spec.ready.application.as_ref()),
-    ];
-    for (key, pattern) in patterns {
-        if let Some(message) = pattern.and_then(|p| bad_pattern(p)) {
-            return Some((key, message));
-        }
-    }
-    for mark in &spec.mark {
-        if let Some(message) = bad_pattern(&mark.pattern) {
-            return Some(("mark", format!("{}: {message}", mark.name)));
-        }
-    }
-    if spec.machine.icount_shift > 10 {
-        return Some((
-            "machine.icount-shift",
-            "icount-shift is a power of two of ns per instruction, from 0 to 10".into(),
-        ));
-    }
-    if spec.bootloader.is_some() {
-        for (section, there) in [("flash", spec.flash.is_some()), ("fit", spec.fit.is_some())] {
-            if !there {
-                return Some((
-                    "bootloader",
-                    format!(
-                        "a boot loader needs a [{section}] section that says where it finds the \
-                         kernel; or remove [bootloader] to start the kernel directly"
-                    ),
-                ));
-            }
-        }
-    }
-    None
+use crate::artefact::compress::Compression;
+use crate::spec::{Flash, Spec};
+
+/// Largest environment that is taken for one, in bytes; real ones have 4 KiB to
+/// 256 KiB.
+const ENVIRONMENT_LIMIT: u64 = 16 << 20;
+
+/// Something that cannot work.
+pub(crate) struct Wrong {
+    /// Where: a dotted key.
+    pub(crate) key: String,
+    /// What, and the mend.
+    pub(crate) message: String,
 }
 
-fn bad_pattern(pattern: &str) -> Option<String> {
+fn wrong<T>(key: &str, message: impl Into<String>) -> Result<T, Wrong> {
+    Err(Wrong {
+        key: key.to_owned(),
+        message: message.into(),
+    })
+}
+
+/// Why this bootlap cannot read a description of another format.
+pub(crate) fn unknown_format(text: &str) -> Option<String> {
+    let doc = Document::parse(text).ok()?;
+    let format = doc.get("format")?.as_integer()?;
+    (format != 1).then(|| {
+        format!(
+            "format {format} is not known to this bootlap, which reads format 1; use a newer one"
+        )
+    })
+}
+
+/// The parser's message in one line, with the way out where it has none.
+pub(crate) fn with_mend(message: &str) -> String {
+    let said = message.trim().replace('\n', "; ");
+    let mend = if said.starts_with("missing field") {
+        "add it; docs/targets.md explains every key"
+    } else if said.starts_with("invalid type") && said.contains("expected a string") {
+        "put it in quotes"
+    } else if said.starts_with("invalid float") {
+        "put text in quotes"
+    } else if said.starts_with("invalid type: string") && said.contains("expected u") {
+        "write the number without quotes"
+    } else if said.contains("expected u") {
+        "write a whole number that is not negative"
+    } else if said.starts_with("duplicate key") {
+        "remove one of the two"
+    } else {
+        return said;
+    };
+    format!("{said}; {mend}")
+}
+
+/// The first thing that cannot work.
+pub(crate) fn check(spec: &Spec) -> Result<(), Wrong> {
+    if spec.name.is_empty() || spec.name.contains(['/', '\0']) {
+        return wrong("name", "the name must not be empty or hold a slash");
+    }
+    patterns(spec)?;
+    machine(spec)?;
+    let arch = spec.packages.as_ref().map_or("any", |p| &p.architecture);
+    if !crate::packages::is_name(arch) {
+        return wrong(
+            "packages.architecture",
+            format!("{arch:?} is no architecture; say it as dpkg does: arm64, armhf, amd64"),
+        );
+    }
+    bootloader(spec)?;
+    compression(spec)
+}
+
+fn patterns(spec: &Spec) -> Result<(), Wrong> {
+    pattern("ready.pattern", &spec.ready.pattern)?;
+    if let Some(application) = &spec.ready.application {
+        pattern("ready.application", application)?;
+    }
+    for (i, mark) in spec.mark.iter().enumerate() {
+        pattern(&format!("mark.{i}.pattern"), &mark.pattern)?;
+    }
+    Ok(())
+}
+
+fn pattern(key: &str, pattern: &str) -> Result<(), Wrong> {
     match regex::bytes::Regex::new(pattern) {
         Err(e) => {
             let why = e.to_string();
             let why = why.lines().last().unwrap_or_default().trim();
-            Some(format!(
-                "not a regular expression: {why}; put a backslash before a literal \
-                 character such as ( [ * ?"
-            ))
+            let why = why.strip_prefix("error: ").unwrap_or(why);
+            wrong(
+                key,
+                format!(
+                    "not a regular expression: {why}; put a backslash before a literal \
+                     character such as ( [ * ?"
+                ),
+            )
         }
-        Ok(re) if re.is_match(b"") => {
-            Some("the pattern matches the empty line, so it would match at once".into())
+        Ok(re) if re.is_match(b"") => wrong(
+            key,
+            "the pattern matches the empty line, so it would match at once; write the text \
+             that must appear",
+        ),
+        Ok(_) => Ok(()),
+    }
+}
+
+fn machine(spec: &Spec) -> Result<(), Wrong> {
+    let machine = &spec.machine;
+    if machine.icount_shift > 10 {
+        return wrong(
+            "machine.icount-shift",
+            "icount-shift is a power of two of ns per instruction, from 0 to 10",
+        );
+    }
+    for (key, value) in [
+        ("machine.memory-mb", u64::from(machine.memory_mb)),
+        ("machine.cpus", u64::from(machine.cpus)),
+        ("ready.timeout-s", spec.ready.timeout_s),
+    ] {
+        if value == 0 {
+            return wrong(key, "0 is too little to boot with; write 1 or more");
         }
-        Ok(_) => None,
+    }
+    Ok(())
+}
+
+fn bootloader(spec: &Spec) -> Result<(), Wrong> {
+    let sections = [("flash", spec.flash.is_some()), ("fit", spec.fit.is_some())];
+    let Some(bootloader) = &spec.bootloader else {
+        // They would be ignored, and a recipe for them would change nothing.
+        for (section, there) in sections {
+            if there {
+                return wrong(
+                    section,
+                    format!(
+                        "[{section}] is for a boot loader, and there is none; add a [bootloader] \
+                         section, or remove [{section}] to start the kernel directly"
+                    ),
+                );
+            }
+        }
+        return Ok(());
+    };
+    for (section, there) in sections {
+        if !there {
+            return wrong(
+                "bootloader",
+                format!(
+                    "a boot loader needs a [{section}] section that says where it finds the \
+                     kernel; or remove [bootloader] to start the kernel directly"
+                ),
+            );
+        }
+    }
+    if bootloader.environment.contains_key("bootargs") {
+        return wrong(
+            "bootloader.environment.bootargs",
+            "bootargs is made from kernel.cmdline; move its value there",
+        );
+    }
+    spec.flash.as_ref().map_or(Ok(()), flash)
+}
+
+/// Sizes that can be told apart from mistakes before anything is assembled.
+fn flash(flash: &Flash) -> Result<(), Wrong> {
+    let bank = flash.bank_size;
+    let end = flash.environment_offset.checked_add(flash.environment_size);
+    if flash.environment_size > ENVIRONMENT_LIMIT || end.is_none_or(|end| end > bank) {
+        return wrong(
+            "flash.environment-size",
+            format!(
+                "the environment of {:#x} bytes at {:#x} does not fit into the bank of {bank:#x}; \
+                 take CONFIG_ENV_SIZE and CONFIG_ENV_OFFSET of U-Boot, or a larger bank-size",
+                flash.environment_size, flash.environment_offset
+            ),
+        );
+    }
+    if flash.fit_offset >= bank {
+        return wrong(
+            "flash.fit-offset",
+            format!(
+                "the FIT at {:#x} is outside of the bank of {bank:#x}; offsets count from the \
+                 start of the second bank",
+                flash.fit_offset
+            ),
+        );
+    }
+    Ok(())
+}
+
+fn compression(spec: &Spec) -> Result<(), Wrong> {
+    let kernel = spec.kernel.compression;
+    if spec.fit.is_none() && kernel != Compression::None {
+        return wrong(
+            "kernel.compression",
+            "kernel.compression says how the kernel is packed in a FIT, and there is none; \
+             remove it: without a boot loader the machine loads kernel.image as it is",
+        );
+    }
+    if kernel.fit_name().is_none() || kernel == Compression::Lzo {
+        return wrong(
+            "kernel.compression",
+            format!("U-Boot cannot unpack {kernel}; use none, gzip, bzip2, lzma, lz4 or zstd"),
+        );
+    }
+    match &spec.initramfs {
+        Some(i) if i.compression == Compression::Lzo => wrong(
+            "initramfs.compression",
+            "lzo can be read but not written; use none, gzip, bzip2, lzma, xz, lz4 or zstd",
+        ),
+        _ => Ok(()),
     }
 }

@@ -3,11 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-use toml_edit::{Document, DocumentMut, Item, Table, Value};
+use toml_edit::{Document, DocumentMut};
 
 use crate::spec::Spec;
-use crate::{Assembly, Cache, Parts, Progress, TargetError};
+use crate::{Assembly, Cache, Edit, Parts, Progress, TargetError};
 
 /// What is booted.
 #[derive(Clone, Debug)]
@@ -22,25 +21,6 @@ pub struct Target {
     pub edits: Vec<Edit>,
 }
 
-/// One change of a `target.toml`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Edit {
-    /// The dotted path of the key, e.g. `bootloader.environment.bootdelay`.
-    pub key: String,
-    /// Its new value.
-    pub value: String,
-}
-
-impl Edit {
-    /// Sets `key` to the text `value`.
-    pub fn set(key: &str, value: impl Into<String>) -> Self {
-        Self {
-            key: key.to_owned(),
-            value: value.into(),
-        }
-    }
-}
-
 impl Target {
     /// Reads a target from its folder or its `target.toml`.
     ///
@@ -53,9 +33,16 @@ impl Target {
         } else {
             path.to_owned()
         };
-        let text = fs::read_to_string(&file).map_err(|e| TargetError::io("read", &file, e))?;
-        let dir = file.parent().unwrap_or(Path::new(".")).to_owned();
-        Self::parse(dir, text, &file.display().to_string())
+        let bytes = fs::read(&file).map_err(|e| TargetError::io("read", &file, e))?;
+        let shown = file.display().to_string();
+        let text = String::from_utf8(bytes).map_err(|e| TargetError::Spec {
+            file: shown.clone(),
+            line: line_of(e.as_bytes(), e.utf8_error().valid_up_to()),
+            message: "not UTF-8 text; save the file as UTF-8".into(),
+        })?;
+        // The parent of a bare file name is empty, which no system call takes.
+        let dir = file.parent().filter(|d| !d.as_os_str().is_empty());
+        Self::parse(dir.unwrap_or(Path::new(".")).to_owned(), text, &shown)
     }
 
     /// Reads a target from the text of its description.
@@ -65,16 +52,19 @@ impl Target {
     pub fn parse(dir: PathBuf, text: String, file: &str) -> Result<Self, TargetError> {
         let fail = |offset: usize, message: String| TargetError::Spec {
             file: file.to_owned(),
-            line: text[..offset.min(text.len())].matches('\n').count() + 1,
+            line: line_of(text.as_bytes(), offset),
             message,
         };
+        // First of all: another format may have other keys.
+        if let Some(message) = crate::spec_check::unknown_format(&text) {
+            return Err(fail(offset_of(&text, "format"), message));
+        }
         let spec: Spec = toml_edit::de::from_str(&text).map_err(|e| {
             let offset = e.span().map_or(0, |span| span.start);
-            fail(offset, e.message().replace('\n', "; "))
+            fail(offset, crate::spec_check::with_mend(e.message()))
         })?;
-        if let Some((key, message)) = crate::spec_check::check(&spec) {
-            return Err(fail(offset_of(&text, key), message));
-        }
+        crate::spec_check::check(&spec)
+            .map_err(|wrong| fail(offset_of(&text, &wrong.key), wrong.message))?;
         Ok(Self {
             dir,
             spec,
@@ -91,7 +81,7 @@ impl Target {
         let broken = |why: String| TargetError::Recipe(format!("{}: {why}", self.spec.name));
         let mut doc: DocumentMut = self.text.parse().map_err(|e| broken(format!("{e}")))?;
         for edit in edits {
-            set(&mut doc, edit);
+            edit.apply(&mut doc).map_err(broken)?;
         }
         let file = self.dir.join("target.toml").display().to_string();
         let mut changed = Self::parse(self.dir.clone(), doc.to_string(), &file)?;
@@ -126,25 +116,25 @@ impl Target {
         crate::assemble::assemble(self, parts, cache, progress)
     }
 
-    /// Writes the target, as changed, to a new folder.
+    /// Writes the target, as changed, to a new folder; what cannot be written
+    /// whole is not left behind.
     ///
     /// # Errors
-    /// If the folder exists already, or cannot be written.
+    /// If the folder exists already, lies in the target's own or cannot be
+    /// written.
     pub fn write_to(&self, dir: &Path) -> Result<(), TargetError> {
-        if dir.exists() {
-            return Err(TargetError::Recipe(format!(
-                "{} exists already: name a new folder with -o, nothing is written over",
-                dir.display()
-            )));
-        }
-        copy_folder(&self.dir, dir)?;
-        let file = dir.join("target.toml");
-        fs::write(&file, &self.text).map_err(|e| TargetError::io("write", &file, e))
+        crate::write_out::write(self, dir)
     }
 }
 
+/// The number of the line that holds the byte at `offset`, from 1.
+fn line_of(text: &[u8], offset: usize) -> usize {
+    let before = &text[..offset.min(text.len())];
+    before.iter().filter(|b| **b == b'\n').count() + 1
+}
+
 /// Where the value of a dotted key stands in `text`, or of the nearest table
-/// above it.
+/// above it. A number is an index: `mark.0.pattern`.
 fn offset_of(text: &str, key: &str) -> usize {
     let Ok(doc) = Document::parse(text) else {
         return 0;
@@ -152,56 +142,17 @@ fn offset_of(text: &str, key: &str) -> usize {
     let mut item = doc.as_item();
     let mut offset = 0;
     for name in key.split('.') {
-        let Some(next) = item.get(name) else { break };
+        let next = match name.parse::<usize>() {
+            Ok(index) => item.get(index),
+            Err(_) => item.get(name),
+        };
+        let Some(next) = next else { break };
         offset = next.span().map_or(offset, |span| span.start);
         item = next;
     }
     offset
 }
 
-fn set(doc: &mut DocumentMut, edit: &Edit) {
-    let mut names: Vec<&str> = edit.key.split('.').collect();
-    let last = names.pop().unwrap_or_default();
-    let mut table: &mut Table = doc.as_table_mut();
-    for name in names {
-        let item = table
-            .entry(name)
-            .or_insert_with(|| Item::Table(Table::new()));
-        if !item.is_table() {
-            return; // the description is then rejected or unchanged when parsed
-        }
-        table = item.as_table_mut().expect("just checked");
-    }
-    let decor = table
-        .get(last)
-        .and_then(Item::as_value)
-        .map(|v| v.decor().clone());
-    let mut value = Value::from(edit.value.as_str());
-    if let Some(decor) = decor {
-        *value.decor_mut() = decor;
-    }
-    table.insert(last, Item::Value(value));
-}
-
-fn copy_folder(from: &Path, to: &Path) -> Result<(), TargetError> {
-    fs::create_dir_all(to).map_err(|e| TargetError::io("create", to, e))?;
-    let entries = fs::read_dir(from).map_err(|e| TargetError::io("read", from, e))?;
-    for entry in entries {
-        let entry = entry.map_err(|e| TargetError::io("read", from, e))?;
-        let (source, dest) = (entry.path(), to.join(entry.file_name()));
-        let kind = entry
-            .file_type()
-            .map_err(|e| TargetError::io("read", &source, e))?;
-        if kind.is_dir() {
-            copy_folder(&source, &dest)?;
-        } else if kind.is_symlink() {
-            let points_to =
-                fs::read_link(&source).map_err(|e| TargetError::io("read", &source, e))?;
-            std::os::unix::fs::symlink(points_to, &dest)
-                .map_err(|e| TargetError::io("write", &dest, e))?;
-        } else {
-            fs::copy(&source, &dest).map_err(|e| TargetError::io("copy", &source, e))?;
-        }
-    }
-    Ok(())
-}
+#[cfg(test)]
+#[path = "target_tests.rs"]
+pub(crate) mod tests;

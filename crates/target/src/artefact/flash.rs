@@ -1,6 +1,4 @@
-//! A flash bank filled with parts at fixed offsets, as a NOR chip or an SD card image has them.
-
-use std::ops::Range;
+//! Whether parts fit into a flash bank at the places that they are given.
 
 /// Something that lies at a place in flash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -8,9 +6,9 @@ pub struct Placed<'a> {
     /// What people call it, such as `environment`.
     pub name: &'a str,
     /// Bytes from the start of the bank.
-    pub offset: usize,
-    /// Its bytes.
-    pub data: &'a [u8],
+    pub offset: u64,
+    /// How many bytes it takes.
+    pub len: u64,
 }
 
 /// Why parts cannot lie like this.
@@ -18,17 +16,17 @@ pub struct Placed<'a> {
 pub enum FlashError {
     /// A part ends behind the end of the bank.
     #[error(
-        "{name} of {len:#x} bytes at {offset:#x} ends behind the flash of {size:#x} bytes; move it or shrink it"
+        "{name} of {len:#x} bytes at {offset:#x} ends behind the flash of {size:#x} bytes; move it, shrink it or make the bank larger"
     )]
     Overflow {
         /// The part.
         name: String,
         /// Its size in bytes.
-        len: usize,
+        len: u64,
         /// Where it was to lie.
-        offset: usize,
+        offset: u64,
         /// Bytes in the bank.
-        size: usize,
+        size: u64,
     },
     /// Two parts want the same bytes.
     #[error(
@@ -38,93 +36,76 @@ pub enum FlashError {
         /// The part that begins first.
         first: String,
         /// Where it ends.
-        end: usize,
+        end: u64,
         /// The part that begins inside of it.
         second: String,
         /// Where that one begins.
-        offset: usize,
+        offset: u64,
     },
 }
 
-/// A bank of `size` bytes with `parts` in it; the rest is `fill` (erased NOR flash reads 0xff).
+/// Checks that `parts` lie side by side in a bank of `size` bytes.
 ///
 /// # Errors
 /// [`FlashError::Overflow`] or [`FlashError::Overlap`], naming the parts.
-pub fn place(size: usize, fill: u8, parts: &[Placed<'_>]) -> Result<Vec<u8>, FlashError> {
-    let mut ranges: Vec<(Range<usize>, &Placed<'_>)> = Vec::with_capacity(parts.len());
+pub fn check(size: u64, parts: &[Placed<'_>]) -> Result<(), FlashError> {
+    let end = |part: &Placed<'_>| part.offset.checked_add(part.len);
     for part in parts {
-        let end = part
-            .offset
-            .checked_add(part.data.len())
-            .filter(|end| *end <= size);
-        let end = end.ok_or_else(|| FlashError::Overflow {
-            name: part.name.to_owned(),
-            len: part.data.len(),
-            offset: part.offset,
-            size,
-        })?;
-        ranges.push((part.offset..end, part));
-    }
-    ranges.sort_by_key(|(range, _)| (range.start, range.end));
-    for pair in ranges.windows(2) {
-        let [(first, a), (second, b)] = pair else {
-            continue;
-        };
-        if first.end > second.start {
-            return Err(FlashError::Overlap {
-                first: a.name.to_owned(),
-                end: first.end,
-                second: b.name.to_owned(),
-                offset: second.start,
+        if end(part).is_none_or(|end| end > size) {
+            return Err(FlashError::Overflow {
+                name: part.name.to_owned(),
+                len: part.len,
+                offset: part.offset,
+                size,
             });
         }
     }
-    let mut bank = vec![fill; size];
-    for (range, part) in ranges {
-        bank[range].copy_from_slice(part.data);
+    let mut order: Vec<&Placed<'_>> = parts.iter().filter(|p| p.len > 0).collect();
+    order.sort_by_key(|part| part.offset);
+    for pair in order.windows(2) {
+        if let [first, second] = pair
+            && let Some(end) = end(first).filter(|end| *end > second.offset)
+        {
+            return Err(FlashError::Overlap {
+                first: first.name.to_owned(),
+                end,
+                second: second.name.to_owned(),
+                offset: second.offset,
+            });
+        }
     }
-    Ok(bank)
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn part<'a>(name: &'a str, offset: usize, data: &'a [u8]) -> Placed<'a> {
-        Placed { name, offset, data }
-    }
-
-    #[test]
-    fn parts_lie_where_they_should() {
-        let parts = [part("fit", 4, b"FIT"), part("environment", 0, b"env")];
-        assert_eq!(place(8, 0xff, &parts).unwrap(), b"env\xffFIT\xff");
-        assert_eq!(place(2, 0, &[]).unwrap(), [0, 0]);
+    fn part(name: &str, offset: u64, len: u64) -> Placed<'_> {
+        Placed { name, offset, len }
     }
 
     #[test]
     fn touching_is_allowed_overlapping_is_not() {
-        let touching = [
-            part("a", 0, b"12"),
-            part("b", 2, b"34"),
-            part("none", 2, b""),
-        ];
-        assert_eq!(place(4, 0, &touching).unwrap(), b"1234");
-        let error = place(
-            4,
-            0,
-            &[part("fit", 1, b"12"), part("environment", 0, b"12")],
-        );
+        let touching = [part("b", 2, 2), part("a", 0, 2), part("none", 1, 0)];
+        assert_eq!(check(4, &touching), Ok(()));
+        assert_eq!(check(0, &[]), Ok(()));
+        let error = check(4, &[part("FIT", 1, 2), part("environment", 0, 2)]);
         assert_eq!(
             error.unwrap_err().to_string(),
-            "environment ends at 0x2, but fit begins at 0x1; move fit or shrink environment"
+            "environment ends at 0x2, but FIT begins at 0x1; move FIT or shrink environment"
         );
+        // One that holds others, and two at the same place.
+        assert!(check(9, &[part("a", 0, 9), part("b", 1, 1), part("c", 4, 1)]).is_err());
+        assert!(check(9, &[part("a", 3, 1), part("b", 3, 1)]).is_err());
     }
 
     #[test]
     fn a_part_must_end_inside() {
-        for offset in [3, usize::MAX] {
-            let error = place(4, 0, &[part("fit", offset, b"12")]).unwrap_err();
-            assert!(matches!(error, FlashError::Overflow { ref name, .. } if name == "fit"));
+        for offset in [3, u64::MAX] {
+            let error = check(4, &[part("FIT", offset, 2)]).unwrap_err();
+            assert!(matches!(error, FlashError::Overflow { ref name, .. } if name == "FIT"));
+            assert!(error.to_string().starts_with("FIT of 0x2 bytes at 0x"));
         }
     }
 }

@@ -31,7 +31,8 @@ impl Recipe for Bootdelay {
         let delay = uboot(target)?.environment.get("bootdelay");
         // Without the variable, U-Boot uses the delay it was built with: 2 s.
         let delay = delay.map_or("2", String::as_str);
-        match delay.parse() {
+        match delay.trim().parse() {
+            Ok(-1_i64) => Err("bootdelay -1 means not to boot by itself".into()),
             Ok(i64::MIN..=0) => Err(format!("bootdelay is {delay} already")),
             _ => Ok(vec![Edit::set("bootloader.environment.bootdelay", "0")]),
         }
@@ -43,6 +44,10 @@ impl Recipe for Bootdelay {
 /// Each character costs ten bit times on the serial line: 86.8 us at 115 200
 /// baud. Needs a U-Boot that was built with `CONFIG_SILENT_CONSOLE`; others
 /// ignore the variable, so the recipe looks into the binary first.
+///
+/// A silent U-Boot also takes `console=` from the kernel's command line
+/// (`fixup_silent_linux`), and with it the line that says that the application
+/// is ready; `silent_linux=no` keeps its hands off.
 pub(super) struct Silent;
 
 impl Recipe for Silent {
@@ -71,7 +76,11 @@ impl Recipe for Silent {
                     .into(),
             );
         }
-        Ok(vec![Edit::set("bootloader.environment.silent", "1")])
+        let mut edits = vec![Edit::set("bootloader.environment.silent", "1")];
+        if !uboot.environment.contains_key("silent_linux") {
+            edits.push(Edit::set("bootloader.environment.silent_linux", "no"));
+        }
+        Ok(edits)
     }
 }
 

@@ -1,22 +1,25 @@
 //! Recipes for the kernel's command line.
 
 use super::{Recipe, RecipeMeta};
+use crate::cmdline::{self, is_parameter};
 use crate::{Edit, Parts, Target};
 
-/// The edit that appends `parameter`, unless one that starts with `key` is
-/// there already.
-fn append(target: &Target, key: &str, parameter: &str) -> Result<Vec<Edit>, String> {
-    let cmdline = &target.spec.kernel.cmdline;
-    let there = |word: &str| {
-        word.strip_prefix(key)
-            .is_some_and(|r| r.is_empty() || r.starts_with('='))
-    };
-    if let Some(word) = cmdline.split_whitespace().find(|w| there(w)) {
+/// The edit that adds `parameter` to what the kernel reads, unless one called
+/// `name` is there already.
+fn add(target: &Target, name: &str, parameter: &str) -> Result<Vec<Edit>, String> {
+    let line = &target.spec.kernel.cmdline;
+    let words = cmdline::words(line);
+    if let Some(word) = words.iter().find(|w| is_parameter(w, name)) {
         return Err(format!("the command line has {word} already"));
     }
-    let longer = format!("{} {parameter}", cmdline.trim_end());
-    Ok(vec![Edit::set("kernel.cmdline", longer.trim_start())])
+    Ok(vec![Edit::set(
+        "kernel.cmdline",
+        cmdline::with(line, parameter),
+    )])
 }
+
+/// `quiet` stands for this `loglevel=` (`CONFIG_CONSOLE_LOGLEVEL_QUIET`).
+const QUIET_LEVEL: u32 = 4;
 
 /// The kernel prints only what is wrong.
 ///
@@ -36,7 +39,16 @@ impl Recipe for Quiet {
     }
 
     fn edits(&self, target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
-        append(target, "quiet", "quiet")
+        for word in cmdline::words(&target.spec.kernel.cmdline) {
+            if is_parameter(word, "ignore_loglevel") {
+                return Err("ignore_loglevel on the command line overrides quiet".into());
+            }
+            let level = word.strip_prefix("loglevel=").and_then(|l| l.parse().ok());
+            if matches!(level, Some(0..=QUIET_LEVEL)) {
+                return Err(format!("{word} on the command line is as quiet already"));
+            }
+        }
+        add(target, "quiet", "quiet")
     }
 }
 
@@ -58,7 +70,7 @@ impl Recipe for NoCryptoTests {
     }
 
     fn edits(&self, target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
-        append(target, "cryptomgr.notests", "cryptomgr.notests")
+        add(target, "cryptomgr.notests", "cryptomgr.notests")
     }
 }
 
@@ -81,13 +93,15 @@ impl Recipe for Lpj {
     }
 
     fn edits(&self, target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
-        if value.parse::<u64>().is_err() {
+        let digits = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
+        // 0 is what the kernel takes for *not given*.
+        if !digits || !matches!(value.parse::<u64>(), Ok(1..)) {
             return Err(
                 "it needs the number that the kernel found, as in cmdline-lpj=1314816; \
                  `bootlap advise` reads it from a boot"
                     .into(),
             );
         }
-        append(target, "lpj", &format!("lpj={value}"))
+        add(target, "lpj", &format!("lpj={value}"))
     }
 }

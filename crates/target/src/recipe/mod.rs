@@ -18,8 +18,16 @@ pub struct RecipeMeta {
     pub title: &'static str,
     /// What may be lost by it.
     pub risk: &'static str,
-    /// The values that it takes, if any; the first is the default.
+    /// The values that it takes, if any; the first is the default. Only the
+    /// empty text: any value, which the recipe checks itself.
     pub values: &'static [&'static str],
+}
+
+impl RecipeMeta {
+    /// Whether it takes values that cannot be listed.
+    fn takes_any(&self) -> bool {
+        self.values == [""]
+    }
 }
 
 /// One optimisation.
@@ -73,7 +81,14 @@ impl Choice {
                     "recipe {name} takes no value; say {name} instead of {name}={value}"
                 )));
             }
-            (Some(value), Some(_)) => value,
+            (Some(value), Some(_)) if meta.takes_any() || meta.values.contains(&value) => value,
+            (Some(value), Some(_)) => {
+                let near = did_you_mean(value, meta.values.iter().copied());
+                return Err(TargetError::Recipe(format!(
+                    "recipe {name} takes no value {value:?}{near}; it takes {}",
+                    meta.values.join(", ")
+                )));
+            }
         };
         Ok(Self {
             recipe,
@@ -84,7 +99,7 @@ impl Choice {
     /// As it is typed.
     pub fn name(&self) -> String {
         let name = self.recipe.meta().name;
-        if self.recipe.meta().values.is_empty() {
+        if self.value.is_empty() {
             name.to_owned()
         } else {
             format!("{name}={}", self.value)
@@ -121,16 +136,20 @@ impl Choice {
 }
 
 fn unknown(name: &str) -> TargetError {
-    let near = all()
-        .iter()
-        .map(|r| r.meta().name)
-        .min_by_key(|known| distance(known, name))
-        .filter(|known| distance(known, name) <= known.len() / 2)
-        .map(|known| format!(" (did you mean {known}?)"))
-        .unwrap_or_default();
+    let near = did_you_mean(name, all().iter().map(|r| r.meta().name));
     TargetError::Recipe(format!(
         "no recipe is called {name}{near}; `bootlap recipes` lists them"
     ))
+}
+
+/// The known name that `typed` is most like, if it is like any.
+fn did_you_mean<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let near = known
+        .map(|known| (distance(known, typed), known))
+        .min()
+        .filter(|(distance, known)| *distance <= known.len() / 2);
+    near.map(|(_, known)| format!(" (did you mean {known}?)"))
+        .unwrap_or_default()
 }
 
 /// Levenshtein distance in bytes; names are short.
@@ -147,3 +166,6 @@ fn distance(a: &str, b: &str) -> usize {
     }
     row[b.len()]
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! The kernel's command line, split as the kernel splits it (`next_arg` in
+//! Linux's `lib/cmdline.c`).
+
+/// The words that the kernel itself reads. A space inside double quotes does
+/// not end a word; what follows `--` is for the first program.
+pub(crate) fn words(cmdline: &str) -> Vec<&str> {
+    let all = split(&cmdline[..end(cmdline)]);
+    all.into_iter().map(|(_, word)| word).collect()
+}
+
+/// `cmdline` with `more` where the kernel reads it: before a `--`.
+pub(crate) fn with(cmdline: &str, more: &str) -> String {
+    let (kernel, init) = cmdline.split_at(end(cmdline));
+    let parts = [kernel.trim(), more.trim(), init.trim()];
+    let parts: Vec<&str> = parts.into_iter().filter(|p| !p.is_empty()).collect();
+    parts.join(" ")
+}
+
+/// Whether `word` is the parameter `name`, alone or with a value. The kernel
+/// takes `-` and `_` in names for the same.
+pub(crate) fn is_parameter(word: &str, name: &str) -> bool {
+    let own = word.split('=').next().unwrap_or(word);
+    let same = |a: u8, b: u8| a == b || matches!((a, b), (b'-', b'_') | (b'_', b'-'));
+    own.len() == name.len() && own.bytes().zip(name.bytes()).all(|(a, b)| same(a, b))
+}
+
+/// Where the kernel stops reading.
+fn end(cmdline: &str) -> usize {
+    let words = split(cmdline).into_iter();
+    let mut marks = words.filter(|(_, word)| *word == "--");
+    marks.next().map_or(cmdline.len(), |(at, _)| at)
+}
+
+/// Words and where they begin.
+fn split(cmdline: &str) -> Vec<(usize, &str)> {
+    let mut words = Vec::new();
+    let (mut start, mut quoted) = (None, false);
+    for (at, c) in cmdline.char_indices() {
+        if c == '"' {
+            quoted = !quoted;
+        }
+        if c.is_ascii_whitespace() && !quoted {
+            words.extend(start.take().map(|s| (s, &cmdline[s..at])));
+        } else {
+            start.get_or_insert(at);
+        }
+    }
+    words.extend(start.map(|s| (s, &cmdline[s..])));
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_hold_words_together() {
+        let line = "  a dyndbg=\"file x quiet\"\tb\n\"c d\"=1 \"open e";
+        let want = ["a", "dyndbg=\"file x quiet\"", "b", "\"c d\"=1", "\"open e"];
+        assert_eq!(words(line), want);
+        assert!(words(" ").is_empty());
+    }
+
+    #[test]
+    fn what_follows_two_dashes_is_for_init() {
+        assert_eq!(words("a -- quiet"), ["a"]);
+        assert_eq!(words("a x=-- b --c"), ["a", "x=--", "b", "--c"]);
+        assert_eq!(with("a -- s", "quiet"), "a quiet -- s");
+        assert_eq!(with("-- s", "quiet"), "quiet -- s");
+        assert_eq!(with("a  b ", " c "), "a  b c");
+        assert_eq!(with("", "c"), "c");
+        assert_eq!(with("a", ""), "a");
+    }
+
+    #[test]
+    fn names_end_at_the_equals_sign() {
+        assert!(is_parameter("quiet", "quiet"));
+        assert!(is_parameter("log-buf-len=1M", "log_buf_len"));
+        assert!(!is_parameter("quieter", "quiet"));
+        assert!(!is_parameter("x=quiet", "quiet"));
+    }
+}

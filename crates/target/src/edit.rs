@@ -1,0 +1,199 @@
+//! Changes of a `target.toml` that keep its comments, order and formatting.
+
+use serde::{Deserialize, Serialize};
+use toml_edit::{DocumentMut, InlineTable, Item, Key, Table, TableLike, Value};
+
+/// One change of a `target.toml`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edit {
+    /// The dotted path of the key as TOML writes it, e.g.
+    /// `bootloader.environment.bootdelay` or `initramfs.files."/bin/sh"`.
+    pub key: String,
+    /// Its new value.
+    pub value: String,
+}
+
+impl Edit {
+    /// Sets `key` to the text `value`.
+    pub fn set(key: &str, value: impl Into<String>) -> Self {
+        Self {
+            key: key.to_owned(),
+            value: value.into(),
+        }
+    }
+
+    /// Makes the change. Whatever way the file writes its tables (sections,
+    /// inline or as dotted keys) is kept; what is missing is added in that way.
+    pub(crate) fn apply(&self, doc: &mut DocumentMut) -> Result<(), String> {
+        let names = Key::parse(&self.key).map_err(|e| format!("{}: {e}", self.key))?;
+        let way = Way::Section;
+        set(doc.as_table_mut(), way, &names, &self.value)
+            .map_err(|name| format!("{name} is not what {} needs it to be", self.key))
+    }
+}
+
+/// How a table is written.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    /// `[kernel]`
+    Section,
+    /// `kernel = { … }`
+    Inline,
+    /// `kernel.image = …`
+    Dotted,
+}
+
+impl Way {
+    fn of(item: &Item) -> Self {
+        match item {
+            Item::Value(_) => Way::Inline,
+            Item::Table(table) if table.is_dotted() => Way::Dotted,
+            _ => Way::Section,
+        }
+    }
+
+    /// A table inside one that is written like this.
+    fn new_table(self) -> Item {
+        if self == Way::Inline {
+            return Item::Value(Value::InlineTable(InlineTable::new()));
+        }
+        let mut table = Table::new();
+        table.set_dotted(self == Way::Dotted);
+        // No header of its own if all it holds is another section.
+        table.set_implicit(true);
+        Item::Table(table)
+    }
+}
+
+/// On failure: the name that is in the way.
+fn set(table: &mut dyn TableLike, way: Way, names: &[Key], value: &str) -> Result<(), String> {
+    let Some((name, rest)) = names.split_first() else {
+        return Ok(());
+    };
+    let name = name.get();
+    let blocked = || name.to_owned();
+    if rest.is_empty() {
+        return put(table, way, name, value).ok_or_else(blocked);
+    }
+    if !table.contains_key(name) {
+        make_room(table, way);
+        table.insert(name, way.new_table());
+    }
+    let item = table.get_mut(name).ok_or_else(blocked)?;
+    let way = Way::of(item);
+    let inner = item.as_table_like_mut().ok_or_else(blocked)?;
+    set(inner, way, rest, value)
+}
+
+/// Sets a value in place, or adds it at the end; `None` if `name` is a table.
+fn put(table: &mut dyn TableLike, way: Way, name: &str, value: &str) -> Option<()> {
+    let mut value = Value::from(value);
+    match table.get_mut(name) {
+        Some(item) => {
+            let old = item.as_value().filter(|v| !v.is_inline_table())?;
+            *value.decor_mut() = old.decor().clone();
+            // Not `insert`, which would format the key anew.
+            *item = Item::Value(value);
+        }
+        None => {
+            make_room(table, way);
+            table.insert(name, Item::Value(value));
+        }
+    }
+    Some(())
+}
+
+/// The space before the brace of `{ a = 1 }` belongs to the 1: without it, the
+/// comma comes where it should.
+fn make_room(table: &mut dyn TableLike, way: Way) {
+    if way == Way::Inline
+        && let Some((_, Item::Value(last))) = table.iter_mut().last()
+        && last.decor().suffix().and_then(|s| s.as_str()) == Some(" ")
+    {
+        last.decor_mut().set_suffix("");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edited(text: &str, key: &str, value: &str) -> Result<String, String> {
+        let mut doc: DocumentMut = text.parse().unwrap();
+        Edit::set(key, value).apply(&mut doc)?;
+        let text = doc.to_string();
+        // What was written is what is read.
+        let doc = text.parse::<DocumentMut>().unwrap();
+        let names = Key::parse(key).unwrap();
+        let read = names.iter().fold(doc.as_item(), |i, k| &i[k.get()]);
+        assert_eq!(read.as_str(), Some(value), "{text}");
+        Ok(text)
+    }
+
+    #[test]
+    fn only_the_value_changes() {
+        let text = "# top\n[a]  # section\n  x   =   'old'   # why\n\ty=1\n\n# end\n";
+        let want = text.replace("'old'", "\"new\"");
+        assert_eq!(edited(text, "a.x", "new").unwrap(), want);
+    }
+
+    #[test]
+    fn every_way_to_write_a_table_can_be_edited() {
+        for (text, want) in [
+            ("b.e = { d = '2' }\n", "b.e = { d = \"0\" }\n"),
+            ("b = { e = { d = '2' } }\n", "b = { e = { d = \"0\" } }\n"),
+            ("b.e.d = '2' # x\n", "b.e.d = \"0\" # x\n"),
+            ("[b]\ne.d = '2'\n", "[b]\ne.d = \"0\"\n"),
+            ("[b]\n[b.e]\nd = 2\n", "[b]\n[b.e]\nd = \"0\"\n"),
+            ("['b']\n\"e\" = {d=''}\n", "['b']\n\"e\" = {d=\"0\"}\n"),
+        ] {
+            assert_eq!(edited(text, "b.e.d", "0").unwrap(), want);
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_added_in_the_same_way() {
+        for (text, want) in [
+            ("b = { i = 1 }\n", "b = { i = 1, e = { d = \"0\" } }\n"),
+            ("b = {i=1}\n", "b = {i=1, e = { d = \"0\" } }\n"),
+            ("b = { e = {} }\n", "b = { e = { d = \"0\" } }\n"),
+            (
+                "b = { e = { x = 1 } }\n",
+                "b = { e = { x = 1, d = \"0\" } }\n",
+            ),
+            ("b.i = 1\nz = 2\n", "b.i = 1\nb.e.d = \"0\"\nz = 2\n"),
+            ("b.e.x = 1\n", "b.e.x = 1\nb.e.d = \"0\"\n"),
+            (
+                "[b]\ni = 1\n\n[c]\nz = 2\n",
+                "[b]\ni = 1\n\n[b.e]\nd = \"0\"\n\n[c]\nz = 2\n",
+            ),
+            ("[b.e]\nx = 1\n[c]\n", "[b.e]\nx = 1\nd = \"0\"\n[c]\n"),
+            ("x = 1\n", "x = 1\n\n[b.e]\nd = \"0\"\n"),
+        ] {
+            assert_eq!(edited(text, "b.e.d", "0").unwrap(), want);
+        }
+    }
+
+    #[test]
+    fn what_is_in_the_way_is_named() {
+        for (text, named) in [
+            ("b = 1\n", "b"),
+            ("[b]\ne = 'x'\n", "e"),
+            ("[[b]]\ne = {}\n", "b"),
+            ("[b.e.d]\n", "d"),
+            ("b.e.d = {}\n", "d"),
+        ] {
+            let error = edited(text, "b.e.d", "0").unwrap_err();
+            assert_eq!(error, format!("{named} is not what b.e.d needs it to be"));
+        }
+        assert!(edited("", "a..b", "0").unwrap_err().contains("a..b"));
+    }
+
+    #[test]
+    fn odd_values_and_keys_come_back() {
+        for value in ["", "a\"b'c\\", "two\nlines", "\u{1}\u{7f}é", "# no comment"] {
+            edited("[a]\nx = 'y' # z\n", "a.x", value).unwrap();
+            edited("[a]\n", "a.\"/bin/x y.z\"", value).unwrap();
+        }
+    }
+}

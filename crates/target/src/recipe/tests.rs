@@ -1,0 +1,362 @@
+use super::*;
+use crate::artefact::compress::Compression;
+use crate::artefact::hash::Hash;
+use crate::parts::Part;
+use crate::target::tests::{PLAIN, kiosk, parse};
+
+fn part(bytes: &[u8]) -> Part {
+    Part {
+        origin: "test".into(),
+        sha256: String::new(),
+        bytes: bytes.to_vec(),
+    }
+}
+
+/// A boot loader that can do everything.
+fn able() -> Vec<u8> {
+    let mut bytes = b"\0silent\0lzmadec\0unlz4\0".to_vec();
+    let bzip2 = [0_u32, 0x04c1_1db7, 0x0982_3b6e, 0x0d43_26d9];
+    let zstd = [16_u32, 18, 20, 22, 24, 28, 32, 40, 48, 64, 128, 256];
+    for word in bzip2.iter().chain(&zstd) {
+        bytes.extend(word.to_le_bytes());
+    }
+    bytes
+}
+
+fn parts(bootloader: Option<&[u8]>) -> Parts {
+    Parts {
+        bootloader: bootloader.map(part),
+        kernel: part(b"kernel"),
+        initramfs: None,
+    }
+}
+
+/// The kiosk with one recipe applied.
+fn applied(recipe: &str) -> Target {
+    let choice = Choice::parse(recipe).unwrap();
+    choice.apply(&kiosk(), &parts(Some(&able()))).unwrap()
+}
+
+/// Why a recipe does not apply to `target`.
+fn refused(recipe: &str, target: &Target, parts: &Parts) -> String {
+    let choice = Choice::parse(recipe).unwrap();
+    let error = choice.apply(target, parts).err();
+    let said = error.map(|e| e.to_string()).unwrap_or_default();
+    let start = format!(
+        "recipe {} does not apply to {}: ",
+        choice.name(),
+        target.spec.name
+    );
+    let why = said.strip_prefix(&start);
+    why.unwrap_or_else(|| panic!("{recipe}: {said}")).to_owned()
+}
+
+/// Every recipe with every value that can be listed.
+fn every_choice() -> Vec<String> {
+    let mut all = Vec::new();
+    for meta in super::all().iter().map(|r| r.meta()) {
+        match meta.values {
+            [] => all.push(meta.name.to_owned()),
+            [""] => all.push(format!("{}=1314816", meta.name)),
+            values => all.extend(values.iter().map(|v| format!("{}={v}", meta.name))),
+        }
+    }
+    all
+}
+
+#[test]
+fn every_recipe_applies_to_the_kiosk_once_and_gives_a_target() {
+    let (kiosk, parts) = (kiosk(), parts(Some(&able())));
+    let packed_already = ["kernel-compression=gzip", "initramfs-compression=gzip"];
+    for name in every_choice() {
+        if packed_already.contains(&&*name) {
+            continue;
+        }
+        let choice = Choice::parse(&name).unwrap();
+        assert_eq!(choice.name(), name);
+        let changed = choice.apply(&kiosk, &parts).unwrap();
+        assert!(!changed.edits.is_empty());
+        let again = Target::parse(changed.dir.clone(), changed.text.clone(), "t").unwrap();
+        assert_eq!(again.text, changed.text);
+        // Comments stay: only lines with a change differ, or are new.
+        let kept = kiosk
+            .text
+            .lines()
+            .filter(|l| changed.text.contains(l))
+            .count();
+        assert!(
+            kept + changed.edits.len() >= kiosk.text.lines().count(),
+            "{name}"
+        );
+        // What is done is done.
+        let why = refused(&name, &changed, &parts);
+        assert!(why.contains("already"), "{name}: {why}");
+        assert!(
+            choice.edits(&kiosk, &parts).is_ok(),
+            "{name}: the kiosk is as it was"
+        );
+    }
+    for name in packed_already {
+        assert!(refused(name, &kiosk, &parts).ends_with("is compressed with gzip already"));
+    }
+}
+
+#[test]
+fn all_at_once_give_a_target_too() {
+    let mut target = kiosk();
+    for meta in super::all().iter().map(|r| r.meta()) {
+        let name = if meta.values == [""] {
+            format!("{}=7", meta.name)
+        } else {
+            meta.name.into()
+        };
+        let choice = Choice::parse(&name).unwrap();
+        target = choice.apply(&target, &parts(Some(&able()))).unwrap();
+    }
+    assert_eq!(
+        target.spec.kernel.cmdline,
+        "console=ttyAMA0,115200 quiet cryptomgr.notests lpj=7"
+    );
+}
+
+#[test]
+fn the_edits_do_what_the_recipe_says() {
+    let environment = |recipe| applied(recipe).spec.bootloader.unwrap().environment;
+    assert_eq!(environment("uboot-bootdelay")["bootdelay"], "0");
+    assert_eq!(environment("uboot-silent")["silent"], "1");
+    assert_eq!(environment("uboot-silent")["silent_linux"], "no");
+    assert_eq!(applied("fit-no-hash").spec.fit.unwrap().hash, Hash::None);
+    let kernel = |recipe| applied(recipe).spec.kernel;
+    assert_eq!(kernel("kernel-compression").compression, Compression::None);
+    assert_eq!(
+        kernel("kernel-compression=lz4").compression,
+        Compression::Lz4
+    );
+    let initramfs = applied("initramfs-compression=zstd")
+        .spec
+        .initramfs
+        .unwrap();
+    assert_eq!(initramfs.compression, Compression::Zstd);
+    assert_eq!(
+        kernel("cmdline-lpj=42").cmdline,
+        "console=ttyAMA0,115200 lpj=42"
+    );
+}
+
+#[test]
+fn a_target_without_what_it_changes_is_refused() {
+    let plain = parse(PLAIN).unwrap();
+    let parts = parts(None);
+    for (recipe, want) in [
+        ("uboot-bootdelay", "the target has no boot loader"),
+        ("uboot-silent", "the target has no boot loader"),
+        ("fit-no-hash", "the target has no FIT"),
+        ("kernel-compression=lz4", "the kernel is not in a FIT"),
+        ("initramfs-compression=lz4", "the target has no initramfs"),
+    ] {
+        assert_eq!(refused(recipe, &plain, &parts), want);
+    }
+}
+
+#[test]
+fn a_boot_loader_that_cannot_is_refused() {
+    for (recipe, option) in [
+        ("uboot-silent", "CONFIG_SILENT_CONSOLE=y"),
+        ("kernel-compression=bzip2", "CONFIG_BZIP2=y"),
+        ("kernel-compression=lzma", "CONFIG_LZMA=y"),
+        ("kernel-compression=lz4", "CONFIG_LZ4=y"),
+        ("kernel-compression=zstd", "CONFIG_ZSTD=y"),
+    ] {
+        let why = refused(recipe, &kiosk(), &parts(Some(b"U-Boot")));
+        assert!(why.contains(option), "{why}");
+    }
+    let none = Choice::parse("kernel-compression=none").unwrap();
+    assert!(none.edits(&kiosk(), &parts(Some(b"U-Boot"))).is_ok());
+}
+
+#[test]
+fn boot_delays() {
+    let with = |delay: &str| {
+        let text = kiosk().text.replace("bootdelay = \"2\"", delay);
+        let target = Target::parse("d".into(), text, "t").unwrap();
+        Choice::parse("uboot-bootdelay")
+            .unwrap()
+            .edits(&target, &parts(None))
+    };
+    for waits in [
+        "",
+        "bootdelay = '1'",
+        "bootdelay = ' 3'",
+        "bootdelay = '2s'",
+    ] {
+        let edits = with(waits).unwrap();
+        assert_eq!(
+            edits,
+            [Edit::set("bootloader.environment.bootdelay", "0")],
+            "{waits}"
+        );
+    }
+    assert_eq!(
+        with("bootdelay = '0'").unwrap_err(),
+        "bootdelay is 0 already"
+    );
+    assert_eq!(
+        with("bootdelay = '-2'").unwrap_err(),
+        "bootdelay is -2 already"
+    );
+    assert!(
+        with("bootdelay = '-1'")
+            .unwrap_err()
+            .contains("not to boot by itself")
+    );
+}
+
+#[test]
+fn the_wish_of_a_silent_linux_is_kept() {
+    let text = kiosk()
+        .text
+        .replace("bootdelay = \"2\"", "silent_linux = \"yes\"");
+    let target = Target::parse("d".into(), text, "t").unwrap();
+    let edits = Choice::parse("uboot-silent")
+        .unwrap()
+        .edits(&target, &parts(Some(&able())));
+    assert_eq!(
+        edits.unwrap(),
+        [Edit::set("bootloader.environment.silent", "1")]
+    );
+}
+
+#[test]
+fn parameters_go_where_the_kernel_reads_them() {
+    let with = |cmdline: &str, recipe: &str| {
+        let target = parse(&PLAIN.replace("a b", cmdline)).unwrap();
+        let edits = Choice::parse(recipe)
+            .unwrap()
+            .edits(&target, &parts(None))?;
+        assert_eq!((edits.len(), &*edits[0].key), (1, "kernel.cmdline"));
+        Ok::<_, String>(edits[0].value.clone())
+    };
+    let quiet = |cmdline| with(cmdline, "cmdline-quiet");
+    for (line, want) in [
+        ("", "quiet"),
+        ("a b ", "a b quiet"),
+        ("a -- single", "a quiet -- single"),
+        ("a -- quiet", "a quiet -- quiet"),
+        (
+            "not.quiet quieter x=quiet",
+            "not.quiet quieter x=quiet quiet",
+        ),
+        ("dyndbg='x quiet y'", "dyndbg='x quiet y' quiet"),
+        ("loglevel=7", "loglevel=7 quiet"),
+    ] {
+        // An apostrophe means nothing to the kernel, so it splits there.
+        let got = quiet(line);
+        if line.contains('\'') {
+            assert_eq!(got.unwrap_err(), "the command line has quiet already");
+        } else {
+            assert_eq!(got.unwrap(), want);
+        }
+    }
+    assert_eq!(
+        quiet("dyndbg=\\\"x quiet\\\"").unwrap(),
+        "dyndbg=\"x quiet\" quiet"
+    );
+    assert!(quiet("a quiet").unwrap_err().contains("has quiet already"));
+    assert!(quiet("ignore_loglevel").unwrap_err().contains("overrides"));
+    assert!(
+        quiet("loglevel=3")
+            .unwrap_err()
+            .contains("as quiet already")
+    );
+    let tests = |line| with(line, "cmdline-no-crypto-tests");
+    assert_eq!(tests("a").unwrap(), "a cryptomgr.notests");
+    assert!(tests("cryptomgr.notests=1").is_err());
+    assert_eq!(with("a", "cmdline-lpj=123").unwrap(), "a lpj=123");
+    assert!(
+        with("lpj=5", "cmdline-lpj=123")
+            .unwrap_err()
+            .contains("has lpj=5 already")
+    );
+}
+
+#[test]
+fn a_number_is_needed_for_the_delay_loop() {
+    let plain = parse(PLAIN).unwrap();
+    for value in [
+        "",
+        "=",
+        "=0",
+        "=-1",
+        "=+1",
+        "=x",
+        "=1.5",
+        "=99999999999999999999",
+    ] {
+        let why = refused(&format!("cmdline-lpj{value}"), &plain, &parts(None));
+        assert!(why.contains("as in cmdline-lpj=1314816"), "{why}");
+    }
+    assert_eq!(Choice::parse("cmdline-lpj").unwrap().name(), "cmdline-lpj");
+    assert_eq!(Choice::parse("cmdline-lpj=").unwrap().name(), "cmdline-lpj");
+    assert_eq!(
+        Choice::parse("cmdline-lpj=5").unwrap().name(),
+        "cmdline-lpj=5"
+    );
+}
+
+#[test]
+fn what_cannot_be_meant_says_what_could() {
+    for (typed, want) in [
+        (
+            "uboot-bootdelai",
+            "no recipe is called uboot-bootdelai (did you mean uboot-bootdelay?)",
+        ),
+        (
+            "quiet",
+            "no recipe is called quiet; `bootlap recipes` lists them",
+        ),
+        ("", "no recipe is called ; `bootlap recipes`"),
+        (
+            "uboot-silent=1",
+            "recipe uboot-silent takes no value; say uboot-silent instead",
+        ),
+        (
+            "uboot-silent=",
+            "recipe uboot-silent takes no value; say uboot-silent instead",
+        ),
+        (
+            "kernel-compression=zst",
+            "recipe kernel-compression takes no value \"zst\" (did you mean zstd?); it takes none, gzip",
+        ),
+        (
+            "kernel-compression=",
+            "recipe kernel-compression takes no value \"\"",
+        ),
+        (
+            "kernel-compression=xz",
+            "recipe kernel-compression takes no value \"xz\"",
+        ),
+    ] {
+        let error = Choice::parse(typed).err().unwrap();
+        assert!(error.to_string().starts_with(want), "{error}\n{want}");
+    }
+    assert_eq!(
+        Choice::parse("kernel-compression").unwrap().name(),
+        "kernel-compression=none"
+    );
+}
+
+#[test]
+fn the_catalogue_is_complete() {
+    let mut names: Vec<&str> = super::all().iter().map(|r| r.meta().name).collect();
+    for meta in super::all().iter().map(|r| r.meta()) {
+        assert!(
+            !meta.title.is_empty() && !meta.risk.is_empty(),
+            "{}",
+            meta.name
+        );
+    }
+    names.sort_unstable();
+    let count = names.len();
+    names.dedup();
+    assert_eq!(names.len(), count);
+}

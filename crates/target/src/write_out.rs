@@ -1,0 +1,152 @@
+//! A target written to a new folder.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Component, Path, PathBuf};
+
+use toml_edit::DocumentMut;
+
+use crate::{Edit, Target, TargetError};
+
+/// Copies the target's folder to `dir` and writes the description, as changed,
+/// into it.
+pub(crate) fn write(target: &Target, dir: &Path) -> Result<(), TargetError> {
+    if fs::symlink_metadata(dir).is_ok() {
+        return Err(TargetError::Recipe(format!(
+            "{} exists already: name a new folder with -o, nothing is written over",
+            dir.display()
+        )));
+    }
+    let from = real(&target.dir)?;
+    if landing(dir)?.starts_with(&from) {
+        return Err(TargetError::Recipe(format!(
+            "{} lies inside the target's own folder {}, which is never written to: name a \
+             folder outside of it with -o",
+            dir.display(),
+            target.dir.display()
+        )));
+    }
+    let text = with_outside_parts(target, &from)?;
+    if let Some(parent) = dir.parent() {
+        fs::create_dir_all(parent).map_err(|e| TargetError::io("create", parent, e))?;
+    }
+    fs::create_dir(dir).map_err(|e| TargetError::io("create", dir, e))?;
+    let file = dir.join("target.toml");
+    let written = copy_folder(&target.dir, dir, Path::new("target.toml"))
+        .and_then(|()| fs::write(&file, text).map_err(|e| TargetError::io("write", &file, e)));
+    if written.is_err() {
+        // It was made a moment ago, and half a target helps nobody.
+        let _ = fs::remove_dir_all(dir);
+    }
+    written
+}
+
+fn real(dir: &Path) -> Result<PathBuf, TargetError> {
+    fs::canonicalize(dir).map_err(|e| TargetError::io("read", dir, e))
+}
+
+/// Where a folder will be once it is created, links on the way followed.
+fn landing(dir: &Path) -> Result<PathBuf, TargetError> {
+    let absolute = std::path::absolute(dir).map_err(|e| TargetError::io("create", dir, e))?;
+    let there = absolute.ancestors().find(|a| a.exists());
+    let there = there.unwrap_or(Path::new("/"));
+    let rest = absolute.strip_prefix(there).unwrap_or(Path::new(""));
+    let mut at = real(there)?;
+    for component in rest.components() {
+        match component {
+            Component::ParentDir => drop(at.pop()),
+            other => at.push(other),
+        }
+    }
+    Ok(at)
+}
+
+/// The description, in which parts that lie outside of the folder (such as
+/// `../output/images/Image`) have absolute names: the copy may be anywhere.
+fn with_outside_parts(target: &Target, from: &Path) -> Result<String, TargetError> {
+    let spec = &target.spec;
+    let mut parts = vec![("kernel.image".to_owned(), &spec.kernel.image)];
+    if let Some(bootloader) = &spec.bootloader {
+        parts.push(("bootloader.image".to_owned(), &bootloader.image));
+    }
+    if let Some(initramfs) = &spec.initramfs {
+        let tree = initramfs
+            .tree
+            .iter()
+            .map(|t| ("initramfs.tree".to_owned(), t));
+        let key = |at: &str| toml_edit::Key::new(at).to_string();
+        let files = initramfs.files.iter();
+        let files = files.map(|(at, f)| (format!("initramfs.files.{}", key(at)), f));
+        parts.extend(tree.chain(files));
+    }
+    let outside = parts.into_iter().filter_map(|(key, name)| {
+        let relative = !name.starts_with("package:") && !name.starts_with('/');
+        let part = fs::canonicalize(from.join(name)).ok()?;
+        let moved = relative && leaves(name.as_ref()) && !part.starts_with(from);
+        let part = part.to_str().filter(|_| moved)?;
+        Some(Edit::set(&key, part))
+    });
+    let edits: Vec<Edit> = outside.collect();
+    if edits.is_empty() {
+        return Ok(target.text.clone());
+    }
+    let broken = |why| TargetError::Recipe(format!("{}: {why}", spec.name));
+    let mut doc: DocumentMut = target.text.parse().map_err(|e| broken(format!("{e}")))?;
+    for edit in &edits {
+        edit.apply(&mut doc).map_err(broken)?;
+    }
+    Ok(doc.to_string())
+}
+
+/// Whether a relative path goes above where it starts.
+fn leaves(path: &Path) -> bool {
+    let mut depth = 0_i32;
+    path.components().any(|c| {
+        match c {
+            Component::ParentDir => depth -= 1,
+            Component::Normal(_) => depth += 1,
+            _ => {}
+        }
+        depth < 0
+    })
+}
+
+/// Copies all but the file `except`. Links stay links, with the same words:
+/// most belong to an initramfs, where they mean places on the target.
+fn copy_folder(from: &Path, to: &Path, except: &Path) -> Result<(), TargetError> {
+    let read = |e| TargetError::io("read", from, e);
+    let entries = fs::read_dir(from).map_err(read)?;
+    let names: io::Result<Vec<OsString>> = entries.map(|e| Ok(e?.file_name())).collect();
+    for name in names.map_err(read)? {
+        if Path::new(&name) == except {
+            continue;
+        }
+        let (source, dest) = (from.join(&name), to.join(&name));
+        let meta =
+            fs::symlink_metadata(&source).map_err(|e| TargetError::io("read", &source, e))?;
+        let copied = if meta.is_dir() {
+            fs::create_dir(&dest).map_err(|e| TargetError::io("create", &dest, e))?;
+            copy_folder(&source, &dest, Path::new(""))?;
+            // Last: a folder may forbid writing into it.
+            fs::set_permissions(&dest, meta.permissions())
+        } else if meta.is_symlink() {
+            fs::read_link(&source).and_then(|points_to| symlink(points_to, &dest))
+        } else if meta.is_file() {
+            fs::copy(&source, &dest).map(drop)
+        } else {
+            // Reading a pipe would wait for ever.
+            Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "neither a file, a folder nor a link; remove it",
+            ))
+        };
+        copied.map_err(|e| TargetError::io("copy", &source, e))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "write_out_tests.rs"]
+mod tests;
