@@ -44,6 +44,31 @@ impl<'a> Boot<'a> {
         spans_in(self.timeline, kind, |n| n == name)
     }
 
+    /// Where in this boot lies what `found` shows of the explained one, which
+    /// has times of its own: the silence behind the last line before it that
+    /// both boots print, if it is about as long.
+    pub(crate) fn silence_like(&self, found: &Found<'_>) -> Option<Found<'a>> {
+        let explained = self.explained?;
+        let theirs = spans_in(explained, TrackKind::Console, |_| true);
+        let mut ours = spans_in(self.timeline, TrackKind::Console, |_| true);
+        let before = theirs.iter().rev().filter(|l| l.end_ns <= found.start_ns);
+        let at = before
+            .map(|line| message(explained.text(line.span.name)))
+            .find_map(|said| {
+                let same = |l: &Found<'_>| message(self.timeline.text(l.span.name)) == said;
+                ours.iter().rposition(same)
+            })?;
+        let end_ns = ours.get(at + 1)?.start_ns;
+        let line = ours.swap_remove(at);
+        let silence = Found {
+            span: line.span,
+            start_ns: line.end_ns,
+            end_ns,
+        };
+        let is_like = silence.ns() >= found.ns() / 2 && silence.ns() / 2 <= found.ns();
+        is_like.then_some(silence)
+    }
+
     /// The recipe, typed as `name`, if it applies to the target; else why not.
     pub(crate) fn recipe(&self, name: &str) -> Result<String, String> {
         let Some((target, parts)) = self.target else {
@@ -60,12 +85,19 @@ impl<'a> Boot<'a> {
             .target
             .map_or("", |(t, _)| t.spec.kernel.cmdline.as_str());
         let said = cmdline.split_whitespace().find_map(|word| {
-            let (_, options) = word.strip_prefix("console=")?.split_once(',')?;
+            // The speed is last: `ttyS0,115200n8`, `uart8250,mmio,0xff5e0000,115200`.
+            let (_, options) = word.strip_prefix("console=")?.rsplit_once(',')?;
             let digits: String = options.chars().take_while(char::is_ascii_digit).collect();
             digits.parse().ok().filter(|baud| *baud > 0)
         });
         said.unwrap_or(DEFAULT_BAUD)
     }
+}
+
+/// A console line without the kernel's time in front.
+fn message(line: &str) -> &str {
+    let timed = line.strip_prefix('[').and_then(|l| l.split_once("] "));
+    timed.map_or(line, |(_, message)| message).trim()
 }
 
 /// What nearly every board's console runs at.

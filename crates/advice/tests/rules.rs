@@ -1,0 +1,410 @@
+//! Each rule on a boot that shows what it looks for, and on one that does not.
+
+mod common;
+
+use bootlap_advice::{Boot, SavingKind, advise, all};
+use bootlap_model::TrackKind::{Bootloader, Console, Initcall, Kernel, Userspace};
+use bootlap_model::{Milestone, SpanEnd, Stamp};
+use common::{Builder, MS, found, target, target_with};
+
+fn at(ns: i64) -> SpanEnd {
+    SpanEnd::At(Stamp::new(ns, 0))
+}
+
+#[test]
+fn nothing_seen_nothing_advised() {
+    assert_eq!(Builder::new().advice(), []);
+    let empty = bootlap_model::Timeline::default();
+    let boot = Boot {
+        timeline: &empty,
+        explained: Some(&empty),
+        target: None,
+    };
+    assert_eq!(advise(&boot), []);
+}
+
+#[test]
+fn waiting_for_a_key() {
+    let waits = |ns| Builder::new().span(Bootloader, "autoboot wait", 7, 7 + ns);
+    let (target, parts) = target();
+    let boot = waits(2_000 * MS);
+    let advice = boot.advice_for(Some((&target, &parts)));
+    let finding = found(&advice, "uboot-bootdelay").unwrap();
+    assert_eq!(finding.saving.ns, 2_000 * MS);
+    assert_eq!(finding.saving.kind, SavingKind::ThisBoot);
+    assert_eq!(finding.recipe.as_deref(), Some("uboot-bootdelay"));
+    assert_eq!(finding.at_ns, Some([7, 7 + 2_000 * MS]));
+    assert_eq!(finding.evidence, [boot.timeline.spans[0].evidence]);
+
+    assert_eq!(waits(MS - 1).advice(), []);
+    let unknown = |end| Builder::new().with_args(Bootloader, "autoboot wait", (7, end), &[]);
+    assert_eq!(unknown(SpanEnd::Unknown).advice(), []);
+    assert_eq!(unknown(SpanEnd::OpenAtCut).advice(), []);
+    // Of that name, but somewhere else.
+    let user = Builder::new().span(Userspace, "autoboot wait", 0, 5_000 * MS);
+    assert_eq!(user.advice(), []);
+}
+
+#[test]
+fn what_is_done_already_has_no_recipe() {
+    let (target, parts) = target_with(&[("= \"2\"", "= \"0\""), ("crc32", "none")]);
+    let boot = Builder::new()
+        .span(Bootloader, "autoboot wait", 0, 50 * MS)
+        .span(Bootloader, "hash check", 50 * MS, 90 * MS);
+    let advice = boot.advice_for(Some((&target, &parts)));
+    assert_eq!(advice.len(), 2);
+    assert!(advice.iter().all(|f| f.recipe.is_none()), "{advice:?}");
+}
+
+#[test]
+fn checking_hashes() {
+    let boot = Builder::new()
+        .span(Bootloader, "hash check", 10 * MS, 20 * MS)
+        .span(Bootloader, "hash check", 30 * MS, 60 * MS);
+    let (target, parts) = target();
+    let advice = boot.advice_for(Some((&target, &parts)));
+    let finding = found(&advice, "fit-no-hash").unwrap();
+    assert_eq!(finding.saving.ns, 40 * MS, "both together");
+    assert_eq!(finding.at_ns, Some([30 * MS, 60 * MS]), "the longest");
+    assert_eq!(finding.recipe.as_deref(), Some("fit-no-hash"));
+    assert_eq!(finding.evidence.len(), 2);
+    let short = Builder::new().span(Bootloader, "hash check", 0, MS - 1);
+    assert_eq!(short.advice(), []);
+    // A signature is what makes a boot secure.
+    let args = [("algo", "sha256,rsa2048:key")];
+    let signed = Builder::new().with_args(Bootloader, "hash check", (0, at(90 * MS)), &args);
+    assert_eq!(signed.advice(), []);
+}
+
+/// A boot whose loader moves 1000 bytes in `copy_ns`.
+fn copies(copy_ns: i64) -> Builder {
+    let args = [("bytes", "1000")];
+    Builder::new().with_args(Bootloader, "load ramdisk", (0, at(copy_ns)), &args)
+}
+
+#[test]
+fn decompressing_the_kernel() {
+    // 1000 bytes in 10 us: a kernel of 1 000 000 bytes takes 10 ms to copy.
+    let boot = copies(10_000).span(Bootloader, "uncompress kernel", 0, 300 * MS);
+    for image in ["\"Image\"", "\"Image.gz\""] {
+        let (target, parts) = target_with(&[("\"Image\"", image)]);
+        let advice = boot.advice_for(Some((&target, &parts)));
+        let finding = found(&advice, "kernel-compression").unwrap();
+        assert_eq!(finding.saving.ns, 290 * MS, "{image}: by its size unpacked");
+        assert_eq!(finding.recipe.as_deref(), Some("kernel-compression=none"));
+        assert_eq!(
+            finding.why,
+            "it takes 300 ms; a copy would take about 10 ms"
+        );
+    }
+    // A copy that is slower than the decompression saves nothing.
+    let (target, parts) = target();
+    let slow = copies(400_000).span(Bootloader, "uncompress kernel", 0, 300 * MS);
+    assert_eq!(slow.advice_for(Some((&target, &parts))), []);
+}
+
+#[test]
+fn decompressing_a_kernel_of_unknown_size() {
+    for boot in [
+        copies(10_000).span(Bootloader, "uncompress kernel", 0, 300 * MS),
+        Builder::new().span(Bootloader, "uncompress kernel", 0, 300 * MS),
+    ] {
+        let advice = boot.advice();
+        let finding = found(&advice, "kernel-compression").unwrap();
+        assert_eq!(finding.saving.ns, 300 * MS);
+        assert_eq!(finding.recipe, None);
+        assert!(
+            !finding.why.contains("copy"),
+            "nothing is known of it: {}",
+            finding.why
+        );
+        assert!(
+            finding.saving.basis.contains("at most"),
+            "{}",
+            finding.saving.basis
+        );
+    }
+}
+
+#[test]
+fn decompressing_the_initramfs() {
+    // 500 000 bytes at 10 ns each: 5 ms.
+    let boot = copies(10_000).span(Kernel, "unpack initramfs", 0, 200 * MS);
+    let (target, parts) = target();
+    let advice = boot.advice_for(Some((&target, &parts)));
+    let finding = found(&advice, "initramfs-compression").unwrap();
+    assert_eq!(finding.saving.ns, 195 * MS);
+    assert_eq!(
+        finding.recipe.as_deref(),
+        Some("initramfs-compression=none")
+    );
+
+    assert_eq!(boot.advice(), [], "it may not be compressed at all");
+    let (target, parts) = target_with(&[("compression = \"gzip\"\nfiles", "files")]);
+    assert_eq!(boot.advice_for(Some((&target, &parts))), []);
+}
+
+#[test]
+fn testing_ciphers() {
+    let tests = |ns| Builder::new().span(Initcall, "crypto_algapi_init", 5, 5 + ns);
+    let (target, parts) = target();
+    let own = tests(700 * MS);
+    let advice = own.advice_for(Some((&target, &parts)));
+    let finding = found(&advice, "cmdline-no-crypto-tests").unwrap();
+    assert_eq!(finding.saving.ns, 700 * MS);
+    assert_eq!(finding.recipe.as_deref(), Some("cmdline-no-crypto-tests"));
+    assert_eq!(finding.at_ns, Some([5, 5 + 700 * MS]));
+    assert_eq!(finding.evidence.len(), 1);
+
+    // Seen in another boot, whose times mean nothing in this one.
+    let plain = Builder::new();
+    let advice = advise(&Boot {
+        timeline: &plain.timeline,
+        explained: Some(&own.timeline),
+        target: None,
+    });
+    let finding = found(&advice, "cmdline-no-crypto-tests").unwrap();
+    assert_eq!((finding.at_ns, finding.evidence.len()), (None, 0));
+    assert_eq!(finding.saving.ns, 700 * MS);
+
+    assert_eq!(tests(MS - 1).advice(), []);
+}
+
+#[test]
+fn what_another_boot_explains_is_pointed_at_in_this_one() {
+    let explained = Builder::new()
+        .span(
+            Console,
+            "[    0.700000] evm: HMAC attrs: 0x1",
+            10 * MS,
+            11 * MS,
+        )
+        .span(
+            Console,
+            "[    0.700100] calling  crypto_algapi_init+0x0/0xb0 @ 1",
+            12 * MS,
+            13 * MS,
+        )
+        .span(Initcall, "crypto_algapi_init", 13 * MS, 713 * MS);
+    let boot = |silence| {
+        Builder::new()
+            .span(
+                Console,
+                "[    0.600000] evm: HMAC attrs: 0x1",
+                5 * MS,
+                6 * MS,
+            )
+            .span(
+                Console,
+                "[    1.300000] clk: off",
+                6 * MS + silence,
+                900 * MS,
+            )
+    };
+    let place = |silence| {
+        let own = boot(silence);
+        let advice = advise(&Boot {
+            timeline: &own.timeline,
+            explained: Some(&explained.timeline),
+            target: None,
+        });
+        let finding = found(&advice, "cmdline-no-crypto-tests").unwrap();
+        (finding.at_ns, finding.evidence.len())
+    };
+    assert_eq!(place(690 * MS), (Some([6 * MS, 696 * MS]), 1));
+    // A silence of another length is another matter.
+    assert_eq!(place(20 * MS), (None, 0));
+}
+
+const CALIBRATING: &str = "Calibrating delay loop... 262.96 BogoMIPS (lpj=1314816)";
+
+#[test]
+fn calibrating_the_delay_loop() {
+    let boot = |text: &str, ns| {
+        Builder::new()
+            .span(Console, "before", 0, MS)
+            .span(Console, text, 2 * MS, 3 * MS)
+            .span(Console, "after", 2 * MS + ns, 900 * MS)
+    };
+    let (target, parts) = target();
+    let advice = boot(CALIBRATING, 60 * MS).advice_for(Some((&target, &parts)));
+    let finding = found(&advice, "cmdline-lpj").unwrap();
+    assert_eq!(finding.saving.ns, 60 * MS);
+    assert_eq!(finding.recipe.as_deref(), Some("cmdline-lpj=1314816"));
+    assert_eq!(finding.fix, "add `lpj=1314816` to the command line");
+    assert_eq!(finding.at_ns, Some([2 * MS, 62 * MS]));
+
+    let timer = "Calibrating delay loop (skipped), value calculated using timer frequency.. \
+                 125.00 BogoMIPS (lpj=625000)";
+    let preset = "Calibrating delay loop (skipped) preset value.. 1 BogoMIPS (lpj=5)";
+    for (text, ns) in [(timer, 60 * MS), (preset, 60 * MS), (CALIBRATING, MS - 1)] {
+        assert_eq!(boot(text, ns).advice(), [], "{text}");
+    }
+    // Nothing after it, so nobody knows when it was over.
+    let last = Builder::new().span(Console, CALIBRATING, 0, 60 * MS);
+    assert_eq!(last.advice(), []);
+    // Cut before the number.
+    let advice = boot("Calibrating delay loop...", 60 * MS).advice_for(Some((&target, &parts)));
+    let finding = found(&advice, "cmdline-lpj").unwrap();
+    assert_eq!(finding.recipe, None);
+    assert_eq!(finding.fix, "add `lpj=<value>` to the command line");
+    // What follows the number is not part of it.
+    let text = "Calibrating delay loop... 1 BogoMIPS (lpj=77) x2 <b>";
+    let advice = boot(text, 60 * MS).advice_for(Some((&target, &parts)));
+    let finding = found(&advice, "cmdline-lpj").unwrap();
+    assert_eq!(finding.recipe.as_deref(), Some("cmdline-lpj=77"));
+}
+
+/// `boot_bytes` printed before the kernel, `kernel_bytes` by it, and more
+/// after its first program started.
+fn prints(boot_bytes: usize, kernel_bytes: usize) -> Builder {
+    Builder::new()
+        .printed(boot_bytes, 0)
+        .milestone(Milestone::KernelEntry, 10)
+        .printed(kernel_bytes, 10)
+        .milestone(Milestone::UserEntry, 20)
+        .printed(100_000, 20)
+}
+
+#[test]
+fn printing_on_the_console() {
+    let (target, parts) = target();
+    let advice = prints(960, 1920).advice_for(Some((&target, &parts)));
+    // 960 bytes a second at 9600 baud.
+    let kernel = found(&advice, "cmdline-quiet").unwrap();
+    assert_eq!(kernel.saving.ns, 2_000 * MS);
+    assert_eq!(kernel.saving.kind, SavingKind::PredictedBoard);
+    assert_eq!(
+        kernel.saving.basis,
+        "1920 bytes at 9600 baud, ten bits each"
+    );
+    assert_eq!(kernel.recipe.as_deref(), Some("cmdline-quiet"));
+    let loader = found(&advice, "uboot-silent").unwrap();
+    assert_eq!(loader.saving.ns, 1_000 * MS);
+    assert_eq!(loader.recipe.as_deref(), Some("uboot-silent"));
+
+    assert_eq!(prints(255, 255).advice(), []);
+    // 115 200 baud unless the target says otherwise.
+    let advice = prints(0, 11_520).advice();
+    let finding = found(&advice, "cmdline-quiet").unwrap();
+    assert_eq!((finding.saving.ns, &finding.recipe), (1_000 * MS, &None));
+    assert!(found(&advice, "uboot-silent").is_none());
+}
+
+#[test]
+fn a_loader_that_cannot_be_silent_is_named() {
+    let (target, mut parts) = target();
+    parts.bootloader.as_mut().unwrap().bytes.clear();
+    let advice = prints(960, 0).advice_for(Some((&target, &parts)));
+    let finding = found(&advice, "uboot-silent").unwrap();
+    assert_eq!(finding.recipe, None);
+    assert!(
+        finding.fix.contains("CONFIG_SILENT_CONSOLE"),
+        "{}",
+        finding.fix
+    );
+    let advice = prints(960, 0).advice();
+    let finding = found(&advice, "uboot-silent").unwrap();
+    assert_eq!(finding.fix, "set `silent=1` in U-Boot's environment");
+}
+
+#[test]
+fn a_quiet_kernel_is_not_told_to_be_quiet() {
+    let quiet = [("n8", "n8 quiet")];
+    let (target, parts) = target_with(&quiet);
+    let advice = prints(0, 11_520).advice_for(Some((&target, &parts)));
+    assert_eq!(advice, [], "what it still prints is what is wrong");
+}
+
+#[test]
+fn without_a_known_start_of_the_kernel_nobody_is_blamed() {
+    // Everything would be the kernel's otherwise: user space's messages, too.
+    assert_eq!(Builder::new().printed(50_000, 0).advice(), []);
+    let handover = Builder::new()
+        .printed(500, 0)
+        .milestone(Milestone::BootloaderHandover, 10)
+        .printed(600, 10)
+        .milestone(Milestone::InitStart, 20)
+        .printed(700, 20);
+    let advice = handover.advice();
+    let of = |rule| found(&advice, rule).unwrap().why.clone();
+    assert!(of("uboot-silent").starts_with("500 bytes"));
+    assert!(of("cmdline-quiet").starts_with("600 bytes"));
+}
+
+#[test]
+fn the_largest_saving_of_this_boot_comes_first() {
+    let boot = prints(960, 96_000)
+        .span(Bootloader, "hash check", 0, 30 * MS)
+        .span(Bootloader, "autoboot wait", 0, 20 * MS)
+        .span(Initcall, "crypto_algapi_init", 0, 40 * MS);
+    let advice = boot.advice();
+    let order: Vec<&str> = advice.iter().map(|f| f.rule.as_str()).collect();
+    assert_eq!(
+        order,
+        [
+            "cmdline-no-crypto-tests",
+            "fit-no-hash",
+            "uboot-bootdelay",
+            "cmdline-quiet",
+            "uboot-silent",
+        ],
+        "predicted savings come last, however large"
+    );
+    assert_eq!(boot.advice(), advice, "and always the same");
+}
+
+#[test]
+fn the_catalogue_names_recipes() {
+    let recipes: Vec<&str> = bootlap_target::recipe::all()
+        .iter()
+        .map(|r| r.meta().name)
+        .collect();
+    let mut seen = Vec::new();
+    for meta in all().iter().map(|r| r.meta()) {
+        assert!(recipes.contains(&meta.name), "{} has no recipe", meta.name);
+        assert!(!meta.title.is_empty() && !seen.contains(&meta.name));
+        seen.push(meta.name);
+    }
+}
+
+#[test]
+fn hostile_times_and_texts_do_no_harm() {
+    let names = [
+        (Bootloader, "autoboot wait"),
+        (Bootloader, "hash check"),
+        (Bootloader, "uncompress kernel"),
+        (Bootloader, "load ramdisk"),
+        (Kernel, "unpack initramfs"),
+        (Initcall, "crypto_algapi_init"),
+        (Console, CALIBRATING),
+        (Console, "Calibrating delay loop lpj="),
+        (Console, "Calibrating delay loop lpj=\u{661}\u{1f600}"),
+        (Console, "x"),
+    ];
+    let times = [i64::MIN, -1, 0, 1, i64::MAX];
+    let bytes = ["", "0", "-1", "1", "1e-300", "1e300", "nan", "inf", "x"];
+    let (target, parts) = target_with(&[("9600n8", "0,1"), ("= \"2\"", "= \"x\"")]);
+    for start in times {
+        for end in times {
+            for bytes in bytes {
+                let mut boot = Builder::new();
+                for kind in [Milestone::KernelEntry, Milestone::UserEntry] {
+                    boot = boot.milestone(kind, end);
+                }
+                for (kind, name) in names.iter().chain(&names) {
+                    let args = [("bytes", bytes)];
+                    boot = boot.with_args(*kind, name, (start, at(end)), &args);
+                    boot = boot.with_args(*kind, name, (end, SpanEnd::Unknown), &args);
+                }
+                for finding in boot
+                    .advice_for(Some((&target, &parts)))
+                    .iter()
+                    .chain(&boot.advice())
+                {
+                    assert!(finding.saving.ns >= MS, "{finding:?}");
+                }
+            }
+        }
+    }
+}
