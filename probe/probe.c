@@ -9,8 +9,9 @@
  *                UART model is covered, port I/O included, and guest code is
  *                not instrumented at all: stamping costs nothing measurable.
  *   -plugin      watches code being translated, to see the first instruction
- *                of the kernel's half of the address space and the first
- *                system call of user space. It unregisters itself after that.
+ *                of the kernel image (which may unpack itself first), of the
+ *                kernel's half of the address space, and the first system call
+ *                of user space. It unregisters itself after that.
  *
  * Times are the virtual clock in ns. Instructions come from QEMU's own icount
  * counter, which is exact (a counter per translation block would count the
@@ -30,6 +31,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -66,7 +68,7 @@ static size_t (*insn_data_v3)(const struct plugin_insn *, void *, size_t);
 
 /* ---- records ---- */
 
-enum mark { MARK_KERNEL = 1, MARK_USER = 2 };
+enum mark { MARK_KERNEL = 1, MARK_USER = 2, MARK_IMAGE = 3 };
 #define IS_MARK (UINT64_C(1) << 63)
 
 static int stamps_fd = -1;
@@ -143,49 +145,54 @@ EXPORT ssize_t writev(int fd, const struct iovec *iov, int iovcnt)
 
 /* ---- where the boot loader, the kernel and user space begin ---- */
 
-static struct {
-	uint64_t kernel_base;     /* kernel code lives at or above this address */
-	unsigned char syscall[4]; /* an instruction that only user space executes */
-	size_t syscall_len;
-} arch;
+struct code {
+	size_t len;
+	unsigned char bytes[4];
+};
 
+static const struct arch {
+	const char *name;        /* as QEMU calls it */
+	uint64_t kernel_base;    /* kernel code lives at or above this address */
+	struct code syscalls[2]; /* instructions that only user space executes */
+} archs[] = {
+	{"aarch64", UINT64_C(0xffff) << 48, {{4, {0x01, 0x00, 0x00, 0xd4}}}},
+	{"arm", 0xc0000000, {{4, {0x00, 0x00, 0x00, 0xef}}, {2, {0x00, 0xdf}}}},
+	{"riscv64", UINT64_C(0xffff) << 48, {{4, {0x73, 0x00, 0x00, 0x00}}}},
+	{"x86_64", UINT64_C(0xffff) << 48, {{2, {0x0f, 0x05}}, {2, {0xcd, 0x80}}}},
+	{"i386", 0xc0000000, {{2, {0xcd, 0x80}}, {2, {0x0f, 0x34}}}},
+};
+
+static const struct arch *arch;
+static uint64_t image_entry;
+static bool wait_for_image;
 static bool seen_kernel;
 
 static bool set_arch(const char *name)
 {
-	static const struct {
-		const char *name;
-		uint64_t base;
-		unsigned char insn[4];
-		size_t len;
-	} known[] = {
-		{"aarch64", UINT64_C(0xffff) << 48, {0x01, 0x00, 0x00, 0xd4}, 4},
-		{"arm", 0xc0000000, {0x00, 0x00, 0x00, 0xef}, 4},
-		{"riscv64", UINT64_C(0xffff) << 48, {0x73, 0x00, 0x00, 0x00}, 4},
-		{"x86_64", UINT64_C(0xffff) << 48, {0x0f, 0x05}, 2},
-	};
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-		if (strcmp(name, known[i].name) != 0)
-			continue;
-		arch.kernel_base = known[i].base;
-		memcpy(arch.syscall, known[i].insn, sizeof arch.syscall);
-		arch.syscall_len = known[i].len;
-		return true;
-	}
-	return false;
+	for (size_t i = 0; i < sizeof archs / sizeof *archs; i++)
+		if (strcmp(name, archs[i].name) == 0)
+			arch = &archs[i];
+	return arch != NULL;
 }
 
 static bool is_syscall(const struct plugin_insn *insn)
 {
 	unsigned char code[4];
+	size_t len = insn_size(insn);
 
-	if (insn_size(insn) != arch.syscall_len)
-		return false;
-	if (insn_data_v3)
-		insn_data_v3(insn, code, arch.syscall_len);
-	else
-		memcpy(code, insn_data_v1(insn), arch.syscall_len);
-	return memcmp(code, arch.syscall, arch.syscall_len) == 0;
+	for (size_t i = 0; i < 2; i++) {
+		const struct code *syscall = &arch->syscalls[i];
+
+		if (len == 0 || len != syscall->len)
+			continue;
+		if (insn_data_v3)
+			insn_data_v3(insn, code, len);
+		else
+			memcpy(code, insn_data_v1(insn), len);
+		if (memcmp(code, syscall->bytes, len) == 0)
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -194,8 +201,13 @@ static bool is_syscall(const struct plugin_insn *insn)
  */
 static void tb_translated(plugin_id id, struct plugin_tb *tb)
 {
-	bool in_kernel = tb_vaddr(tb) >= arch.kernel_base;
+	uint64_t address = tb_vaddr(tb);
+	bool in_kernel = address >= arch->kernel_base;
 
+	if (wait_for_image && (image_entry == 0 || address == image_entry)) {
+		wait_for_image = false;
+		record_mark(MARK_IMAGE);
+	}
 	if (!seen_kernel) {
 		if (in_kernel) {
 			seen_kernel = true;
@@ -254,7 +266,8 @@ static bool open_stamps(const char *path, bool counted)
 
 /*
  * Arguments: console=PATH of the chardev's file, stamps=PATH to write,
- * counted=on when QEMU runs with -icount.
+ * counted=on when QEMU runs with -icount, image=ADDRESS where the kernel image
+ * is entered (0: it is what runs first).
  */
 EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info,
 			       int argc, char **argv)
@@ -262,6 +275,7 @@ EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info,
 	const char *console = option(argc, argv, "console");
 	const char *stamps = option(argc, argv, "stamps");
 	const char *counted_arg = option(argc, argv, "counted");
+	const char *image = option(argc, argv, "image");
 	struct stat st;
 
 	if (!console || !stamps) {
@@ -303,6 +317,10 @@ EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info,
 		memcpy(&insn_data_v3, &data, sizeof data);
 	else
 		memcpy(&insn_data_v1, &data, sizeof data);
+	if (image) {
+		image_entry = strtoull(image, NULL, 0);
+		wait_for_image = true;
+	}
 	on_tb_trans(id, tb_translated);
 	return 0;
 }

@@ -106,6 +106,7 @@ fn sounds<'t>(view: &View<'t>) -> Vec<(Stamp, Stamp, &'t str)> {
         .collect();
     let silent = [
         Milestone::PowerOn,
+        Milestone::KernelImage,
         Milestone::KernelEntry,
         Milestone::UserEntry,
     ];

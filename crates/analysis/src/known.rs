@@ -17,6 +17,10 @@ pub(crate) struct Known<'t> {
     pub(crate) own: Vec<(Stamp, Stamp)>,
 }
 
+/// The stage before the kernel runs where it was linked to run: its first
+/// instructions, and on some architectures it unpacks itself.
+pub(crate) const HEAD: &str = "image start-up";
+
 /// The stage that ends where the kernel's log can begin.
 pub(crate) const BEFORE_CLOCK: &str = "before its clock";
 
@@ -51,6 +55,10 @@ pub(crate) fn known<'t>(
     };
     let entry = view.milestone(Milestone::KernelEntry);
     let clock = view.milestone(Milestone::KernelClockStart);
+    let image = view.milestone(Milestone::KernelImage);
+    if let (Some(image), Some(entry)) = (image, entry) {
+        add(HEAD.to_owned(), None, image, entry, 1);
+    }
     if let (Some(entry), Some(clock)) = (entry, clock) {
         add(BEFORE_CLOCK.to_owned(), None, entry, clock, 1);
     }

@@ -71,8 +71,9 @@ pub(crate) struct Demo {
     /// The target's folder.
     #[arg(default_value = "targets/kiosk")]
     pub(crate) target: PathBuf,
-    /// Layout perturbations on each side of an experiment.
-    #[arg(short = 'k', long, value_name = "K", default_value_t = 8)]
+    /// Layout perturbations on each side of an experiment; fewer than 4 prove nothing.
+    #[arg(short = 'k', long, value_name = "K", default_value_t = 8,
+          value_parser = clap::value_parser!(u32).range(4..=1000))]
     pub(crate) layouts: u32,
     #[command(flatten)]
     pub(crate) lab: LabArgs,
@@ -83,7 +84,7 @@ pub(crate) struct Boot {
     /// The target's folder, or a recorded run to play again.
     pub(crate) target: PathBuf,
     /// How often [default: 2 in simulated time, to see that they are equal; else 1].
-    #[arg(short = 'n', long)]
+    #[arg(short = 'n', long, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) boots: Option<u32>,
     /// More words on the kernel's command line.
     #[arg(long, value_name = "WORDS", default_value = "")]
@@ -169,8 +170,9 @@ pub(crate) struct Try {
     /// Measure all of them together as well.
     #[arg(long)]
     pub(crate) together: bool,
-    /// Layout perturbations on each side.
-    #[arg(short = 'k', long, value_name = "K", default_value_t = 8)]
+    /// Layout perturbations on each side; fewer than 4 prove nothing.
+    #[arg(short = 'k', long, value_name = "K", default_value_t = 8,
+          value_parser = clap::value_parser!(u32).range(4..=1000))]
     pub(crate) layouts: u32,
     /// The results as JSON.
     #[arg(long)]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use bootlap_advice::Finding;
 use bootlap_analysis::{costs, gaps, phases};
-use bootlap_lab::{Mode, Run};
+use bootlap_lab::Run;
 use bootlap_model::Timeline;
 use bootlap_report::{About, Report};
 use bootlap_sources::{HEAD_LEN, Hints, Input, Source, SourceError, named};
@@ -92,14 +92,17 @@ pub(crate) fn read_run(run: &Run) -> Result<Recorded, Failure> {
     let qemu = |key: &str| m.machine[key].as_str().unwrap_or_default().to_owned();
     let about = About {
         target: m.target.clone(),
+        path: m.target_path.clone(),
         run: run.dir.display().to_string(),
         machine: format!("{} {}", qemu("program"), qemu("version"))
             .trim()
             .to_owned(),
         mode: m.mode.name().to_owned(),
-        time: match m.mode {
-            Mode::Sim => "simulated",
-            Mode::Plain => "measured",
+        // Without the probe the host stamps, whatever time the guest runs in.
+        time: if timeline.clocks.iter().any(|c| c.simulated) {
+            "simulated"
+        } else {
+            "measured"
         }
         .to_owned(),
         identical: None,
@@ -165,11 +168,22 @@ fn source(
         bytes,
         hints,
     };
-    source.read(input, timeline).map_err(|e| {
+    let read = source.read(input, timeline).map_err(|e| {
         let exit = match &e {
             SourceError::NotThisFormat { .. } => Exit::NothingUsable,
             SourceError::Io(_) => Exit::Internal,
         };
         Failure::new(exit, format!("{label}: {e}"))
-    })
+    });
+    read?;
+    if timeline.spans.is_empty() && timeline.marks.is_empty() {
+        let failure = Failure::new(
+            Exit::NothingUsable,
+            format!("{label}: nothing in it has a time"),
+        );
+        return Err(failure.hint(
+            "bootlap reads its own runs, and console logs with kernel times ([    0.123456] …)",
+        ));
+    }
+    Ok(())
 }

@@ -83,7 +83,11 @@ impl From<LabError> for Failure {
 impl From<bootlap_lab::RunError> for Failure {
     fn from(e: bootlap_lab::RunError) -> Self {
         let exit = match &e {
-            bootlap_lab::RunError::Io { .. } => Exit::Internal,
+            bootlap_lab::RunError::Io { source, .. }
+                if source.kind() != std::io::ErrorKind::NotFound =>
+            {
+                Exit::Internal
+            }
             _ => Exit::NothingUsable,
         };
         Failure::new(exit, e)

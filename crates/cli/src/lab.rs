@@ -66,6 +66,11 @@ impl<'a> Lab<'a> {
         self.args.seed
     }
 
+    /// Whether the host stamps the console, so that only its bytes can be equal.
+    pub(crate) fn host_stamps(&self) -> bool {
+        self.args.no_probe
+    }
+
     pub(crate) fn mode(&self) -> Mode {
         if self.args.plain {
             Mode::Plain
@@ -187,6 +192,7 @@ impl<'a> Lab<'a> {
             bootlap: env!("CARGO_PKG_VERSION").to_owned(),
             state: State::Unfinished,
             target: spec.name.clone(),
+            target_path: bootable.target.dir.display().to_string(),
             target_sha256: bootable.target.sha256(),
             ready_pattern: spec.ready.pattern.clone(),
             application_pattern: spec.ready.application.clone(),
@@ -267,6 +273,8 @@ fn folder_name(variant: &str) -> String {
 
 /// How many lines of the console of a failed boot are shown.
 const TAIL: usize = 8;
+/// And how many bytes of each.
+const TAIL_WIDTH: usize = 200;
 
 /// What to tell about a run that never got ready: why, the last lines of its
 /// console, and what to do.
@@ -277,12 +285,16 @@ pub(crate) fn never_ready(run: &Run) -> Option<Failure> {
     let console = run.console().unwrap_or_default();
     let lines: Vec<String> = console
         .split(|b| *b == b'\n')
-        .map(|line| clean_bytes(line.trim_ascii_end()))
+        .map(|line| {
+            clean_bytes(&line[..line.len().min(TAIL_WIDTH)])
+                .trim_end()
+                .to_owned()
+        })
         .filter(|line| !line.is_empty())
         .collect();
     let tail = &lines[lines.len().saturating_sub(TAIL)..];
     let shown = if tail.is_empty() {
-        "  the console stayed empty".to_owned()
+        "the console stayed empty".to_owned()
     } else {
         let tail: Vec<String> = tail.iter().map(|l| format!("  | {l}")).collect();
         format!("its console ends with\n{}", tail.join("\n"))

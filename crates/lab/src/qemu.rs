@@ -14,7 +14,7 @@ mod argv;
 mod memory;
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
@@ -124,7 +124,8 @@ impl Qemu {
             let probe = memory("bootlap-probe.so")?;
             probe.write_at(0, PROBE).map_err(failed)?;
             let stamps = memory("stamps")?;
-            argv.probe(&probe, &console, &stamps, self.settings.mode);
+            let image = argv::image_entry(program, &self.boot);
+            argv.probe(&probe, &console, &stamps, self.settings.mode, image);
             command.env("LD_PRELOAD", path_in_child(probe.fd()));
             Some((probe, stamps))
         } else {
@@ -146,7 +147,7 @@ impl Qemu {
         let said = |e: io::Error| {
             LabError::Machine(format!(
                 "{program} stopped before it booted anything ({e}); it said: {}",
-                last_line(stderr.file())
+                complaint(stderr.file())
             ))
         };
         let (mut qmp, version) = Qmp::start(ours).map_err(said)?;
@@ -215,7 +216,7 @@ impl Machine for Qemu {
         };
         loop {
             // Asked before reading: what it wrote before it ended is read below.
-            let ended = running.ended();
+            let ended = running.ended()?;
             let records = running
                 .records()
                 .map_err(|e| LabError::Machine(format!("cannot read the console: {e}")))?;
@@ -247,8 +248,23 @@ impl Drop for Qemu {
 }
 
 impl Running {
-    /// Why the machine has stopped, if it has.
-    fn ended(&mut self) -> Option<String> {
+    /// Why the guest has stopped, if it has.
+    fn ended(&mut self) -> Result<Option<String>, LabError> {
+        let gone = self.child.try_wait().ok().flatten();
+        // What QEMU said before it ended says whether the guest wanted that.
+        if let Some(why) = self.guest_stopped() {
+            return Ok(Some(why));
+        }
+        match gone {
+            Some(status) => Err(LabError::Machine(format!(
+                "QEMU ended by itself ({status}); it said: {}",
+                complaint(&self.stderr)
+            ))),
+            None => Ok(None),
+        }
+    }
+
+    fn guest_stopped(&mut self) -> Option<String> {
         while let Some(event) = self.qmp.event() {
             let reason = event["data"]["reason"].as_str().unwrap_or_default();
             match event["event"].as_str() {
@@ -260,11 +276,7 @@ impl Running {
                 _ => {}
             }
         }
-        let status = self.child.try_wait().ok()??;
-        Some(format!(
-            "QEMU ended ({status}); it said: {}",
-            last_line(&self.stderr)
-        ))
+        None
     }
 
     /// What the console said since the last look.
@@ -301,16 +313,14 @@ fn read_at(file: &File, at: u64, len: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The last thing that QEMU said on its standard error.
-fn last_line(stderr: &File) -> String {
-    let mut text = Vec::new();
-    let len = stderr.metadata().map_or(0, |m| m.len());
-    if let Ok(bytes) = read_at(stderr, 0, len) {
-        let _ = bytes.as_slice().read_to_end(&mut text);
-    }
+/// What QEMU complained of first; what follows is advice on its options.
+fn complaint(stderr: &File) -> String {
+    let len = stderr.metadata().map_or(0, |m| m.len()).min(1 << 16);
+    let text = read_at(stderr, 0, len).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
-    let line = text.lines().rev().find(|l| !l.trim().is_empty());
-    line.unwrap_or("nothing").trim().to_owned()
+    let mut lines = text.lines().map(str::trim);
+    let line = lines.find(|l| !l.is_empty() && !l.contains("warning:"));
+    line.unwrap_or("nothing").to_owned()
 }
 
 /// Kills the child unless it was taken out.

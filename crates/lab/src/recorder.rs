@@ -9,8 +9,11 @@ use bootlap_sources::stamps::{Record, Writer};
 use bootlap_sources::{Hints, ReadyWatch, Seen};
 use sha2::{Digest, Sha256};
 
-use crate::run::{CONSOLE, STAMPS, failed, write_manifest};
+use crate::run::{CONSOLE, STAMPS, failed, hex, write_manifest};
 use crate::{LabError, Machine, MachineEvent, Manifest, Outcome, ReadyAt, Run, RunError, State};
+
+/// A console that says more than this goes on for ever.
+const CONSOLE_LIMIT: usize = 16 << 20;
 
 /// Boots `machine` and records it in the new folder `dir`.
 ///
@@ -44,6 +47,7 @@ fn record(
     let info = machine.power_on()?;
     recorder.begin(info.facts, info.clock.clock)?;
     let mut watch = ReadyWatch::new(hints);
+    let mut bytes = 0;
     loop {
         match machine.next(deadline)? {
             MachineEvent::Console(records) => {
@@ -52,6 +56,11 @@ fn record(
                     let Record::Byte { at, byte } = record else {
                         continue;
                     };
+                    bytes += 1;
+                    if bytes > CONSOLE_LIMIT {
+                        let why = "it printed 16 MiB without getting ready";
+                        return Ok(Outcome::NeverReady(why.into()));
+                    }
                     match watch.byte(byte) {
                         Seen::Nothing => {}
                         Seen::Ready => {
@@ -162,8 +171,4 @@ impl Recorder {
         write_manifest(&self.run.dir, manifest)?;
         Ok(self.run)
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
 }

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use bootlap_target::{Edit, PartHash};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::{Host, Mode};
 
@@ -44,6 +45,9 @@ pub enum RunError {
     /// The folder is not a run.
     #[error("{0} is not a run: it has no manifest.json")]
     NotARun(String),
+    /// Evidence is not what was recorded.
+    #[error("{0} is not what was recorded (its hash differs from the manifest's): boot again")]
+    Damaged(String),
     /// The manifest is damaged or of another version.
     #[error("{path}: {why}")]
     Manifest {
@@ -73,6 +77,8 @@ pub struct Manifest {
     pub state: State,
     /// The target's name.
     pub target: String,
+    /// The target's folder, as it was typed.
+    pub target_path: String,
     /// SHA-256 of the target's description, as booted.
     pub target_sha256: String,
     /// The pattern that means ready.
@@ -194,10 +200,15 @@ impl Run {
     /// The console's bytes.
     ///
     /// # Errors
-    /// If they cannot be read.
+    /// If they cannot be read, or are not those that were recorded.
     pub fn console(&self) -> Result<Vec<u8>, RunError> {
         let path = self.dir.join(CONSOLE);
-        fs::read(&path).map_err(|e| failed("read", &path, e))
+        let bytes = fs::read(&path).map_err(|e| failed("read", &path, e))?;
+        let whole = self.manifest.state == State::Finished;
+        if whole && hex(&Sha256::digest(&bytes)) != self.manifest.console_sha256 {
+            return Err(RunError::Damaged(path.display().to_string()));
+        }
+        Ok(bytes)
     }
 
     /// When it was ready, if it ever was.
@@ -240,6 +251,10 @@ pub(crate) fn write_manifest(dir: &Path, manifest: &Manifest) -> Result<(), RunE
         let _ = fs::remove_file(&partial);
         failed("write", &path, e)
     })
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
 pub(crate) fn failed(action: &'static str, path: &Path, source: io::Error) -> RunError {

@@ -73,6 +73,7 @@ fn manifest() -> Manifest {
         bootlap: "test".into(),
         state: State::Finished,
         target: "script".into(),
+        target_path: String::new(),
         target_sha256: String::new(),
         ready_pattern: "READY".into(),
         application_pattern: None,

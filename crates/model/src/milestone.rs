@@ -15,6 +15,9 @@ pub enum Milestone {
     BootloaderStart,
     /// The boot loader says that it hands over (`Starting kernel ...`).
     BootloaderHandover,
+    /// The first instruction of the kernel image, seen by the probe; the image
+    /// may have to unpack itself.
+    KernelImage,
     /// The first instruction in the kernel's half of the address space, seen
     /// by the probe.
     KernelEntry,
@@ -39,6 +42,7 @@ impl Milestone {
             Milestone::PowerOn => "power on",
             Milestone::BootloaderStart => "boot loader starts",
             Milestone::BootloaderHandover => "boot loader hands over",
+            Milestone::KernelImage => "kernel image starts",
             Milestone::KernelEntry => "kernel starts",
             Milestone::KernelClockStart => "kernel clock starts",
             Milestone::InitStart => "kernel runs init",

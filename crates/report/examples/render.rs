@@ -68,6 +68,7 @@ fn report(boot: &Boot) -> Report<'_> {
     let ready_ns = ready_ns(timeline);
     Report {
         about: About {
+            path: String::new(),
             target: "kiosk".to_owned(),
             run: boot.path.clone(),
             machine: "QEMU 7.2 virt, cortex-a57, 2 ns per instruction".to_owned(),

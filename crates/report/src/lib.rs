@@ -46,11 +46,25 @@ pub struct Report<'a> {
     pub before: Option<Box<Report<'a>>>,
 }
 
+impl About {
+    /// What to name the target by in a command.
+    pub(crate) fn typed(&self) -> &str {
+        if self.path.is_empty() {
+            &self.target
+        } else {
+            &self.path
+        }
+    }
+}
+
 /// What was booted and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
     /// The target's name.
     pub target: String,
+    /// The target's folder as it was typed, for commands to copy; empty if
+    /// unknown.
+    pub path: String,
     /// The run's folder, as the user typed or would type it.
     pub run: String,
     /// The machine and its settings in a few words.

@@ -146,6 +146,8 @@ pub enum ProbeMark {
     KernelEntry,
     /// The first system call of user space.
     UserEntry,
+    /// The first instruction of the kernel image, which may unpack itself.
+    ImageEntry,
     /// A mark of a newer probe.
     Other(u8),
 }
@@ -155,6 +157,7 @@ impl ProbeMark {
         match code {
             1 => ProbeMark::KernelEntry,
             2 => ProbeMark::UserEntry,
+            3 => ProbeMark::ImageEntry,
             other => ProbeMark::Other(other),
         }
     }
@@ -163,6 +166,7 @@ impl ProbeMark {
         match self {
             ProbeMark::KernelEntry => 1,
             ProbeMark::UserEntry => 2,
+            ProbeMark::ImageEntry => 3,
             ProbeMark::Other(code) => code,
         }
     }

@@ -33,6 +33,7 @@ enum Images {
         environment: UbootEnv,
         fit: Blob,
         flash: Flash,
+        kernel_entry: u64,
     },
     Direct {
         kernel: Blob,
@@ -48,6 +49,8 @@ pub enum Boot {
         bank_size: u64,
         /// By bank: what stands where.
         banks: Vec<Vec<Blob>>,
+        /// The physical address at which the kernel image is entered.
+        kernel_entry: u64,
     },
     /// The machine loads the kernel itself.
     Direct {
@@ -97,6 +100,7 @@ impl Assembly {
                 environment,
                 fit,
                 flash,
+                kernel_entry,
             } => {
                 let environment = environment_blob(environment, &cmdline, flash)?;
                 let banks = vec![vec![bootloader.clone()], vec![environment, fit.clone()]];
@@ -106,6 +110,7 @@ impl Assembly {
                 Ok(Boot::Flash {
                     bank_size: flash.bank_size,
                     banks,
+                    kernel_entry: *kernel_entry,
                 })
             }
             Images::Direct { kernel, initramfs } => Ok(Boot::Direct {
@@ -151,6 +156,7 @@ pub(crate) fn assemble(
     let images = match (&parts.bootloader, &spec.bootloader, &spec.flash, &spec.fit) {
         (Some(program), Some(bootloader), Some(flash), Some(fit)) => {
             hashes.push(hash_of("bootloader", program));
+            let kernel_entry = fit.load_address;
             let fit = fit_image(target, fit, &parts.kernel, initramfs.as_deref(), pack)?;
             let mut environment = UbootEnv::new();
             for (name, value) in &bootloader.environment {
@@ -158,6 +164,7 @@ pub(crate) fn assemble(
                 set.map_err(|e| TargetError::artefact("U-Boot's environment", e))?;
             }
             Images::Flash {
+                kernel_entry,
                 bootloader: blob("boot loader", 0, program.bytes.clone()),
                 environment,
                 fit: blob("FIT", flash.fit_offset, fit),

@@ -128,7 +128,11 @@ impl Store {
         };
         write(&self.dir.join("apt/status"), "")?;
         write(&list, &self.sources()?)?;
-        self.apt("apt-get", &["update", "-qq"], &self.dir)?;
+        self.apt(
+            "apt-get",
+            &["update", "-qq", "-o", "APT::Update::Error-Mode=any"],
+            &self.dir,
+        )?;
         write(&done, "")?;
         Ok(true)
     }
@@ -245,15 +249,16 @@ impl Store {
     }
 }
 
-/// Ubuntu keeps the other architectures on a sister host of its archive; a
-/// mirror that is called otherwise need not have them.
+/// Ubuntu keeps the other architectures on a sister host of its archive; of a
+/// mirror that is called otherwise nobody knows, so it is asked as it is.
 fn ubuntu_ports(uri: &str) -> String {
     let domain = ["archive.", "security."].iter().find_map(|host| {
         let (_, domain) = uri.split_once(host)?;
         domain.trim_end_matches('/').strip_suffix("/ubuntu")
     });
-    let domain = domain.unwrap_or("ubuntu.com");
-    format!("http://ports.{domain}/ubuntu-ports/")
+    domain.map_or(uri.to_owned(), |domain| {
+        format!("http://ports.{domain}/ubuntu-ports/")
+    })
 }
 
 fn run(mut command: Command) -> Result<String, TargetError> {
@@ -268,7 +273,9 @@ fn run(mut command: Command) -> Result<String, TargetError> {
         return Ok(String::from_utf8_lossy(&out.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&out.stderr);
-    let said = said.lines().rev().find(|l| !l.trim().is_empty());
+    // apt's first error is the cause, its last line a summary.
+    let cause = said.lines().find(|l| l.starts_with("E: "));
+    let said = cause.or_else(|| said.lines().rev().find(|l| !l.trim().is_empty()));
     let args: Vec<_> = command
         .get_args()
         .map(|a| a.to_string_lossy())
@@ -291,8 +298,8 @@ mod tests {
         assert_eq!(ports, "http://ports.example.org/ubuntu-ports/");
         let ports = ubuntu_ports("http://security.example.org/ubuntu");
         assert_eq!(ports, "http://ports.example.org/ubuntu-ports/");
-        let mirror = ubuntu_ports("http://mirror.example.org/ubuntu/");
-        assert_eq!(mirror, "http://ports.ubuntu.com/ubuntu-ports/");
+        let mirror = "http://mirror.example.org/ubuntu/";
+        assert_eq!(ubuntu_ports(mirror), mirror);
     }
 
     #[test]

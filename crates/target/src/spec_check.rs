@@ -9,6 +9,18 @@ use crate::spec::{Flash, Spec};
 /// 256 KiB.
 const ENVIRONMENT_LIMIT: u64 = 16 << 20;
 
+/// Options of QEMU that would take a boot out of bootlap's hands.
+const RESERVED: [&str; 8] = [
+    "-daemonize",
+    "-serial",
+    "-icount",
+    "-S",
+    "-qmp",
+    "-mon",
+    "-nographic",
+    "-pidfile",
+];
+
 /// Something that cannot work.
 pub(crate) struct Wrong {
     /// Where: a dotted key.
@@ -58,8 +70,12 @@ pub(crate) fn with_mend(message: &str) -> String {
 
 /// The first thing that cannot work.
 pub(crate) fn check(spec: &Spec) -> Result<(), Wrong> {
-    if spec.name.is_empty() || spec.name.contains(['/', '\0']) {
-        return wrong("name", "the name must not be empty or hold a slash");
+    let name = spec.name.as_str();
+    if matches!(name, "" | "." | "..") || name.contains(|c: char| c == '/' || c.is_control()) {
+        return wrong(
+            "name",
+            "runs are kept in a folder of this name; use letters, digits and dashes",
+        );
     }
     patterns(spec)?;
     machine(spec)?;
@@ -114,6 +130,13 @@ fn machine(spec: &Spec) -> Result<(), Wrong> {
         return wrong(
             "machine.icount-shift",
             "icount-shift is a power of two of ns per instruction, from 0 to 10",
+        );
+    }
+    let reserved = machine.args.iter().find(|a| RESERVED.contains(&a.as_str()));
+    if let Some(arg) = reserved {
+        return wrong(
+            "machine.args",
+            format!("{arg} is bootlap's own business: console, control and time; remove it"),
         );
     }
     for (key, value) in [

@@ -9,7 +9,7 @@ use super::{Delta, largest_first};
 use crate::cost::silence_name;
 use crate::extent::{Extent, clip, extent_of};
 use crate::gap::{Silence, label, silences};
-use crate::known::{BEFORE_CLOCK, Known, known, left_over, taken};
+use crate::known::{Known, known, left_over, taken};
 use crate::phase::{Phase, PhaseName, phases};
 use crate::view::{View, length_ns};
 
@@ -114,10 +114,13 @@ fn take_apart<'t>(before: &'t Timeline, after: &'t Timeline) -> Option<[Half<'t>
         })
     });
     let mut halves = [first?, second?];
-    let has_stage = |h: &Half| h.known.iter().any(|k| is_stage(k));
-    let stages = halves.iter().all(has_stage);
+    let stages = halves.each_ref().map(|h| {
+        let stages = h.known.iter().filter(|k| is_stage(k));
+        stages.map(|k| k.name.clone()).collect::<BTreeSet<String>>()
+    });
+    let in_both = |name: &str| stages.iter().all(|s| s.contains(name));
     for half in &mut halves {
-        half.known.retain(|k| stages || !is_stage(k));
+        half.known.retain(|k| !is_stage(k) || in_both(&k.name));
         // Such a wait is logged with initcalls, and lies within one.
         half.known.retain(|k| initcalls || k.name != "async wait");
         half.taken = taken(&half.known);
@@ -125,8 +128,10 @@ fn take_apart<'t>(before: &'t Timeline, after: &'t Timeline) -> Option<[Half<'t>
     Some(halves)
 }
 
+/// Whether it is a stage between milestones, which only some boots show: a
+/// quiet one tells no clock.
 fn is_stage(known: &Known) -> bool {
-    known.span.is_none() && known.name == BEFORE_CLOCK
+    known.span.is_none()
 }
 
 /// All lines of console text; those of a burst share its time.

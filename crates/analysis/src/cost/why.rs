@@ -2,7 +2,7 @@
 
 use bootlap_model::{Timeline, TrackKind};
 
-use crate::known::{BEFORE_CLOCK, Known};
+use crate::known::{BEFORE_CLOCK, HEAD, Known};
 
 /// From this share on a stretch counts as waiting.
 const WAITS: f64 = 0.5;
@@ -10,8 +10,12 @@ const WAITS: f64 = 0.5;
 /// What something known did, if it is one of those that people ask about.
 pub(super) fn of(timeline: &Timeline, known: &Known) -> Option<String> {
     let Some(seen) = known.span else {
-        return (known.name == BEFORE_CLOCK)
-            .then(|| "the kernel sets up memory before its clock runs".to_owned());
+        let said = match known.name.as_str() {
+            BEFORE_CLOCK => "the kernel sets up memory before its clock runs",
+            HEAD => "the kernel image unpacks itself or sets up its first page tables",
+            _ => return None,
+        };
+        return Some(said.to_owned());
     };
     let span = timeline.spans.get(seen.index)?;
     let arg = |key: &str| timeline.arg(span, key);

@@ -55,6 +55,7 @@ fn wanted(view: &View) -> Vec<Cut> {
     let first_of = |milestones: &[Milestone]| milestones.iter().find_map(|&m| view.milestone(m));
     let banner = view.milestone(Milestone::BootloaderStart);
     let kernel = first_of(&[
+        Milestone::KernelImage,
         Milestone::KernelEntry,
         Milestone::BootloaderHandover,
         Milestone::KernelClockStart,

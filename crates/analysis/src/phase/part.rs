@@ -5,7 +5,7 @@ use bootlap_model::{Milestone, Stamp, TrackKind};
 use super::{Part, Phase, PhaseName};
 use crate::extent::clip;
 use crate::flatten::{Claim, flatten};
-use crate::known::BEFORE_CLOCK;
+use crate::known::{BEFORE_CLOCK, HEAD};
 use crate::view::{Seen, View};
 
 /// What stands for something known, with its name.
@@ -80,6 +80,7 @@ fn stages(view: &View, spans: &[Seen], phases: &[Phase]) -> Vec<Named> {
         }
     });
     let stages = [
+        (HEAD, view.milestone(Milestone::KernelImage), entry),
         (BEFORE_CLOCK, entry, clock),
         ("early start", clock, first_call),
         ("initcalls", first_call, last_call),

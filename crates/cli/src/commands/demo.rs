@@ -26,7 +26,7 @@ use crate::ui::{self, Ui};
 pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     let lab = Lab::new(&args.lab, ui);
     let style = ui::style();
-    let layouts = args.layouts.max(1);
+    let layouts = args.layouts;
     let stock = lab.prepare(&args.target)?;
     let name = stock.target.spec.name.clone();
     let out = lab.session(&format!("{name}-demo"));
@@ -146,7 +146,7 @@ fn tune(
         let boots = timelines(&runs)?;
         let step = measure(recipe, &best_boots, &boots, lab.seed(), &runs)?;
         let kept = step.effect.verdict == Verdict::Faster;
-        lab.ui.note(&format!("    {}", one_line(&step, kept)));
+        lab.ui.note(&format!("    {}", one_line(&step)));
         if kept {
             best = candidate;
             best_boots = boots;
@@ -156,13 +156,14 @@ fn tune(
     Ok(Tuned { best, steps })
 }
 
-fn one_line(step: &Trial, kept: bool) -> String {
+fn one_line(step: &Trial) -> String {
     use bootlap_report::format::duration;
     let saved = duration(step.effect.shift_ns.saturating_neg());
-    let fate = if kept {
-        "kept"
-    } else {
-        "left out: no gain here"
+    let fate = match step.effect.verdict {
+        Verdict::Faster => "kept",
+        Verdict::Slower => "left out: slower",
+        Verdict::Equivalent => "left out: no gain here",
+        Verdict::Unknown => "left out: no sure gain here",
     };
     format!("{:<32} saves {saved:>9}  {fate}", step.recipe)
 }

@@ -1,11 +1,11 @@
 //! `bootlap report`: a file for people or programs.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use bootlap_advice::{Boot, advise};
-use bootlap_report::{Report, SINKS, sink_for};
+use bootlap_report::{Report, SINKS, SinkError, sink_for};
 
 use crate::args;
 use crate::evidence;
@@ -51,8 +51,17 @@ pub(crate) fn write(report: &Report<'_>, path: &Path) -> Result<(), Failure> {
             format!("cannot write {}: {e}", path.display()),
         )
     };
-    let file = File::create(path).map_err(|e| cannot(&e))?;
-    let mut out = BufWriter::new(file);
-    sink.write(report, &mut out).map_err(|e| cannot(&e))?;
-    out.flush().map_err(|e| cannot(&e))
+    // In one step: a report that was there before stays until this one is whole.
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let write = || -> Result<(), SinkError> {
+        let mut out = BufWriter::new(File::create(&partial)?);
+        sink.write(report, &mut out)?;
+        out.flush()?;
+        Ok(fs::rename(&partial, path)?)
+    };
+    write().map_err(|e| {
+        let _ = fs::remove_file(&partial);
+        cannot(&e)
+    })
 }

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Show, ui: &Ui) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     let text = match args.by {
-        None => text::summary(&report, &style) + &text::notices(&recorded.timeline, &style),
+        None => text::summary(&report, &style),
         Some(by) => {
             let by = match by {
                 By::Phases => text::By::Phases,

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Try, ui: &Ui) -> Result<Exit, Failure> {
         variants.len(),
         args.layouts
     );
-    let runs = lab.boots(&what, &by_name, args.layouts.max(1), &dir)?;
+    let runs = lab.boots(&what, &by_name, args.layouts, &dir)?;
     if let Some(failure) = runs[0].iter().find_map(never_ready) {
         return Err(failure);
     }

@@ -39,6 +39,10 @@ impl Argv {
         } else {
             argv.add("-accel", "tcg");
         }
+        if !spec.args.is_empty() {
+            // The guest may write to its disks, never to the user's files.
+            argv.args.push("-snapshot".into());
+        }
         for arg in &spec.args {
             argv.args.push(arg.replace("{dir}", &settings.dir));
         }
@@ -48,7 +52,9 @@ impl Argv {
     /// What is booted; the files must stay open until QEMU has started.
     pub(super) fn boot(&mut self, boot: &Boot) -> io::Result<Vec<MemoryFile>> {
         match boot {
-            Boot::Flash { bank_size, banks } => {
+            Boot::Flash {
+                bank_size, banks, ..
+            } => {
                 let mut files = Vec::new();
                 for (i, blobs) in banks.iter().enumerate() {
                     let name = format!("flash{i}");
@@ -57,7 +63,7 @@ impl Argv {
                         file.write_at(blob.offset, &blob.bytes)?;
                     }
                     let path = self.name(&file, describe(&name, blobs));
-                    let drive = format!("if=pflash,unit={i},format=raw,file={path}");
+                    let drive = format!("if=pflash,unit={i},format=raw,snapshot=off,file={path}");
                     self.add("-drive", &drive);
                     files.push(file);
                 }
@@ -102,12 +108,16 @@ impl Argv {
         console: &MemoryFile,
         stamps: &MemoryFile,
         mode: Mode,
+        image: Option<u64>,
     ) {
         let plugin = self.name(probe, "bootlap's probe, also in LD_PRELOAD".into());
         let console = path_in_child(console.fd());
         let stamps = self.name(stamps, "console stamps".into());
         let counted = if mode == Mode::Sim { "on" } else { "off" };
-        let options = format!("{plugin},console={console},stamps={stamps},counted={counted}");
+        let mut options = format!("{plugin},console={console},stamps={stamps},counted={counted}");
+        if let Some(image) = image {
+            options += &format!(",image={image:#x}");
+        }
         self.add("-plugin", &options);
     }
 
@@ -132,10 +142,26 @@ impl Argv {
     }
 }
 
+/// Where the kernel image is entered, for the probe; 0 if nothing runs before.
+pub(super) fn image_entry(program: &str, boot: &Boot) -> Option<u64> {
+    match boot {
+        Boot::Flash { kernel_entry, .. } => Some(*kernel_entry),
+        Boot::Direct { .. } if is_arm(program) => Some(0),
+        // Behind the BIOS, a bzImage is entered at 1 MiB.
+        Boot::Direct { .. } if program.ends_with("x86_64") || program.ends_with("i386") => {
+            Some(0x10_0000)
+        }
+        Boot::Direct { .. } => None,
+    }
+}
+
+fn is_arm(program: &str) -> bool {
+    program.ends_with("aarch64") || program.ends_with("arm")
+}
+
 /// The `virt` boards of Arm put random seeds into the device tree.
 fn without_randomness(program: &str, machine: &str) -> String {
-    let arm = program.ends_with("aarch64") || program.ends_with("arm");
-    if arm && machine.starts_with("virt") && !machine.contains("dtb-randomness") {
+    if is_arm(program) && machine.starts_with("virt") && !machine.contains("dtb-randomness") {
         format!("{machine},dtb-randomness=off")
     } else {
         machine.to_owned()

@@ -38,7 +38,7 @@ fn entry(report: &Report<'_>, cost: &Cost, remedy: Option<usize>, page: &mut Pag
     page.line_with_right(line, circumstances(cost));
     page.wrapped(Line::indented(indent), &cost.why, Ink::Faint);
     if let Some(finding) = remedy.and_then(|at| report.findings.get(at)) {
-        hint(&report.about.target, finding, indent, page);
+        hint(report.about.typed(), finding, indent, page);
     }
 }
 
@@ -96,13 +96,13 @@ fn others(report: &Report<'_>, remedies: &[Option<usize>], page: &mut Page<'_>) 
         "possible"
     });
     for at in left.iter().take(SHOWN) {
-        hint(&report.about.target, &report.findings[*at], INDENT, page);
+        hint(report.about.typed(), &report.findings[*at], INDENT, page);
     }
     if left.len() > SHOWN {
         let text = format!(
             "and {} more: bootlap advise {}",
             left.len() - SHOWN,
-            report.about.target
+            report.about.typed()
         );
         page.line(Line::indented(INDENT).with(&text, Ink::Faint));
     }

@@ -107,7 +107,7 @@ fn certainty(trial: &Trial) -> String {
         format!("95 % interval of the saving: {}", interval(trial)),
         format!("{without} + {with} boots"),
         p,
-        format!("equivalent within ±{margin}"),
+        format!("below ±{margin} counts as equal"),
     ];
     // No-break spaces: lines end between the facts only.
     facts.map(|fact| fact.replace(' ', "\u{a0}")).join(" · ")

@@ -182,6 +182,7 @@ pub(crate) fn gap(
 
 fn about(ready_ms: i64, run: &str) -> About {
     About {
+        path: String::new(),
         target: "kiosk".to_owned(),
         run: run.to_owned(),
         machine: "QEMU 7.2 virt, cortex-a57, 2 ns per instruction".to_owned(),

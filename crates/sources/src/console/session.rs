@@ -104,6 +104,10 @@ impl<'t> Session<'t> {
                 self.out
                     .wire_milestone(Milestone::UserEntry, Some(at), here);
             }
+            ProbeMark::ImageEntry => {
+                self.out
+                    .wire_milestone(Milestone::KernelImage, Some(at), here);
+            }
             ProbeMark::Other(_) => self.notice(
                 "unknown-probe-mark",
                 Severity::Notice,
