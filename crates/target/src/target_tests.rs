@@ -119,7 +119,7 @@ fn mistakes_are_told_with_their_line_and_the_mend() {
         (
             "name = \"t\"",
             "name = \"a/b\"",
-            "t.toml:2: the name kept in a folder of this name",
+            "t.toml:2: runs are kept in a folder of this name",
         ),
         (
             "format = 1",
