@@ -47,6 +47,10 @@ fn main() -> ExitCode {
         Command::Rules(a) => commands::catalogue::rules(&a, &ui),
     };
     ui.done();
+    if ui.lost_output() {
+        eprintln!("bootlap: cannot write to standard output; is its disk full?");
+        return Exit::Internal.into();
+    }
     match result {
         Ok(exit) => exit.into(),
         Err(failure) => {

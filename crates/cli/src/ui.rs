@@ -1,6 +1,7 @@
 //! What people see while they wait, and how results are laid out.
 
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bootlap_report::text::Style;
@@ -12,13 +13,20 @@ pub(crate) struct Ui {
     quiet: bool,
     /// A terminal gets one line that changes, everything else one line a step.
     live: bool,
+    /// Whether a result could not be printed.
+    lost: AtomicBool,
 }
 
 impl Ui {
     pub(crate) fn new(quiet: bool) -> Self {
         let live = !quiet && std::io::stderr().is_terminal();
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        Self { bar, quiet, live }
+        Self {
+            bar,
+            quiet,
+            live,
+            lost: AtomicBool::new(false),
+        }
     }
 
     /// Says what is being done.
@@ -70,19 +78,28 @@ impl Ui {
     /// A result, for people to keep.
     pub(crate) fn print(&self, text: &str) {
         let print = || {
-            // A reader that went away (`| head`) is no error of ours.
             let mut out = std::io::stdout().lock();
-            let _ = out.write_all(text.as_bytes());
+            out.write_all(text.as_bytes())?;
             if !text.ends_with('\n') {
-                let _ = out.write_all(b"\n");
+                out.write_all(b"\n")?;
             }
-            let _ = out.flush();
+            out.flush()
         };
-        if self.live {
-            self.bar.suspend(print);
+        let printed = if self.live {
+            self.bar.suspend(print)
         } else {
-            print();
+            print()
+        };
+        if let Err(e) = printed {
+            // A reader that went away (`| head`) is no error of ours.
+            let lost = e.kind() != std::io::ErrorKind::BrokenPipe;
+            self.lost.fetch_or(lost, Ordering::Relaxed);
         }
+    }
+
+    /// Whether a result could not be printed.
+    pub(crate) fn lost_output(&self) -> bool {
+        self.lost.load(Ordering::Relaxed)
     }
 
     /// Takes the progress line away.

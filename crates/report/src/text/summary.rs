@@ -35,7 +35,12 @@ fn headline(report: &Report<'_>, page: &mut Page<'_>) {
             line.push(&duration(ns), Ink::Strong);
         }
         None => {
-            line.push(" did not get ready", Ink::Bad);
+            if about.mode.is_empty() {
+                // A log from elsewhere: nobody said what ready looks like.
+                line.push(": no --ready pattern was seen", Ink::Plain);
+            } else {
+                line.push(" did not get ready", Ink::Bad);
+            }
             if let Some(seen) = extent(report.timeline) {
                 let ns = seen.end.ns.saturating_sub(seen.start.ns);
                 line.push(&format!(", seen for {}", duration(ns)), Ink::Plain);
