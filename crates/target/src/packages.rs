@@ -52,6 +52,7 @@ impl Store {
         if at.exists() {
             return Ok(at);
         }
+        self.sweep();
         progress(&format!(
             "fetching {package} ({}) from the distribution",
             self.architecture
@@ -70,6 +71,15 @@ impl Store {
         made.and_then(|()| fs::rename(&fetched, &at))
             .map_err(|e| TargetError::io("create", &at, e))?;
         Ok(at)
+    }
+
+    /// Removes what a killed bootlap left half fetched; the lock is held.
+    fn sweep(&self) {
+        for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with("partial.") {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
     }
 
     /// Waits until no other bootlap changes this store; held until dropped.
@@ -300,6 +310,19 @@ mod tests {
         assert_eq!(ports, "http://ports.example.org/ubuntu-ports/");
         let mirror = "http://mirror.example.org/ubuntu/";
         assert_eq!(ubuntu_ports(mirror), mirror);
+    }
+
+    #[test]
+    fn what_a_killed_fetch_left_is_swept() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::new(&Cache::at(dir.path().to_owned()), "arm64");
+        let left = store.dir.join("partial.1.busybox-static");
+        let kept = store.dir.join("unpacked/busybox-static");
+        for folder in [&left, &kept] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        store.sweep();
+        assert!(!left.exists() && kept.exists());
     }
 
     #[test]
