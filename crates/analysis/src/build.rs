@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use bootlap_model::{
-    Clock, ClockEdge, ClockId, ClockKind, Evidence, FileId, How, Mark, MarkKind, Milestone, Span,
-    SpanEnd, Stamp, Timeline, TrackKind,
+    ClockEdge, ClockId, ClockKind, Evidence, FileId, How, Mark, MarkKind, Milestone, Span, SpanEnd,
+    Stamp, Timeline, TrackKind,
 };
 
 /// A timeline under construction; times are ns on its first clock.
@@ -27,8 +27,8 @@ impl Boot {
 
     fn on(kind: ClockKind, simulated: bool) -> Self {
         let mut timeline = Timeline::default();
-        let main = timeline.add_clock(Clock { kind, simulated });
         let file = timeline.add_file("console", "test");
+        let main = timeline.add_clock(kind, simulated, file);
         Self {
             timeline,
             main,
@@ -38,18 +38,12 @@ impl Boot {
 
     /// A kernel clock whose zero is `at_ns`, known to `err_ns`.
     pub(crate) fn kernel_clock(&mut self, at_ns: i64, err_ns: u32) -> ClockId {
-        let clock = self.timeline.add_clock(Clock {
-            kind: ClockKind::KernelPrintk,
-            simulated: false,
-        });
-        self.timeline.edges.push(ClockEdge {
-            from: clock,
-            to: self.main,
-            offset_ns: at_ns,
-            err_ns,
-            how: How::SharedEvent,
-            evidence: None,
-        });
+        let clock = self
+            .timeline
+            .add_clock(ClockKind::KernelPrintk, false, self.file);
+        let how = How::SharedEvent;
+        let edge = ClockEdge::offset(clock, self.main, at_ns, err_ns, how);
+        self.timeline.edges.push(edge);
         clock
     }
 

@@ -1,6 +1,6 @@
 //! One reference clock for all events, found along the best-known edges.
 
-use crate::{ClockId, ClockKind, How, Mark, Span, SpanEnd, Stamp, Timeline};
+use crate::{ClockEdge, ClockId, How, Mark, Span, SpanEnd, Stamp, Timeline};
 
 /// A view of a timeline on one reference clock.
 #[derive(Clone, Debug)]
@@ -10,13 +10,51 @@ pub struct Axis {
     ways: Vec<Option<Way>>,
 }
 
-/// `reference = clock + offset_ns`, within `err_ns`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// From a clock to the reference, within `err_ns`.
+#[derive(Clone, Debug, PartialEq)]
 struct Way {
-    offset_ns: i64,
+    steps: Vec<Step>,
     err_ns: u32,
     /// The weakest edge on the way.
     how: How,
+}
+
+/// `later = earlier + offset_ns + rate · (earlier − pivot_ns)`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Step {
+    offset_ns: i64,
+    rate: f64,
+    pivot_ns: i64,
+}
+
+impl Step {
+    /// Along an edge: from its `from` to its `to`.
+    fn along(edge: &ClockEdge) -> Self {
+        Self {
+            offset_ns: edge.offset_ns,
+            rate: f64::from(edge.drift_ppm) / 1e6,
+            pivot_ns: edge.pivot_ns,
+        }
+    }
+
+    /// The way back: `e = p + (l − p − o) / (1 + r)`, which is a step whose
+    /// pivot is where the edge's pivot arrives.
+    fn back(self) -> Self {
+        Self {
+            offset_ns: self.offset_ns.saturating_neg(),
+            rate: 1.0 / (1.0 + self.rate) - 1.0,
+            pivot_ns: self.pivot_ns.saturating_add(self.offset_ns),
+        }
+    }
+
+    fn apply(self, ns: i64) -> i64 {
+        let moved = ns.saturating_add(self.offset_ns);
+        if self.rate == 0.0 {
+            return moved;
+        }
+        let drift = ns.saturating_sub(self.pivot_ns) as f64 * self.rate;
+        moved.saturating_add(drift as i64)
+    }
 }
 
 /// A span on the reference clock.
@@ -38,37 +76,58 @@ impl Placed {
 }
 
 impl Axis {
-    /// The axis of the best clock that `timeline` has: the one that sees most
-    /// of a boot (from power-on) comes first.
+    /// The axis of the best clock of `timeline`: the one that sees most of a
+    /// boot ([`crate::ClockKind`]'s order) of those that most events can be
+    /// put on.
     pub fn of(timeline: &Timeline) -> Self {
-        let preference = [
-            ClockKind::QemuVirtual,
-            ClockKind::HostMonotonic,
-            ClockKind::KernelPrintk,
-        ];
-        let reference = preference.iter().find_map(|kind| {
-            let at = timeline.clocks.iter().position(|c| c.kind == *kind)?;
-            Some(ClockId(at as u16))
-        });
-        Self::on(timeline, reference)
+        let mut events = vec![0usize; timeline.clocks.len()];
+        let spans = timeline.spans.iter().map(|s| s.clock);
+        let marks = timeline.marks.iter().map(|m| m.clock);
+        for clock in spans.chain(marks) {
+            events[usize::from(clock.0)] += 1;
+        }
+        let mut best: Option<(usize, Self)> = None;
+        let mut clocks: Vec<ClockId> = timeline.clock_ids().collect();
+        clocks.sort_by_key(|c| timeline.clock(*c).kind);
+        for clock in clocks {
+            // What one clock reaches all of its group reach, so the best of
+            // each group speaks for it.
+            if best
+                .as_ref()
+                .is_some_and(|(_, axis)| axis.how(clock).is_some())
+            {
+                continue;
+            }
+            let axis = Self::on(timeline, Some(clock));
+            let reached = (0..events.len()).filter(|i| axis.ways[*i].is_some());
+            let reached = reached.map(|i| events[i]).sum();
+            if best.as_ref().is_none_or(|(most, _)| reached > *most) {
+                best = Some((reached, axis));
+            }
+        }
+        best.map_or_else(|| Self::on(timeline, None), |(_, axis)| axis)
     }
 
-    fn on(timeline: &Timeline, reference: Option<ClockId>) -> Self {
-        let mut ways = vec![None; timeline.clocks.len()];
+    /// The axis of one clock.
+    pub fn on(timeline: &Timeline, reference: Option<ClockId>) -> Self {
+        let mut ways: Vec<Option<Way>> = vec![None; timeline.clocks.len()];
         if let Some(r) = reference {
             ways[usize::from(r.0)] = Some(Way {
-                offset_ns: 0,
+                steps: Vec::new(),
                 err_ns: 0,
                 how: How::Measured,
             });
         }
         // Bellman-Ford on (how, error): a handful of clocks, so simple wins.
         for _ in 0..timeline.clocks.len() {
+            let mut better = false;
             for edge in &timeline.edges {
-                let (from, to) = (usize::from(edge.from.0), usize::from(edge.to.0));
-                relax(&mut ways, from, to, edge.offset_ns, edge.err_ns, edge.how);
-                let back = edge.offset_ns.saturating_neg();
-                relax(&mut ways, to, from, back, edge.err_ns, edge.how);
+                let step = Step::along(edge);
+                better |= relax(&mut ways, (edge.from, edge.to), edge, step);
+                better |= relax(&mut ways, (edge.to, edge.from), edge, step.back());
+            }
+            if !better {
+                break;
             }
         }
         Self { reference, ways }
@@ -84,11 +143,16 @@ impl Axis {
         Some(self.way(clock)?.how)
     }
 
+    /// The bound of the error that getting from `clock` to the axis adds, ns.
+    pub fn err_ns(&self, clock: ClockId) -> Option<u32> {
+        Some(self.way(clock)?.err_ns)
+    }
+
     /// A time of `clock` on the axis; `None` if nothing relates the two.
     pub fn at(&self, clock: ClockId, stamp: Stamp) -> Option<Stamp> {
         let way = self.way(clock)?;
         Some(Stamp {
-            ns: stamp.ns.saturating_add(way.offset_ns),
+            ns: way.steps.iter().fold(stamp.ns, |ns, step| step.apply(ns)),
             err_ns: stamp.err_ns.saturating_add(way.err_ns),
             insns: stamp.insns,
         })
@@ -117,51 +181,52 @@ impl Axis {
     }
 }
 
-/// Tries to reach clock `from` through its edge to clock `to`.
-fn relax(ways: &mut [Option<Way>], from: usize, to: usize, offset_ns: i64, err_ns: u32, how: How) {
+/// Tries to reach clock `from` through `edge` to clock `to`; says whether
+/// that is better than what was known.
+fn relax(
+    ways: &mut [Option<Way>],
+    (from, to): (ClockId, ClockId),
+    edge: &ClockEdge,
+    step: Step,
+) -> bool {
+    let (from, to) = (usize::from(from.0), usize::from(to.0));
     let Some(Some(next)) = ways.get(to) else {
-        return;
+        return false;
     };
-    let way = Way {
-        offset_ns: next.offset_ns.saturating_add(offset_ns),
-        err_ns: next.err_ns.saturating_add(err_ns),
-        how: next.how.max(how),
-    };
-    let better = match &ways[from] {
-        None => true,
-        Some(old) => (way.how, way.err_ns) < (old.how, old.err_ns),
-    };
-    if better {
-        ways[from] = Some(way);
+    let (err_ns, how) = (
+        next.err_ns.saturating_add(edge.err_ns),
+        next.how.max(edge.how),
+    );
+    if let Some(old) = &ways[from]
+        && (old.how, old.err_ns) <= (how, err_ns)
+    {
+        return false;
     }
+    let steps = std::iter::once(step).chain(next.steps.iter().copied());
+    let steps = steps.collect();
+    ways[from] = Some(Way { steps, err_ns, how });
+    true
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Clock, ClockEdge};
+    use crate::ClockKind;
 
     fn timeline(edges: &[(u16, u16, i64, u32, How)]) -> Timeline {
         let mut t = Timeline::default();
+        let file = t.add_file("x", "test");
         for kind in [
             ClockKind::KernelPrintk,
             ClockKind::HostMonotonic,
             ClockKind::QemuVirtual,
         ] {
-            t.add_clock(Clock {
-                kind,
-                simulated: false,
-            });
+            t.add_clock(kind, false, file);
         }
         for &(from, to, offset_ns, err_ns, how) in edges {
-            t.edges.push(ClockEdge {
-                from: ClockId(from),
-                to: ClockId(to),
-                offset_ns,
-                err_ns,
-                how,
-                evidence: None,
-            });
+            let (from, to) = (ClockId(from), ClockId(to));
+            t.edges
+                .push(ClockEdge::offset(from, to, offset_ns, err_ns, how));
         }
         t
     }
@@ -191,9 +256,23 @@ mod tests {
 
     #[test]
     fn unrelated_clocks_stay_apart() {
-        assert_eq!(
-            Axis::of(&timeline(&[])).at(ClockId(0), Stamp::new(0, 0)),
-            None
-        );
+        let t = timeline(&[]);
+        let axis = Axis::on(&t, Some(ClockId(2)));
+        assert_eq!(axis.at(ClockId(0), Stamp::new(0, 0)), None);
+    }
+
+    #[test]
+    fn drift_is_undone_on_the_way_back() {
+        let mut t = timeline(&[(0, 1, 5_000, 0, How::Measured)]);
+        t.edges[0].drift_ppm = 40.0;
+        t.edges[0].pivot_ns = 1_000_000_000;
+        let there = Axis::on(&t, Some(ClockId(1)));
+        let back = Axis::on(&t, Some(ClockId(0)));
+        for ns in [-7_000_000_000, 0, 1_000_000_000, 60_000_000_000] {
+            let at = there.at(ClockId(0), Stamp::new(ns, 0)).unwrap();
+            let expected = ns + 5_000 + (ns - 1_000_000_000) / 25_000;
+            assert!((at.ns - expected).abs() <= 1, "{ns}");
+            assert!((back.at(ClockId(1), at).unwrap().ns - ns).abs() <= 2);
+        }
     }
 }

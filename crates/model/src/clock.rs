@@ -2,14 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Evidence;
+use crate::{Evidence, FileId};
 
 /// The handle of a clock within its timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ClockId(pub(crate) u16);
 
-/// What a clock counts, and from when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// What a clock counts, and from when. Times are ns everywhere.
+///
+/// The order is that of preference for the axis that everything is shown on:
+/// the clock that sees most of a boot, and best, comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClockKind {
     /// QEMU's virtual clock: ns of guest time since power-on. With instruction
@@ -17,8 +20,56 @@ pub enum ClockKind {
     QemuVirtual,
     /// The host's `CLOCK_MONOTONIC`, zero at power-on of the machine.
     HostMonotonic,
+    /// A logic analyser or oscilloscope: since its recording began.
+    Analyser,
+    /// The clock of a host that stamped console lines, from wherever it
+    /// counted: the first character, the program's start, a pattern (grabserial).
+    HostElapsed,
+    /// The wall clock of a host that stamped console lines; zero is
+    /// 1970-01-01, or midnight where the evidence has no date.
+    HostRealtime,
     /// The stamps in the kernel log: ns since the kernel's clock started.
     KernelPrintk,
+    /// The target's `CLOCK_MONOTONIC`: since the kernel's timekeeping started.
+    Monotonic,
+    /// The target's `CLOCK_BOOTTIME`: as [`Self::Monotonic`], and counts
+    /// through suspend; `/proc/uptime`.
+    Boottime,
+    /// The kernel's tracing clock (ftrace, perf, KFI): near the log's.
+    Trace,
+    /// What firmware counts with since reset (TSC, FPDT, coreboot).
+    Firmware,
+    /// The boot loader's timer, since reset or since it was set up.
+    Bootloader,
+    /// The target's wall clock; zero is 1970-01-01, or midnight where the
+    /// evidence has no date. Steps when the clock is set.
+    Realtime,
+    /// Since the first event of the recording, whenever that was: `strace -r`.
+    Relative,
+    /// A person's stopwatch.
+    Stopwatch,
+}
+
+impl ClockKind {
+    /// The words that people see.
+    pub fn text(self) -> &'static str {
+        match self {
+            ClockKind::QemuVirtual => "QEMU virtual clock",
+            ClockKind::HostMonotonic => "host monotonic clock",
+            ClockKind::Analyser => "logic analyser",
+            ClockKind::HostElapsed => "host elapsed time",
+            ClockKind::HostRealtime => "host wall clock",
+            ClockKind::KernelPrintk => "kernel log clock",
+            ClockKind::Monotonic => "monotonic clock",
+            ClockKind::Boottime => "boot-time clock (uptime)",
+            ClockKind::Trace => "kernel trace clock",
+            ClockKind::Firmware => "firmware clock",
+            ClockKind::Bootloader => "boot loader timer",
+            ClockKind::Realtime => "wall clock",
+            ClockKind::Relative => "since the recording's first event",
+            ClockKind::Stopwatch => "stopwatch",
+        }
+    }
 }
 
 /// One clock of a timeline.
@@ -29,6 +80,9 @@ pub struct Clock {
     /// Simulated time (instruction-counted) is never mixed with measured time
     /// without saying so.
     pub simulated: bool,
+    /// The evidence whose times are on it: every file has clocks of its own,
+    /// until something shows how they relate.
+    pub file: FileId,
 }
 
 /// How the relation of two clocks is known, best first.
@@ -45,7 +99,7 @@ pub enum How {
     Assumed,
 }
 
-/// `to = from + offset_ns`, within `err_ns`.
+/// `to = from + offset_ns + drift_ppm/10⁶ · (from − pivot_ns)`, within `err_ns`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClockEdge {
     /// The clock that is converted.
@@ -54,10 +108,40 @@ pub struct ClockEdge {
     pub to: ClockId,
     /// What to add to a time of `from`.
     pub offset_ns: i64,
+    /// How much faster `to` runs, in parts per million; 0 where nothing tells.
+    pub drift_ppm: f32,
+    /// The time of `from` at which `offset_ns` holds.
+    pub pivot_ns: i64,
     /// The bound of the offset's error.
     pub err_ns: u32,
     /// How it is known.
     pub how: How,
+    /// What it rests on, for people: `Run /init`, `27 equal kernel lines`.
+    pub why: String,
     /// Where it was seen.
     pub evidence: Option<Evidence>,
+}
+
+impl ClockEdge {
+    /// An edge between clocks that run equally fast.
+    pub fn offset(from: ClockId, to: ClockId, offset_ns: i64, err_ns: u32, how: How) -> Self {
+        Self {
+            from,
+            to,
+            offset_ns,
+            drift_ppm: 0.0,
+            pivot_ns: 0,
+            err_ns,
+            how,
+            why: String::new(),
+            evidence: None,
+        }
+    }
+
+    /// Says what it rests on.
+    pub fn because(mut self, why: impl Into<String>, at: Option<Evidence>) -> Self {
+        self.why = why.into();
+        self.evidence = at;
+        self
+    }
 }

@@ -16,20 +16,52 @@ pub struct SpanId(pub(crate) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrackKind {
+    /// Stages of the firmware that runs before the boot loader (BIOS, UEFI,
+    /// coreboot, TF-A).
+    Firmware,
     /// What the boot loader did (autoboot wait, hash check, decompression).
     Bootloader,
     /// Stages of the kernel's start that its log tells of.
     Kernel,
     /// Kernel initcalls; one may nest in another.
     Initcall,
-    /// Start-up scripts and services of user space.
+    /// Calls of kernel or program functions, by thread or CPU; they nest.
+    Function,
+    /// Start-up scripts and services of user space, and stages of its start.
     Userspace,
+    /// systemd units: from activating to active.
+    Unit,
+    /// Processes: from fork or exec to exit.
+    Process,
+    /// System calls of one process.
+    Syscall,
+    /// Lines of a pin: high or low, and what a person timed.
+    Signal,
     /// The console: one span per burst of text.
     Console,
 }
 
+impl TrackKind {
+    /// The words that people see.
+    pub fn text(self) -> &'static str {
+        match self {
+            TrackKind::Firmware => "firmware",
+            TrackKind::Bootloader => "boot loader",
+            TrackKind::Kernel => "kernel",
+            TrackKind::Initcall => "initcall",
+            TrackKind::Function => "function",
+            TrackKind::Userspace => "user space",
+            TrackKind::Unit => "unit",
+            TrackKind::Process => "process",
+            TrackKind::Syscall => "system call",
+            TrackKind::Signal => "signal",
+            TrackKind::Console => "console",
+        }
+    }
+}
+
 /// A lane of events that belong together.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Track {
     /// What it shows.
     pub kind: TrackKind,
@@ -68,13 +100,71 @@ pub struct Span {
     pub evidence: Evidence,
 }
 
+/// A quantity over time: CPU use, disk throughput, memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Counter {
+    /// The clock of the samples.
+    pub clock: ClockId,
+    /// What is counted: `cpu user`, `disk read`.
+    pub name: Sym,
+    /// In what: `%`, `kB`, `kB/s`, `runnable tasks`.
+    pub unit: Sym,
+    /// `(ns, value)`, in order of time; a value holds up to the next sample.
+    pub samples: Vec<(i64, f64)>,
+    /// Where the first sample was read.
+    pub evidence: Evidence,
+}
+
+/// A moment that other evidence can know too: the handle by which clocks of
+/// different files are joined.
+///
+/// Two anchors with one key on two clocks are one event. A key is the hash of
+/// what identifies the event ([`Anchor::key`]): the text of a kernel line, a
+/// process's first exec, a named moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Anchor {
+    /// The clock of `at`.
+    pub clock: ClockId,
+    /// When.
+    pub at: Stamp,
+    /// What it is.
+    pub key: u64,
+    /// Where it was read.
+    pub evidence: Evidence,
+}
+
+impl Anchor {
+    /// The key of a kernel log line: its text behind the time, without level,
+    /// caller and trailing white space.
+    pub fn kernel_line(body: &[u8]) -> u64 {
+        Self::key("kernel line", body.trim_ascii())
+    }
+
+    /// The key of a process that executes `program` (the path as `execve` got
+    /// it, or a bare name) for the first time.
+    pub fn exec(program: &[u8]) -> u64 {
+        let name = program.rsplit(|b| *b == b'/').next().unwrap_or(program);
+        Self::key("exec", name)
+    }
+
+    /// The key of anything else: what kind of event it is, and what tells it
+    /// from others of its kind.
+    pub fn key(kind: &str, which: &[u8]) -> u64 {
+        use std::hash::{BuildHasher, Hasher};
+        let mut hasher = foldhash::fast::FixedState::with_seed(1).build_hasher();
+        hasher.write(kind.as_bytes());
+        hasher.write(which);
+        hasher.finish()
+    }
+}
+
 /// What a mark stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MarkKind {
     /// A moment that every boot passes.
     Milestone(Milestone),
-    /// A moment that the user named.
+    /// A moment that the user or the evidence named.
     Named,
 }
 
@@ -101,6 +191,8 @@ pub enum LinkKind {
     WaitsOn,
     /// `from` started `to`.
     Spawns,
+    /// `to` is ordered after `from`, but does not need it.
+    After,
 }
 
 /// A relation of two spans.

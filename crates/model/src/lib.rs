@@ -18,7 +18,10 @@ mod timeline;
 
 pub use axis::{Axis, Placed};
 pub use clock::{Clock, ClockEdge, ClockId, ClockKind, How};
-pub use event::{Link, LinkKind, Mark, MarkKind, Span, SpanEnd, SpanId, Track, TrackId, TrackKind};
+pub use event::{
+    Anchor, Counter, Link, LinkKind, Mark, MarkKind, Span, SpanEnd, SpanId, Track, TrackId,
+    TrackKind,
+};
 pub use evidence::{Evidence, EvidenceFile, FileId, Usage};
 pub use milestone::Milestone;
 pub use notice::{Notice, Severity};

@@ -11,6 +11,8 @@ pub enum Milestone {
     /// The machine starts executing: zero of the virtual clock, or the power
     /// switch of a board.
     PowerOn,
+    /// The firmware hands over to the boot loader.
+    FirmwareDone,
     /// The boot loader's first sign of life (its banner).
     BootloaderStart,
     /// The boot loader says that it hands over (`Starting kernel ...`).
@@ -29,6 +31,9 @@ pub enum Milestone {
     UserEntry,
     /// The initramfs hands over to the real root filesystem.
     SwitchRoot,
+    /// The service manager says that all it was to start is started
+    /// (`Startup finished in …`, Android's `boot_progress_enable_screen`).
+    StartupFinished,
     /// The application was started (a pattern of the target says so).
     ApplicationStart,
     /// The target's ready pattern: the application can serve its user.
@@ -40,6 +45,7 @@ impl Milestone {
     pub fn text(self) -> &'static str {
         match self {
             Milestone::PowerOn => "power on",
+            Milestone::FirmwareDone => "firmware hands over",
             Milestone::BootloaderStart => "boot loader starts",
             Milestone::BootloaderHandover => "boot loader hands over",
             Milestone::KernelImage => "kernel image starts",
@@ -48,6 +54,7 @@ impl Milestone {
             Milestone::InitStart => "kernel runs init",
             Milestone::UserEntry => "user space starts",
             Milestone::SwitchRoot => "root filesystem takes over",
+            Milestone::StartupFinished => "startup finished",
             Milestone::ApplicationStart => "application starts",
             Milestone::Ready => "ready",
         }

@@ -1,15 +1,20 @@
 //! The merged model: filled by sources, read by everybody else.
 
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
 use crate::{
-    Clock, ClockEdge, ClockId, Evidence, EvidenceFile, FileId, Link, Mark, MarkKind, Milestone,
-    Notice, Severity, Span, SpanId, Sym, Symbols, Track, TrackId, TrackKind, Usage,
+    Anchor, Clock, ClockEdge, ClockId, ClockKind, Counter, Evidence, EvidenceFile, FileId, Link,
+    LinkKind, Mark, MarkKind, Milestone, Notice, Severity, Span, SpanId, Sym, Symbols, Track,
+    TrackId, TrackKind, Usage,
 };
 
 /// All that is known of one boot.
 ///
 /// Events stay on the clock they were stamped by and in the order in which
 /// they were read; [`Axis`](crate::Axis) puts them on one reference clock.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Timeline {
     /// Names of everything.
     pub symbols: Symbols,
@@ -25,10 +30,17 @@ pub struct Timeline {
     pub spans: Vec<Span>,
     /// What happened at one moment.
     pub marks: Vec<Mark>,
+    /// Quantities over time.
+    pub counters: Vec<Counter>,
     /// What led to what.
     pub links: Vec<Link>,
+    /// Moments that other evidence may know too; they join clocks.
+    pub anchors: Vec<Anchor>,
     /// What could not be used or was assumed.
     pub notices: Vec<Notice>,
+    /// Built again when it is needed: see [`Self::track`].
+    #[serde(skip)]
+    track_index: HashMap<Track, TrackId>,
 }
 
 impl Timeline {
@@ -53,11 +65,25 @@ impl Timeline {
         &mut self.files[usize::from(id.0)].usage
     }
 
-    /// Adds a clock.
-    pub fn add_clock(&mut self, clock: Clock) -> ClockId {
+    /// Adds a clock that the times of `file` are on.
+    pub fn add_clock(&mut self, kind: ClockKind, simulated: bool, file: FileId) -> ClockId {
         let id = ClockId(u16::try_from(self.clocks.len()).expect("fewer than 2^16 clocks"));
-        self.clocks.push(clock);
+        self.clocks.push(Clock {
+            kind,
+            simulated,
+            file,
+        });
         id
+    }
+
+    /// All clocks.
+    pub fn clock_ids(&self) -> impl Iterator<Item = ClockId> + use<> {
+        (0..self.clocks.len()).map(|i| ClockId(i as u16))
+    }
+
+    /// All files.
+    pub fn file_ids(&self) -> impl Iterator<Item = FileId> + use<> {
+        (0..self.files.len()).map(|i| FileId(i as u16))
     }
 
     /// The clock behind `id`.
@@ -69,12 +95,19 @@ impl Timeline {
     pub fn track(&mut self, kind: TrackKind, name: &str) -> TrackId {
         let name = self.symbols.intern(name);
         let track = Track { kind, name };
-        let at = self.tracks.iter().position(|t| *t == track);
-        let at = at.unwrap_or_else(|| {
+        if self.track_index.len() < self.tracks.len() {
+            let ids = (0..).map(TrackId);
+            self.track_index = self.tracks.iter().copied().zip(ids).collect();
+        }
+        *self.track_index.entry(track).or_insert_with(|| {
             self.tracks.push(track);
-            self.tracks.len() - 1
-        });
-        TrackId(u32::try_from(at).expect("fewer than 2^32 tracks"))
+            TrackId(u32::try_from(self.tracks.len() - 1).expect("fewer than 2^32 tracks"))
+        })
+    }
+
+    /// The lane that `span` is on.
+    pub fn track_of(&self, span: &Span) -> &Track {
+        &self.tracks[span.track.0 as usize]
     }
 
     /// What kind of lane `span` is on.
@@ -109,6 +142,11 @@ impl Timeline {
         let key = self.symbols.find(key)?;
         let (_, value) = span.args.iter().find(|(k, _)| *k == key)?;
         Some(self.text(*value))
+    }
+
+    /// Says that one span led to another.
+    pub fn link(&mut self, from: SpanId, to: SpanId, kind: LinkKind) {
+        self.links.push(Link { from, to, kind });
     }
 
     /// The first mark of a milestone, if the boot was seen to pass it.

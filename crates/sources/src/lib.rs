@@ -8,7 +8,8 @@
 mod console;
 mod registry;
 pub mod stamps;
-
+mod stopwatch;
+mod text;
 mod watch;
 
 use std::io::{self, BufRead};
@@ -46,19 +47,36 @@ pub struct SourceInfo {
     pub name: &'static str,
     /// What it is, in a few words.
     pub title: &'static str,
+    /// What its bytes look like: what was looked for in a file that is
+    /// nothing known.
+    pub looks_like: &'static str,
 }
 
-/// How sure a source is that the bytes are of its format.
+/// How sure a source is that the bytes are of its format, in percent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sniff {
+pub struct Sniff(u8);
+
+impl Sniff {
     /// Not this format.
-    No,
+    pub const NO: Self = Self(0);
     /// Could be.
-    Maybe,
+    pub const MAYBE: Self = Self(20);
     /// Looks like it.
-    Likely,
-    /// A magic number or a line that nothing else prints.
-    Sure,
+    pub const LIKELY: Self = Self(60);
+    /// Lines that hardly anything else prints.
+    pub const SURE: Self = Self(90);
+    /// A magic number.
+    pub const CERTAIN: Self = Self(100);
+
+    /// `percent` sure, at most 100.
+    pub const fn percent(percent: u8) -> Self {
+        Self(if percent > 100 { 100 } else { percent })
+    }
+
+    /// How sure, in percent.
+    pub const fn as_percent(self) -> u8 {
+        self.0
+    }
 }
 
 /// Why nothing could be read.
@@ -88,4 +106,17 @@ pub trait Source: Sync {
     /// # Errors
     /// Only if the bytes cannot be read or are of another format.
     fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError>;
+    /// Whether the files of one folder or archive belong together, each a
+    /// part of one recording (bootchart's logs, one strace a process).
+    fn reads_together(&self) -> bool {
+        false
+    }
+    /// Adds all that the parts of one recording say. Each is named by its
+    /// label, which may be used where the format keeps a fact only there.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    fn read_parts(&self, parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
+        parts.into_iter().try_for_each(|part| self.read(part, out))
+    }
 }

@@ -2,7 +2,7 @@
 
 use bootlap_advice::{Boot, Finding, advise};
 use bootlap_model::{
-    Clock, ClockId, ClockKind, Evidence, FileId, Mark, MarkKind, Milestone, Span, SpanEnd, Stamp,
+    ClockId, ClockKind, Evidence, FileId, Mark, MarkKind, Milestone, Span, SpanEnd, Stamp,
     Timeline, TrackKind,
 };
 use bootlap_target::{Cache, Parts, Target};
@@ -20,11 +20,8 @@ pub(crate) struct Builder {
 impl Builder {
     pub(crate) fn new() -> Self {
         let mut timeline = Timeline::default();
-        let clock = timeline.add_clock(Clock {
-            kind: ClockKind::QemuVirtual,
-            simulated: true,
-        });
         let file = timeline.add_file("console", "stamps");
+        let clock = timeline.add_clock(ClockKind::QemuVirtual, true, file);
         Self {
             timeline,
             clock,

@@ -89,17 +89,10 @@ fn assumed_clocks(timeline: &Timeline) -> Vec<String> {
         .collect();
     clocks.sort_unstable();
     clocks.dedup();
-    let text = |clock| format!("the place of {} is assumed, not known", clock_name(clock));
+    let text =
+        |clock: ClockKind| format!("the place of the {} is assumed, not known", clock.text());
     clocks
         .into_iter()
         .map(|c| text(timeline.clock(c).kind))
         .collect()
-}
-
-fn clock_name(kind: ClockKind) -> &'static str {
-    match kind {
-        ClockKind::QemuVirtual => "QEMU's clock",
-        ClockKind::HostMonotonic => "the host's clock",
-        ClockKind::KernelPrintk => "the kernel log's clock",
-    }
 }

@@ -46,17 +46,6 @@ pub fn spans(timeline: &Timeline, by: By, limit: usize, style: &Style) -> String
     text
 }
 
-/// The word for a kind of lane.
-fn lane(kind: TrackKind) -> &'static str {
-    match kind {
-        TrackKind::Bootloader => "boot loader",
-        TrackKind::Kernel => "kernel",
-        TrackKind::Initcall => "initcall",
-        TrackKind::Userspace => "user space",
-        TrackKind::Console => "console",
-    }
-}
-
 fn longest(
     timeline: &Timeline,
     limit: usize,
@@ -86,7 +75,7 @@ fn longest(
             cell(&time, Ink::Strong),
             cell(&moment(placed.start.ns), Ink::Plain),
             cell(&insns.map_or("–".to_owned(), short_count), Ink::Faint),
-            cell(lane(timeline.kind_of(span)), Ink::Faint),
+            cell(timeline.kind_of(span).text(), Ink::Faint),
             what(timeline, span),
         ]);
     }

@@ -2,7 +2,7 @@
 
 use bootlap_analysis::{Cost, Gap, Part, Phase, PhaseName, Verdict};
 use bootlap_model::{
-    Clock, ClockEdge, ClockKind, Evidence, FileId, How, Mark, MarkKind, Milestone, Severity, Span,
+    ClockEdge, ClockKind, Evidence, FileId, How, Mark, MarkKind, Milestone, Severity, Span,
     SpanEnd, Stamp, Timeline, TrackKind,
 };
 use bootlap_report::About;
@@ -28,10 +28,7 @@ impl Maker {
     pub(crate) fn new() -> Self {
         let mut timeline = Timeline::default();
         let file = timeline.add_file("console.log", "stamps");
-        let clock = timeline.add_clock(Clock {
-            kind: ClockKind::QemuVirtual,
-            simulated: true,
-        });
+        let clock = timeline.add_clock(ClockKind::QemuVirtual, true, file);
         let last = Evidence {
             file,
             start: 0,
@@ -115,18 +112,11 @@ impl Maker {
 
     /// The kernel's log clock, zero at `ms`.
     pub(crate) fn kernel_clock(&mut self, ms: i64, how: How) -> &mut Self {
-        let from = self.timeline.add_clock(Clock {
-            kind: ClockKind::KernelPrintk,
-            simulated: true,
-        });
-        self.timeline.edges.push(ClockEdge {
-            from,
-            to: self.clock,
-            offset_ns: ms * MS,
-            err_ns: 500,
-            how,
-            evidence: Some(self.last),
-        });
+        let kind = ClockKind::KernelPrintk;
+        let from = self.timeline.add_clock(kind, true, self.file);
+        let edge = ClockEdge::offset(from, self.clock, ms * MS, 500, how);
+        let edge = edge.because("a kernel line", Some(self.last));
+        self.timeline.edges.push(edge);
         self
     }
 }

@@ -128,14 +128,11 @@ impl KernelClock {
         let old = out.split_printk_clock();
         let to = out.printk_clock();
         let err_ns = ns.saturating_add(1_000_000);
-        out.timeline.edges.push(ClockEdge {
-            from: old,
-            to,
-            offset_ns: ns.saturating_sub(self.latest_ns),
-            err_ns: u32::try_from(err_ns).unwrap_or(u32::MAX),
-            how: How::SharedEvent,
-            evidence: Some(at),
-        });
+        let offset_ns = ns.saturating_sub(self.latest_ns);
+        let err_ns = u32::try_from(err_ns).unwrap_or(u32::MAX);
+        let edge = ClockEdge::offset(old, to, offset_ns, err_ns, How::SharedEvent);
+        let edge = edge.because("the kernel's clock stepped back here", Some(at));
+        out.timeline.edges.push(edge);
         out.notice(
             "kernel-clock-stepped",
             Severity::Info,
@@ -159,14 +156,13 @@ impl KernelClock {
         let (Some(wire), Some((offset_ns, at))) = (out.wire, self.nearest.first().copied()) else {
             return;
         };
-        out.timeline.edges.push(ClockEdge {
-            from: printk,
-            to: wire,
-            offset_ns,
-            err_ns: u32::try_from(self.err_ns(out.is_host_clock())).unwrap_or(u32::MAX),
-            how: How::SharedEvent,
-            evidence: Some(at),
-        });
+        let err_ns = u32::try_from(self.err_ns(out.is_host_clock())).unwrap_or(u32::MAX);
+        let edge = ClockEdge::offset(printk, wire, offset_ns, err_ns, How::SharedEvent);
+        let edge = edge.because(
+            "the line that was sent soonest after it was logged",
+            Some(at),
+        );
+        out.timeline.edges.push(edge);
         out.apply_counts(offset_ns);
         if offset_ns < 0 {
             out.forget_power_on();

@@ -54,11 +54,13 @@ pub(crate) struct Console;
 static STAMPS: SourceInfo = SourceInfo {
     name: "stamps",
     title: "console with a stamp for each byte",
+    looks_like: "the magic number of a file that `bootlap boot` or `bootlap capture` wrote",
 };
 
 static CONSOLE: SourceInfo = SourceInfo {
     name: "console",
     title: "console bytes",
+    looks_like: "text, with kernel lines ([    0.123456] …) or a boot loader's banner",
 };
 
 impl Source for Stamps {
@@ -68,9 +70,9 @@ impl Source for Stamps {
 
     fn sniff(&self, head: &[u8]) -> Sniff {
         match Header::decode(head) {
-            Ok(_) | Err(HeaderError::Version(_) | HeaderError::Clock(_)) => Sniff::Sure,
-            Err(HeaderError::Short(n)) if n >= stamps::MAGIC.len() => Sniff::Sure,
-            Err(_) => Sniff::No,
+            Ok(_) | Err(HeaderError::Version(_) | HeaderError::Clock(_)) => Sniff::CERTAIN,
+            Err(HeaderError::Short(n)) if n >= stamps::MAGIC.len() => Sniff::CERTAIN,
+            Err(_) => Sniff::NO,
         }
     }
 
@@ -110,16 +112,16 @@ impl Source for Console {
 
     fn sniff(&self, head: &[u8]) -> Sniff {
         if head.is_empty() || !is_text(head) {
-            return Sniff::No;
+            return Sniff::NO;
         }
         let told = |line: &[u8]| {
             let line = line.trim_ascii();
             BootLoader::is_banner(line) || printk::parse(line).is_some()
         };
         if head.split(|b| *b == b'\n').any(told) {
-            Sniff::Likely
+            Sniff::LIKELY
         } else {
-            Sniff::Maybe
+            Sniff::MAYBE
         }
     }
 

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use bootlap_model::{
-    Clock, ClockId, ClockKind, Evidence, FileId, Mark, MarkKind, Milestone, Severity, Span,
-    SpanEnd, Stamp, Sym, Timeline, TrackKind,
+    ClockId, ClockKind, Evidence, FileId, Mark, MarkKind, Milestone, Severity, Span, SpanEnd,
+    Stamp, Sym, Timeline, TrackKind,
 };
 
 use super::line::Line;
@@ -79,10 +79,8 @@ impl<'t> Out<'t> {
     pub(crate) fn printk_clock(&mut self) -> ClockId {
         let simulated = self.wire.is_some_and(|w| self.timeline.clock(w).simulated);
         *self.printk.get_or_insert_with(|| {
-            self.timeline.add_clock(Clock {
-                kind: ClockKind::KernelPrintk,
-                simulated,
-            })
+            self.timeline
+                .add_clock(ClockKind::KernelPrintk, simulated, self.file)
         })
     }
 
@@ -299,8 +297,9 @@ impl<'t> Out<'t> {
     /// turned out to be one. Says which.
     pub(crate) fn split_printk_clock(&mut self) -> ClockId {
         let new = self.printk_clock();
-        let clock = self.timeline.clock(new).clone();
-        let old = self.timeline.add_clock(clock);
+        let simulated = self.timeline.clock(new).simulated;
+        let kind = ClockKind::KernelPrintk;
+        let old = self.timeline.add_clock(kind, simulated, self.file);
         for span in &mut self.timeline.spans[self.first_span..] {
             if span.clock == new {
                 span.clock = old;

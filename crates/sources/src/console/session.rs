@@ -1,6 +1,6 @@
 //! One read of a console: lines in, events out.
 
-use bootlap_model::{Clock, Evidence, FileId, Milestone, Severity, Stamp, Timeline};
+use bootlap_model::{Evidence, FileId, Milestone, Severity, Stamp, Timeline};
 
 use super::bootloader::BootLoader;
 use super::hints::{HintMarks, Matched};
@@ -40,12 +40,7 @@ impl<'t> Session<'t> {
         clock: Option<StampClock>,
     ) -> Self {
         let file = timeline.add_file(label, source);
-        let wire = clock.map(|c| {
-            timeline.add_clock(Clock {
-                kind: c.kind(),
-                simulated: c.simulated(),
-            })
-        });
+        let wire = clock.map(|c| timeline.add_clock(c.kind(), c.simulated(), file));
         let mut out = Out::new(timeline, file, wire);
         let splitter = Splitter::new();
         if let Some(clock) = clock {

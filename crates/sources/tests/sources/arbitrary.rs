@@ -1,8 +1,10 @@
 //! Whatever the bytes: no panic, every line accounted for, the same in any
 //! chunks.
 
+use std::io::BufReader;
+
 use crate::support::dump::dump;
-use crate::support::read;
+use crate::support::read_bytes;
 use bootlap_model::Timeline;
 use bootlap_sources::stamps::{Record, StampClock, Writer};
 use bootlap_sources::{Hints, all, named};
@@ -70,9 +72,11 @@ proptest! {
     #[test]
     fn consoles(bytes in console()) {
         let source = named("console").unwrap();
-        let whole = read(source, &bytes, "", 1 << 16, &hints());
+        let whole = read_bytes(source, &bytes[..], &hints());
         accounted(&whole);
-        prop_assert_eq!(dump(&whole, true), dump(&read(source, &bytes, "", 1, &hints()), true));
+        let in_ones = BufReader::with_capacity(1, &bytes[..]);
+        let in_ones = read_bytes(source, in_ones, &hints());
+        prop_assert_eq!(dump(&whole, true), dump(&in_ones, true));
     }
 
     #[test]
@@ -88,7 +92,7 @@ proptest! {
             let at = clock.stamp(ns, ns as u64 / 2);
             writer.record(Record::Byte { at, byte }).unwrap();
         }
-        let timeline = read(named("stamps").unwrap(), &writer.into_inner(), "", 100, &hints());
+        let timeline = read_bytes(named("stamps").unwrap(), &writer.into_inner()[..], &hints());
         accounted(&timeline);
         prop_assert_eq!(timeline.files[0].usage.skipped, 0);
     }
@@ -97,7 +101,7 @@ proptest! {
     fn stamped_consoles_of_any_bytes(records in prop::collection::vec(any::<u8>(), 0..400)) {
         let mut bytes = Writer::new(Vec::new(), StampClock::Host).unwrap().into_inner();
         bytes.extend(records);
-        accounted(&read(named("stamps").unwrap(), &bytes, "", 7, &hints()));
+        accounted(&read_bytes(named("stamps").unwrap(), &bytes[..], &hints()));
     }
 
     #[test]

@@ -1,35 +1,72 @@
 //! Every fixture through every check: see `support`. `UPDATE_EXPECT=1 cargo
-//! test -p bootlap-sources` writes the snapshots anew.
+//! test -p bootlap-sources` writes the snapshots anew;
+//! `FIXTURES=strace cargo test -p bootlap-sources fixtures` runs one format's.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::support::dump::dump;
-use crate::support::{Case, cases, read};
+use crate::support::{Case, Part, all_cases, read, try_read};
 use bootlap_model::{SpanEnd, Timeline, TrackKind};
-use bootlap_sources::{HEAD_LEN, Hints, Source, detect, named};
+use bootlap_sources::{HEAD_LEN, Sniff, Source, detect, named};
 use expect_test::expect_file;
 
 /// Larger than any fixture's chunk.
 const WHOLE: usize = 1 << 16;
 
+#[test]
+fn fixtures() {
+    for case in all_cases() {
+        check(&case);
+    }
+}
+
+/// Every source has a fixture.
+#[test]
+fn every_source_has_fixtures() {
+    let cases = all_cases();
+    for source in bootlap_sources::all() {
+        let name = source.info().name;
+        assert!(cases.iter().any(|c| c.format == name), "{name}");
+    }
+}
+
 fn check(case: &Case) {
-    let source = named(&case.format).unwrap();
-    let whole = read(source, &case.bytes, "console", WHOLE, &case.hints);
+    let source = named(&case.format).unwrap_or_else(|| panic!("no source {}", case.format));
+    let whole = read(source, case, WHOLE);
     let text = dump(&whole, true);
     expect_file![case.dir.join("expected.txt")].assert_eq(&text);
 
     is_sound(&whole);
     initcalls_nest(&whole);
-    let head = &case.bytes[..case.bytes.len().min(HEAD_LEN)];
-    let found = detect(head).map(|s| s.info().name);
-    assert_eq!(found, Some(source.info().name));
+    for part in &case.parts {
+        is_detected(part, source, case);
+    }
     for chunk in [1, 100] {
-        let nameless = read(source, &case.bytes, "", chunk, &case.hints);
-        assert!(dump(&nameless, true) == text, "in chunks of {chunk}");
+        let nameless = read(source, &case.nameless(), chunk);
+        assert!(
+            dump(&nameless, true) == text,
+            "{} in chunks of {chunk}",
+            case.dir.display()
+        );
     }
-    for cut in cuts(case.bytes.len()) {
-        never_panics(source, &case.bytes[..cut], &case.hints);
+    line_ends_do_not_matter(source, case);
+    survives_json(&whole, &text);
+    for i in 1..=10 {
+        never_panics(source, &case.cut(i));
     }
+}
+
+fn is_detected(part: &Part, source: &dyn Source, case: &Case) {
+    let head = &part.bytes[..part.bytes.len().min(HEAD_LEN)];
+    let found = detect(head).map(|s| s.info().name);
+    let sniffed = source.sniff(head);
+    assert_eq!(
+        found,
+        Some(source.info().name),
+        "{} {}: {sniffed:?}",
+        case.dir.display(),
+        part.name
+    );
 }
 
 /// What holds for every timeline, whatever it was read from.
@@ -69,57 +106,35 @@ fn initcalls_nest(timeline: &Timeline) {
     }
 }
 
-/// Ten places, from the first bytes to the last but one.
-fn cuts(len: usize) -> impl Iterator<Item = usize> {
-    (1..=10).map(move |i| (len * i / 10).saturating_sub(1))
-}
-
-fn never_panics(source: &dyn Source, bytes: &[u8], hints: &Hints) {
-    let read = || {
-        if source.sniff(bytes) > bootlap_sources::Sniff::No {
-            is_sound(&read_if_able(source, bytes, hints));
+fn never_panics(source: &dyn Source, case: &Case) {
+    let attempt = || {
+        let sniffs = |part: &Part| source.sniff(&part.bytes) > Sniff::NO;
+        if case.parts.iter().any(sniffs) {
+            is_sound(&try_read(source, case, WHOLE).1);
         }
     };
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| panic!("cut at {}", bytes.len()));
-}
-
-fn read_if_able(source: &dyn Source, mut bytes: &[u8], hints: &Hints) -> Timeline {
-    let mut timeline = Timeline::default();
-    let input = bootlap_sources::Input {
-        label: "cut",
-        bytes: &mut bytes,
-        hints,
-    };
-    let _ = source.read(input, &mut timeline);
-    timeline
-}
-
-#[test]
-fn stamps() {
-    cases("stamps").iter().for_each(check);
-}
-
-#[test]
-fn console() {
-    for case in cases("console") {
-        check(&case);
-        line_ends_do_not_matter(&case);
-    }
+    catch_unwind(AssertUnwindSafe(attempt)).unwrap_or_else(|_| {
+        let lengths: Vec<usize> = case.parts.iter().map(|p| p.bytes.len()).collect();
+        panic!("{} cut at {lengths:?}", case.dir.display())
+    });
 }
 
 /// LF, CR LF and CR CR LF tell the same.
-fn line_ends_do_not_matter(case: &Case) {
-    let source = named("console").unwrap();
-    let text = String::from_utf8_lossy(&case.bytes).replace("\r\n", "\n");
-    if text.contains('\r') {
+fn line_ends_do_not_matter(source: &dyn Source, case: &Case) {
+    let Some(unix) = case.with_line_ends("\n") else {
         return;
-    }
-    let dumped = |text: &str| {
-        let timeline = read(source, text.as_bytes(), "", WHOLE, &case.hints);
-        dump(&timeline, false)
     };
-    let unix = dumped(&text);
+    let unix = dump(&read(source, &unix, WHOLE), false);
     for end in ["\r\n", "\r\r\n"] {
-        assert!(dumped(&text.replace('\n', end)) == unix, "{end:?}");
+        let other = case.with_line_ends(end).expect("it is text");
+        let other = dump(&read(source, &other, WHOLE), false);
+        assert!(other == unix, "{} {end:?}", case.dir.display());
     }
+}
+
+/// A timeline written as JSON and read again is the same.
+fn survives_json(timeline: &Timeline, text: &str) {
+    let json = serde_json::to_string(timeline).unwrap();
+    let again: Timeline = serde_json::from_str(&json).unwrap();
+    assert!(dump(&again, true) == text);
 }

@@ -1,7 +1,9 @@
 //! Reading fixtures: `tests/fixtures/<format>/<tool-version>/<case>/`.
 //!
-//! A case has `input`, `input.gz` or `script` (see [`script`]), perhaps `hints` (`ready=RE`,
-//! `application=RE`, `mark NAME=RE`, one a line), and `expected.txt`.
+//! A case has `input`, `input.gz`, `script` (a stamped console: see
+//! [`script`]) or a folder `parts` whose files are read together; perhaps
+//! `hints` (`ready=RE`, `application=RE`, `mark NAME=RE`, one a line);
+//! perhaps `README` (where it is from); and `expected.txt`.
 
 pub(crate) mod dump;
 pub(crate) mod script;
@@ -11,57 +13,143 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use bootlap_model::Timeline;
-use bootlap_sources::{Hints, Input, Source};
+use bootlap_sources::{Hints, Input, Source, SourceError};
 use regex::bytes::Regex;
 
 /// One fixture.
+#[derive(Clone)]
 pub(crate) struct Case {
     pub(crate) dir: PathBuf,
     pub(crate) format: String,
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) hints: Hints,
+    pub(crate) parts: Vec<Part>,
+    /// The parts are one recording; else there is one part.
+    pub(crate) together: bool,
+    pub(crate) hints: String,
 }
 
-/// All fixtures of one format, in the order of their paths.
-pub(crate) fn cases(format: &str) -> Vec<Case> {
+/// One file of a fixture.
+#[derive(Clone)]
+pub(crate) struct Part {
+    pub(crate) name: String,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Case {
+    /// The same without its name; the parts of a recording keep theirs, which
+    /// may say what the bytes do not.
+    pub(crate) fn nameless(&self) -> Self {
+        let mut case = self.clone();
+        if !case.together {
+            case.parts[0].name.clear();
+        }
+        case
+    }
+
+    /// The same with only the first `tenths` of each part, less a byte.
+    pub(crate) fn cut(&self, tenths: usize) -> Self {
+        let mut case = self.clone();
+        for part in &mut case.parts {
+            let len = (part.bytes.len() * tenths / 10).saturating_sub(1);
+            part.bytes.truncate(len);
+        }
+        case
+    }
+
+    /// The same with other line ends; `None` if it is not plain text.
+    pub(crate) fn with_line_ends(&self, end: &str) -> Option<Self> {
+        let mut case = self.clone();
+        for part in &mut case.parts {
+            let text = std::str::from_utf8(&part.bytes).ok()?;
+            let text = text.replace("\r\n", "\n");
+            if text.contains(['\r', '\0']) {
+                return None;
+            }
+            part.bytes = text.replace('\n', end).into_bytes();
+        }
+        Some(case)
+    }
+}
+
+/// All fixtures in the order of their paths; those of one format if the
+/// environment names it.
+pub(crate) fn all_cases() -> Vec<Case> {
+    let only = std::env::var("FIXTURES").ok();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
-    let mut dirs: Vec<PathBuf> = children(&root.join(format))
-        .iter()
-        .flat_map(|tool| children(tool))
-        .collect();
-    dirs.sort();
-    assert!(!dirs.is_empty(), "no fixtures of {format}");
-    dirs.into_iter().map(|dir| case(dir, format)).collect()
+    let mut cases = Vec::new();
+    for format in children(&root) {
+        let name = name_of(&format);
+        if only.as_ref().is_some_and(|only| *only != name) {
+            continue;
+        }
+        for tool in children(&format) {
+            let of_tool = children(&tool).into_iter();
+            cases.extend(of_tool.map(|dir| case(dir, &name)));
+        }
+    }
+    assert!(!cases.is_empty(), "no fixtures");
+    cases
 }
 
 fn children(dir: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(dir).unwrap();
-    entries.map(|e| e.unwrap().path()).collect()
+    let mut paths: Vec<PathBuf> = entries.map(|e| e.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap().to_string_lossy().into_owned()
 }
 
 fn case(dir: PathBuf, format: &str) -> Case {
-    let bytes = bytes(&dir);
-    let hints = fs::read_to_string(dir.join("hints")).unwrap_or_default();
+    let parts = dir.join("parts");
+    let together = parts.is_dir();
+    let parts = if together {
+        children(&parts).iter().map(|path| part(path)).collect()
+    } else {
+        vec![single(&dir)]
+    };
     Case {
-        hints: parse_hints(&hints),
+        hints: fs::read_to_string(dir.join("hints")).unwrap_or_default(),
         format: format.to_owned(),
-        bytes,
+        parts,
+        together,
         dir,
     }
 }
 
-fn bytes(dir: &Path) -> Vec<u8> {
+fn part(path: &Path) -> Part {
+    let bytes = fs::read(path).unwrap();
+    let name = name_of(path);
+    match name.strip_suffix(".gz") {
+        Some(name) => Part {
+            name: name.to_owned(),
+            bytes: unpacked(&bytes),
+        },
+        None => Part { name, bytes },
+    }
+}
+
+fn single(dir: &Path) -> Part {
     if let Ok(script) = fs::read_to_string(dir.join("script")) {
-        return script::stamps(&script);
+        return Part {
+            name: "console".to_owned(),
+            bytes: script::stamps(&script),
+        };
     }
-    if let Ok(bytes) = fs::read(dir.join("input")) {
-        return bytes;
-    }
-    let packed = fs::read(dir.join("input.gz")).unwrap();
-    let mut bytes = Vec::new();
-    let mut unpack = flate2::read::GzDecoder::new(&packed[..]);
-    unpack.read_to_end(&mut bytes).unwrap();
-    bytes
+    let plain = dir.join("input");
+    part(&if plain.exists() {
+        plain
+    } else {
+        dir.join("input.gz")
+    })
+}
+
+fn unpacked(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut unpack = flate2::read::GzDecoder::new(bytes);
+    unpack.read_to_end(&mut out).unwrap();
+    out
 }
 
 fn parse_hints(text: &str) -> Hints {
@@ -81,18 +169,49 @@ fn parse_hints(text: &str) -> Hints {
     hints
 }
 
-/// What `source` says of `bytes` that come in chunks of `chunk`.
-pub(crate) fn read(
+/// What `source` says of a case whose bytes come in chunks of `chunk`.
+pub(crate) fn read(source: &dyn Source, case: &Case, chunk: usize) -> Timeline {
+    let (result, timeline) = try_read(source, case, chunk);
+    result.unwrap_or_else(|e| panic!("{}: {e}", case.dir.display()));
+    timeline
+}
+
+/// The same where the bytes may be of no use.
+pub(crate) fn try_read(
     source: &dyn Source,
-    bytes: &[u8],
-    label: &str,
+    case: &Case,
     chunk: usize,
+) -> (Result<(), SourceError>, Timeline) {
+    let hints = parse_hints(&case.hints);
+    let mut timeline = Timeline::default();
+    let bytes = case.parts.iter().map(|p| &p.bytes[..]);
+    let mut readers: Vec<_> = bytes.map(|b| BufReader::with_capacity(chunk, b)).collect();
+    let mut inputs: Vec<Input<'_>> = readers
+        .iter_mut()
+        .zip(&case.parts)
+        .map(|(bytes, part)| Input {
+            label: &part.name,
+            bytes,
+            hints: &hints,
+        })
+        .collect();
+    let result = if case.together {
+        source.read_parts(inputs, &mut timeline)
+    } else {
+        source.read(inputs.remove(0), &mut timeline)
+    };
+    (result, timeline)
+}
+
+/// What `source` says of `bytes`, without name and with `hints`.
+pub(crate) fn read_bytes(
+    source: &dyn Source,
+    mut bytes: impl std::io::BufRead,
     hints: &Hints,
 ) -> Timeline {
     let mut timeline = Timeline::default();
-    let mut bytes = BufReader::with_capacity(chunk, bytes);
     let input = Input {
-        label,
+        label: "",
         bytes: &mut bytes,
         hints,
     };

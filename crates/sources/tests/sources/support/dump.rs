@@ -34,8 +34,12 @@ pub(crate) fn dump(timeline: &Timeline, places: bool) -> String {
             e.err_ns,
             e.how
         );
+        let drift = match e.drift_ppm {
+            0.0 => String::new(),
+            ppm => format!(", drift {ppm} ppm at {} ns", e.pivot_ns),
+        };
         let at = e.evidence.filter(|_| places).map(place).unwrap_or_default();
-        let _ = writeln!(out, "{at}");
+        let _ = writeln!(out, "{drift}: {}{at}", e.why);
     }
     for m in &timeline.marks {
         let _ = write!(out, "mark {} {}: ", clock(m.clock), stamp(m.at));
@@ -47,6 +51,9 @@ pub(crate) fn dump(timeline: &Timeline, places: bool) -> String {
         let _ = writeln!(out, "{:?} {:?}{at}", m.kind, timeline.text(m.name));
     }
     tracks(timeline, places, &mut out);
+    counters(timeline, places, &mut out);
+    links(timeline, &mut out);
+    anchors(timeline, &mut out);
     for notice in &timeline.notices {
         notices(notice, places, &mut out);
     }
@@ -63,11 +70,7 @@ fn tracks(timeline: &Timeline, places: bool, out: &mut String) {
     for id in ids {
         let of_track: Vec<&Span> = timeline.spans.iter().filter(|s| s.track == id).collect();
         let kind = timeline.kind_of(of_track[0]);
-        let name =
-            timeline.tracks.iter().enumerate().find_map(|(i, t)| {
-                (format!("TrackId({i})") == format!("{id:?}")).then_some(t.name)
-            });
-        let name = name.map(|n| timeline.text(n)).unwrap_or_default();
+        let name = timeline.text(timeline.track_of(of_track[0]).name);
         let _ = writeln!(out, "\n{kind:?} {name:?}: {} spans", of_track.len());
         let lines: Vec<String> = of_track
             .iter()
@@ -88,6 +91,48 @@ fn tracks(timeline: &Timeline, places: bool, out: &mut String) {
         out.extend(lines[last..].iter().cloned());
     }
     out.push('\n');
+}
+
+/// All samples, if they are few.
+fn counters(timeline: &Timeline, places: bool, out: &mut String) {
+    for c in &timeline.counters {
+        let (name, unit) = (timeline.text(c.name), timeline.text(c.unit));
+        let at = if places {
+            place(c.evidence)
+        } else {
+            String::new()
+        };
+        let _ = write!(out, "counter {} {name:?} in {unit}:", clock(c.clock));
+        for (ns, value) in c.samples.iter().take(6) {
+            let _ = write!(out, " {ns}:{value:.3}");
+        }
+        let lines: Vec<String> = c.samples.iter().map(|s| format!("{s:?}")).collect();
+        let _ = writeln!(out, " x{} of hash {:016x}{at}", lines.len(), hash(&lines));
+    }
+}
+
+fn links(timeline: &Timeline, out: &mut String) {
+    let name = |id| timeline.text(timeline.span(id).name);
+    let lines: Vec<String> = timeline
+        .links
+        .iter()
+        .map(|l| format!("link {} {:?} {}\n", name(l.from), l.kind, name(l.to)))
+        .collect();
+    out.extend(lines.iter().take(SHOWN).cloned());
+    if lines.len() > SHOWN {
+        let rest = &lines[SHOWN..];
+        let _ = writeln!(out, "… {} more, of hash {:016x} …", rest.len(), hash(rest));
+    }
+}
+
+/// Keys are hashes: how many, and where the first and last are.
+fn anchors(timeline: &Timeline, out: &mut String) {
+    let (Some(first), Some(last)) = (timeline.anchors.first(), timeline.anchors.last()) else {
+        return;
+    };
+    let of = |a: &bootlap_model::Anchor| format!("{} {}", clock(a.clock), stamp(a.at));
+    let n = timeline.anchors.len();
+    let _ = writeln!(out, "anchors x{n}: {} … {}", of(first), of(last));
 }
 
 fn span_line(timeline: &Timeline, span: &Span, kind: TrackKind, places: bool) -> String {

@@ -1,0 +1,103 @@
+//! Times that a person took: `name,seconds`.
+//!
+//! ```text
+//! name,seconds
+//! power on,0
+//! logo,0.8
+//! music plays,2.35
+//! ```
+//!
+//! Written by hand, or exported from a spreadsheet: `,`, `;` or tab between
+//! the columns, names in quotes or not, decimal comma if the columns are apart
+//! by something else, a heading or none. Seconds since the watch was started;
+//! the error stated is that of a thumb, 100 ms.
+
+use bootlap_model::{ClockKind, Milestone, Stamp, Timeline};
+
+use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::{Input, Sniff, Source, SourceError, SourceInfo};
+
+/// Reaction time of a person with a button.
+const THUMB_NS: u32 = 100_000_000;
+
+/// The source.
+pub(crate) struct Stopwatch;
+
+static INFO: SourceInfo = SourceInfo {
+    name: "stopwatch",
+    title: "times that a person took",
+    looks_like: "lines of `name,seconds`",
+};
+
+impl Source for Stopwatch {
+    fn info(&self) -> &'static SourceInfo {
+        &INFO
+    }
+
+    fn sniff(&self, head: &[u8]) -> Sniff {
+        let mut lines = text::head_lines(head);
+        let first = lines.next().unwrap_or_default();
+        let (rows, all) = text::count_lines(head, 100, |l| row(text::valid(l)).is_some());
+        let heading = is_heading(text::valid(first));
+        match (heading, rows) {
+            (_, 0) => Sniff::NO,
+            (true, _) if (rows + 1) * 5 >= all * 4 => Sniff::SURE,
+            (false, _) if rows == all => Sniff::percent(50),
+            _ => Sniff::NO,
+        }
+    }
+
+    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+        text::read(input, &INFO, out, &mut Rows)
+    }
+}
+
+struct Rows;
+
+impl Reader for Rows {
+    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+        let Some((name, ns)) = row(line.str()) else {
+            if line.at.line == 1 && is_heading(line.str()) {
+                return Ok(());
+            }
+            return Err(Skip::unknown("expected a name and seconds: `logo,0.8`"));
+        };
+        let clock = sheet.clock(ClockKind::Stopwatch);
+        let at = Stamp::new(ns, THUMB_NS);
+        match name.to_ascii_lowercase().as_str() {
+            "power on" | "power-on" | "power" => {
+                sheet.milestone(clock, at, Milestone::PowerOn, line.at);
+            }
+            "ready" => sheet.milestone(clock, at, Milestone::Ready, line.at),
+            _ => sheet.mark(clock, at, name, line.at),
+        }
+        Ok(())
+    }
+}
+
+/// A name and its time in ns.
+fn row(line: &str) -> Option<(&str, i64)> {
+    let (name, seconds) = columns(line)?;
+    let seconds = seconds.trim_end_matches('s').trim_end();
+    let ns = text::seconds_ns(seconds.as_bytes())?;
+    (!name.is_empty() && name.len() <= 200 && !name.starts_with(['[', '<', '{']))
+        .then_some((name, ns))
+}
+
+fn is_heading(line: &str) -> bool {
+    let word = |c: &str| {
+        c.chars()
+            .all(|c| c.is_alphabetic() || " ()[]_-".contains(c))
+    };
+    columns(line).is_some_and(|(a, b)| word(a) && word(b))
+}
+
+fn columns(line: &str) -> Option<(&str, &str)> {
+    let separator = ['\t', ';', ','].into_iter().find(|c| line.contains(*c))?;
+    let (name, rest) = line.rsplit_once(separator)?;
+    Some((strip(name), strip(rest)))
+}
+
+fn strip(column: &str) -> &str {
+    column.trim().trim_matches('"').trim()
+}
