@@ -26,9 +26,11 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Boot a target and record it (or play a recorded run again).
     Boot(Boot),
-    /// Show where the time of a run or a console log goes.
+    /// Say what each file is, what was understood of it, and what was not.
+    Inspect(Inspect),
+    /// Show where the time of a boot goes: a run, logs, or any mix of them.
     Show(Show),
-    /// Write a report of a run or a console log: .html, .json or .txt.
+    /// Write a report of a boot: .html, .json or .txt.
     Report(Report),
     /// Say what to change in a target, and what that should save.
     Advise(Advise),
@@ -104,6 +106,12 @@ pub(crate) enum By {
     Spans,
     /// Kernel initcalls.
     Initcalls,
+    /// Units of systemd, and what ready waited for.
+    Units,
+    /// Processes, as a tree.
+    Processes,
+    /// Functions, as KFI's kd counts them.
+    Functions,
     /// Silences of the console.
     Gaps,
     /// Console lines with the time since the line before.
@@ -112,33 +120,62 @@ pub(crate) enum By {
 
 #[derive(ClapArgs)]
 pub(crate) struct Show {
-    /// A run's folder, or a console log.
-    pub(crate) input: PathBuf,
+    /// Evidence of one boot: runs, files, archives, folders, or `-`.
+    #[arg(required = true, value_name = "RUN|FILE")]
+    pub(crate) inputs: Vec<PathBuf>,
     /// A table of these instead of the summary.
     #[arg(long)]
     pub(crate) by: Option<By>,
     /// How many rows.
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub(crate) limit: usize,
+    /// Only rows whose name or text matches.
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) grep: Option<String>,
+    /// Leave out processes that bootchart leaves out, and say which.
+    #[arg(long)]
+    pub(crate) prune: bool,
     /// The report as JSON.
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) patterns: Patterns,
+    pub(crate) evidence: Evidence,
 }
 
-/// Patterns for logs that no target describes.
+#[derive(ClapArgs)]
+pub(crate) struct Inspect {
+    /// Files, archives, folders, runs, or `-`.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// The list as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) evidence: Evidence,
+}
+
+/// What the user says of evidence that no target describes.
 #[derive(ClapArgs, Clone, Default)]
-pub(crate) struct Patterns {
-    /// The pattern that means ready, for a log that no target describes.
+pub(crate) struct Evidence {
+    /// The pattern that means ready, for logs that no target describes.
     #[arg(long, value_name = "REGEX")]
     pub(crate) ready: Option<String>,
+    /// Read all files as this format instead of looking what they are.
+    #[arg(long = "as", value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
+    /// Two lines tell of one moment: joins the clocks of their files.
+    #[arg(long, value_name = "FILE:LINE=FILE:LINE")]
+    pub(crate) align: Vec<String>,
+    /// Add seconds to the times of a file, to get those of the first file.
+    #[arg(long, value_name = "FILE=SECONDS")]
+    pub(crate) offset: Vec<String>,
 }
 
 #[derive(ClapArgs)]
 pub(crate) struct Report {
-    /// A run's folder, or a console log.
-    pub(crate) input: PathBuf,
+    /// Evidence of one boot: runs, files, archives, folders, or `-`.
+    #[arg(required = true, value_name = "RUN|FILE")]
+    pub(crate) inputs: Vec<PathBuf>,
     /// The file to write; its extension says which format.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: PathBuf,
@@ -146,7 +183,7 @@ pub(crate) struct Report {
     #[arg(long, value_name = "RUN")]
     pub(crate) before: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) patterns: Patterns,
+    pub(crate) evidence: Evidence,
 }
 
 #[derive(ClapArgs)]

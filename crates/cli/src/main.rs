@@ -38,6 +38,7 @@ fn main() -> ExitCode {
     let result = match args.command {
         Command::Demo(a) => commands::demo::run(&a, &ui),
         Command::Boot(a) => commands::boot::run(&a, &ui),
+        Command::Inspect(a) => commands::inspect::run(&a, &ui),
         Command::Show(a) => commands::show::run(&a, &ui),
         Command::Report(a) => commands::report::run(&a, &ui),
         Command::Advise(a) => commands::advise::run(&a, &ui),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Evidence;
+use crate::{Evidence, FileId};
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -23,6 +23,8 @@ pub enum Severity {
 pub struct Notice {
     /// Stable kebab-case name, e.g. `initcall-without-return`.
     pub code: String,
+    /// The evidence it is about; `None` for the boot as a whole.
+    pub file: Option<FileId>,
     /// How bad it is.
     pub severity: Severity,
     /// How often it was met.

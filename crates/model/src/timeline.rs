@@ -156,12 +156,15 @@ impl Timeline {
             .find(|m| m.kind == MarkKind::Milestone(milestone))
     }
 
-    /// Counts one case of a kind of trouble.
+    /// Counts one case of a kind of trouble, by file.
     pub fn notice(&mut self, code: &str, severity: Severity, at: Option<Evidence>, remedy: &str) {
-        let known = self.notices.iter().position(|n| n.code == code);
+        let file = at.map(|at| at.file);
+        let is_known = |n: &Notice| n.file == file && n.code == code;
+        let known = self.notices.iter().rposition(is_known);
         let known = known.unwrap_or_else(|| {
             self.notices.push(Notice {
                 code: code.to_owned(),
+                file,
                 severity,
                 count: 0,
                 first: Vec::new(),

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use bootlap_analysis::{costs, gaps, phases, ready_ns};
 use bootlap_model::Timeline;
-use bootlap_report::{About, Report, sink_for};
+use bootlap_report::{About, Report, Texts, sink_for};
 use bootlap_sources::{Hints, Input, detect};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 struct Boot {
     path: String,
     timeline: Timeline,
-    console: Vec<u8>,
+    texts: Texts,
 }
 
 fn load(path: &str) -> Result<Boot, Box<dyn Error>> {
@@ -56,10 +56,14 @@ fn load(path: &str) -> Result<Boot, Box<dyn Error>> {
         hints: &hints,
     };
     source.read(input, &mut timeline)?;
+    let texts = timeline
+        .file_ids()
+        .map(|id| (id, console.clone()))
+        .collect();
     Ok(Boot {
         path: path.to_owned(),
         timeline,
-        console,
+        texts,
     })
 }
 
@@ -81,7 +85,7 @@ fn report(boot: &Boot) -> Report<'_> {
             tool: "bootlap 0.1.0".to_owned(),
         },
         timeline,
-        console: &boot.console,
+        texts: &boot.texts,
         phases: phases(timeline),
         gaps: gaps(timeline, 10_000_000),
         costs: costs(timeline, 10),

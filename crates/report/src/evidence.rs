@@ -1,4 +1,4 @@
-//! What stands behind an event, out of the raw console.
+//! What stands behind an event, out of the raw evidence.
 
 use bootlap_model::Evidence;
 
@@ -11,7 +11,8 @@ const LONGEST: usize = 600;
 pub(crate) fn line_of(report: &Report<'_>, evidence: &Evidence) -> Option<String> {
     let start = usize::try_from(evidence.start).ok()?;
     let end = usize::try_from(evidence.end).ok()?;
-    let bytes = report.console.get(start..end.min(report.console.len()))?;
+    let text = report.texts.get(&evidence.file)?;
+    let bytes = text.get(start..end.min(text.len()))?;
     let shown = &bytes[..bytes.len().min(LONGEST)];
     let text = String::from_utf8_lossy(shown);
     Some(text.trim_end_matches(['\r', '\n']).to_owned())

@@ -10,6 +10,7 @@ pub mod clean;
 mod evidence;
 pub mod format;
 pub mod html;
+pub mod inspect;
 pub mod json;
 mod remedy;
 mod sink;
@@ -22,7 +23,12 @@ use bootlap_analysis::cost::Cost;
 use bootlap_analysis::experiment::Trial;
 use bootlap_analysis::gap::Gap;
 use bootlap_analysis::phase::Phase;
-use bootlap_model::Timeline;
+use bootlap_model::{FileId, Timeline};
+use std::collections::BTreeMap;
+
+/// Raw evidence by file: the bytes that [`bootlap_model::Evidence`] counts,
+/// for as many files as were worth keeping.
+pub type Texts = BTreeMap<FileId, Vec<u8>>;
 
 /// All that the sinks show of one boot.
 pub struct Report<'a> {
@@ -30,8 +36,8 @@ pub struct Report<'a> {
     pub about: About,
     /// The evidence, merged.
     pub timeline: &'a Timeline,
-    /// The raw console bytes, for showing evidence lines.
-    pub console: &'a [u8],
+    /// The raw bytes of what is evidence, for showing its lines.
+    pub texts: &'a Texts,
     /// Its splits.
     pub phases: Vec<Phase>,
     /// Its silences, largest first.

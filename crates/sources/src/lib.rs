@@ -5,7 +5,10 @@
 //! it could not use and what to do about it. It sees bytes, never paths: the
 //! same bytes under another name or in other chunks give the same result.
 
+pub mod align;
+pub mod bundle;
 mod console;
+pub mod ingest;
 mod registry;
 pub mod stamps;
 mod stopwatch;
@@ -18,7 +21,7 @@ use bootlap_model::Timeline;
 
 pub use watch::{ReadyWatch, Seen};
 
-pub use registry::{HEAD_LEN, all, detect, named};
+pub use registry::{HEAD_LEN, all, detect, named, ranking};
 
 /// What is read: a label for people, and the bytes.
 pub struct Input<'a> {

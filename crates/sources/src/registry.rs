@@ -20,12 +20,14 @@ pub fn named(name: &str) -> Option<&'static dyn Source> {
 /// The source that is surest of `head`, the first [`HEAD_LEN`] bytes of a
 /// file; among equally sure ones the first of [`all`].
 pub fn detect(head: &[u8]) -> Option<&'static dyn Source> {
-    let mut best = (Sniff::NO, None);
-    for &source in all() {
-        let sniff = source.sniff(head);
-        if sniff > best.0 {
-            best = (sniff, Some(source));
-        }
-    }
-    best.1
+    ranking(head).first().map(|(source, _)| *source)
+}
+
+/// The sources that think `head` could be theirs, the surest first; among
+/// equally sure ones in the order of [`all`].
+pub fn ranking(head: &[u8]) -> Vec<(&'static dyn Source, Sniff)> {
+    let sniffed = all().iter().map(|source| (*source, source.sniff(head)));
+    let mut ranked: Vec<_> = sniffed.filter(|(_, sniff)| *sniff > Sniff::NO).collect();
+    ranked.sort_by_key(|(_, sniff)| std::cmp::Reverse(*sniff));
+    ranked
 }

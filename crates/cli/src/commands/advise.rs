@@ -4,7 +4,7 @@ use bootlap_advice::{Boot, Finding, advise};
 use bootlap_lab::Run;
 use bootlap_report::{json, text};
 
-use crate::args::{Advise, Patterns};
+use crate::args::{Advise, Evidence};
 use crate::commands::boot;
 use crate::evidence::{self, Recorded};
 use crate::exit::{Exit, Failure};
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Advise, ui: &Ui) -> Result<Exit, Failure> {
         let findings = findings(&lab, &bootable, &recorded)?;
         (recorded, findings)
     } else {
-        let recorded = evidence::read(&args.target, &Patterns::default())?;
+        let recorded = evidence::read(&evidence::one(&args.target), &Evidence::default())?;
         let findings = advise(&Boot {
             timeline: &recorded.timeline,
             explained: None,

@@ -5,6 +5,7 @@ pub(crate) mod apply;
 pub(crate) mod boot;
 pub(crate) mod catalogue;
 pub(crate) mod demo;
+pub(crate) mod inspect;
 pub(crate) mod report;
 pub(crate) mod show;
 pub(crate) mod try_recipes;

@@ -13,14 +13,14 @@ use crate::exit::{Exit, Failure};
 use crate::ui::Ui;
 
 pub(crate) fn run(args: &args::Report, ui: &Ui) -> Result<Exit, Failure> {
-    let recorded = evidence::read(&args.input, &args.patterns)?;
+    let recorded = evidence::read(&args.inputs, &args.evidence)?;
     let findings = advise(&Boot {
         timeline: &recorded.timeline,
         explained: None,
         target: None,
     });
     let before = match &args.before {
-        Some(path) => Some(evidence::read(path, &args.patterns)?),
+        Some(path) => Some(evidence::read(&evidence::one(path), &args.evidence)?),
         None => None,
     };
     let mut report = recorded.report(findings);

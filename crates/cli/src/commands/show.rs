@@ -10,7 +10,7 @@ use crate::exit::{Exit, Failure};
 use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Show, ui: &Ui) -> Result<Exit, Failure> {
-    let recorded = evidence::read(&args.input, &args.patterns)?;
+    let recorded = evidence::read(&args.inputs, &args.evidence)?;
     let findings = advise(&Boot {
         timeline: &recorded.timeline,
         explained: None,
@@ -31,6 +31,7 @@ pub(crate) fn run(args: &Show, ui: &Ui) -> Result<Exit, Failure> {
                 By::Initcalls => text::By::Initcalls,
                 By::Gaps => text::By::Gaps,
                 By::Deltas => text::By::Deltas,
+                By::Units | By::Processes | By::Functions => unreachable!(),
             };
             text::spans(&recorded.timeline, by, args.limit, &style)
         }

@@ -6,9 +6,11 @@
 //! absent.
 
 mod boot;
+mod inspect;
 mod model;
 mod outcome;
 
+pub use inspect::{InspectedJson, inspected};
 pub use model::*;
 
 use bootlap_analysis::Trial;
@@ -69,10 +71,14 @@ fn line(document: &impl Serialize) -> Result<String, serde_json::Error> {
     Ok(text)
 }
 
-/// The JSON schemas of the documents, by name: `report`, `advise`, `try`.
-pub fn schemas() -> [(&'static str, serde_json::Value); 3] {
+/// The JSON schemas of the documents, by name: `report`, `inspect`, `advise`, `try`.
+pub fn schemas() -> [(&'static str, serde_json::Value); 4] {
     [
         ("report", schema_of::<ReportJson>("bootlap report")),
+        (
+            "inspect",
+            schema_of::<Vec<InspectedJson>>("bootlap inspect"),
+        ),
         ("advise", schema_of::<AdviceJson>("bootlap advise")),
         ("try", schema_of::<TrialsJson>("bootlap try")),
     ]

@@ -9,6 +9,7 @@ mod before_after;
 mod costs;
 mod findings;
 mod gaps;
+mod inspect;
 mod line;
 mod notices;
 mod page;
@@ -21,6 +22,7 @@ mod trials;
 
 pub use before_after::before_after;
 pub use findings::findings;
+pub use inspect::inspected;
 pub use notices::notices;
 pub use spans::{By, spans};
 pub use style::Style;

@@ -49,11 +49,17 @@ fn list(timeline: &Timeline, least: Severity, page: &mut Page<'_>) {
         );
     }
     for notice in shown {
-        entry(timeline, notice, page);
+        entry(notice, MARGIN, |at| place(timeline, at), page);
     }
 }
 
-fn entry(timeline: &Timeline, notice: &Notice, page: &mut Page<'_>) {
+/// One notice, with its places as `place` writes them.
+pub(super) fn entry(
+    notice: &Notice,
+    indent: usize,
+    place: impl Fn(&Evidence) -> String,
+    page: &mut Page<'_>,
+) {
     let (sign, ink) = match notice.severity {
         Severity::Info => ("· ", Ink::Faint),
         Severity::Notice => ("! ", Ink::Warn),
@@ -63,13 +69,13 @@ fn entry(timeline: &Timeline, notice: &Notice, page: &mut Page<'_>) {
     if notice.count > 1 {
         text = format!("{} times: {text}", notice.count);
     }
-    let places: Vec<_> = notice.first.iter().map(|at| place(timeline, at)).collect();
+    let places: Vec<_> = notice.first.iter().map(place).collect();
     let mut first = notice.code.clone();
     if !places.is_empty() {
         first = format!("{first} ({})", places.join(", "));
     }
     page.wrapped(
-        Line::indented(MARGIN).with(sign, ink),
+        Line::indented(indent).with(sign, ink),
         &format!("{first}: {text}"),
         Ink::Plain,
     );

@@ -5,7 +5,7 @@ use bootlap_model::{
     ClockEdge, ClockKind, Evidence, FileId, How, Mark, MarkKind, Milestone, Severity, Span,
     SpanEnd, Stamp, Timeline, TrackKind,
 };
-use bootlap_report::About;
+use bootlap_report::{About, Texts};
 
 use super::{Boot, MS, finding, moved, trial};
 
@@ -18,7 +18,7 @@ fn at(ms: i64) -> Stamp {
 pub(crate) struct Maker {
     pub(crate) timeline: Timeline,
     pub(crate) console: Vec<u8>,
-    file: FileId,
+    pub(crate) file: FileId,
     clock: bootlap_model::ClockId,
     line: u32,
     last: Evidence,
@@ -320,8 +320,8 @@ pub(crate) fn stock() -> Boot {
             trial("kernel-quiet", 0, 1, Verdict::Equivalent),
             trial("kernel-lz4", 140, 30, Verdict::Slower),
         ],
+        texts: Texts::from([(maker.file, maker.console)]),
         timeline: maker.timeline,
-        console: maker.console,
     }
 }
 
@@ -447,7 +447,7 @@ pub(crate) fn tuned() -> Boot {
         )],
         findings: Vec::new(),
         trials: Vec::new(),
+        texts: Texts::from([(m.file, m.console)]),
         timeline: m.timeline,
-        console: m.console,
     }
 }

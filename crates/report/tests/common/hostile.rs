@@ -4,6 +4,8 @@ use bootlap_analysis::{PhaseName, Verdict};
 use bootlap_model::{How, Milestone, Severity, TrackKind};
 
 use super::boots::{Maker, cost, gap, phase};
+use bootlap_report::Texts;
+
 use super::{Boot, delta, finding, moved, stock, trial};
 
 /// Ends a script and an attribute, brings an image with a handler, clears the
@@ -71,7 +73,7 @@ pub(crate) fn hostile() -> Boot {
         )],
         findings: vec![finding, by_hand],
         trials: vec![trial],
+        texts: Texts::from([(m.file, m.console)]),
         timeline: m.timeline,
-        console: m.console,
     }
 }

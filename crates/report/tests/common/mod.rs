@@ -9,7 +9,7 @@ mod hostile;
 use bootlap_advice::{Finding, Saving, SavingKind};
 use bootlap_analysis::{Cost, Delta, Effect, Gap, Moved, Phase, Trial, Verdict};
 use bootlap_model::Timeline;
-use bootlap_report::{About, Report};
+use bootlap_report::{About, Report, Texts};
 
 pub(crate) use boots::{stock, tuned};
 pub(crate) use hostile::hostile;
@@ -18,7 +18,7 @@ pub(crate) use hostile::hostile;
 pub(crate) struct Boot {
     pub(crate) about: About,
     pub(crate) timeline: Timeline,
-    pub(crate) console: Vec<u8>,
+    pub(crate) texts: Texts,
     pub(crate) phases: Vec<Phase>,
     pub(crate) gaps: Vec<Gap>,
     pub(crate) costs: Vec<Cost>,
@@ -32,7 +32,7 @@ impl Boot {
         Report {
             about: self.about.clone(),
             timeline: &self.timeline,
-            console: &self.console,
+            texts: &self.texts,
             phases: self.phases.clone(),
             gaps: self.gaps.clone(),
             costs: self.costs.clone(),

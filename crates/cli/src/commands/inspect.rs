@@ -1,0 +1,57 @@
+//! `bootlap inspect`: what each file is, and how much of it is understood.
+
+use bootlap_report::inspect::{Inspected, Verdict};
+use bootlap_report::{json, text};
+use bootlap_sources::ingest::{Format, Taken};
+use bootlap_sources::{Sniff, named};
+
+use crate::args::Inspect;
+use crate::evidence;
+use crate::exit::{Exit, Failure};
+use crate::ui::{self, Ui};
+
+pub(crate) fn run(args: &Inspect, ui: &Ui) -> Result<Exit, Failure> {
+    let recorded = evidence::read_all(&args.inputs, &args.evidence)?;
+    let inspected: Vec<Inspected> = recorded.taken.iter().map(inspected).collect();
+    let timeline = &recorded.timeline;
+    if args.json {
+        let list = json::inspected(&inspected, timeline);
+        ui.print(&list.map_err(|e| Failure::new(Exit::Internal, e))?);
+    } else {
+        ui.print(&text::inspected(&inspected, timeline, &ui::style()));
+    }
+    Ok(if recorded.is_usable() {
+        Exit::Ok
+    } else {
+        Exit::NothingUsable
+    })
+}
+
+fn inspected(taken: &Taken) -> Inspected {
+    let nearest = |(source, sniff): &(&'static str, Sniff)| {
+        let looks_like = named(source).map_or("", |s| s.info().looks_like);
+        (*source, sniff.as_percent(), looks_like)
+    };
+    let verdict = match &taken.format {
+        Format::Known { source, confidence } => Verdict::Known {
+            source,
+            title: named(source).map_or("", |s| s.info().title),
+            percent: confidence.as_percent(),
+        },
+        Format::Unknown { nearest: list } => Verdict::Unknown {
+            nearest: list.iter().map(nearest).collect(),
+            looked_for: bootlap_sources::all()
+                .iter()
+                .map(|s| s.info().name)
+                .collect(),
+        },
+        Format::Unreadable { why } => Verdict::Unreadable { why: why.clone() },
+        Format::Empty => Verdict::Empty,
+    };
+    Inspected {
+        path: taken.name.clone(),
+        parts: taken.parts.clone(),
+        files: taken.files.clone(),
+        verdict,
+    }
+}

@@ -1,0 +1,239 @@
+//! Paths to pieces of evidence: files, folders, archives, standard input.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use bootlap_lab::Run;
+use bootlap_model::{Evidence, Severity, Timeline};
+use bootlap_report::Texts;
+use bootlap_sources::HEAD_LEN;
+use bootlap_sources::bundle::{self, Limits, Member, Opener};
+use bootlap_sources::ingest::{Given, Piece, Taken};
+
+use crate::exit::{Exit, Failure};
+
+/// A folder is of one boot; deeper or larger ones are something else.
+const MAX_DEPTH: usize = 6;
+const MAX_FILES: usize = 2_000;
+/// Standard input cannot be read twice, so it is kept.
+const MAX_STDIN: u64 = 4 << 30;
+/// Evidence that is kept to show its lines.
+const MAX_TEXT: usize = 32 << 20;
+
+/// Something given, opened.
+pub(super) struct Opened {
+    name: String,
+    pieces: Vec<Kept>,
+    /// Looks into it; knows what went wrong.
+    opener: Opener,
+}
+
+/// A piece, and where its bytes are.
+struct Kept {
+    name: String,
+    bytes: Bytes,
+}
+
+enum Bytes {
+    /// A file, packed or not.
+    File(PathBuf),
+    /// In memory.
+    Here(Vec<u8>),
+    /// A run's stamps; evidence counts the console's bytes.
+    Stamps { stamps: Vec<u8>, console: Vec<u8> },
+}
+
+impl Opened {
+    /// A recorded run; `alone`: nothing else is looked at.
+    pub(super) fn run(run: &Run, alone: bool) -> Result<Self, Failure> {
+        let name = run.dir.display().to_string();
+        let mut stamps = Vec::new();
+        run.stamps()?
+            .read_to_end(&mut stamps)
+            .map_err(|e| cannot_read(&name, &e))?;
+        let console = run.console()?;
+        let piece = Kept {
+            name: if alone {
+                "console".to_owned()
+            } else {
+                format!("{name}/console")
+            },
+            bytes: Bytes::Stamps { stamps, console },
+        };
+        Ok(Self {
+            name,
+            pieces: vec![piece],
+            opener: Opener::default(),
+        })
+    }
+
+    /// A file, a folder, or `-`.
+    pub(super) fn path(path: &Path) -> Result<Self, Failure> {
+        let name = path.display().to_string();
+        let mut opened = Self {
+            name: name.clone(),
+            pieces: Vec::new(),
+            opener: Opener::new(Limits::default()),
+        };
+        if name == "-" {
+            let mut bytes = Vec::new();
+            let stdin = io::stdin().lock().take(MAX_STDIN);
+            BufReader::new(stdin)
+                .read_to_end(&mut bytes)
+                .map_err(|e| cannot_read("standard input", &e))?;
+            let kept = Bytes::Here(bytes);
+            opened.add(name, kept).map_err(|e| cannot_read("-", &e))?;
+            return Ok(opened);
+        }
+        if !path.is_dir() {
+            let kept = Bytes::File(path.to_owned());
+            let added = opened.add(name.clone(), kept);
+            added.map_err(|e| cannot_read(&name, &e))?;
+            return Ok(opened);
+        }
+        let mut files = Vec::new();
+        walk(path, 0, &mut files).map_err(|e| cannot_read(&name, &e))?;
+        if files.len() > MAX_FILES {
+            let why = format!("{name} has more than {MAX_FILES} files");
+            return Err(
+                Failure::new(Exit::Usage, why).hint("name the folder or the files of one boot")
+            );
+        }
+        for file in files {
+            let name = file.display().to_string();
+            let added = opened.add(name.clone(), Bytes::File(file));
+            added.map_err(|e| cannot_read(&name, &e))?;
+        }
+        Ok(opened)
+    }
+
+    /// Adds a file, or the members of an archive.
+    fn add(&mut self, name: String, bytes: Bytes) -> io::Result<()> {
+        let members = match self.opener.open(bytes.raw()?)? {
+            bundle::Opened::Members(members) => Some(members),
+            bundle::Opened::Stream(_) => None,
+        };
+        let Some(members) = members else {
+            // Damage of a stream shows when it is read.
+            self.pieces.push(Kept { name, bytes });
+            return Ok(());
+        };
+        let kept = |m: Member| Kept {
+            name: format!("{name}/{}", m.name),
+            bytes: Bytes::Here(m.bytes),
+        };
+        self.pieces.extend(members.into_iter().map(kept));
+        Ok(())
+    }
+
+    /// What the sources get.
+    pub(super) fn given(&self) -> Given<'_> {
+        let opener = &self.opener;
+        let pieces = self.pieces.iter().map(|kept| Piece {
+            name: kept.name.clone(),
+            open: Box::new(|| kept.bytes.unpacked(opener)),
+        });
+        Given {
+            name: self.name.clone(),
+            pieces: pieces.collect(),
+        }
+    }
+
+    /// Says what went wrong on the way to the bytes, now that they were read.
+    pub(super) fn note_troubles(&self, taken: &[Taken], timeline: &mut Timeline) {
+        let mine = taken.iter().filter(|t| t.name.starts_with(&self.name));
+        let file = mine.flat_map(|t| t.files.first()).next();
+        let at = file.map(|file| Evidence {
+            file: *file,
+            start: 0,
+            end: 0,
+            line: 1,
+        });
+        for trouble in self.opener.troubles() {
+            timeline.notice(trouble.code, Severity::DataLoss, at, &trouble.remedy);
+        }
+    }
+}
+
+impl Bytes {
+    fn raw(&self) -> io::Result<Box<dyn BufRead + '_>> {
+        Ok(match self {
+            Bytes::File(path) => Box::new(BufReader::with_capacity(HEAD_LEN, File::open(path)?)),
+            Bytes::Here(bytes) | Bytes::Stamps { stamps: bytes, .. } => {
+                Box::new(Cursor::new(&bytes[..]))
+            }
+        })
+    }
+
+    fn unpacked(&self, opener: &Opener) -> io::Result<Box<dyn BufRead + '_>> {
+        let raw = self.raw()?;
+        if let Bytes::Stamps { .. } = self {
+            return Ok(raw);
+        }
+        match opener.open(raw)? {
+            bundle::Opened::Stream(stream) => Ok(stream),
+            bundle::Opened::Members(_) => Ok(Box::new(io::empty())),
+        }
+    }
+
+    /// The bytes that evidence counts, if they are few enough to keep.
+    fn text(&self) -> Option<Vec<u8>> {
+        if let Bytes::Stamps { console, .. } = self {
+            return Some(console.clone());
+        }
+        let mut text = Vec::new();
+        let stream = self.unpacked(&Opener::default()).ok()?;
+        stream
+            .take(MAX_TEXT as u64 + 1)
+            .read_to_end(&mut text)
+            .ok()?;
+        (text.len() <= MAX_TEXT).then_some(text)
+    }
+}
+
+/// The raw evidence of all files, where it is not too much.
+pub(super) fn texts(opened: &[Opened], taken: &[Taken]) -> Texts {
+    let pieces = opened.iter().flat_map(|o| &o.pieces);
+    let pieces: Vec<&Kept> = pieces.collect();
+    let mut texts = Texts::new();
+    let mut room = MAX_TEXT;
+    for taken in taken {
+        let names = match taken.parts.as_slice() {
+            [] => std::slice::from_ref(&taken.name),
+            parts => parts,
+        };
+        for (name, file) in names.iter().zip(&taken.files) {
+            let piece = pieces.iter().find(|p| p.name == *name);
+            if let Some(text) = piece.and_then(|p| p.bytes.text())
+                && text.len() <= room
+            {
+                room -= text.len();
+                texts.insert(*file, text);
+            }
+        }
+    }
+    texts
+}
+
+/// The files below `dir`, in the order of their names; links are not followed.
+fn walk(dir: &Path, depth: usize, all: &mut Vec<PathBuf>) -> io::Result<()> {
+    let mut entries = fs::read_dir(dir)?.collect::<io::Result<Vec<_>>>()?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let kind = entry.file_type()?;
+        if kind.is_dir() && depth < MAX_DEPTH {
+            walk(&entry.path(), depth + 1, all)?;
+        } else if kind.is_file() {
+            all.push(entry.path());
+        }
+        if all.len() > MAX_FILES {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn cannot_read(name: &str, e: &io::Error) -> Failure {
+    Failure::new(Exit::Usage, format!("cannot read {name}: {e}"))
+}

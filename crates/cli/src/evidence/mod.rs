@@ -1,0 +1,257 @@
+//! From recorded evidence to a report: whatever mix of runs, files, archives
+//! and folders tells of one boot.
+
+mod files;
+
+use std::path::{Path, PathBuf};
+
+use bootlap_advice::Finding;
+use bootlap_analysis::{costs, gaps, phases};
+use bootlap_lab::Run;
+use bootlap_model::Timeline;
+use bootlap_report::{About, Report, Texts};
+use bootlap_sources::align::{Declared, Place};
+use bootlap_sources::ingest::{self, Format, Options, Taken};
+use bootlap_sources::{Hints, all, named};
+use regex::bytes::Regex;
+
+use crate::args::Evidence;
+use crate::exit::{Exit, Failure};
+use files::Opened;
+
+/// Silences shorter than this are not listed, ns.
+const GAP_NS: i64 = 1_000_000;
+/// What says that it wrote a document.
+pub(crate) const TOOL: &str = concat!("bootlap ", env!("CARGO_PKG_VERSION"));
+/// How many costs a report has.
+const COSTS: usize = 8;
+
+/// Evidence that was read and understood.
+pub(crate) struct Recorded {
+    pub(crate) timeline: Timeline,
+    pub(crate) texts: Texts,
+    pub(crate) about: About,
+    /// What became of each thing that was given.
+    pub(crate) taken: Vec<Taken>,
+}
+
+impl Recorded {
+    /// The report of it.
+    pub(crate) fn report(&self, findings: Vec<Finding>) -> Report<'_> {
+        Report {
+            about: self.about.clone(),
+            timeline: &self.timeline,
+            texts: &self.texts,
+            phases: phases(&self.timeline),
+            gaps: gaps(&self.timeline, GAP_NS),
+            costs: costs(&self.timeline, COSTS),
+            findings,
+            trials: Vec::new(),
+            before: None,
+        }
+    }
+
+    /// Whether anything in it has a time.
+    pub(crate) fn is_usable(&self) -> bool {
+        let t = &self.timeline;
+        !(t.spans.is_empty() && t.marks.is_empty() && t.counters.is_empty())
+    }
+}
+
+/// Patterns compiled; they were checked when the target was read.
+pub(crate) fn hints<'a>(
+    ready: Option<&str>,
+    application: Option<&str>,
+    marks: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Hints {
+    let compile = |pattern: &str| Regex::new(pattern).ok();
+    Hints {
+        ready: ready.and_then(compile),
+        application: application.and_then(compile),
+        marks: marks
+            .filter_map(|(name, pattern)| Some((name.to_owned(), compile(pattern)?)))
+            .collect(),
+    }
+}
+
+/// Reads all evidence of one boot; an error if nothing of it is usable.
+pub(crate) fn read(paths: &[PathBuf], how: &Evidence) -> Result<Recorded, Failure> {
+    let recorded = read_all(paths, how)?;
+    if recorded.is_usable() {
+        return Ok(recorded);
+    }
+    let why: Vec<String> = recorded.taken.iter().map(why_not).collect();
+    let failure = Failure::new(Exit::NothingUsable, why.join("; "));
+    Err(failure
+        .hint("`bootlap inspect` says what was looked for in each file, and what is nearest"))
+}
+
+fn why_not(taken: &Taken) -> String {
+    let name = &taken.name;
+    match &taken.format {
+        Format::Known { source, .. } => format!("{name} ({source}): nothing in it has a time"),
+        Format::Unknown { .. } => format!("{name} is no evidence that bootlap knows"),
+        Format::Unreadable { why } => format!("{name}: {why}"),
+        Format::Empty => format!("{name} is empty"),
+    }
+}
+
+/// Reads all evidence of one boot, whatever is usable of it.
+pub(crate) fn read_all(paths: &[PathBuf], how: &Evidence) -> Result<Recorded, Failure> {
+    let runs = paths.iter().filter(|p| Run::is_run(p));
+    let runs = runs.map(|p| Run::open(p)).collect::<Result<Vec<_>, _>>()?;
+    if runs.len() > 1 {
+        let failure = Failure::new(
+            Exit::Usage,
+            "these are several boots, and one is shown at a time",
+        );
+        return Err(failure.hint("`bootlap report RUN --before RUN` compares two"));
+    }
+    let run = runs.first();
+    let mut timeline = Timeline::default();
+    let mut opened = Vec::new();
+    for path in paths {
+        opened.push(match run.filter(|_| Run::is_run(path)) {
+            Some(run) => Opened::run(run, paths.len() == 1)?,
+            None => Opened::path(path)?,
+        });
+    }
+    let given = opened.iter().map(Opened::given).collect();
+    let options = options(run, how)?;
+    let taken = ingest::ingest(given, &options, &mut timeline);
+    let taken = taken.map_err(|why| Failure::new(Exit::Usage, why))?;
+    for each in &opened {
+        each.note_troubles(&taken, &mut timeline);
+    }
+    let texts = files::texts(&opened, &taken);
+    let about = match run {
+        Some(run) => about_run(run, &timeline),
+        None => about_files(paths, &timeline),
+    };
+    Ok(Recorded {
+        timeline,
+        texts,
+        about,
+        taken,
+    })
+}
+
+/// Reads a recorded run.
+pub(crate) fn read_run(run: &Run) -> Result<Recorded, Failure> {
+    read(std::slice::from_ref(&run.dir), &Evidence::default())
+}
+
+fn options(run: Option<&Run>, how: &Evidence) -> Result<Options, Failure> {
+    let usage = |why: String| Failure::new(Exit::Usage, why);
+    if let Some(pattern) = &how.ready {
+        Regex::new(pattern).map_err(|e| usage(format!("--ready: {e}")))?;
+    }
+    let hints = match run.map(|r| &r.manifest) {
+        Some(m) => {
+            let marks = m.marks.iter().map(|(name, p)| (name.as_str(), p.as_str()));
+            let ready = how.ready.as_deref().unwrap_or(&m.ready_pattern);
+            hints(Some(ready), m.application_pattern.as_deref(), marks)
+        }
+        None => hints(how.ready.as_deref(), None, std::iter::empty()),
+    };
+    let format = match &how.format {
+        Some(name) => Some(named(name).ok_or_else(|| {
+            let known: Vec<&str> = all().iter().map(|s| s.info().name).collect();
+            usage(format!("--as {name}: the formats are {}", known.join(", ")))
+        })?),
+        None => None,
+    };
+    let aligned = how.align.iter().map(|a| same_moment(a));
+    let offsets = how.offset.iter().map(|o| offset(o));
+    let declared = aligned.chain(offsets).collect::<Result<Vec<_>, String>>();
+    Ok(Options {
+        hints,
+        format,
+        declared: declared.map_err(usage)?,
+    })
+}
+
+/// `a.log:12=b.log:7`
+fn same_moment(text: &str) -> Result<Declared, String> {
+    let place = |text: &str| {
+        let (file, line) = text.rsplit_once(':')?;
+        Some(Place {
+            file: file.to_owned(),
+            line: line.parse().ok()?,
+        })
+    };
+    let places = text
+        .split_once('=')
+        .and_then(|(a, b)| Some((place(a)?, place(b)?)));
+    let (a, b) = places.ok_or(format!("--align {text}: write FILE:LINE=FILE:LINE"))?;
+    Ok(Declared::SameMoment(a, b))
+}
+
+/// `b.log=-1.5`
+fn offset(text: &str) -> Result<Declared, String> {
+    let parsed = text.rsplit_once('=').and_then(|(file, seconds)| {
+        let seconds: f64 = seconds.trim_end_matches('s').parse().ok()?;
+        Some(Declared::Offset {
+            file: file.to_owned(),
+            ns: (seconds * 1e9).round() as i64,
+        })
+    });
+    parsed.ok_or(format!(
+        "--offset {text}: write FILE=SECONDS, such as b.log=-1.5"
+    ))
+}
+
+fn about_run(run: &Run, timeline: &Timeline) -> About {
+    let m = &run.manifest;
+    let qemu = |key: &str| m.machine[key].as_str().unwrap_or_default().to_owned();
+    About {
+        target: m.target.clone(),
+        path: m.target_path.clone(),
+        run: run.dir.display().to_string(),
+        machine: format!("{} {}", qemu("program"), qemu("version"))
+            .trim()
+            .to_owned(),
+        mode: m.mode.name().to_owned(),
+        time: kind_of_time(timeline),
+        identical: None,
+        ready_ns: run.ready().map(|at| at.ns),
+        instructions: run.ready().and_then(|at| at.instructions),
+        console_sha256: m.console_sha256.clone(),
+        tool: TOOL.to_owned(),
+    }
+}
+
+fn about_files(paths: &[PathBuf], timeline: &Timeline) -> About {
+    let names: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
+    let short = |p: &PathBuf| -> String {
+        let name = p.file_name().unwrap_or(p.as_os_str());
+        name.to_string_lossy().into_owned()
+    };
+    let target = match paths {
+        [one] => one.display().to_string(),
+        several => {
+            let shown: Vec<String> = several.iter().take(3).map(short).collect();
+            let more = if several.len() > 3 { ", …" } else { "" };
+            shown.join(" + ") + more
+        }
+    };
+    About {
+        target,
+        run: names.join(" "),
+        time: kind_of_time(timeline),
+        ready_ns: bootlap_analysis::ready_ns(timeline),
+        tool: TOOL.to_owned(),
+        ..About::default()
+    }
+}
+
+/// Without the probe the host stamps, whatever time the guest runs in.
+fn kind_of_time(timeline: &Timeline) -> String {
+    let simulated = timeline.clocks.iter().any(|c| c.simulated);
+    if simulated { "simulated" } else { "measured" }.to_owned()
+}
+
+/// The paths that a command was given, as one.
+pub(crate) fn one(path: &Path) -> Vec<PathBuf> {
+    vec![path.to_owned()]
+}

@@ -1,0 +1,142 @@
+//! Archives: tar and zip.
+
+use std::io::{BufRead, Cursor, Read};
+
+use super::guard::Guard;
+use super::{Kind, Member, split_head};
+
+/// A zip's directory is at its end, so it is read whole.
+const MAX_ZIP: u64 = 1 << 30;
+
+/// Takes the files of a tar archive that is called `outer`.
+pub(super) fn tar(
+    guard: &Guard,
+    bytes: impl Read,
+    outer: &str,
+    depth: usize,
+    all: &mut Vec<Member>,
+) {
+    let mut archive = tar::Archive::new(bytes);
+    let Ok(entries) = archive.entries() else {
+        return guard.damaged();
+    };
+    for entry in entries {
+        let Ok(mut entry) = entry else {
+            return guard.damaged();
+        };
+        if entry.header().entry_type().is_dir() {
+            continue;
+        }
+        if !entry.header().entry_type().is_file() {
+            guard.trouble(
+                "not-a-file",
+                "links and devices in the archive were left out: only files can be evidence",
+            );
+            continue;
+        }
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        if !member(guard, &mut entry, &name, outer, depth, all) {
+            return;
+        }
+    }
+}
+
+/// Takes the files of a zip archive that is called `outer`.
+pub(super) fn zip(
+    guard: &Guard,
+    bytes: impl Read,
+    outer: &str,
+    depth: usize,
+    all: &mut Vec<Member>,
+) {
+    let mut packed = Vec::new();
+    if bytes.take(MAX_ZIP).read_to_end(&mut packed).is_err() {
+        guard.damaged();
+    }
+    let Ok(mut archive) = zip::ZipArchive::new(Cursor::new(packed)) else {
+        return guard.damaged();
+    };
+    for i in 0..archive.len() {
+        let Ok(mut entry) = archive.by_index(i) else {
+            guard.trouble(
+                "zip-member-unreadable",
+                "files of the zip that are encrypted or packed in an unusual way were left out: pack it again with plain `zip`",
+            );
+            continue;
+        };
+        if entry.is_dir() {
+            continue;
+        }
+        let name = String::from_utf8_lossy(entry.name_raw()).into_owned();
+        if !member(guard, &mut entry, &name, outer, depth, all) {
+            return;
+        }
+    }
+}
+
+/// Takes one file, looking into it if it is an archive itself; `false` if no
+/// more fit.
+fn member(
+    guard: &Guard,
+    bytes: &mut dyn Read,
+    name: &str,
+    outer: &str,
+    depth: usize,
+    all: &mut Vec<Member>,
+) -> bool {
+    if !guard.another_member() {
+        return false;
+    }
+    let Some(bytes) = guard.read_member(bytes) else {
+        return false;
+    };
+    let name = joined(outer, name);
+    unpacked(guard, bytes, name, depth, all)
+}
+
+/// Adds what `bytes` are, once all packing is off.
+fn unpacked(
+    guard: &Guard,
+    bytes: Vec<u8>,
+    name: String,
+    depth: usize,
+    all: &mut Vec<Member>,
+) -> bool {
+    if matches!(Kind::of(&bytes), Kind::Plain) {
+        all.push(Member { name, bytes });
+        return true;
+    }
+    if depth + 1 >= guard.limits().nesting {
+        guard.trouble(
+            "nested-too-deeply",
+            "archives in archives in archives were left out: unpack them and give the files",
+        );
+        return true;
+    }
+    let stream: Box<dyn BufRead> = Box::new(Cursor::new(bytes));
+    let Ok((head, stream)) = split_head(stream) else {
+        return true;
+    };
+    match Kind::of(&head) {
+        Kind::Tar => tar(guard, stream, &name, depth + 1, all),
+        Kind::Zip => zip(guard, stream, &name, depth + 1, all),
+        Kind::Packed(how) => {
+            let mut stream = how.unpack(guard, stream);
+            return match guard.read_member(&mut stream) {
+                Some(bytes) => unpacked(guard, bytes, name, depth + 1, all),
+                None => false,
+            };
+        }
+        Kind::Plain => {}
+    }
+    true
+}
+
+/// A label: the member's path without what only makes sense to a file system.
+fn joined(outer: &str, name: &str) -> String {
+    let parts = name.split(['/', '\\']);
+    let parts = parts.filter(|p| !p.is_empty() && *p != "." && *p != "..");
+    let outer = Some(outer).filter(|o| !o.is_empty());
+    let all: Vec<&str> = outer.into_iter().chain(parts).collect();
+    all.join("/")
+}
