@@ -25,7 +25,7 @@ use bootlap_model::{Evidence, Milestone, Stamp, TrackKind};
 use memchr::memmem;
 
 use super::image::{Images, Part};
-use super::line::Line;
+use super::line::{Between, Line, apart};
 use super::out::{Out, shown};
 
 const TRACK: (TrackKind, &str) = (TrackKind::Bootloader, "boot loader");
@@ -34,6 +34,8 @@ const TRACK: (TrackKind, &str) = (TrackKind::Bootloader, "boot loader");
 struct Open {
     name: &'static str,
     start: Option<Stamp>,
+    /// It ended some time before the next line.
+    before: bool,
     args: Vec<(&'static str, String)>,
     evidence: Evidence,
 }
@@ -81,6 +83,10 @@ impl BootLoader {
     /// The boot loader's last line was long ago.
     pub(crate) fn end_open(&mut self, at: Option<Stamp>, out: &mut Out<'_>) {
         if let Some(open) = self.open.take() {
+            let mut at = at;
+            if let (true, Some(start), Some(at)) = (open.before, open.start, &mut at) {
+                at.err_ns = apart(start, *at);
+            }
             span(out, open.name, (open.start, at), &open.args, open.evidence);
         }
     }
@@ -90,13 +96,13 @@ impl BootLoader {
         if is_autoboot(text) {
             self.autoboot(line, text, out);
         } else if starts("Loading Environment from ") {
-            environment(line, text, out);
+            self.environment(line, text, out);
         } else if starts("Verifying Hash Integrity ... ") {
             self.hashes(line, text, out);
         } else if starts("Verifying Checksum ... ") {
             let mut args = self.images.args(None, Part::Size);
             args.push(("algo", "crc32".to_owned()));
-            told(line, "hash check", &args, out);
+            self.told(line, "hash check", args, out);
         } else if starts("Uncompressing ") {
             let args = self.images.args(Some("kernel"), Part::Compression);
             self.until_result_or_next(line, "uncompress kernel", args, out);
@@ -104,9 +110,9 @@ impl BootLoader {
             let args = self.images.args(Some("kernel"), Part::Size);
             self.until_result_or_next(line, "load kernel", args, out);
         } else if starts("Loading Ramdisk to ") {
-            told(line, "load ramdisk", &moved_bytes(text, 0), out);
+            self.told(line, "load ramdisk", moved_bytes(text, 0), out);
         } else if starts("Loading Device Tree to ") {
-            told(line, "load device tree", &moved_bytes(text, 1), out);
+            self.told(line, "load device tree", moved_bytes(text, 1), out);
         } else {
             self.storage(line, text, out);
         }
@@ -117,6 +123,10 @@ impl BootLoader {
     fn autoboot(&mut self, line: &Line<'_>, text: &[u8], out: &mut Out<'_>) {
         let evidence = line.evidence(out.file);
         let name = "autoboot wait";
+        if line.is_stamped_at_end() {
+            self.between(line, (0, 0), name, Vec::new(), out);
+            return;
+        }
         if text.last().is_some_and(u8::is_ascii_digit) && line.ended.is_some() {
             span(out, name, (line.first(), line.ended), &[], evidence);
             return;
@@ -124,6 +134,7 @@ impl BootLoader {
         self.open = Some(Open {
             name,
             start: line.first(),
+            before: false,
             args: Vec::new(),
             evidence,
         });
@@ -133,16 +144,78 @@ impl BootLoader {
     /// computes, and prints `+ ` or `- `.
     fn hashes(&mut self, line: &Line<'_>, text: &[u8], out: &mut Out<'_>) {
         let mut from = b"Verifying Hash Integrity ... ".len();
+        let mut algos = Vec::new();
         let evidence = line.evidence(out.file);
         let verdict = |w: &[u8]| matches!(w, b"+ " | b"- ");
         while let Some(len) = text[from..].windows(2).position(verdict) {
             let place = from + len;
             let algo = shown(text[from..place].trim_ascii_start()).into_owned();
             let mut args = self.images.args(None, Part::Size);
-            args.push(("algo", algo));
-            let moments = (line.at(place.saturating_sub(1)), line.at(place));
-            span(out, "hash check", moments, &args, evidence);
+            if let Between::Moments(start, end) = line.between(place.saturating_sub(1), place)
+                && !line.is_stamped_at_end()
+            {
+                args.push(("algo", algo));
+                span(out, "hash check", (start, end), &args, evidence);
+            } else {
+                algos.push(algo);
+            }
             from = place + 1;
+        }
+        // Where only the line has a stamp, its hashes are one stage.
+        if !algos.is_empty() {
+            let mut args = self.images.args(None, Part::Size);
+            args.push(("algo", algos.join(" ")));
+            self.between(line, (0, 0), "hash check", args, out);
+        }
+    }
+
+    /// `Loading Environment from Flash... *** Warning - bad CRC, using default …`
+    fn environment(&mut self, line: &Line<'_>, text: &[u8], out: &mut Out<'_>) {
+        let Some(place) = result_of(text) else { return };
+        let from = b"Loading Environment from ".len();
+        let device = shown(&text[from..place]);
+        let args = vec![
+            ("from", device.trim_end_matches('.').to_owned()),
+            ("result", shown(&text[place..]).into_owned()),
+        ];
+        self.told(line, "load environment", args, out);
+    }
+
+    /// Adds a span for a stage that its own line tells the end of: from the
+    /// last byte of `... ` to the first byte of the result.
+    fn told(
+        &mut self,
+        line: &Line<'_>,
+        name: &'static str,
+        args: Vec<(&'static str, String)>,
+        out: &mut Out<'_>,
+    ) {
+        if let Some(place) = result_of(line.text) {
+            self.between(line, (place - 1, place), name, args, out);
+        }
+    }
+
+    /// Adds a span for what happened between two bytes.
+    fn between(
+        &mut self,
+        line: &Line<'_>,
+        (from, to): (usize, usize),
+        name: &'static str,
+        args: Vec<(&'static str, String)>,
+        out: &mut Out<'_>,
+    ) {
+        let evidence = line.evidence(out.file);
+        match line.between(from, to) {
+            Between::Moments(start, end) => span(out, name, (start, end), &args, evidence),
+            Between::UntilNext(start) => {
+                self.open = Some(Open {
+                    name,
+                    start: Some(start),
+                    before: true,
+                    args,
+                    evidence,
+                });
+            }
         }
     }
 
@@ -154,12 +227,13 @@ impl BootLoader {
         out: &mut Out<'_>,
     ) {
         if memmem::find(line.text, b"... ").is_some() {
-            told(line, name, &args, out);
+            self.told(line, name, args, out);
             return;
         }
         self.open = Some(Open {
             name,
-            start: line.last(),
+            start: line.last().or(line.first()),
+            before: false,
             args,
             evidence: line.evidence(out.file),
         });
@@ -176,7 +250,7 @@ impl BootLoader {
             return;
         }
         if text.starts_with(b"MMC read: ") {
-            told(line, "read mmc", &[], out);
+            self.told(line, "read mmc", Vec::new(), out);
         } else if text.starts_with(b"NAND read: ") {
             // Followed by " 5242880 bytes read: OK".
             self.open_after(line, "read nand", out);
@@ -191,34 +265,14 @@ impl BootLoader {
         let bytes = size.and_then(|i| hex(&line.text[i..]));
         self.open = Some(Open {
             name,
-            start: line.last(),
+            start: line.last().or(line.first()),
+            before: false,
             args: bytes
                 .map(|b| ("bytes", b.to_string()))
                 .into_iter()
                 .collect(),
             evidence: line.evidence(out.file),
         });
-    }
-}
-
-/// `Loading Environment from Flash... *** Warning - bad CRC, using default …`
-fn environment(line: &Line<'_>, text: &[u8], out: &mut Out<'_>) {
-    let Some(place) = result_of(text) else { return };
-    let from = b"Loading Environment from ".len();
-    let device = shown(&text[from..place]);
-    let args = [
-        ("from", device.trim_end_matches('.').to_owned()),
-        ("result", shown(&text[place..]).into_owned()),
-    ];
-    told(line, "load environment", &args, out);
-}
-
-/// Adds a span for a stage that its own line tells the end of: from the last
-/// byte of `... ` to the first byte of the result.
-fn told(line: &Line<'_>, name: &str, args: &[(&'static str, String)], out: &mut Out<'_>) {
-    if let Some(place) = result_of(line.text) {
-        let moments = (line.at(place - 1), line.at(place));
-        span(out, name, moments, args, line.evidence(out.file));
     }
 }
 

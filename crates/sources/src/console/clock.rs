@@ -17,15 +17,17 @@
 //! lines goes by its first quarter; one of fewer than eight adds 1 ms. A host's
 //! clock and a board's drift apart by up to 100 ppm.
 
-use bootlap_model::{ClockEdge, Evidence, How, MarkKind, Milestone, Severity, Stamp};
+use bootlap_model::{ClockEdge, ClockKind, Evidence, How, MarkKind, Milestone, Severity, Stamp};
 
 use super::out::{Moment, Out};
-use super::printk::RESOLUTION_NS;
 
 /// How many of the smallest differences are kept.
 const NEAREST: usize = 8;
 /// What a log of fewer lines adds to the error.
 const FEW_LINES_ERR_NS: i64 = 1_000_000;
+/// What it takes at 115 200 baud to send a short line; a stamp of a complete
+/// line is so much later than that of its first byte, at least.
+const LINE_NS: i64 = 3_000_000;
 /// Two quartz clocks differ by less than 1 in this.
 const DRIFT: i64 = 10_000;
 /// Lines of different CPUs can be out of order by a little.
@@ -44,6 +46,10 @@ pub(crate) struct KernelClock {
     first: Option<Evidence>,
     earliest_ns: i64,
     latest_ns: i64,
+    /// The coarsest of the times that were compared.
+    err_ns: u32,
+    /// The stamps are those of complete lines.
+    at_end: bool,
     stepped: bool,
     /// The log is printed again from its beginning, up to here.
     replay_until: Option<i64>,
@@ -53,6 +59,16 @@ impl KernelClock {
     /// The latest time so far.
     pub(crate) fn latest_ns(&self) -> i64 {
         self.latest_ns
+    }
+
+    /// The time of the first line.
+    pub(crate) fn earliest_ns(&self) -> i64 {
+        self.earliest_ns
+    }
+
+    /// The stamps are those of complete lines: later than the first byte.
+    pub(crate) fn stamped_at_end(&mut self) {
+        self.at_end = true;
     }
 
     /// Whether there was any line with a time.
@@ -113,6 +129,8 @@ impl KernelClock {
             );
             return;
         }
+        let err_ns = moment.err_ns.saturating_add(sent.err_ns);
+        self.err_ns = self.err_ns.max(err_ns);
         let after = self.nearest.partition_point(|(d, _)| *d <= difference);
         if after < NEAREST {
             self.nearest.truncate(NEAREST - 1);
@@ -132,7 +150,7 @@ impl KernelClock {
         let err_ns = u32::try_from(err_ns).unwrap_or(u32::MAX);
         let edge = ClockEdge::offset(old, to, offset_ns, err_ns, How::SharedEvent);
         let edge = edge.because("the kernel's clock stepped back here", Some(at));
-        out.timeline.edges.push(edge);
+        out.edge(edge);
         out.notice(
             "kernel-clock-stepped",
             Severity::Info,
@@ -141,30 +159,41 @@ impl KernelClock {
         );
         *self = Self {
             stepped: true,
+            at_end: self.at_end,
             ..Self::default()
         };
     }
 
-    /// Joins the two clocks, and says what lies between them.
-    pub(crate) fn finish(&self, out: &mut Out<'_>) {
+    /// Says when the clock started, and joins it with that of the stamps.
+    pub(crate) fn finish(&mut self, out: &mut Out<'_>) {
         let Some(first) = self.first else { return };
         let printk = out.printk_clock();
-        let zero = Stamp::new(0, 0);
-        let kind = MarkKind::Milestone(Milestone::KernelClockStart);
-        let name = Milestone::KernelClockStart.text();
-        out.mark(printk, zero, kind, name, first);
+        if out.timeline.clock(printk).kind == ClockKind::KernelPrintk {
+            let zero = Stamp::new(0, 0);
+            let kind = MarkKind::Milestone(Milestone::KernelClockStart);
+            let name = Milestone::KernelClockStart.text();
+            out.mark(printk, zero, kind, name, first);
+        }
+        self.join(out);
+    }
+
+    /// Joins the two clocks, and says what lies between them; the clock of
+    /// the stamps ends here.
+    pub(crate) fn join(&mut self, out: &mut Out<'_>) {
         let (Some(wire), Some((offset_ns, at))) = (out.wire, self.nearest.first().copied()) else {
             return;
         };
+        let printk = out.printk_clock();
         let err_ns = u32::try_from(self.err_ns(out.is_host_clock())).unwrap_or(u32::MAX);
+        self.nearest.clear();
         let edge = ClockEdge::offset(printk, wire, offset_ns, err_ns, How::SharedEvent);
         let edge = edge.because(
             "the line that was sent soonest after it was logged",
             Some(at),
         );
-        out.timeline.edges.push(edge);
+        out.edge(edge);
         out.apply_counts(offset_ns);
-        if offset_ns < 0 {
+        if offset_ns < 0 && out.wire_kind() == Some(ClockKind::HostMonotonic) {
             out.forget_power_on();
             out.notice(
                 "recording-began-late",
@@ -183,12 +212,16 @@ impl KernelClock {
         ) else {
             return 0;
         };
-        let mut err = i64::from(RESOLUTION_NS).saturating_add(later.saturating_sub(*least));
+        let mut err = i64::from(self.err_ns).saturating_add(later.saturating_sub(*least));
+        if self.at_end {
+            err = err.saturating_add(LINE_NS);
+        }
         if self.lines < NEAREST {
             err = err.saturating_add(FEW_LINES_ERR_NS);
         }
         if host_clock {
-            err = err.saturating_add((self.latest_ns - self.earliest_ns) / DRIFT);
+            let run = self.latest_ns.saturating_sub(self.earliest_ns);
+            err = err.saturating_add(run / DRIFT);
         }
         err
     }

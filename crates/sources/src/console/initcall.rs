@@ -28,6 +28,15 @@
 //! Instructions are counted from the last byte of the first line to the first
 //! byte of the second, where the console sent both at once.
 //!
+//! With `trace_event=initcall:*` and `tp_printk` the same comes from the trace
+//! events, without task and N (with `CONFIG_PRINTK_CALLER` the task is known):
+//!
+//! ```text
+//! [    0.412345] initcall_level: level=fs
+//! [    0.412350] initcall_start: func=fuse_init+0x0/0x30 [fuse]
+//! [    0.413999] initcall_finish: func=fuse_init+0x0/0x30 [fuse] ret=0
+//! ```
+//!
 //! Probes have no first line: they end with their line and began N before, of
 //! which the error is a jiffy (10 ms at `HZ=100`) before the switch.
 
@@ -57,7 +66,8 @@ struct Function<'a> {
 struct Open {
     name: Sym,
     module: Option<Sym>,
-    pid: u32,
+    /// Not known of a module's function whose lines come without it.
+    pid: Option<u32>,
     span: usize,
     /// When it was logged that it is called.
     called: Moment,
@@ -68,13 +78,26 @@ struct Open {
     evidence: Evidence,
 }
 
+impl Open {
+    fn is_built_in(&self) -> bool {
+        is_built_in(self.pid, self.module.is_some())
+    }
+}
+
+/// Tasks 0 and 1 call what is built in.
+fn is_built_in(pid: Option<u32>, of_module: bool) -> bool {
+    pid.map_or(!of_module, |pid| pid <= 1)
+}
+
 /// What is known of the calls that run.
 #[derive(Default)]
 pub(crate) struct Initcalls {
     open: Vec<Open>,
     waits: Vec<(u32, Moment, Evidence)>,
-    level: String,
+    level: Option<Sym>,
     switched: bool,
+    /// The kernel prints what it calls itself: trace events say it again.
+    printed: bool,
 }
 
 impl Initcalls {
@@ -111,34 +134,85 @@ impl Initcalls {
             return self.wait(rest, moment, at, out).is_some();
         }
         if let Some(level) = body.strip_prefix("entering initcall level: ") {
-            level.trim().clone_into(&mut self.level);
+            self.level = Some(out.timeline.symbols.intern(level.trim()));
             return true;
+        }
+        if let Some(rest) = body.strip_prefix("initcall_") {
+            return self.traced(rest, moment, at, out).is_some();
         }
         false
     }
 
+    /// What `tp_printk` makes of the trace events.
+    fn traced(
+        &mut self,
+        text: &str,
+        moment: &Moment,
+        at: Evidence,
+        out: &mut Out<'_>,
+    ) -> Option<()> {
+        if let Some(level) = text.strip_prefix("level: level=") {
+            self.level = Some(out.timeline.symbols.intern(level.trim()));
+        } else if let Some(text) = text.strip_prefix("start: func=") {
+            let (function, _) = function(text)?;
+            if !self.printed {
+                self.open(&function, moment.task, moment, at, out);
+            }
+        } else {
+            let (text, ret) = text.strip_prefix("finish: func=")?.rsplit_once(" ret=")?;
+            let (function, _) = function(text)?;
+            if !self.printed {
+                self.find_and_close(&function, (Some(word(ret)), None), moment, at, out);
+            }
+        }
+        Some(())
+    }
+
     fn call(&mut self, text: &str, moment: &Moment, at: Evidence, out: &mut Out<'_>) -> Option<()> {
         let (function, rest) = function(text)?;
-        let pid_text = word(rest.strip_prefix("@ ")?);
-        let pid = pid_text.parse().ok()?;
+        let pid = word(rest.strip_prefix("@ ")?).parse().ok()?;
+        if !self.printed {
+            self.printed = true;
+            let name = out.timeline.symbols.find(function.name);
+            if name.is_some() && self.open.last().map(|o| o.name) == name {
+                return Some(());
+            }
+        }
+        self.open(&function, Some(pid), moment, at, out);
+        Some(())
+    }
+
+    fn open(
+        &mut self,
+        function: &Function<'_>,
+        pid: Option<u32>,
+        moment: &Moment,
+        at: Evidence,
+        out: &mut Out<'_>,
+    ) {
         if self.open.len() >= MAX_OPEN {
             self.lose(0, out);
         }
         for outer in self.open.iter_mut().filter(|o| o.pid == pid) {
             outer.nested_ns.get_or_insert(moment.ns);
         }
-        let mut args = vec![("pid", pid_text)];
-        args.extend(function.module.map(|m| ("module", m)));
-        if pid <= 1 && !self.level.is_empty() {
-            args.push(("level", &self.level));
-        }
-        let track = if pid <= 1 { MAIN } else { MODULES };
-        let start = moment.stamp();
-        let span = out.printk_span(track, function.name, start, SpanEnd::Unknown, &args, at);
         let symbols = &mut out.timeline.symbols;
+        let name = symbols.intern(function.name);
+        let module = function.module.map(|m| symbols.intern(m));
+        let built_in = is_built_in(pid, module.is_some());
+        // With room for what the return adds.
+        let mut args = Vec::with_capacity(4 + usize::from(module.is_some()));
+        args.extend(pid.map(|pid| out.number_arg("pid", pid)));
+        args.extend(module.map(|m| (out.key("module"), m)));
+        if let (true, Some(level)) = (built_in, self.level) {
+            args.push((out.key("level"), level));
+        }
+        let track = if built_in { MAIN } else { MODULES };
+        let start = moment.stamp();
+        let span = out.printk_event(track, name, (start, SpanEnd::Unknown), args, at);
         self.open.push(Open {
-            name: symbols.intern(function.name),
-            module: function.module.map(|m| symbols.intern(m)),
+            name,
+            module,
             pid,
             span,
             called: *moment,
@@ -146,7 +220,6 @@ impl Initcalls {
             nested_ns: None,
             evidence: at,
         });
-        Some(())
     }
 
     fn returned(
@@ -161,43 +234,52 @@ impl Initcalls {
             return Some(());
         }
         let (ret, usecs) = outcome(rest)?;
+        self.find_and_close(&function, (ret, Some(usecs)), moment, at, out);
+        Some(())
+    }
+
+    fn find_and_close(
+        &mut self,
+        function: &Function<'_>,
+        outcome: (Option<&str>, Option<&str>),
+        moment: &Moment,
+        at: Evidence,
+        out: &mut Out<'_>,
+    ) {
         let symbols = &out.timeline.symbols;
-        let name = symbols.find(function.name);
-        let module = function.module.map(|m| symbols.find(m));
-        let known = self
-            .open
-            .iter()
-            .rposition(|o| Some(o.name) == name && o.module.map(Some) == module);
-        let Some(index) = known else {
+        let is_it = |o: &Open| {
+            symbols.text(o.name) == function.name
+                && o.module.map(|m| symbols.text(m)) == function.module
+        };
+        let Some(index) = self.open.iter().rposition(is_it) else {
             out.notice(
                 "initcall-without-call",
                 Severity::Notice,
                 at,
                 "these initcalls returned, but the lines that say when they were called are missing: boot with a larger log_buf_len=, or record from power-on",
             );
-            return Some(());
+            return;
         };
         let call = self.open.remove(index);
-        self.lose_nested(index, call.pid, out);
-        self.close(&call, ret, usecs, moment, at, out);
-        Some(())
+        if call.pid.is_some() {
+            self.lose_nested(index, call.pid, out);
+        }
+        self.close(&call, outcome, moment, at, out);
     }
 
     fn close(
         &self,
         call: &Open,
-        ret: Option<&str>,
-        usecs: &str,
+        (ret, usecs): (Option<&str>, Option<&str>),
         moment: &Moment,
         at: Evidence,
         out: &mut Out<'_>,
     ) {
-        let mut args = vec![out.arg("usecs", usecs)];
-        if let Some(ret) = ret {
-            args.push(out.arg("ret", ret));
-        }
+        let usecs_arg = usecs.map(|n| out.arg("usecs", n));
+        let ret_arg = ret.map(|r| out.arg("ret", r));
         let span = &mut out.timeline.spans[call.span];
-        span.args.extend(args);
+        span.args.extend(usecs_arg);
+        span.args.extend(ret_arg);
         span.evidence.end = at.end;
         if moment.ns < call.called.ns {
             out.notice(
@@ -209,17 +291,18 @@ impl Initcalls {
             return;
         }
         span.end = SpanEnd::At(moment.stamp());
-        if call.fine {
+        let told = usecs.filter(|_| call.fine);
+        if let Some(usecs) = told {
             span.start.ns = began_ns(call, usecs, moment.ns);
         }
-        if !call.fine || lines_tell_the_same(&call.called, moment, usecs) {
+        if told.is_none_or(|usecs| lines_tell_the_same(&call.called, moment, usecs)) {
             out.count_start(call.span, &call.called);
         }
         out.count_end(call.span, moment);
     }
 
     /// What still runs inside a call that returned has returned too, unseen.
-    fn lose_nested(&mut self, from: usize, pid: u32, out: &mut Out<'_>) {
+    fn lose_nested(&mut self, from: usize, pid: Option<u32>, out: &mut Out<'_>) {
         let mut i = from;
         while i < self.open.len() {
             if self.open[i].pid == pid {
@@ -244,10 +327,10 @@ impl Initcalls {
     ) -> Option<()> {
         let (device, rest) = text.split_at(text.rfind(" returned ").filter(|i| *i > 0)?);
         let (ret, usecs) = outcome(&rest[1..])?;
-        let mut start = Stamp::new(before(moment.ns, usecs), RESOLUTION_NS);
+        let mut start = Stamp::new(before(moment.ns, usecs), moment.err_ns);
         if !self.switched {
-            start.err_ns = JIFFY_NS;
-            if let Some(outer) = self.open.iter().rfind(|o| o.pid <= 1) {
+            start.err_ns = moment.err_ns.max(JIFFY_NS);
+            if let Some(outer) = self.open.iter().rfind(|o| o.is_built_in()) {
                 start.ns = start.ns.max(outer.called.ns).min(moment.ns);
             }
         }
@@ -288,7 +371,7 @@ impl Initcalls {
     /// The log has ended; `user_space`: and all built-in calls before that.
     pub(crate) fn finish(&mut self, user_space: bool, out: &mut Out<'_>) {
         for call in std::mem::take(&mut self.open) {
-            if user_space && call.pid <= 1 {
+            if user_space && call.is_built_in() {
                 no_return(call.evidence, out);
                 continue;
             }
@@ -316,7 +399,10 @@ fn no_return(at: Evidence, out: &mut Out<'_>) {
 /// When a call that ended at `end_ns` began: see the module's documentation.
 fn began_ns(call: &Open, usecs: &str, end_ns: i64) -> i64 {
     let latest = call.nested_ns.unwrap_or(end_ns);
-    before(end_ns, usecs).max(call.called.ns).min(latest)
+    // Times that are whole seconds (`dmesg -T`) bound less than N does.
+    let slack_ns = i64::from(call.called.err_ns.saturating_sub(RESOLUTION_NS));
+    let earliest = call.called.ns.saturating_sub(slack_ns);
+    before(end_ns, usecs).max(earliest).min(latest)
 }
 
 /// Whether the instructions between the two lines are those of the function:
@@ -339,14 +425,14 @@ fn before(ns: i64, usecs: &str) -> i64 {
 /// `name+0x0/0x10 [module] rest`, or an address for a name, as kernels without
 /// `CONFIG_KALLSYMS` print it.
 fn function(text: &str) -> Option<(Function<'_>, &str)> {
-    let (symbol, mut rest) = text.split_once(' ')?;
+    let (symbol, mut rest) = text.split_once(' ').unwrap_or((text, ""));
     let name = match symbol.rfind("+0x") {
         Some(plus) => &symbol[..plus],
         None => symbol,
     };
     let mut module = None;
-    if let Some((inner, after)) = rest.strip_prefix('[').and_then(|r| r.split_once("] ")) {
-        (module, rest) = (Some(inner), after);
+    if let Some((inner, after)) = rest.strip_prefix('[').and_then(|r| r.split_once(']')) {
+        (module, rest) = (Some(inner), after.strip_prefix(' ').unwrap_or(after));
     }
     (!name.is_empty()).then_some((Function { name, module }, rest))
 }
@@ -389,7 +475,8 @@ mod tests {
             Some(("a", Some("mod"), "returned"))
         );
         assert_eq!(f("0x8000dd40 @ 1"), Some(("0x8000dd40", None, "@ 1")));
-        assert_eq!(f("torn"), None);
+        assert_eq!(f("a+0x0/0x1c [mod]"), Some(("a", Some("mod"), "")));
+        assert_eq!(f(""), None);
     }
 
     #[test]

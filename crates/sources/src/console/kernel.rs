@@ -10,16 +10,15 @@
 //! [    4.012345] systemd[1]: Switching root.
 //! ```
 
-use bootlap_model::{Evidence, Milestone, Severity, SpanEnd, TrackKind};
+use bootlap_model::{ClockKind, Evidence, Milestone, Severity, SpanEnd, TrackKind};
 use memchr::memmem;
 
 use super::clock::KernelClock;
+use super::daemons::Daemons;
 use super::initcall::Initcalls;
-use super::line::Line;
 use super::out::{Moment, Out};
-use super::printk::Prefix;
 
-const STAGES: (TrackKind, &str) = (TrackKind::Kernel, "kernel stages");
+pub(crate) const STAGES: (TrackKind, &str) = (TrackKind::Kernel, "kernel stages");
 
 /// Stages that one line begins and another ends: how the lines begin.
 const PAIRS: [Stage; 3] = [
@@ -48,6 +47,27 @@ const PAIRS: [Stage; 3] = [
     },
 ];
 
+/// A log whose first line is older began before it was recorded.
+const BEGAN_NS: i64 = 1_000_000_000;
+
+/// What the kernel frees last before it runs init.
+const FREED_LAST: [&[u8]; 3] = [
+    b"Freeing unused kernel memory",
+    b"Freeing unused kernel image (initmem)",
+    b"Freeing init memory",
+];
+
+/// What else comes between that and init.
+const BEFORE_INIT: [&[u8]; 7] = [
+    b"Freeing ",
+    b"Write protecting ",
+    b"rodata_test",
+    b"Checked W+X",
+    b"x86/mm: Checked",
+    b"This architecture does not have kernel memory protection",
+    b"Kernel memory protection",
+];
+
 struct Stage {
     name: &'static str,
     begin: &'static [&'static str],
@@ -70,6 +90,9 @@ pub(crate) enum Log {
 pub(crate) struct Kernel {
     pub(crate) clock: KernelClock,
     initcalls: Initcalls,
+    daemons: Daemons,
+    /// When the last memory was freed, and whether other lines came later.
+    freed: Option<(Moment, Evidence, bool)>,
     began: [Option<(Moment, Evidence)>; PAIRS.len()],
     version_seen: bool,
     init_seen: bool,
@@ -82,16 +105,21 @@ pub(crate) struct Kernel {
 
 impl Kernel {
     /// What this line says of the log that it is in.
-    pub(crate) fn log_of(&self, line: &Line<'_>, prefix: &Prefix) -> Log {
-        let body = &line.text[prefix.body..];
-        let first =
-            body.starts_with(b"Linux version ") || body.starts_with(b"Booting Linux on physical");
-        let again = first && (self.version_seen || self.clock.latest_ns() > prefix.ns);
+    pub(crate) fn log_of(&self, body: &[u8], ns: i64) -> Log {
+        if !is_first_line(body) {
+            return Log::Same;
+        }
+        let again = self.version_seen || self.clock.latest_ns() > ns;
         match again {
             false => Log::Same,
-            true if self.init_seen || self.restarts => Log::OfAnotherBoot,
+            true if self.init_seen || self.restarts || !self.began() => Log::OfAnotherBoot,
             true => Log::PrintedAgain,
         }
+    }
+
+    /// Whether the log was seen from its beginning, or nearly so.
+    pub(crate) fn began(&self) -> bool {
+        self.version_seen || self.clock.earliest_ns() < BEGAN_NS
     }
 
     /// A line has this time: see [`KernelClock::look_for_step`].
@@ -99,32 +127,30 @@ impl Kernel {
         self.clock.look_for_step(ns, !self.init_seen, at, out);
     }
 
-    /// Looks at one line; `whole` if nothing interrupted it.
+    /// Looks at the text of one line, without prefix and white space behind
+    /// it; `whole` if nothing interrupted it. `false` if it is a copy.
     pub(crate) fn line(
         &mut self,
-        line: &Line<'_>,
-        prefix: &Prefix,
+        body: &[u8],
+        moment: &Moment,
         whole: bool,
+        at: Evidence,
         out: &mut Out<'_>,
-    ) {
-        let at = line.evidence(out.file);
-        let body = line.text[prefix.body..].trim_ascii_end();
-        let moment = Moment {
-            ns: prefix.ns,
-            first: line.first(),
-            last: line.ended.or(line.last()),
-            task: prefix.task,
-        };
-        if !self.clock.see(&moment, at, out) || self.is_copy(moment.ns, body, at, out) {
-            return;
+    ) -> bool {
+        if !self.clock.see(moment, at, out) || self.is_copy(moment.ns, body, at, out) {
+            return false;
         }
-        if !self.initcalls.line(body, &moment, at, out) {
+        if whole {
+            out.kernel_line(body, moment, at);
+        }
+        if !self.initcalls.line(body, moment, at, out) {
             if whole {
-                self.message(line, body, &moment, at, out);
+                self.message(body, moment, at, out);
             } else if body.starts_with(b"calling ") || body.starts_with(b"initcall ") {
-                self.torn = Some((body.to_vec(), moment, at));
+                self.torn = Some((body.to_vec(), *moment, at));
             }
         }
+        true
     }
 
     /// Two consoles on one UART print each line twice.
@@ -145,23 +171,16 @@ impl Kernel {
     }
 
     /// Looks at text without a time: the rest of an interrupted line?
-    pub(crate) fn rest_of_torn(&mut self, line: &Line<'_>, out: &mut Out<'_>) -> bool {
+    pub(crate) fn rest_of_torn(&mut self, text: &[u8], end: Evidence, out: &mut Out<'_>) -> bool {
         let Some((mut body, moment, mut at)) = self.torn.take() else {
             return false;
         };
-        body.extend_from_slice(line.text.trim_ascii_end());
-        at.end = line.evidence(out.file).end;
+        body.extend_from_slice(text.trim_ascii_end());
+        at.end = end.end;
         self.initcalls.line(&body, &moment, at, out)
     }
 
-    fn message(
-        &mut self,
-        line: &Line<'_>,
-        body: &[u8],
-        moment: &Moment,
-        at: Evidence,
-        out: &mut Out<'_>,
-    ) {
+    fn message(&mut self, body: &[u8], moment: &Moment, at: Evidence, out: &mut Out<'_>) {
         match body.first() {
             Some(b'R') if body.starts_with(b"Run ") && body.ends_with(b" as init process") => {
                 self.init_seen = true;
@@ -172,18 +191,37 @@ impl Kernel {
             {
                 self.restarts = true;
             }
-            Some(b'L') if body.starts_with(b"Linux version ") => self.version_seen = true,
-            Some(b's') if is_switch_root(body) => {
-                out.kernel_milestone(Milestone::SwitchRoot, moment, at);
+            Some(b'L') if body.starts_with(b"Linux version ") => {
+                self.version_seen = true;
+                // The first line is logged when the kernel's clock is zero.
+                if out.printk_kind != ClockKind::KernelPrintk {
+                    out.kernel_milestone(Milestone::KernelClockStart, moment, at);
+                }
             }
+            Some(b's') if body.starts_with(b"sched_clock: ") => out.kernel_mark(body, moment, at),
+            Some(b's' | b'i' | b'[' | b'B') => self.daemons.line(body, moment, at, out),
             Some(b'c' | b'S') if memmem::find(body, b"Switched to clocksource ").is_some() => {
                 self.initcalls.switched();
             }
-            Some(b'C') if body.starts_with(b"Calibrating delay loop...") => calibration(line, out),
             Some(b'T' | b'U' | b'F' | b'W' | b'V' | b'C' | b'x') => {
                 self.stage(body, moment, at, out);
             }
             _ => {}
+        }
+        self.look_for_init(body, moment, at);
+    }
+
+    /// Kernels before 5.0 do not say that they run init; what they free last
+    /// they free right before. It counts if the log goes on behind it.
+    fn look_for_init(&mut self, body: &[u8], moment: &Moment, at: Evidence) {
+        let any = |lines: &[&[u8]]| lines.iter().any(|l| body.starts_with(l));
+        if body.first() == Some(&b'F') && any(&FREED_LAST) {
+            self.freed = Some((*moment, at, false));
+        } else if let Some((.., false)) = self.freed
+            && !any(&BEFORE_INIT)
+            && let Some((.., later)) = &mut self.freed
+        {
+            *later = true;
         }
     }
 
@@ -208,23 +246,19 @@ impl Kernel {
 
     /// The log has ended.
     pub(crate) fn finish(&mut self, out: &mut Out<'_>) {
+        if let (Some((moment, at, true)), false) = (self.freed, self.init_seen) {
+            out.kernel_milestone(Milestone::InitStart, &moment, at);
+            self.init_seen = true;
+        }
         let user_space = self.init_seen || out.has(Milestone::UserEntry);
         self.initcalls.finish(user_space, out);
+        self.daemons.finish(out);
         self.clock.finish(out);
     }
 }
 
-fn is_switch_root(body: &[u8]) -> bool {
-    body.starts_with(b"systemd[1]: Switching root")
-        || body.starts_with(b"systemd[1]: Switching to root")
-}
-
-/// `Calibrating delay loop... 1234.94 BogoMIPS`: the number comes when it is
-/// known.
-fn calibration(line: &Line<'_>, out: &mut Out<'_>) {
-    if let Some(after) = line.silence_after(0) {
-        let moments = (line.at(after - 1), line.at(after));
-        let at = line.evidence(out.file);
-        out.wire_span(STAGES, "calibrate delay loop", moments, &[], at);
-    }
+/// Whether a kernel's log begins with this line.
+pub(crate) fn is_first_line(body: &[u8]) -> bool {
+    matches!(body.first(), Some(b'L' | b'B'))
+        && (body.starts_with(b"Linux version ") || body.starts_with(b"Booting Linux on physical"))
 }

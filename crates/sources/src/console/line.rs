@@ -32,19 +32,92 @@ pub(crate) struct Line<'a> {
     pub(crate) number: u32,
     /// When the line end was sent, if it was and had a stamp.
     pub(crate) ended: Option<Stamp>,
-    /// By byte of `text`; empty for a console without stamps.
-    stamps: &'a [Stamp],
-    /// Where text and console bytes run in step: `(index in the whole line's
-    /// text, offset)`, at least one.
-    steps: &'a [(usize, u64)],
+    stamps: Stamps<'a>,
+    place: Place<'a>,
     /// Where `text` begins in the whole line's text.
     base: usize,
 }
 
+/// What is known of when a line was sent.
+#[derive(Clone, Copy)]
+enum Stamps<'a> {
+    /// By byte of `text`; empty for a console without stamps.
+    Each(&'a [Stamp]),
+    /// When the line began.
+    Begins(Stamp),
+    /// When the line was complete, and the line before it.
+    Ends { before: Option<Stamp>, at: Stamp },
+}
+
+/// Where a line is.
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    /// Where text and console bytes run in step: `(index in the whole line's
+    /// text, offset)`, at least one.
+    Steps(&'a [(usize, u64)]),
+    /// All of a line of a file that has more in it than the console's text.
+    Whole(Evidence),
+}
+
+/// When what lies between two bytes of a line happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Between {
+    /// From here to there, if the console has stamps.
+    Moments(Option<Stamp>, Option<Stamp>),
+    /// From here, until the next line at the latest.
+    UntilNext(Stamp),
+}
+
 impl<'a> Line<'a> {
-    /// When byte `i` was sent.
+    /// A line that was stamped as a whole: with its first byte, or, where
+    /// that was stamped `before`, when it was complete.
+    pub(crate) fn stamped(
+        text: &'a [u8],
+        evidence: Evidence,
+        at: Stamp,
+        ends: Option<Option<Stamp>>,
+    ) -> Self {
+        let stamps = match ends {
+            None => Stamps::Begins(at),
+            Some(before) => Stamps::Ends { before, at },
+        };
+        Self {
+            stamps,
+            ..Self::unstamped(text, evidence)
+        }
+    }
+
+    /// A line without a stamp.
+    pub(crate) fn unstamped(text: &'a [u8], evidence: Evidence) -> Self {
+        Self {
+            text,
+            number: evidence.line,
+            ended: None,
+            stamps: Stamps::Each(&[]),
+            place: Place::Whole(evidence),
+            base: 0,
+        }
+    }
+
+    /// When byte `i` was sent; where only the line has a stamp, that.
     pub(crate) fn at(&self, i: usize) -> Option<Stamp> {
-        self.stamps.get(i).copied()
+        match self.stamps {
+            Stamps::Each(stamps) => stamps.get(i).copied(),
+            Stamps::Begins(at) | Stamps::Ends { at, .. } => Some(at),
+        }
+    }
+
+    /// When that happened which took from byte `from` to byte `to`.
+    pub(crate) fn between(&self, from: usize, to: usize) -> Between {
+        match self.stamps {
+            Stamps::Each(_) => Between::Moments(self.at(from), self.at(to)),
+            Stamps::Begins(at) => Between::UntilNext(at),
+            Stamps::Ends { before, at } => {
+                // It began after the line before, nobody knows when.
+                let since = |s: Stamp| Stamp::new(s.ns, apart(s, at));
+                Between::Moments(before.map(since), Some(at))
+            }
+        }
     }
 
     /// When the first byte was sent.
@@ -52,9 +125,17 @@ impl<'a> Line<'a> {
         self.at(0)
     }
 
-    /// When the last byte was sent.
+    /// When the last byte was sent, if it has a stamp of its own.
     pub(crate) fn last(&self) -> Option<Stamp> {
-        self.stamps.last().copied()
+        match self.stamps {
+            Stamps::Each(stamps) => stamps.last().copied(),
+            _ => None,
+        }
+    }
+
+    /// Whether the stamp is that of the complete line.
+    pub(crate) fn is_stamped_at_end(&self) -> bool {
+        matches!(self.stamps, Stamps::Ends { .. })
     }
 
     /// Whether it shows nothing.
@@ -65,21 +146,38 @@ impl<'a> Line<'a> {
     /// A part of it; the line end belongs to the last part.
     pub(crate) fn part(&self, range: Range<usize>) -> Line<'a> {
         let ended = self.ended.filter(|_| range.end == self.text.len());
+        let stamps = match self.stamps {
+            Stamps::Each(each) => Stamps::Each(each.get(range.clone()).unwrap_or_default()),
+            of_the_line => of_the_line,
+        };
         Line {
             text: &self.text[range.clone()],
-            stamps: self.stamps.get(range.clone()).unwrap_or_default(),
+            stamps,
             base: self.base + range.start,
             ended,
             ..*self
         }
     }
 
+    /// A part that somebody else wrote into the line, later than it began.
+    pub(crate) fn glued(&self, range: Range<usize>) -> Line<'a> {
+        let mut part = self.part(range);
+        if let Stamps::Begins(_) = part.stamps {
+            part.stamps = Stamps::Each(&[]);
+        }
+        part
+    }
+
     /// Where it is in the console.
     pub(crate) fn evidence(&self, file: FileId) -> Evidence {
-        let start = self.offset(0);
+        let steps = match self.place {
+            Place::Steps(steps) => steps,
+            Place::Whole(evidence) => return evidence,
+        };
+        let start = self.offset(steps, 0);
         let end = match self.text.len() {
             0 => start,
-            n => self.offset(n - 1) + 1,
+            n => self.offset(steps, n - 1) + 1,
         };
         Evidence {
             file,
@@ -89,10 +187,10 @@ impl<'a> Line<'a> {
         }
     }
 
-    fn offset(&self, i: usize) -> u64 {
+    fn offset(&self, steps: &[(usize, u64)], i: usize) -> u64 {
         let i = self.base + i;
-        let after = self.steps.partition_point(|&(at, _)| at <= i);
-        let (at, offset) = self.steps[after.saturating_sub(1)];
+        let after = steps.partition_point(|&(at, _)| at <= i);
+        let (at, offset) = steps[after.saturating_sub(1)];
         offset + (i - at) as u64
     }
 
@@ -113,10 +211,19 @@ impl<'a> Line<'a> {
 
     /// The first byte after `from` that a silence came before.
     pub(crate) fn silence_after(&self, from: usize) -> Option<usize> {
-        let stamps = self.stamps.get(from..)?;
+        let Stamps::Each(stamps) = self.stamps else {
+            return None;
+        };
+        let stamps = stamps.get(from..)?;
         let gap = |w: &[Stamp]| w[1].ns.saturating_sub(w[0].ns) > SILENCE_NS;
         Some(from + 1 + stamps.windows(2).position(gap)?)
     }
+}
+
+/// How far apart two stamps are, as an error.
+pub(crate) fn apart(from: Stamp, to: Stamp) -> u32 {
+    let ns = to.ns.saturating_sub(from.ns).unsigned_abs();
+    u32::try_from(ns).unwrap_or(u32::MAX).max(to.err_ns)
 }
 
 /// Where the splitter is in an escape sequence.
@@ -296,8 +403,8 @@ impl Splitter {
             text: &self.text,
             number: self.number,
             ended: at,
-            stamps: &self.stamps,
-            steps: &self.steps,
+            stamps: Stamps::Each(&self.stamps),
+            place: Place::Steps(&self.steps),
             base: 0,
         };
         each(&line, self.dropped > 0);

@@ -24,21 +24,24 @@
 //! Offsets and lines of events are those of the console bytes in both cases:
 //! a run keeps the same bytes raw beside the stamps.
 
-mod bootloader;
+pub(crate) mod bootloader;
 mod clock;
-mod hints;
+mod daemons;
+pub(crate) mod hints;
 mod image;
 mod initcall;
-mod kernel;
-mod line;
-mod out;
-mod printk;
+pub(crate) mod kernel;
+pub(crate) mod line;
+pub(crate) mod out;
+pub(crate) mod printk;
+mod reading;
 mod session;
 mod userspace;
 
 use bootlap_model::{Severity, Timeline};
 
 pub(crate) use self::line::Cleaner;
+pub(crate) use self::reading::Reading;
 
 use self::bootloader::BootLoader;
 use self::session::Session;

@@ -1,20 +1,27 @@
 //! Where recognisers put what they found.
 
 use std::borrow::Cow;
+use std::ops::{Deref, DerefMut};
 
 use bootlap_model::{
-    ClockId, ClockKind, Evidence, FileId, Mark, MarkKind, Milestone, Severity, Span, SpanEnd,
-    Stamp, Sym, Timeline, TrackKind,
+    Anchor, ClockEdge, ClockId, ClockKind, Evidence, FileId, Mark, MarkKind, Milestone, Severity,
+    Span, SpanEnd, Stamp, Sym, Timeline, TrackId, TrackKind,
 };
 
 use super::line::Line;
 use super::printk;
+
+/// Kernel lines that may join files: the first ones do, later ones are many
+/// and repeat.
+const MAX_ANCHORS: usize = 16_384;
 
 /// A kernel line's moment: when it was logged, and when it was sent.
 #[derive(Clone, Copy)]
 pub(crate) struct Moment {
     /// When it was logged, on the kernel's clock.
     pub(crate) ns: i64,
+    /// The resolution of that.
+    pub(crate) err_ns: u32,
     /// When its first byte was sent, on the clock of the stamps.
     pub(crate) first: Option<Stamp>,
     /// When its last byte was sent.
@@ -26,7 +33,7 @@ pub(crate) struct Moment {
 impl Moment {
     /// The moment on the kernel's clock.
     pub(crate) fn stamp(&self) -> Stamp {
-        Stamp::new(self.ns, printk::RESOLUTION_NS)
+        Stamp::new(self.ns, self.err_ns)
     }
 }
 
@@ -49,53 +56,117 @@ enum Place {
 /// once: its instruction count is that of the moment it was logged.
 const AT_ONCE_NS: i64 = 50_000;
 
-/// The timeline, as one read of a console sees it.
-pub(crate) struct Out<'t> {
-    pub(crate) timeline: &'t mut Timeline,
+/// What one read of a console or a kernel log keeps from line to line.
+pub(crate) struct Kept {
     pub(crate) file: FileId,
     /// The clock of the stamps, if there are any.
     pub(crate) wire: Option<ClockId>,
     /// The kernel's clock, once a line had a time.
-    pub(crate) printk: Option<ClockId>,
+    printk: Option<ClockId>,
+    /// What the times of kernel lines count: the kernel's clock, or the wall
+    /// clock that a program made of it (`dmesg -T`).
+    pub(crate) printk_kind: ClockKind,
     counted: Vec<Counted>,
-    first_span: usize,
-    first_mark: usize,
+    /// The lanes used so far: few, and each is used for many events.
+    tracks: Vec<(TrackKind, &'static str, TrackId)>,
+    /// The keys of arguments used so far: there are about ten.
+    keys: Vec<(&'static str, Sym)>,
+    /// The number that was an argument last, mostly a task's.
+    number: Option<(u32, Sym)>,
+    kernel_lines: usize,
+    from: From,
 }
 
-impl<'t> Out<'t> {
-    pub(crate) fn new(timeline: &'t mut Timeline, file: FileId, wire: Option<ClockId>) -> Self {
+/// Where in the timeline the events of a read begin.
+struct From {
+    span: usize,
+    mark: usize,
+    anchor: usize,
+    edge: usize,
+}
+
+impl Kept {
+    /// For a read that begins now.
+    pub(crate) fn new(timeline: &Timeline, file: FileId, wire: Option<ClockId>) -> Self {
         Self {
             file,
             wire,
             printk: None,
+            printk_kind: ClockKind::KernelPrintk,
             counted: Vec::new(),
-            first_span: timeline.spans.len(),
-            first_mark: timeline.marks.len(),
-            timeline,
+            tracks: Vec::new(),
+            keys: Vec::new(),
+            number: None,
+            kernel_lines: 0,
+            from: From {
+                span: timeline.spans.len(),
+                mark: timeline.marks.len(),
+                anchor: timeline.anchors.len(),
+                edge: timeline.edges.len(),
+            },
         }
+    }
+}
+
+/// Stamps that are coarser than this tell less than the times of kernel lines.
+const COARSE_NS: u32 = 1_000_000;
+
+/// The timeline, as one read of a console sees it.
+pub(crate) struct Out<'o> {
+    pub(crate) timeline: &'o mut Timeline,
+    kept: &'o mut Kept,
+}
+
+impl Deref for Out<'_> {
+    type Target = Kept;
+
+    fn deref(&self) -> &Kept {
+        self.kept
+    }
+}
+
+impl DerefMut for Out<'_> {
+    fn deref_mut(&mut self) -> &mut Kept {
+        self.kept
+    }
+}
+
+impl<'o> Out<'o> {
+    pub(crate) fn new(timeline: &'o mut Timeline, kept: &'o mut Kept) -> Self {
+        Self { timeline, kept }
     }
 
     /// The kernel's clock.
     pub(crate) fn printk_clock(&mut self) -> ClockId {
+        if let Some(clock) = self.printk {
+            return clock;
+        }
         let simulated = self.wire.is_some_and(|w| self.timeline.clock(w).simulated);
-        *self.printk.get_or_insert_with(|| {
-            self.timeline
-                .add_clock(ClockKind::KernelPrintk, simulated, self.file)
-        })
+        let (kind, file) = (self.printk_kind, self.file);
+        *self
+            .kept
+            .printk
+            .insert(self.timeline.add_clock(kind, simulated, file))
+    }
+
+    /// What the stamps count, if there are any.
+    pub(crate) fn wire_kind(&self) -> Option<ClockKind> {
+        self.wire.map(|w| self.timeline.clock(w).kind)
     }
 
     /// Whether the stamps are of a host, whose recording can begin late.
     pub(crate) fn is_host_clock(&self) -> bool {
-        let kind = |w| self.timeline.clock(w).kind;
-        self.wire.map(kind) == Some(ClockKind::HostMonotonic)
+        self.wire_kind()
+            .is_some_and(|kind| kind != ClockKind::QemuVirtual)
     }
 
     /// Takes back the milestone that the first stamp was taken for.
     pub(crate) fn forget_power_on(&mut self) {
         let power_on = MarkKind::Milestone(Milestone::PowerOn);
-        let marks = &self.timeline.marks[self.first_mark..];
-        if let Some(i) = marks.iter().position(|m| m.kind == power_on) {
-            self.timeline.marks.remove(self.first_mark + i);
+        let first = self.from.mark;
+        let mut marks = self.timeline.marks[first..].iter();
+        if let Some(i) = marks.position(|m| m.kind == power_on) {
+            self.timeline.marks.remove(first + i);
         }
     }
 
@@ -104,16 +175,14 @@ impl<'t> Out<'t> {
     fn span(
         &mut self,
         clock: ClockId,
-        (kind, track): (TrackKind, &str),
-        name: &str,
+        (kind, track): (TrackKind, &'static str),
+        name: Sym,
         start: Stamp,
         end: SpanEnd,
-        args: &[(&str, &str)],
+        args: Vec<(Sym, Sym)>,
         evidence: Evidence,
     ) -> usize {
-        let track = self.timeline.track(kind, track);
-        let name = self.timeline.symbols.intern(name);
-        let args = args.iter().map(|(k, v)| self.arg(k, v)).collect();
+        let track = self.track(kind, track);
         self.timeline.add_span(Span {
             track,
             clock,
@@ -126,20 +195,49 @@ impl<'t> Out<'t> {
         self.timeline.spans.len() - 1
     }
 
+    fn track(&mut self, kind: TrackKind, name: &'static str) -> TrackId {
+        let known = self.tracks.iter().find(|t| t.0 == kind && t.1 == name);
+        if let Some(&(_, _, id)) = known {
+            return id;
+        }
+        let id = self.timeline.track(kind, name);
+        self.tracks.push((kind, name, id));
+        id
+    }
+
     /// An argument of a span.
-    pub(crate) fn arg(&mut self, key: &str, value: &str) -> (Sym, Sym) {
-        let symbols = &mut self.timeline.symbols;
-        (symbols.intern(key), symbols.intern(value))
+    pub(crate) fn arg(&mut self, key: &'static str, value: &str) -> (Sym, Sym) {
+        (self.key(key), self.timeline.symbols.intern(value))
+    }
+
+    /// The same for a number.
+    pub(crate) fn number_arg(&mut self, key: &'static str, value: u32) -> (Sym, Sym) {
+        let sym = match self.number {
+            Some((number, sym)) if number == value => sym,
+            _ => self.timeline.symbols.intern(&value.to_string()),
+        };
+        self.number = Some((value, sym));
+        (self.key(key), sym)
+    }
+
+    /// The symbol of an argument's key.
+    pub(crate) fn key(&mut self, key: &'static str) -> Sym {
+        if let Some((_, sym)) = self.keys.iter().find(|(k, _)| *k == key) {
+            return *sym;
+        }
+        let sym = self.timeline.symbols.intern(key);
+        self.keys.push((key, sym));
+        sym
     }
 
     /// Adds a span on the clock of the stamps; nothing if there is none or a
     /// moment is not known.
     pub(crate) fn wire_span(
         &mut self,
-        track: (TrackKind, &str),
+        track: (TrackKind, &'static str),
         name: &str,
         (start, end): (Option<Stamp>, Option<Stamp>),
-        args: &[(&str, &str)],
+        args: &[(&'static str, &str)],
         evidence: Evidence,
     ) {
         let (Some(clock), Some(start), Some(end)) = (self.wire, start, end) else {
@@ -148,25 +246,45 @@ impl<'t> Out<'t> {
         let mut until = SpanEnd::At(end);
         if end.ns < start.ns {
             until = SpanEnd::Unknown;
-            self.notice(
-                "stamps-run-backwards",
-                Severity::Error,
-                evidence,
-                "later bytes have earlier stamps: the recording is damaged, record again",
-            );
+            self.backwards(evidence);
         }
+        let name = self.timeline.symbols.intern(name);
+        let args = args.iter().map(|(k, v)| self.arg(k, v)).collect();
         self.span(clock, track, name, start, until, args, evidence);
+    }
+
+    fn backwards(&mut self, at: Evidence) {
+        self.notice(
+            "stamps-run-backwards",
+            Severity::Error,
+            at,
+            "later bytes have earlier stamps: the recording is damaged, record again",
+        );
     }
 
     /// Adds a span on the kernel's clock and says where it is, for its end to
     /// be filled in.
     pub(crate) fn printk_span(
         &mut self,
-        track: (TrackKind, &str),
+        track: (TrackKind, &'static str),
         name: &str,
         start: Stamp,
         end: SpanEnd,
-        args: &[(&str, &str)],
+        args: &[(&'static str, &str)],
+        evidence: Evidence,
+    ) -> usize {
+        let name = self.timeline.symbols.intern(name);
+        let args = args.iter().map(|(k, v)| self.arg(k, v)).collect();
+        self.printk_event(track, name, (start, end), args, evidence)
+    }
+
+    /// The same with names that are known, for what is met often.
+    pub(crate) fn printk_event(
+        &mut self,
+        track: (TrackKind, &'static str),
+        name: Sym,
+        (start, end): (Stamp, SpanEnd),
+        args: Vec<(Sym, Sym)>,
         evidence: Evidence,
     ) -> usize {
         let clock = self.printk_clock();
@@ -175,15 +293,62 @@ impl<'t> Out<'t> {
 
     /// Adds a console span: the text of `burst`.
     pub(crate) fn console_span(&mut self, burst: &Line<'_>, logged: Option<i64>) {
-        let track = (TrackKind::Console, "console");
+        let logged = logged.map(|ns| Stamp::new(ns, printk::RESOLUTION_NS));
+        let (wire, sent) = (self.wire, burst.first());
+        // A stamp that counts whole seconds says less than the kernel's own.
+        let (clock, start) = match (wire.zip(sent), logged) {
+            (Some((_, sent)), Some(logged)) if sent.err_ns >= COARSE_NS => {
+                (self.printk_clock(), logged)
+            }
+            (Some((wire, sent)), _) => (wire, sent),
+            (None, Some(logged)) => (self.printk_clock(), logged),
+            (None, None) => return,
+        };
         let evidence = burst.evidence(self.file);
-        let text = shown(burst.text);
-        if self.wire.is_some() {
-            let moments = (burst.first(), burst.last());
-            self.wire_span(track, &text, moments, &[], evidence);
-        } else if let Some(ns) = logged {
-            let start = Stamp::new(ns, printk::RESOLUTION_NS);
-            self.printk_span(track, &text, start, SpanEnd::Unknown, &[], evidence);
+        let end = match burst.last() {
+            Some(end) if Some(clock) == wire && end.ns >= start.ns => SpanEnd::At(end),
+            _ => SpanEnd::Unknown,
+        };
+        if burst.last().is_some_and(|end| end.ns < start.ns) && Some(clock) == wire {
+            self.backwards(evidence);
+        }
+        self.text(clock, burst.text, (start, end), evidence);
+    }
+
+    /// Adds a console span on the kernel's clock: what one of its lines says.
+    pub(crate) fn logged_span(&mut self, text: &[u8], at: Stamp, evidence: Evidence) {
+        let clock = self.printk_clock();
+        self.text(clock, text, (at, SpanEnd::Unknown), evidence);
+    }
+
+    fn text(
+        &mut self,
+        clock: ClockId,
+        text: &[u8],
+        (start, end): (Stamp, SpanEnd),
+        evidence: Evidence,
+    ) {
+        let text = self.timeline.symbols.add(&shown(text));
+        let track = (TrackKind::Console, "console");
+        self.span(clock, track, text, start, end, Vec::new(), evidence);
+    }
+
+    /// Adds a moment of a kernel line, that other evidence may know too.
+    pub(crate) fn anchor(&mut self, moment: &Moment, key: u64, evidence: Evidence) {
+        let clock = self.printk_clock();
+        self.timeline.anchors.push(Anchor {
+            clock,
+            at: moment.stamp(),
+            key,
+            evidence,
+        });
+    }
+
+    /// Adds the moment of a kernel line, as the line itself tells it.
+    pub(crate) fn kernel_line(&mut self, body: &[u8], moment: &Moment, evidence: Evidence) {
+        if self.kernel_lines < MAX_ANCHORS && !body.is_empty() {
+            self.kernel_lines += 1;
+            self.anchor(moment, Anchor::kernel_line(body), evidence);
         }
     }
 
@@ -239,9 +404,16 @@ impl<'t> Out<'t> {
         self.count(place, moment, moment.first);
     }
 
+    /// Adds a mark that a kernel line names.
+    pub(crate) fn kernel_mark(&mut self, text: &[u8], moment: &Moment, evidence: Evidence) {
+        let clock = self.printk_clock();
+        let name = shown(text);
+        self.mark(clock, moment.stamp(), MarkKind::Named, &name, evidence);
+    }
+
     /// Whether this read has added `milestone`.
     pub(crate) fn has(&self, milestone: Milestone) -> bool {
-        self.timeline.marks[self.first_mark..]
+        self.timeline.marks[self.from.mark..]
             .iter()
             .any(|m| m.kind == MarkKind::Milestone(milestone))
     }
@@ -276,7 +448,7 @@ impl<'t> Out<'t> {
     /// Puts instruction counts on the events of lines that were sent at once,
     /// `offset_ns` being what lies between the two clocks.
     pub(crate) fn apply_counts(&mut self, offset_ns: i64) {
-        for counted in std::mem::take(&mut self.counted) {
+        for counted in std::mem::take(&mut self.kept.counted) {
             if counted.delay_ns.saturating_sub(offset_ns) > AT_ONCE_NS {
                 continue;
             }
@@ -298,20 +470,38 @@ impl<'t> Out<'t> {
     pub(crate) fn split_printk_clock(&mut self) -> ClockId {
         let new = self.printk_clock();
         let simulated = self.timeline.clock(new).simulated;
-        let kind = ClockKind::KernelPrintk;
-        let old = self.timeline.add_clock(kind, simulated, self.file);
-        for span in &mut self.timeline.spans[self.first_span..] {
-            if span.clock == new {
-                span.clock = old;
-            }
-        }
-        for mark in &mut self.timeline.marks[self.first_mark..] {
-            if mark.clock == new {
-                mark.clock = old;
-            }
-        }
-        self.counted.clear();
+        let (kind, file) = (self.printk_kind, self.file);
+        let old = self.timeline.add_clock(kind, simulated, file);
+        let Self { timeline, kept } = self;
+        let from = &kept.from;
+        let spans = timeline.spans[from.span..].iter_mut();
+        let marks = timeline.marks[from.mark..].iter_mut();
+        let anchors = timeline.anchors[from.anchor..].iter_mut();
+        let edges = timeline.edges[from.edge..].iter_mut();
+        let clocks = spans.map(|s| &mut s.clock);
+        let clocks = clocks.chain(marks.map(|m| &mut m.clock));
+        let clocks = clocks.chain(anchors.map(|a| &mut a.clock));
+        let clocks = clocks.chain(edges.flat_map(|e| [&mut e.from, &mut e.to]));
+        clocks.filter(|c| **c == new).for_each(|c| *c = old);
+        kept.counted.clear();
         old
+    }
+
+    /// Relates two clocks.
+    pub(crate) fn edge(&mut self, edge: ClockEdge) {
+        self.timeline.edges.push(edge);
+    }
+
+    /// Takes back all events (of which there are no links): they turned out
+    /// to be of an earlier boot.
+    pub(crate) fn discard(&mut self) {
+        let Self { timeline, kept } = self;
+        timeline.spans.truncate(kept.from.span);
+        timeline.marks.truncate(kept.from.mark);
+        timeline.anchors.truncate(kept.from.anchor);
+        timeline.edges.truncate(kept.from.edge);
+        kept.counted.clear();
+        kept.kernel_lines = 0;
     }
 }
 

@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use bootlap_model::{Evidence, Stamp, TrackKind};
 use memchr::memmem;
 
-use super::line::Line;
+use super::line::{Between, Line, apart};
 use super::out::{Out, shown};
 
 const SCRIPTS: (TrackKind, &str) = (TrackKind::Userspace, "start-up scripts");
@@ -72,6 +72,15 @@ const OUTCOMES: [(&[u8], &str); 8] = [
 #[derive(Default)]
 pub(crate) struct Userspace {
     starting: HashMap<Box<[u8]>, (Option<Stamp>, Evidence)>,
+    /// A step that ended before the next line, where only lines have stamps.
+    open: Option<Step>,
+}
+
+struct Step {
+    name: String,
+    result: &'static str,
+    start: Stamp,
+    evidence: Evidence,
 }
 
 impl Userspace {
@@ -87,7 +96,46 @@ impl Userspace {
         } else if let Some((unit, outcome)) = systemd_outcome(text) {
             self.ended(unit, outcome, line, out);
         } else {
-            script(line, out);
+            self.script(line, out);
+        }
+    }
+
+    /// The next line begins.
+    pub(crate) fn end_open(&mut self, at: Option<Stamp>, out: &mut Out<'_>) {
+        if let Some(step) = self.open.take()
+            && let Some(at) = at
+        {
+            let end = Stamp::new(at.ns, apart(step.start, at));
+            let (moments, args) = ((Some(step.start), Some(end)), [("result", step.result)]);
+            out.wire_span(SCRIPTS, &step.name, moments, &args, step.evidence);
+        }
+    }
+
+    /// A step that prints its result in the same line.
+    fn script(&mut self, line: &Line<'_>, out: &mut Out<'_>) {
+        let skip = line.text.iter().take_while(|b| b" *".contains(b)).count();
+        let text = &line.text[skip..];
+        if !VERBS.iter().any(|v| text.starts_with(v)) {
+            return;
+        }
+        let Some((name, place, result)) = result(text) else {
+            return;
+        };
+        let name = shown(name.strip_prefix(b"Begin: ").unwrap_or(name));
+        let evidence = line.evidence(out.file);
+        match line.between(skip, skip + place) {
+            Between::Moments(start, end) => {
+                let args = [("result", result)];
+                out.wire_span(SCRIPTS, &name, (start, end), &args, evidence);
+            }
+            Between::UntilNext(start) => {
+                self.open = Some(Step {
+                    name: name.into_owned(),
+                    result,
+                    start,
+                    evidence,
+                });
+            }
         }
     }
 
@@ -117,22 +165,6 @@ fn systemd_outcome(text: &[u8]) -> Option<(&[u8], &'static str)> {
         .iter()
         .find_map(|(begin, outcome)| Some((text.strip_prefix(*begin)?, *outcome)))?;
     Some((unit.strip_suffix(b".").unwrap_or(unit), outcome))
-}
-
-/// A step that prints its result in the same line.
-fn script(line: &Line<'_>, out: &mut Out<'_>) {
-    let skip = line.text.iter().take_while(|b| b" *".contains(b)).count();
-    let text = &line.text[skip..];
-    if !VERBS.iter().any(|v| text.starts_with(v)) {
-        return;
-    }
-    let Some((name, place, result)) = result(text) else {
-        return;
-    };
-    let name = name.strip_prefix(b"Begin: ").unwrap_or(name);
-    let moments = (line.at(skip), line.at(skip + place));
-    let at = line.evidence(out.file);
-    out.wire_span(SCRIPTS, &shown(name), moments, &[("result", result)], at);
 }
 
 /// The step's name, where its result begins, and the result.

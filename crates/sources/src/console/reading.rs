@@ -1,0 +1,271 @@
+//! What a console says, line by line: whose boot it is, and which of the
+//! recognisers a line, or a part of one, is for.
+
+use bootlap_model::Severity;
+
+use super::bootloader::BootLoader;
+use super::hints::{HintMarks, Matched};
+use super::kernel::{Kernel, Log, STAGES};
+use super::line::Line;
+use super::out::{Moment, Out};
+use super::printk;
+use super::userspace::Userspace;
+use crate::Hints;
+
+/// What has been understood so far.
+pub(crate) struct Reading<'h> {
+    wanted: &'h Hints,
+    hints: HintMarks<'h>,
+    boot_loader: BootLoader,
+    kernel: Kernel,
+    userspace: Userspace,
+    /// Another boot began: what follows is not this boot's.
+    over: bool,
+    /// Lines so far.
+    pub(crate) total: u64,
+    /// Lines that could not be used.
+    pub(crate) skipped: u64,
+}
+
+impl<'h> Reading<'h> {
+    /// Nothing yet.
+    pub(crate) fn new(hints: &'h Hints) -> Self {
+        Self {
+            wanted: hints,
+            hints: HintMarks::new(hints),
+            boot_loader: BootLoader::default(),
+            kernel: Kernel::default(),
+            userspace: Userspace::default(),
+            over: false,
+            total: 0,
+            skipped: 0,
+        }
+    }
+
+    /// Takes one line; `cut` if its end was dropped.
+    pub(crate) fn line(&mut self, line: &Line<'_>, cut: bool, out: &mut Out<'_>) {
+        self.total += 1;
+        if cut {
+            out.notice(
+                "line-too-long",
+                Severity::DataLoss,
+                line.evidence(out.file),
+                "only the first 16 KiB of these lines were read: is the console's baud rate right?",
+            );
+        }
+        if line.is_blank() {
+            return;
+        }
+        let matched = self.look_for_hints(line, out);
+        if self.parts(line, out) || matched == Matched::Placed {
+            return;
+        }
+        self.skipped += 1;
+        if self.over {
+            another_boot(line, out);
+        } else if matched == Matched::Unplaced {
+            self.hints.was_skipped();
+        } else {
+            out.notice(
+                "no-time",
+                Severity::DataLoss,
+                line.evidence(out.file),
+                "these lines have no time, so they are on no timeline: record with `bootlap boot` or `bootlap capture`, which stamp each byte",
+            );
+        }
+    }
+
+    /// Looks for what the user described; in whole lines, as
+    /// [`crate::ReadyWatch`] does while the machine runs.
+    fn look_for_hints(&mut self, line: &Line<'_>, out: &mut Out<'_>) -> Matched {
+        let prefix = self.begins(line, out);
+        if self.over && out.wire.is_none() {
+            return Matched::No;
+        }
+        self.hints.line(line, prefix.map(|p| p.ns), out)
+    }
+
+    /// What has to be known before any event of a line is added: whose boot it
+    /// is, and which clock.
+    fn begins(&mut self, line: &Line<'_>, out: &mut Out<'_>) -> Option<printk::Prefix> {
+        let prefix = printk::parse(line.text);
+        self.look_for_another_boot(line, prefix.as_ref(), out);
+        if let (Some(prefix), false) = (prefix, self.over) {
+            let clock = &self.kernel.clock;
+            let before = clock.running().then(|| clock.latest_ns());
+            self.skipped -= self.hints.place_between(before, prefix.ns, out);
+            let at = line.evidence(out.file);
+            self.kernel.look_for_step(prefix.ns, at, out);
+        }
+        prefix
+    }
+
+    /// Takes a line apart where kernel lines are glued into it; says whether
+    /// any of it was used.
+    fn parts(&mut self, line: &Line<'_>, out: &mut Out<'_>) -> bool {
+        let mut used = false;
+        let mut from = 0;
+        while from < line.text.len() {
+            let rest = line.part(from..line.text.len());
+            let glued = printk::find_glued(rest.text);
+            let len = glued.unwrap_or(rest.text.len());
+            let part = match from {
+                0 => rest.part(0..len),
+                _ => rest.glued(0..len),
+            };
+            used |= self.part(&part, glued.is_none(), out);
+            from += len;
+        }
+        used
+    }
+
+    fn part(&mut self, line: &Line<'_>, whole: bool, out: &mut Out<'_>) -> bool {
+        let prefix = self.begins(line, out);
+        if self.over && out.wire.is_none() {
+            return false;
+        }
+        let logged = prefix.map(|p| p.ns);
+        for burst in line.bursts() {
+            out.console_span(&burst, logged);
+        }
+        let mut used = out.wire.is_some() || logged.is_some();
+        if !self.over {
+            match prefix {
+                Some(prefix) => {
+                    self.boot_loader.end_open(line.first(), out);
+                    self.userspace.end_open(line.first(), out);
+                    self.kernel_line(line, &prefix, whole, out);
+                }
+                None => used |= self.text(line, out),
+            }
+        }
+        used
+    }
+
+    fn kernel_line(
+        &mut self,
+        line: &Line<'_>,
+        prefix: &printk::Prefix,
+        whole: bool,
+        out: &mut Out<'_>,
+    ) {
+        let body = line.text[prefix.body..].trim_ascii_end();
+        let moment = Moment {
+            ns: prefix.ns,
+            err_ns: printk::RESOLUTION_NS,
+            first: line.first(),
+            last: line.ended.or(line.last()),
+            task: prefix.task,
+        };
+        if line.is_stamped_at_end() {
+            self.kernel.clock.stamped_at_end();
+        }
+        let at = line.evidence(out.file);
+        let news = self.kernel.line(body, &moment, whole, at, out);
+        if news && whole && body.starts_with(b"Calibrating delay loop...") {
+            calibration(line, out);
+        }
+    }
+
+    /// Looks at a line without a kernel time; says whether that used it.
+    fn text(&mut self, line: &Line<'_>, out: &mut Out<'_>) -> bool {
+        let at = line.evidence(out.file);
+        self.userspace.end_open(line.first(), out);
+        if self.kernel.rest_of_torn(line.text, at, out) {
+            return true;
+        }
+        if !self.kernel.clock.running() && !self.boot_loader.handed_over {
+            self.boot_loader.line(line, out);
+        }
+        if self.kernel.clock.running() || self.boot_loader.handed_over || !self.boot_loader.seen {
+            self.userspace.line(line, out);
+        }
+        false
+    }
+
+    /// A boot loader or a kernel that starts again, behind a first boot.
+    fn look_for_another_boot(
+        &mut self,
+        line: &Line<'_>,
+        prefix: Option<&printk::Prefix>,
+        out: &mut Out<'_>,
+    ) {
+        let another = match prefix {
+            Some(prefix) => {
+                let log = self.kernel.log_of(&line.text[prefix.body..], prefix.ns);
+                if log == Log::PrintedAgain {
+                    self.kernel.clock.replay();
+                }
+                log == Log::OfAnotherBoot
+            }
+            None => {
+                let booted = self.kernel.clock.running() || self.boot_loader.handed_over;
+                booted && BootLoader::is_banner(line.text)
+            }
+        };
+        if !another || self.over {
+            return;
+        }
+        if !self.boot_loader.seen && !self.kernel.began() {
+            self.begin_anew(line, out);
+            return;
+        }
+        self.over = true;
+        self.boot_loader.end_open(line.first(), out);
+        if out.wire.is_some() {
+            another_boot(line, out);
+        }
+    }
+
+    /// What came before this line is the end of an earlier boot: somebody
+    /// began to record and then restarted the machine.
+    fn begin_anew(&mut self, line: &Line<'_>, out: &mut Out<'_>) {
+        out.discard();
+        let before = self.total - 1;
+        *self = Self {
+            total: self.total,
+            skipped: before,
+            ..Self::new(self.wanted)
+        };
+        out.notice(
+            "end-of-an-earlier-boot",
+            Severity::Info,
+            line.evidence(out.file),
+            "the lines before this one are the end of an earlier boot, and are left out: the boot that begins here was read",
+        );
+    }
+
+    /// The clock of the stamps ends here, and another one goes on: the
+    /// recording was started again.
+    pub(crate) fn wire_ends(&mut self, out: &mut Out<'_>) {
+        self.boot_loader.end_open(None, out);
+        self.userspace = Userspace::default();
+        self.kernel.clock.join(out);
+    }
+
+    /// There are no more lines.
+    pub(crate) fn finish(&mut self, out: &mut Out<'_>) {
+        self.boot_loader.end_open(None, out);
+        self.hints.finish(out);
+        self.kernel.finish(out);
+    }
+}
+
+fn another_boot(line: &Line<'_>, out: &mut Out<'_>) {
+    out.notice(
+        "another-boot",
+        Severity::DataLoss,
+        line.evidence(out.file),
+        "the machine booted again here (or its log was printed again), and only the first boot was read: cut the file here to see the second",
+    );
+}
+
+/// `Calibrating delay loop... 1234.94 BogoMIPS`: the number comes when it is
+/// known.
+fn calibration(line: &Line<'_>, out: &mut Out<'_>) {
+    if let Some(after) = line.silence_after(0) {
+        let moments = (line.at(after - 1), line.at(after));
+        let at = line.evidence(out.file);
+        out.wire_span(STAGES, "calibrate delay loop", moments, &[], at);
+    }
+}
