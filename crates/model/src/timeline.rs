@@ -132,6 +132,11 @@ impl Timeline {
         &self.spans[id.0 as usize]
     }
 
+    /// The span behind `id`, for what is learnt of it later.
+    pub fn span_mut(&mut self, id: SpanId) -> &mut Span {
+        &mut self.spans[id.0 as usize]
+    }
+
     /// The spans on tracks of one kind, in the order in which they were read.
     pub fn spans_of(&self, kind: TrackKind) -> impl Iterator<Item = &Span> {
         self.spans.iter().filter(move |s| self.kind_of(s) == kind)

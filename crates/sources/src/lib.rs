@@ -9,10 +9,12 @@ pub mod align;
 pub mod bundle;
 mod console;
 pub mod ingest;
+mod ftrace;
 mod registry;
 pub mod stamps;
 mod stopwatch;
 mod text;
+mod trace;
 mod watch;
 
 use std::io::{self, BufRead};

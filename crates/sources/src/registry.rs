@@ -1,6 +1,7 @@
 //! All sources, and which one fits.
 
 use crate::console::{Console, Stamps};
+use crate::ftrace::Ftrace;
 use crate::stopwatch::Stopwatch;
 use crate::{Sniff, Source};
 
@@ -9,7 +10,7 @@ pub const HEAD_LEN: usize = 64 * 1024;
 
 /// All sources, the more particular format first.
 pub fn all() -> &'static [&'static dyn Source] {
-    &[&Stamps, &Stopwatch, &Console]
+    &[&Stamps, &Ftrace, &Stopwatch, &Console]
 }
 
 /// The source with this short name.

@@ -1,0 +1,516 @@
+//! Function calls of `function_graph`, nested by thread.
+//!
+//! Entry and return are lines of their own, except for a function that called
+//! nothing: its one line has the time of its entry, and how long it took. The
+//! depth of each line tells when lines were lost: what is open at that depth
+//! or deeper has ended unseen, and its end is unknown.
+//!
+//! Without absolute times (`nofuncgraph-abstime`, the kernel's default) only
+//! durations are known. Each thread's calls are then put one behind the other
+//! from 0 on, which gives every call its length and its nesting; what passed
+//! between calls is missing, and a notice says so.
+//!
+//! Where `sched_switch` is recorded too, calls during which the thread did not
+//! have the CPU say for how long: `asleep_us` (it waited), `preempted_us` (it
+//! could have run).
+
+use std::collections::HashMap;
+
+use bootlap_model::{
+    ClockId, ClockKind, Evidence, Severity, Span, SpanEnd, Stamp, Sym, TrackId, TrackKind,
+};
+
+use super::event::{Event, Function};
+use super::named_initcalls::{Children, NamedInitcalls};
+use crate::text::Sheet;
+
+/// From here on, calls without calls in them that took less than
+/// [`SHORT_NS`] are left out, which are nearly all; and from the second limit
+/// on, all: 200 bytes each.
+const MANY: usize = 1_000_000;
+const SHORT_NS: i64 = 10_000;
+const TOO_MANY: usize = 4_000_000;
+/// The kernel follows 50 levels (`FTRACE_RETFUNC_DEPTH`).
+const MAX_DEPTH: usize = 1_000;
+/// As many threads as a kernel has by default (`kernel.pid_max`).
+const MAX_LANES: usize = 32_768;
+/// Absolute times are cut to µs, durations are not.
+const CUT_NS: i64 = 1_000;
+
+/// Which thread a line is of, as far as it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Thread {
+    Pid(u32),
+    /// Of each CPU: the idle task, or whatever runs there.
+    Cpu(Option<u32>),
+}
+
+/// The calls of one thread.
+struct Lane {
+    track: TrackId,
+    pid: Option<Sym>,
+    open: Vec<Open>,
+    /// Where the next call is put when there are no times.
+    laid_ns: i64,
+    /// The last call that had no calls in it.
+    leaf: Option<usize>,
+    off_cpu: Option<(i64, bool)>,
+    asleep_ns: i64,
+    preempted_ns: i64,
+}
+
+struct Open {
+    span: Option<usize>,
+    name: Sym,
+    depth: u32,
+    start: Stamp,
+    asleep_ns: i64,
+    preempted_ns: i64,
+    /// Set for `do_one_initcall`.
+    children: Option<Box<Children>>,
+}
+
+/// A call that is over.
+#[derive(Clone, Copy)]
+pub(crate) struct Returned<'a> {
+    pub(crate) name: Option<&'a str>,
+    pub(crate) depth: u32,
+    pub(crate) duration_ns: Option<i64>,
+    pub(crate) value: Option<&'a str>,
+}
+
+/// Where and when a line is.
+#[derive(Clone, Copy)]
+struct Place {
+    lane: usize,
+    clock: ClockId,
+    at: Option<Stamp>,
+    cpu: Option<u32>,
+    evidence: Evidence,
+}
+
+/// All function calls of a trace.
+#[derive(Default)]
+pub(crate) struct Calls {
+    by_thread: HashMap<Thread, usize>,
+    lanes: Vec<Lane>,
+    recent: Option<(Thread, usize)>,
+    kept: usize,
+    /// For calls without times.
+    relative: Option<ClockId>,
+    /// By number, the symbols of what CPUs are called.
+    cpus: Vec<Option<Sym>>,
+    one_initcall: Option<Sym>,
+    pub(crate) initcalls: NamedInitcalls,
+}
+
+impl Calls {
+    /// A function is entered.
+    pub(crate) fn call(
+        &mut self,
+        event: &Event<'_>,
+        (function, depth): (&Function<'_>, u32),
+        clock: Option<ClockId>,
+        evidence: Evidence,
+        sheet: &mut Sheet<'_>,
+    ) {
+        let Some(place) = self.place(event, clock, evidence, sheet) else {
+            return;
+        };
+        self.lose_from(place.lane, depth, sheet);
+        let name = sheet.sym(function.name);
+        let start = self.start(&place, sheet);
+        let span = self.add(&place, name, function, (start, SpanEnd::Unknown), sheet);
+        let is_initcall = *self
+            .one_initcall
+            .get_or_insert_with(|| sheet.timeline.symbols.intern("do_one_initcall"))
+            == name;
+        let lane = &mut self.lanes[place.lane];
+        if let Some(Open {
+            children: Some(children),
+            ..
+        }) = lane.open.last_mut()
+        {
+            children.child(function.name, span);
+        }
+        if lane.open.len() >= MAX_DEPTH {
+            return;
+        }
+        lane.open.push(Open {
+            span,
+            name,
+            depth,
+            start,
+            asleep_ns: lane.asleep_ns,
+            preempted_ns: lane.preempted_ns,
+            children: is_initcall.then(Box::default),
+        });
+    }
+
+    /// A function that called nothing.
+    pub(crate) fn leaf(
+        &mut self,
+        event: &Event<'_>,
+        function: &Function<'_>,
+        returned: Returned<'_>,
+        clock: Option<ClockId>,
+        evidence: Evidence,
+        sheet: &mut Sheet<'_>,
+    ) {
+        let Some(place) = self.place(event, clock, evidence, sheet) else {
+            return;
+        };
+        self.lose_from(place.lane, returned.depth, sheet);
+        let start = self.start(&place, sheet);
+        let end = returned
+            .duration_ns
+            .map_or(SpanEnd::Unknown, |ns| SpanEnd::At(later(start, ns)));
+        if let SpanEnd::At(end) = end {
+            self.lanes[place.lane].laid_ns = end.ns;
+        }
+        let in_initcall = self.lanes[place.lane]
+            .open
+            .last()
+            .is_some_and(|o| o.children.is_some());
+        let short = returned.duration_ns.is_none_or(|ns| ns < SHORT_NS);
+        if self.kept >= MANY && short && !in_initcall {
+            return too_many(
+                evidence,
+                "short-calls-left-out",
+                "after the first million calls, calls of less than 10 us that call nothing are left out: trace fewer functions (set_graph_function, max_graph_depth)",
+                sheet,
+            );
+        }
+        let name = sheet.sym(function.name);
+        let span = self.add(&place, name, function, (start, end), sheet);
+        if let (Some(span), Some(value)) = (span, returned.value) {
+            let arg = (sheet.sym("ret"), sheet.sym(value));
+            sheet.timeline.spans[span].args.push(arg);
+        }
+        let lane = &mut self.lanes[place.lane];
+        lane.leaf = span;
+        if let Some(Open {
+            children: Some(children),
+            ..
+        }) = lane.open.last_mut()
+        {
+            children.child(function.name, span);
+        }
+    }
+
+    /// A function has returned.
+    pub(crate) fn returned(
+        &mut self,
+        event: &Event<'_>,
+        returned: Returned<'_>,
+        clock: Option<ClockId>,
+        evidence: Evidence,
+        sheet: &mut Sheet<'_>,
+    ) {
+        let Some(place) = self.place(event, clock, evidence, sheet) else {
+            return;
+        };
+        self.lose_from(place.lane, returned.depth.saturating_add(1), sheet);
+        let lane = &mut self.lanes[place.lane];
+        let name = returned.name.map(|n| sheet.timeline.symbols.intern(n));
+        let same = |o: &Open| o.depth == returned.depth && name.is_none_or(|n| n == o.name);
+        match lane.open.pop_if(|o| same(o)) {
+            Some(open) => self.close(&place, open, returned, sheet),
+            None => {
+                self.lose_from(place.lane, returned.depth, sheet);
+                self.late(&place, returned, sheet);
+            }
+        }
+    }
+
+    fn close(&mut self, place: &Place, open: Open, returned: Returned<'_>, sheet: &mut Sheet<'_>) {
+        let lane = &mut self.lanes[place.lane];
+        let end = match (place.at, returned.duration_ns) {
+            (Some(at), _) => Some(at),
+            (None, Some(ns)) => {
+                lane.laid_ns = later(open.start, ns).ns.max(lane.laid_ns);
+                Some(Stamp::new(lane.laid_ns, open.start.err_ns))
+            }
+            (None, None) => None,
+        };
+        let (Some(span), Some(end)) = (open.span, end) else {
+            return;
+        };
+        if end.ns < open.start.ns {
+            sheet.notice(
+                "ends-before-it-starts",
+                Severity::Notice,
+                place.evidence,
+                "by their own times these events end before they begin: their end is not known",
+            );
+            return;
+        }
+        let off = [
+            ("asleep_us", lane.asleep_ns.saturating_sub(open.asleep_ns)),
+            (
+                "preempted_us",
+                lane.preempted_ns.saturating_sub(open.preempted_ns),
+            ),
+        ];
+        for (key, ns) in off.into_iter().filter(|(_, ns)| *ns > 0) {
+            let arg = (sheet.sym(key), sheet.sym(&(ns / 1_000).to_string()));
+            sheet.timeline.spans[span].args.push(arg);
+        }
+        if let Some(value) = returned.value {
+            let arg = (sheet.sym("ret"), sheet.sym(value));
+            sheet.timeline.spans[span].args.push(arg);
+        }
+        sheet.timeline.spans[span].end = SpanEnd::At(end);
+        if let Some(children) = open.children {
+            self.initcalls.one(&children, sheet);
+        }
+    }
+
+    /// A return whose entry was not recorded: it began its duration before.
+    fn late(&mut self, place: &Place, returned: Returned<'_>, sheet: &mut Sheet<'_>) {
+        let (Some(name), Some(ns)) = (returned.name, returned.duration_ns) else {
+            return sheet.notice(
+                "return-without-call",
+                Severity::Notice,
+                place.evidence,
+                "these functions returned, but the line that says when they were called is missing: the recording began later, or lines were lost; trace again with a larger buffer (trace_buf_size=) and with funcgraph-tail",
+            );
+        };
+        let Some(end) = place.at else {
+            return;
+        };
+        let start = Stamp::new(end.ns.saturating_sub(ns), end.err_ns);
+        let function = Function {
+            name,
+            ..Function::default()
+        };
+        let name = sheet.sym(name);
+        self.add(place, name, &function, (start, SpanEnd::At(end)), sheet);
+    }
+
+    /// The CPU goes from `from` to `to`.
+    pub(crate) fn switch(&mut self, from: u32, asleep: bool, to: u32, at: Stamp) {
+        if let Some(&lane) = self.by_thread.get(&Thread::Pid(from)) {
+            self.lanes[lane].off_cpu = Some((at.ns, asleep));
+        }
+        let Some(&lane) = self.by_thread.get(&Thread::Pid(to)) else {
+            return;
+        };
+        let lane = &mut self.lanes[lane];
+        if let Some((since, asleep)) = lane.off_cpu.take() {
+            let ns = at.ns.saturating_sub(since).max(0);
+            let total = if asleep {
+                &mut lane.asleep_ns
+            } else {
+                &mut lane.preempted_ns
+            };
+            *total = total.saturating_add(ns);
+        }
+    }
+
+    /// The recording has ended: what is open still runs.
+    pub(crate) fn finish(&mut self, sheet: &mut Sheet<'_>) {
+        for lane in &mut self.lanes {
+            for open in lane.open.drain(..) {
+                if let Some(span) = open.span {
+                    sheet.timeline.spans[span].end = SpanEnd::OpenAtCut;
+                }
+            }
+        }
+    }
+
+    fn place(
+        &mut self,
+        event: &Event<'_>,
+        clock: Option<ClockId>,
+        evidence: Evidence,
+        sheet: &mut Sheet<'_>,
+    ) -> Option<Place> {
+        let thread = match event.pid {
+            Some(pid) if pid > 0 => Thread::Pid(pid),
+            _ => Thread::Cpu(event.cpu),
+        };
+        let lane = match self.recent {
+            Some((recent, lane)) if recent == thread => lane,
+            _ => self.lane(thread, event, evidence, sheet)?,
+        };
+        self.recent = Some((thread, lane));
+        if let Some(at) = event.at {
+            self.end_leaf(lane, at, evidence, sheet);
+        }
+        Some(Place {
+            lane,
+            clock: match (event.at, clock) {
+                (Some(_), Some(clock)) => clock,
+                _ => self.relative(sheet),
+            },
+            at: event.at,
+            cpu: event.cpu,
+            evidence,
+        })
+    }
+
+    fn lane(
+        &mut self,
+        thread: Thread,
+        event: &Event<'_>,
+        evidence: Evidence,
+        sheet: &mut Sheet<'_>,
+    ) -> Option<usize> {
+        if let Some(&lane) = self.by_thread.get(&thread) {
+            return Some(lane);
+        }
+        if self.lanes.len() >= MAX_LANES {
+            sheet.notice(
+                "too-many-threads",
+                Severity::DataLoss,
+                evidence,
+                "only the calls of the first 32768 threads are shown: trace fewer (set_ftrace_pid)",
+            );
+            return None;
+        }
+        let comm = if event.comm.is_empty() {
+            "<...>"
+        } else {
+            event.comm
+        };
+        let name = match (thread, event.cpu) {
+            (Thread::Pid(pid), _) => format!("{comm}-{pid}"),
+            (Thread::Cpu(Some(cpu)), _) => format!("cpu {cpu}"),
+            (Thread::Cpu(None), _) => "unknown thread".to_owned(),
+        };
+        let pid = event.pid.map(|pid| sheet.sym(&pid.to_string()));
+        self.lanes.push(Lane {
+            track: sheet.timeline.track(TrackKind::Function, &name),
+            pid,
+            open: Vec::new(),
+            laid_ns: 0,
+            leaf: None,
+            off_cpu: None,
+            asleep_ns: 0,
+            preempted_ns: 0,
+        });
+        self.by_thread.insert(thread, self.lanes.len() - 1);
+        Some(self.lanes.len() - 1)
+    }
+
+    /// Something else happens in this thread, so the last call without calls
+    /// in it is over, whatever its duration says.
+    fn end_leaf(&mut self, lane: usize, at: Stamp, evidence: Evidence, sheet: &mut Sheet<'_>) {
+        let Some(leaf) = self.lanes[lane].leaf.take() else {
+            return;
+        };
+        let leaf = &mut sheet.timeline.spans[leaf];
+        let SpanEnd::At(end) = &mut leaf.end else {
+            return;
+        };
+        let over = end.ns.saturating_sub(at.ns);
+        if over <= 0 {
+            return;
+        }
+        end.ns = at.ns.max(leaf.start.ns);
+        if over > CUT_NS {
+            sheet.notice(
+                "duration-beyond-next-call",
+                Severity::Info,
+                evidence,
+                "by their duration, functions still ran when their thread's next line was recorded: they are shown as ending there; the clock was adjusted, or trace_clock is not exact",
+            );
+        }
+    }
+
+    fn start(&mut self, place: &Place, sheet: &mut Sheet<'_>) -> Stamp {
+        place.at.unwrap_or_else(|| {
+            sheet.notice(
+                "calls-without-times",
+                Severity::Notice,
+                place.evidence,
+                "these calls have a duration, but no time: they are put one behind the other, without what passed between them; trace again with `echo 1 > options/funcgraph-abstime` (trace_options=funcgraph-abstime)",
+            );
+            Stamp::new(self.lanes[place.lane].laid_ns, u32::MAX)
+        })
+    }
+
+    fn relative(&mut self, sheet: &mut Sheet<'_>) -> ClockId {
+        let (timeline, file) = (&mut *sheet.timeline, sheet.file);
+        *self
+            .relative
+            .get_or_insert_with(|| timeline.add_clock(ClockKind::Relative, false, file))
+    }
+
+    /// What is open at `depth` or deeper has ended unseen.
+    fn lose_from(&mut self, lane: usize, depth: u32, sheet: &mut Sheet<'_>) {
+        let open = &mut self.lanes[lane].open;
+        while let Some(lost) = open.pop_if(|o| o.depth >= depth) {
+            if let Some(span) = lost.span {
+                let at = sheet.timeline.spans[span].evidence;
+                sheet.notice(
+                    "call-without-return",
+                    Severity::DataLoss,
+                    at,
+                    "the lines that say when these functions returned are missing, so their time is not known: trace again with a larger buffer (trace_buf_size=) or fewer functions",
+                );
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        place: &Place,
+        name: Sym,
+        function: &Function<'_>,
+        (start, end): (Stamp, SpanEnd),
+        sheet: &mut Sheet<'_>,
+    ) -> Option<usize> {
+        if self.kept >= TOO_MANY {
+            too_many(
+                place.evidence,
+                "calls-left-out",
+                "only the first 4 million calls are kept: trace fewer functions (set_graph_function, max_graph_depth)",
+                sheet,
+            );
+            return None;
+        }
+        self.kept += 1;
+        let (track, pid) = (self.lanes[place.lane].track, self.lanes[place.lane].pid);
+        let mut args = Vec::with_capacity(2);
+        args.extend(pid.map(|pid| (sheet.sym("pid"), pid)));
+        if let Some(cpu) = place.cpu.and_then(|cpu| self.cpu(cpu, sheet)) {
+            args.push((sheet.sym("cpu"), cpu));
+        }
+        if !function.args.is_empty() {
+            args.push((sheet.sym("args"), sheet.sym(function.args)));
+        }
+        if let Some(module) = function.module {
+            args.push((sheet.sym("module"), sheet.sym(module)));
+        }
+        let id = sheet.timeline.spans.len();
+        sheet.timeline.add_span(Span {
+            track,
+            clock: place.clock,
+            start,
+            end,
+            name,
+            args,
+            evidence: place.evidence,
+        });
+        Some(id)
+    }
+
+    fn cpu(&mut self, cpu: u32, sheet: &mut Sheet<'_>) -> Option<Sym> {
+        let at = usize::try_from(cpu).ok().filter(|at| *at < 8_192)?;
+        if self.cpus.len() <= at {
+            self.cpus.resize(at + 1, None);
+        }
+        let symbols = &mut sheet.timeline.symbols;
+        Some(*self.cpus[at].get_or_insert_with(|| symbols.intern(&cpu.to_string())))
+    }
+}
+
+fn later(at: Stamp, ns: i64) -> Stamp {
+    Stamp::new(at.ns.saturating_add(ns.max(0)), at.err_ns)
+}
+
+fn too_many(at: Evidence, code: &str, remedy: &str, sheet: &mut Sheet<'_>) {
+    sheet.notice(code, Severity::DataLoss, at, remedy);
+}

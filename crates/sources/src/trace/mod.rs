@@ -1,0 +1,219 @@
+//! What is common to all recordings of the kernel's trace events: ftrace's
+//! text, `trace-cmd`'s file, `perf script`'s text.
+//!
+//! Each of them makes [`Event`]s; a [`Recording`] makes of these
+//!
+//! - function calls, nested by thread ([`calls`]), and from those of
+//!   `do_one_initcall` the initcalls ([`named_initcalls`]),
+//! - initcalls ([`initcalls`]), processes ([`tasks`]), system calls
+//!   ([`syscalls`]),
+//! - marks of what is rare, counts of what is not ([`others`]).
+
+mod calls;
+mod event;
+mod initcalls;
+mod named_initcalls;
+mod others;
+mod syscalls;
+mod tally;
+mod tasks;
+
+use bootlap_model::{ClockId, ClockKind, Evidence, Stamp};
+
+pub(crate) use self::event::{Event, Function, Task, What};
+
+use self::calls::{Calls, Returned};
+use self::initcalls::Initcalls;
+use self::others::Others;
+use self::syscalls::Syscalls;
+use self::tasks::{Moment, Tasks};
+use crate::text::Sheet;
+
+/// The events of one recording, on one clock.
+pub(crate) struct Recording {
+    kind: ClockKind,
+    clock: Option<ClockId>,
+    calls: Calls,
+    initcalls: Initcalls,
+    tasks: Tasks,
+    syscalls: Syscalls,
+    others: Others,
+    last_ns: i64,
+}
+
+impl Recording {
+    /// A recording whose times are of a clock of this kind.
+    pub(crate) fn new(kind: ClockKind) -> Self {
+        Self {
+            kind,
+            clock: None,
+            calls: Calls::default(),
+            initcalls: Initcalls::default(),
+            tasks: Tasks::default(),
+            syscalls: Syscalls::default(),
+            others: Others::default(),
+            last_ns: i64::MIN,
+        }
+    }
+
+    /// The times turn out to be of another clock; before the first event.
+    pub(crate) fn is_on(&mut self, kind: ClockKind) {
+        if self.clock.is_none() {
+            self.kind = kind;
+        }
+    }
+
+    /// The clock of the times.
+    pub(crate) fn clock(&mut self, sheet: &mut Sheet<'_>) -> ClockId {
+        let (timeline, file) = (&mut *sheet.timeline, sheet.file);
+        *self
+            .clock
+            .get_or_insert_with(|| timeline.add_clock(self.kind, false, file))
+    }
+
+    /// Takes one event.
+    pub(crate) fn event(&mut self, event: &Event<'_>, evidence: Evidence, sheet: &mut Sheet<'_>) {
+        let Some(at) = event.at else {
+            // Only function calls are of use without a time; their clock is
+            // another one, so this one is not needed.
+            return self.call(event, self.clock, evidence, sheet);
+        };
+        self.last_ns = self.last_ns.max(at.ns);
+        let clock = self.clock(sheet);
+        if matches!(
+            event.what,
+            What::Call { .. } | What::Leaf { .. } | What::Return { .. }
+        ) {
+            return self.call(event, Some(clock), evidence, sheet);
+        }
+        let now = Moment {
+            clock,
+            at,
+            evidence,
+        };
+        if let Some(pid) = event.pid {
+            let comm = event.comm;
+            self.tasks.named(Task { comm, pid }, sheet);
+        }
+        self.timed(event, at, &now, sheet);
+    }
+
+    fn call(
+        &mut self,
+        event: &Event<'_>,
+        clock: Option<ClockId>,
+        evidence: Evidence,
+        sheet: &mut Sheet<'_>,
+    ) {
+        match event.what {
+            What::Call { function, depth } => {
+                self.calls
+                    .call(event, (&function, depth), clock, evidence, sheet);
+            }
+            What::Leaf {
+                function,
+                depth,
+                duration_ns,
+                value,
+            } => {
+                let returned = Returned {
+                    name: None,
+                    depth,
+                    duration_ns,
+                    value,
+                };
+                self.calls
+                    .leaf(event, &function, returned, clock, evidence, sheet);
+            }
+            What::Return {
+                name,
+                depth,
+                duration_ns,
+                value,
+            } => {
+                let returned = Returned {
+                    name,
+                    depth,
+                    duration_ns,
+                    value,
+                };
+                self.calls.returned(event, returned, clock, evidence, sheet);
+            }
+            _ => {}
+        }
+    }
+
+    fn timed(&mut self, event: &Event<'_>, at: Stamp, now: &Moment, sheet: &mut Sheet<'_>) {
+        let this = Task {
+            comm: event.comm,
+            pid: event.pid.unwrap_or_default(),
+        };
+        match event.what {
+            What::Switch { from, asleep, to } => {
+                self.calls.switch(from.pid, asleep, to.pid, at);
+                self.tasks.switch(event.cpu, from, to, now, sheet);
+            }
+            What::Wakeup { task } | What::Rename { task } => self.tasks.named(task, sheet),
+            What::Fork { parent, child } => self.tasks.fork(parent, child, now, sheet),
+            What::New { task, is_thread } => {
+                self.tasks.named(task, sheet);
+                if is_thread {
+                    self.tasks.is_thread(task.pid, sheet);
+                }
+            }
+            What::Exec { program, pid } => {
+                let comm = if event.pid == Some(pid) {
+                    event.comm
+                } else {
+                    ""
+                };
+                self.tasks.exec(program, Task { comm, pid }, now, sheet);
+            }
+            What::Exit { task } => self.tasks.exit(task, now, sheet),
+            What::InitcallLevel { level } => {
+                self.tasks.boots = true;
+                self.initcalls.level(level);
+            }
+            What::InitcallStart { function } => {
+                self.tasks.boots = true;
+                self.initcalls.start(&function, event.pid, now, sheet);
+            }
+            What::InitcallFinish { function, ret } => {
+                self.initcalls
+                    .finish_one(&function, ret, event.pid, now, sheet);
+            }
+            What::SysEnter { name, args } => self.syscalls.enter(this, (name, args), now, sheet),
+            What::SysExit { name, ret } => self.syscalls.exit(this, (name, ret), now, sheet),
+            What::Printk { text } => self.others.printk(text, now, sheet),
+            What::Note { text } => self.others.note(text, now, sheet),
+            What::Enter { name } => self.others.enter(name, now, sheet),
+            What::Other { name, fields } => self.others.event(name, fields, now),
+            What::ModuleLoad { module } => {
+                self.others.event("module_load", module, now);
+            }
+            What::ModuleRequest { module } => self.others.event("module_request", module, now),
+            What::Call { .. } | What::Leaf { .. } | What::Return { .. } | What::Nothing => {}
+        }
+    }
+
+    /// There are no more events.
+    pub(crate) fn finish(&mut self, sheet: &mut Sheet<'_>) {
+        self.calls.finish(sheet);
+        if !self.initcalls.seen {
+            self.calls.initcalls.finish(sheet);
+        }
+        self.initcalls.finish(sheet);
+        self.tasks.finish(self.last_ns, sheet);
+        self.syscalls.finish(sheet);
+        self.others.finish(sheet);
+    }
+}
+
+/// The first `max` bytes of `text`, or fewer: whole characters.
+fn cut(text: &str, max: usize) -> &str {
+    let mut len = text.len().min(max);
+    while !text.is_char_boundary(len) {
+        len -= 1;
+    }
+    &text[..len]
+}

@@ -1,0 +1,267 @@
+//! Processes, from `sched_process_fork`, `_exec`, `_exit` and `sched_switch`.
+//!
+//! A span lasts from fork to exit and has the name that the process had last:
+//! that of the program it executed. One whose fork was not recorded begins
+//! where it is first spoken of, and says so (`began`). `cpu_us` is the time
+//! between being switched to and away from, where `sched_switch` is recorded.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use bootlap_model::{
+    Anchor, ClockId, Evidence, LinkKind, Milestone, Severity, Span, SpanEnd, SpanId, Stamp, Sym,
+    TrackKind,
+};
+
+use super::cut;
+use super::event::Task;
+use crate::text::Sheet;
+
+/// As many as a kernel has by default at a time, eight times over.
+const MAX_TASKS: usize = 1 << 18;
+const MAX_CPUS: usize = 8_192;
+/// Distinct programs that other evidence may know.
+const MAX_PROGRAMS: usize = 4_096;
+/// `TASK_COMM_LEN` without its NUL.
+const COMM_LEN: usize = 15;
+
+/// When and where something is said.
+#[derive(Clone, Copy)]
+pub(crate) struct Moment {
+    pub(crate) clock: ClockId,
+    pub(crate) at: Stamp,
+    pub(crate) evidence: Evidence,
+}
+
+struct Known {
+    span: SpanId,
+    comm: Sym,
+    ended: bool,
+    cpu_ns: Option<i64>,
+    extra: Vec<(&'static str, Sym)>,
+}
+
+/// All processes of a trace.
+#[derive(Default)]
+pub(crate) struct Tasks {
+    by_pid: HashMap<u32, usize>,
+    all: Vec<Known>,
+    /// By CPU: who runs there, since when.
+    running: BTreeMap<u32, (u32, i64)>,
+    programs: HashSet<u64>,
+    /// The boot itself is in this recording: initcalls were seen.
+    pub(crate) boots: bool,
+}
+
+impl Tasks {
+    /// `parent` makes `child`.
+    pub(crate) fn fork(
+        &mut self,
+        parent: Task<'_>,
+        child: Task<'_>,
+        now: &Moment,
+        sheet: &mut Sheet<'_>,
+    ) {
+        let parent_span = self.seen(parent, now, sheet).map(|p| self.all[p].span);
+        // A number that is used again: the end of the first was not seen.
+        self.by_pid.remove(&child.pid);
+        let ppid = parent.pid.to_string();
+        let Some(new) = self.add(child, &[("ppid", &ppid)], now, sheet) else {
+            return;
+        };
+        if let Some(parent) = parent_span {
+            let child = self.all[new].span;
+            sheet.timeline.link(parent, child, LinkKind::Spawns);
+        }
+    }
+
+    /// `task` is spoken of, by the name that it has now.
+    pub(crate) fn seen(
+        &mut self,
+        task: Task<'_>,
+        now: &Moment,
+        sheet: &mut Sheet<'_>,
+    ) -> Option<usize> {
+        if task.pid == 0 {
+            return None;
+        }
+        if let Some(&known) = self.by_pid.get(&task.pid) {
+            self.rename(known, task.comm, sheet);
+            return Some(known);
+        }
+        let args = [("began", "before it was first seen")];
+        self.add(task, &args, now, sheet)
+    }
+
+    /// If `task` is known, it has this name.
+    pub(crate) fn named(&mut self, task: Task<'_>, sheet: &mut Sheet<'_>) {
+        if let Some(&known) = self.by_pid.get(&task.pid) {
+            self.rename(known, task.comm, sheet);
+        }
+    }
+
+    /// `pid` is a thread of its parent.
+    pub(crate) fn is_thread(&mut self, pid: u32, sheet: &mut Sheet<'_>) {
+        if let Some(&known) = self.by_pid.get(&pid) {
+            let yes = sheet.sym("yes");
+            self.extra(known, "thread", yes);
+        }
+    }
+
+    /// `pid`, now called `comm`, executes `program`.
+    pub(crate) fn exec(
+        &mut self,
+        program: &str,
+        Task { comm, pid }: Task<'_>,
+        now: &Moment,
+        sheet: &mut Sheet<'_>,
+    ) {
+        // busybox runs its applets as `/proc/self/exe`.
+        let named = !program.starts_with("/proc/");
+        let comm = if named { comm_of(program) } else { comm };
+        if let Some(known) = self.seen(Task { comm, pid }, now, sheet)
+            && named
+        {
+            let program = sheet.sym(program);
+            self.extra(known, "exe", program);
+        }
+        let key = Anchor::exec(program.as_bytes());
+        if named && self.programs.len() < MAX_PROGRAMS && self.programs.insert(key) {
+            sheet.anchor(now.clock, now.at, key, now.evidence);
+        }
+        if pid == 1 && self.boots {
+            sheet.milestone(now.clock, now.at, Milestone::InitStart, now.evidence);
+        }
+    }
+
+    /// `task` ends.
+    pub(crate) fn exit(&mut self, task: Task<'_>, now: &Moment, sheet: &mut Sheet<'_>) {
+        let Some(known) = self.seen(task, now, sheet) else {
+            return;
+        };
+        let id = self.all[known].span;
+        let span = span_mut(id, sheet);
+        if !self.all[known].ended && now.at.ns >= span.start.ns {
+            span.end = SpanEnd::At(now.at);
+            self.all[known].ended = true;
+        }
+    }
+
+    /// `cpu` goes from one thread to another.
+    pub(crate) fn switch(
+        &mut self,
+        cpu: Option<u32>,
+        from: Task<'_>,
+        to: Task<'_>,
+        now: &Moment,
+        sheet: &mut Sheet<'_>,
+    ) {
+        let from_known = self.seen(from, now, sheet);
+        self.seen(to, now, sheet);
+        let Some(cpu) = cpu else {
+            return;
+        };
+        if let Some((pid, since)) = self.running.get(&cpu).copied()
+            && pid == from.pid
+            && let Some(known) = from_known
+        {
+            self.ran(known, now.at.ns.saturating_sub(since));
+        }
+        if self.running.len() < MAX_CPUS || self.running.contains_key(&cpu) {
+            self.running.insert(cpu, (to.pid, now.at.ns));
+        }
+    }
+
+    fn ran(&mut self, known: usize, ns: i64) {
+        let total = self.all[known].cpu_ns.get_or_insert(0);
+        *total = total.saturating_add(ns.max(0));
+    }
+
+    /// The recording has ended at `last_ns`.
+    pub(crate) fn finish(&mut self, last_ns: i64, sheet: &mut Sheet<'_>) {
+        for (pid, since) in std::mem::take(&mut self.running).into_values() {
+            if let Some(&known) = self.by_pid.get(&pid) {
+                self.ran(known, last_ns.saturating_sub(since));
+            }
+        }
+        for known in &self.all {
+            let mut args: Vec<_> = known
+                .extra
+                .iter()
+                .map(|(k, v)| (sheet.timeline.symbols.intern(k), *v))
+                .collect();
+            if let Some(ns) = known.cpu_ns {
+                args.push((sheet.sym("cpu_us"), sheet.sym(&(ns / 1_000).to_string())));
+            }
+            let span = span_mut(known.span, sheet);
+            span.name = known.comm;
+            span.args.extend(args);
+        }
+    }
+
+    fn add(
+        &mut self,
+        task: Task<'_>,
+        args: &[(&str, &str)],
+        now: &Moment,
+        sheet: &mut Sheet<'_>,
+    ) -> Option<usize> {
+        if self.all.len() >= MAX_TASKS {
+            sheet.notice(
+                "too-many-processes",
+                Severity::DataLoss,
+                now.evidence,
+                "only the first 262144 processes are shown: record less of the boot at a time",
+            );
+            return None;
+        }
+        let pid = task.pid.to_string();
+        let mut all = vec![("pid", &*pid)];
+        all.extend(args);
+        let comm = if is_name(task.comm) {
+            task.comm
+        } else {
+            "<...>"
+        };
+        let track = (TrackKind::Process, "processes");
+        let time = (now.at, SpanEnd::OpenAtCut);
+        let span = sheet.span(now.clock, track, comm, time, &all, now.evidence);
+        self.all.push(Known {
+            span,
+            comm: sheet.sym(comm),
+            ended: false,
+            cpu_ns: None,
+            extra: Vec::new(),
+        });
+        self.by_pid.insert(task.pid, self.all.len() - 1);
+        Some(self.all.len() - 1)
+    }
+
+    fn rename(&mut self, known: usize, comm: &str, sheet: &mut Sheet<'_>) {
+        if is_name(comm) {
+            self.all[known].comm = sheet.sym(comm);
+        }
+    }
+
+    fn extra(&mut self, known: usize, key: &'static str, value: Sym) {
+        let extra = &mut self.all[known].extra;
+        match extra.iter_mut().find(|(k, _)| *k == key) {
+            Some(old) => old.1 = value,
+            None => extra.push((key, value)),
+        }
+    }
+}
+
+/// What the kernel calls a process that executes `program`.
+fn comm_of(program: &str) -> &str {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    cut(name, COMM_LEN)
+}
+
+fn span_mut<'s>(id: SpanId, sheet: &'s mut Sheet<'_>) -> &'s mut Span {
+    sheet.timeline.span_mut(id)
+}
+
+/// `<...>` is what the kernel prints if it has forgotten the name.
+fn is_name(comm: &str) -> bool {
+    !comm.is_empty() && comm != "<...>"
+}
