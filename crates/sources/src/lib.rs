@@ -15,6 +15,7 @@ pub mod stamps;
 mod stopwatch;
 mod text;
 mod trace;
+mod trace_cmd;
 mod watch;
 
 use std::io::{self, BufRead};

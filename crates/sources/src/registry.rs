@@ -3,6 +3,7 @@
 use crate::console::{Console, Stamps};
 use crate::ftrace::Ftrace;
 use crate::stopwatch::Stopwatch;
+use crate::trace_cmd::TraceCmd;
 use crate::{Sniff, Source};
 
 /// How many first bytes of a file [`detect`] should be given.
@@ -10,7 +11,7 @@ pub const HEAD_LEN: usize = 64 * 1024;
 
 /// All sources, the more particular format first.
 pub fn all() -> &'static [&'static dyn Source] {
-    &[&Stamps, &Ftrace, &Stopwatch, &Console]
+    &[&Stamps, &TraceCmd, &Ftrace, &Stopwatch, &Console]
 }
 
 /// The source with this short name.

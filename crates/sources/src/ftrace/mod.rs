@@ -34,7 +34,7 @@ mod graph_line;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use bootlap_model::{ClockKind, Severity, Timeline};
+use bootlap_model::{ClockKind, Evidence, Severity, Timeline};
 
 use self::event_line::Time;
 use self::graph_line::{GraphLine, Shape};
@@ -182,7 +182,7 @@ impl FtraceReader {
                     self.running.insert(cpu, (task.pid, task.comm.to_owned()));
                 }
             }
-            Shape::Overruns => lost(line, sheet),
+            Shape::Overruns => lost(line.at, sheet),
             Shape::Interrupt => {}
         }
         true
@@ -220,12 +220,12 @@ impl FtraceReader {
             if let [Ok(kept), Ok(written)] = counts.take(2).collect::<Vec<_>>()[..]
                 && written > kept
             {
-                lost(line, sheet);
+                lost(line.at, sheet);
             }
         } else if let Some(clock) = text.strip_prefix("# clock: ") {
             self.recording.is_on(clock_kind(clock.trim()));
         } else if is_loss(text) {
-            lost(line, sheet);
+            lost(line.at, sheet);
         }
     }
 }
@@ -240,11 +240,12 @@ pub(crate) fn clock_kind(name: &str) -> ClockKind {
     }
 }
 
-fn lost(line: &Line<'_>, sheet: &mut Sheet<'_>) {
+/// The kernel dropped events.
+pub(crate) fn lost(at: Evidence, sheet: &mut Sheet<'_>) {
     sheet.notice(
         "trace-events-lost",
         Severity::DataLoss,
-        line.at,
+        at,
         "the kernel had no room for all events here: trace again with a larger buffer (trace_buf_size=16M, trace-cmd record -b 16384) or fewer events",
     );
 }

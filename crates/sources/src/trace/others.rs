@@ -136,7 +136,7 @@ impl Others {
             }
             marks.extend(kind.held);
         }
-        marks.sort_by_key(|(now, _)| now.evidence.start);
+        marks.sort_by_key(|(now, _)| now.evidence.line);
         for (now, text) in marks {
             sheet.mark(now.clock, now.at, &text, now.evidence);
         }
