@@ -10,6 +10,7 @@ pub mod bundle;
 mod console;
 pub mod ingest;
 mod ftrace;
+mod kfi;
 mod registry;
 pub mod stamps;
 mod stopwatch;

@@ -2,6 +2,7 @@
 
 use crate::console::{Console, Stamps};
 use crate::ftrace::Ftrace;
+use crate::kfi::Kfi;
 use crate::stopwatch::Stopwatch;
 use crate::trace_cmd::TraceCmd;
 use crate::{Sniff, Source};
@@ -11,7 +12,14 @@ pub const HEAD_LEN: usize = 64 * 1024;
 
 /// All sources, the more particular format first.
 pub fn all() -> &'static [&'static dyn Source] {
-    &[&Stamps, &TraceCmd, &Ftrace, &Stopwatch, &Console]
+    &[
+        &Stamps,
+        &TraceCmd,
+        &Ftrace,
+        &Stopwatch,
+        &Kfi,
+        &Console,
+    ]
 }
 
 /// The source with this short name.
