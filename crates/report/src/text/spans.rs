@@ -164,7 +164,7 @@ fn deltas(timeline: &Timeline, limit: usize, page: &mut Page<'_>) {
     }
 }
 
-fn left_out(all: usize, limit: usize, page: &mut Page<'_>) {
+pub(super) fn left_out(all: usize, limit: usize, page: &mut Page<'_>) {
     if all > limit {
         left_out_text(all, limit, "the longest", page);
     }
