@@ -7,6 +7,7 @@
 
 pub mod align;
 pub mod bundle;
+mod bootchart;
 mod console;
 pub mod ingest;
 mod ftrace;

@@ -1,5 +1,6 @@
 //! All sources, and which one fits.
 
+use crate::bootchart::Bootchart;
 use crate::console::{Console, Stamps};
 use crate::ftrace::Ftrace;
 use crate::kfi::Kfi;
@@ -18,6 +19,7 @@ pub fn all() -> &'static [&'static dyn Source] {
         &Ftrace,
         &Stopwatch,
         &Kfi,
+        &Bootchart,
         &Console,
     ]
 }

@@ -1,0 +1,119 @@
+//! bootchart: what ran while the machine started, sampled some times a second.
+//!
+//! ```text
+//! bootlog.tgz: header proc_stat.log proc_diskstats.log proc_ps.log
+//!
+//! proc_ps.log:
+//! 263
+//! 1 (init) S 0 1 1 0 -1 4194560 107 0 0 0 7 113 0 0 20 0 1 0 26 512000 58 …
+//! 57 (udevd) D 1 57 57 0 -1 4194304 80 0 0 0 1 2 0 0 20 0 1 0 261 …
+//!
+//! 283
+//! 1 (init) S 0 1 1 0 -1 4194560 112 0 0 0 7 114 0 0 20 0 1 0 26 512000 58 …
+//! ```
+//!
+//! A recording is an archive or a folder; its members are told by what is in
+//! them, so their order, folder and number do not matter. Blocks begin with
+//! an uptime in jiffies of 1/100 s ([`ClockKind::Boottime`]).
+//!
+//! | producer | members beside `header`, `proc_stat.log`, `proc_diskstats.log` |
+//! | --- | --- |
+//! | bootchart 0.8, 0.9 | `proc_ps.log`, `kernel_pacct` |
+//! | busybox bootchartd | `proc_ps.log`, `kernel_pacct`; 200 ms; version 0.8 |
+//! | Android's init | `proc_ps.log` with command lines for names; 200 ms |
+//! | bootchart2 | `taskstats.log` (or `proc_ps.log`), `proc_meminfo.log`, `paternity.log`, `cmdline2.log`, `proc_cpuinfo.log`; 20 ms |
+//! | systemd-bootchart | none: one SVG with it all ([`svg`]) |
+//!
+//! bootchart2 started by hand (`-r`) counts from the start of its recording.
+//! Pids that are used again are processes of their own; a process that
+//! executes another program keeps its span, and its names are in `names`.
+//!
+//! [`ClockKind::Boottime`]: bootlap_model::ClockKind::Boottime
+
+mod accounts;
+mod assemble;
+mod blocks;
+mod disks;
+mod family;
+mod header;
+mod member;
+mod memory;
+mod pacct;
+mod ps;
+mod recording;
+mod stat;
+mod svg;
+mod table;
+
+use std::io::{BufRead, Read};
+
+use bootlap_model::Timeline;
+
+use self::member::Member;
+use self::recording::Recording;
+use crate::text::{self, Sheet};
+use crate::{HEAD_LEN, Input, Sniff, Source, SourceError, SourceInfo};
+
+/// The source.
+pub(crate) struct Bootchart;
+
+static INFO: SourceInfo = SourceInfo {
+    name: "bootchart",
+    title: "processes sampled by bootchart",
+    looks_like: "members of a bootchart archive (uptimes, then rows of /proc/PID/stat, /proc/stat or /proc/diskstats), or systemd-bootchart's SVG",
+};
+
+impl Source for Bootchart {
+    fn info(&self) -> &'static SourceInfo {
+        &INFO
+    }
+
+    fn sniff(&self, head: &[u8]) -> Sniff {
+        Member::of(head).map_or(Sniff::NO, |(_, sure)| Sniff::percent(sure))
+    }
+
+    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+        self.read_parts(vec![input], out)
+    }
+
+    fn reads_together(&self) -> bool {
+        true
+    }
+
+    fn read_parts(&self, parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
+        let mut recording = Recording::default();
+        let mut left = parts.len();
+        for part in parts {
+            left -= 1;
+            let mut sheet = Sheet::new(out, part.label, INFO.name);
+            let head = head(part.bytes)?;
+            let known = Member::of(&head).map(|(member, _)| member);
+            let member = known.or_else(|| Member::named(part.label));
+            let mut bytes = (&head[..]).chain(part.bytes);
+            recording.member(member, &mut bytes, &mut sheet)?;
+            if left == 0 {
+                recording.finish(&mut sheet);
+            }
+            sheet.finish();
+        }
+        Ok(())
+    }
+}
+
+/// The first bytes of a member, which tell what it is.
+fn head(bytes: &mut dyn BufRead) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    bytes.take(HEAD_LEN as u64).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// Hands the lines of a member to its reader.
+fn lines(
+    bytes: &mut dyn BufRead,
+    reader: &mut dyn text::Reader,
+    sheet: &mut Sheet<'_>,
+) -> std::io::Result<()> {
+    text::lines(bytes, sheet.file, |line, cut| sheet.take(line, cut, reader))?;
+    reader.finish(sheet);
+    Ok(())
+}
