@@ -23,6 +23,8 @@ pub(super) enum Member {
     CpuInfo,
     Accounts,
     Svg,
+    /// Blocks without rows: the disks of a machine that has none.
+    Empty,
 }
 
 /// Lines of a head that are looked at.
@@ -59,7 +61,13 @@ impl Member {
         let mut rows = lines
             .iter()
             .filter(|line| stamp_ns(line.trim_ascii()).is_none());
-        let row = rows.next()?;
+        let Some(row) = rows.next() else {
+            let times: Vec<_> = lines
+                .iter()
+                .map(|line| stamp_ns(line.trim_ascii()))
+                .collect();
+            return (times.len() > 2 && times.is_sorted()).then_some((Self::Empty, 30));
+        };
         if ps::is_ps_row(row) {
             Some((Self::Ps, 95))
         } else if Stat::is_row(row) {

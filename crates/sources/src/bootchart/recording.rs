@@ -44,7 +44,7 @@ impl Recording {
         let reader: &mut dyn Reader = match member {
             Some(Member::Header) => &mut self.header,
             Some(Member::Stat) => &mut self.stat,
-            Some(Member::Disks) => &mut self.disks,
+            Some(Member::Disks | Member::Empty) => &mut self.disks,
             Some(Member::Memory) => &mut self.memory,
             Some(Member::Ps) => &mut self.ps,
             Some(Member::Tasks) => &mut self.tasks,

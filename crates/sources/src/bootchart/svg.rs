@@ -19,6 +19,8 @@
 //! within a sample before and behind; the times of the samples are those at
 //! which bars of CPU load begin and end.
 //!
+//! What was there in the first sample began at some time before it; times of
+//! such starts are that of the sample, with an error up to the kernel's start.
 //! A process with less than 1 ms of CPU time has no bar, hence no times.
 //! Bars of CPU load are exact (0.1 % is the smallest drawn); those of disk
 //! load are smoothed and have no scale, so they are not read. The parent of
@@ -89,8 +91,6 @@ pub(super) struct Svg {
     part: Part,
     /// Points a second, in millionths.
     scale: Option<i64>,
-    /// Samples a second that were wanted, in millionths.
-    hz: Option<i64>,
     relative: bool,
     /// Uptime at which the recording began.
     log_start_ns: Option<i64>,
@@ -188,9 +188,7 @@ impl Svg {
             Some(rest.split_once('"')?.0)
         };
         let millionths = |key| decimal(value(key)?.as_bytes(), 6).filter(|v| *v > 0);
-        if comment.starts_with("hz=") {
-            self.hz = millionths("hz");
-        } else if comment.starts_with("x=") {
+        if comment.starts_with("x=") {
             self.scale = millionths("x");
         } else if comment.starts_with("rel=") {
             self.relative = value("rel") == Some("1");
@@ -216,7 +214,10 @@ impl Svg {
             remedy: "systemd-bootchart draws disk load smoothed and without a scale, so these bars are not read: record with bootchart2 or bootlap's agent to see disks",
         };
         let class = attribute(text, "class").ok_or(CUT)?;
-        let place = |key| decimal(attribute(text, key)?.as_bytes(), 3);
+        let place = |key| {
+            let place = decimal(attribute(text, key)?.as_bytes(), 3)?;
+            (place < i64::MAX / 4).then_some(place)
+        };
         match class {
             "box" => {
                 self.height = place("height").ok_or(CUT)?;
@@ -313,12 +314,18 @@ impl Svg {
         Stamp::new(before.saturating_add(half), err.saturating_add(MS_ERR_NS))
     }
 
+    /// The first sample that saw processes: before `/proc` is mounted there
+    /// are samples without any.
+    fn first_sample(&self) -> Option<i64> {
+        let bars = self.processes.iter().filter_map(|p| p.bar);
+        bars.map(|(from, _)| from).min()
+    }
+
     /// One span for each process that has a bar.
     fn spans(&mut self, clock: ClockId, sheet: &mut Sheet<'_>) -> HashMap<u32, SpanId> {
         const NO_BAR: &str = "systemd-bootchart draws no bar for a process that used less than 1 ms of CPU time, so its times are not known: set Filter=no in bootchart.conf";
         let mut spans = HashMap::new();
-        let first = self.samples.first().copied();
-        let period = self.hz.map_or(0, |hz| 1_000_000_000_000_000 / hz);
+        let first = self.first_sample().unwrap_or(0);
         for process in &self.processes {
             let Some((from, to)) = process.bar else {
                 sheet.notice(
@@ -334,14 +341,13 @@ impl Svg {
                 args.extend(self.facts.iter().cloned());
             }
             let before = self.samples.range(..from - ROUNDING).next_back();
-            let start = match before {
+            let start = match before.filter(|_| from > first + ROUNDING) {
                 Some(before) => self.between(*before, from),
-                None if first.is_some_and(|first| from <= first + ROUNDING) => {
+                None => {
                     args.push(("started", "before the recording".to_owned()));
                     let ns = self.ns(from);
                     Stamp::new(ns, u32::try_from(ns).unwrap_or(u32::MAX))
                 }
-                None => Stamp::new(self.ns(from), u32::try_from(period).unwrap_or(u32::MAX)),
             };
             let after = self.samples.range(to.saturating_add(ROUNDING + 1)..).next();
             let end = match after {
@@ -420,6 +426,9 @@ impl Svg {
     fn load(&self, bars: &[(i64, i64, f64)]) -> Vec<(i64, f64)> {
         let mut samples: Vec<(i64, f64)> = Vec::new();
         let mut until = None;
+        // A bar before the first sample is all that was before: no rate.
+        let first = self.first_sample().unwrap_or(0);
+        let bars = bars.iter().filter(|(from, ..)| *from + ROUNDING >= first);
         for &(from, to, share) in bars {
             if until.is_some_and(|until| from > until + ROUNDING) {
                 samples.extend(until.map(|until| (self.ns(until), 0.0)));
