@@ -137,6 +137,11 @@ impl Timeline {
         &mut self.spans[id.0 as usize]
     }
 
+    /// The handles of [`Self::spans`], in their order.
+    pub fn span_ids(&self) -> impl Iterator<Item = SpanId> + use<> {
+        (0..self.spans.len()).map(|i| SpanId(i as u32))
+    }
+
     /// The spans on tracks of one kind, in the order in which they were read.
     pub fn spans_of(&self, kind: TrackKind) -> impl Iterator<Item = &Span> {
         self.spans.iter().filter(move |s| self.kind_of(s) == kind)

@@ -5,6 +5,7 @@ use crate::console::{Console, Stamps};
 use crate::ftrace::Ftrace;
 use crate::kfi::Kfi;
 use crate::stopwatch::Stopwatch;
+use crate::systemd::Systemd;
 use crate::trace_cmd::TraceCmd;
 use crate::{Sniff, Source};
 
@@ -17,6 +18,7 @@ pub fn all() -> &'static [&'static dyn Source] {
         &Stamps,
         &TraceCmd,
         &Ftrace,
+        &Systemd,
         &Stopwatch,
         &Kfi,
         &Bootchart,

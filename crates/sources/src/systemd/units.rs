@@ -1,0 +1,272 @@
+//! Units, from activating to active, and what orders them.
+
+use std::collections::HashMap;
+
+use bootlap_model::{
+    ClockId, ClockKind, Evidence, LinkKind, Severity, SpanEnd, SpanId, Stamp, Sym, TrackKind,
+};
+
+use super::startup;
+use crate::text::Sheet;
+
+pub(crate) const UNITS: (TrackKind, &str) = (TrackKind::Unit, "units");
+
+/// A link is stated where the one was active before the other began, or not
+/// more than this after: the moments are taken one after the other.
+const SLACK_NS: i64 = 1_000_000;
+
+/// More orderings are not kept: a full desktop has some ten thousand.
+const MAX_ORDERS: usize = 1_000_000;
+
+/// How the names of units end.
+const SUFFIXES: [&str; 12] = [
+    ".service",
+    ".target",
+    ".mount",
+    ".socket",
+    ".device",
+    ".slice",
+    ".timer",
+    ".path",
+    ".scope",
+    ".swap",
+    ".automount",
+    ".snapshot",
+];
+
+/// Whether `name` can be a unit's.
+pub(crate) fn is_unit(name: &str) -> bool {
+    name.len() < 300 && !name.contains([' ', '\t', '"', '=']) && {
+        let suffix = SUFFIXES.iter().find(|s| name.ends_with(*s));
+        suffix.is_some_and(|s| name.len() > s.len())
+    }
+}
+
+/// What a unit's times count from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Since {
+    /// The beginning of each unit itself: only lengths are known.
+    Itself,
+    /// The beginning of user space.
+    Userspace,
+    /// The target's monotonic clock.
+    Boot,
+}
+
+/// Why one unit is ordered behind another, or needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Order {
+    /// The first is started after the second.
+    After,
+    /// The first needs the second (`Requires=`, `Wants=` …).
+    Needs,
+}
+
+/// A unit with its times.
+pub(crate) struct Unit<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) since: Since,
+    pub(crate) start: Stamp,
+    pub(crate) end: SpanEnd,
+    /// When it was active, where that is the same moment for all formats.
+    pub(crate) active: Option<Stamp>,
+    pub(crate) args: &'a [(&'a str, &'a str)],
+    pub(crate) at: Evidence,
+}
+
+#[derive(Clone, Copy)]
+struct Placed {
+    since: Since,
+    id: SpanId,
+}
+
+/// All that a file says of units.
+#[derive(Default)]
+pub(crate) struct Units {
+    clocks: [Option<ClockId>; 3],
+    placed: HashMap<Sym, Placed>,
+    alias: HashMap<Sym, Sym>,
+    orders: Vec<(Sym, Order, Sym)>,
+    /// When user space began on the clock of the boot.
+    userspace: Option<(Stamp, Evidence)>,
+}
+
+impl Units {
+    /// The clock of times that count since then.
+    pub(crate) fn clock(&mut self, since: Since, sheet: &mut Sheet<'_>) -> ClockId {
+        let kind = match since {
+            Since::Itself | Since::Userspace => ClockKind::Relative,
+            Since::Boot => ClockKind::Monotonic,
+        };
+        let (timeline, file) = (&mut *sheet.timeline, sheet.file);
+        *self.clocks[since as usize].get_or_insert_with(|| timeline.add_clock(kind, false, file))
+    }
+
+    /// User space began at this time of the boot's clock.
+    pub(crate) fn userspace_at(&mut self, at: Stamp, evidence: Evidence) {
+        self.userspace.get_or_insert((at, evidence));
+    }
+
+    /// Adds a unit.
+    pub(crate) fn add(&mut self, unit: &Unit<'_>, sheet: &mut Sheet<'_>) {
+        let first = self.clocks[unit.since as usize].is_none();
+        let clock = self.clock(unit.since, sheet);
+        if first && unit.since == Since::Userspace {
+            let zero = Stamp::new(0, 1_000_000);
+            sheet.anchor(clock, zero, startup::userspace_key(), unit.at);
+        }
+        let times = (unit.start, unit.end);
+        let id = sheet.span(clock, UNITS, unit.name, times, unit.args, unit.at);
+        if let Some(active) = unit.active {
+            sheet.anchor(clock, active, startup::unit_key(unit.name), unit.at);
+        }
+        let placed = Placed {
+            since: unit.since,
+            id,
+        };
+        let known = self.placed.entry(sheet.sym(unit.name)).or_insert(placed);
+        if known.since < placed.since {
+            *known = placed;
+        }
+    }
+
+    /// `unit` is also called so.
+    pub(crate) fn alias(&mut self, unit: &str, name: &str, sheet: &mut Sheet<'_>) {
+        if unit != name && self.alias.len() < MAX_ORDERS {
+            let (unit, name) = (sheet.sym(unit), sheet.sym(name));
+            self.alias.insert(name, unit);
+        }
+    }
+
+    /// `unit` is ordered so to `other`.
+    pub(crate) fn order(&mut self, unit: &str, order: Order, other: &str, sheet: &mut Sheet<'_>) {
+        if self.orders.len() < MAX_ORDERS {
+            let (unit, other) = (sheet.sym(unit), sheet.sym(other));
+            self.orders.push((unit, order, other));
+        }
+    }
+
+    /// Whether there are orders, but no unit that they could be of.
+    pub(crate) fn orders_only(&self) -> bool {
+        !self.orders.is_empty() && self.placed.is_empty()
+    }
+
+    /// There is no more: joins the clocks and links the units. Says how many
+    /// links came of it.
+    pub(crate) fn finish(&mut self, sheet: &mut Sheet<'_>) -> usize {
+        self.join(sheet);
+        self.link(sheet)
+    }
+
+    /// What counts since user space began is on the boot's clock where the
+    /// same file says when that was.
+    fn join(&mut self, sheet: &mut Sheet<'_>) {
+        let Some(user) = self.clocks[Since::Userspace as usize] else {
+            return;
+        };
+        if let (Some((at, evidence)), Some(boot)) =
+            (self.userspace, self.clocks[Since::Boot as usize])
+        {
+            let how = bootlap_model::How::SharedEvent;
+            let edge = bootlap_model::ClockEdge::offset(user, boot, at.ns, at.err_ns, how);
+            let why = "user space began then, by systemd's own count";
+            sheet.timeline.edges.push(edge.because(why, Some(evidence)));
+        }
+    }
+
+    fn link(&mut self, sheet: &mut Sheet<'_>) -> usize {
+        if self.orders.is_empty() {
+            return 0;
+        }
+        self.find_elsewhere(sheet);
+        let mut needs: HashMap<(Sym, Sym), ()> = HashMap::new();
+        for (unit, order, other) in &self.orders {
+            if *order == Order::Needs {
+                needs.insert((self.real(*unit), self.real(*other)), ());
+            }
+        }
+        let mut told: HashMap<(SpanId, SpanId), ()> = HashMap::new();
+        let (mut linked, mut against) = (0, 0);
+        for (unit, order, other) in std::mem::take(&mut self.orders) {
+            let (unit, other) = (self.real(unit), self.real(other));
+            if order != Order::After || unit == other {
+                continue;
+            }
+            let (Some(later), Some(first)) = (self.placed.get(&unit), self.placed.get(&other))
+            else {
+                continue;
+            };
+            if told.insert((first.id, later.id), ()).is_some() {
+                continue;
+            }
+            match was_ordered(first.id, later.id, sheet) {
+                Some(true) => {
+                    let kind = match needs.contains_key(&(unit, other)) {
+                        true => LinkKind::WaitsOn,
+                        false => LinkKind::After,
+                    };
+                    sheet.timeline.link(first.id, later.id, kind);
+                    linked += 1;
+                }
+                Some(false) => against += 1,
+                None => {}
+            }
+        }
+        if against > 0 {
+            let at = sheet.timeline.span(self.any(sheet)).evidence;
+            sheet.notice(
+                "order-not-kept",
+                Severity::Info,
+                at,
+                "some units were active only after the unit that is ordered behind them had begun (they were not started together, or again later): these orderings held nobody up and are left out",
+            );
+        }
+        linked
+    }
+
+    /// The first unit of the file, for a place to show.
+    fn any(&self, sheet: &Sheet<'_>) -> SpanId {
+        let ids = self.placed.values().map(|p| p.id);
+        let in_file = ids.filter(|id| sheet.timeline.span(*id).evidence.file == sheet.file);
+        let all = self.placed.values().map(|p| p.id);
+        in_file.min().or(all.min()).expect("a link needs units")
+    }
+
+    /// `dot` says nothing but orders: the units may be in files read before.
+    fn find_elsewhere(&mut self, sheet: &mut Sheet<'_>) {
+        if !self.placed.is_empty() {
+            return;
+        }
+        for (id, span) in sheet.timeline.span_ids().zip(&sheet.timeline.spans) {
+            if sheet.timeline.kind_of(span) != TrackKind::Unit {
+                continue;
+            }
+            let since = match sheet.timeline.clock(span.clock).kind {
+                ClockKind::Relative => Since::Userspace,
+                ClockKind::Realtime => Since::Itself,
+                _ => Since::Boot,
+            };
+            let placed = Placed { since, id };
+            let known = self.placed.entry(span.name).or_insert(placed);
+            if known.since < since {
+                *known = placed;
+            }
+        }
+    }
+
+    fn real(&self, name: Sym) -> Sym {
+        self.alias.get(&name).copied().unwrap_or(name)
+    }
+}
+
+/// Whether `first` was active when `later` began; `None` if nobody knows.
+fn was_ordered(first: SpanId, later: SpanId, sheet: &Sheet<'_>) -> Option<bool> {
+    let (first, later) = (sheet.timeline.span(first), sheet.timeline.span(later));
+    let SpanEnd::At(end) = first.end else {
+        return None;
+    };
+    let known = |s: &bootlap_model::Span| sheet.timeline.arg(s, "start").is_none();
+    let slack = i64::from(end.err_ns.max(later.start.err_ns)).max(SLACK_NS);
+    (first.clock == later.clock && known(first) && known(later))
+        .then(|| end.ns <= later.start.ns.saturating_add(slack))
+}
