@@ -17,6 +17,7 @@ mod registry;
 pub mod stamps;
 mod stopwatch;
 mod systemd;
+mod strace;
 mod text;
 mod trace;
 mod trace_cmd;

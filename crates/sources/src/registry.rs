@@ -7,6 +7,7 @@ use crate::kfi::Kfi;
 use crate::stopwatch::Stopwatch;
 use crate::systemd::Systemd;
 use crate::trace_cmd::TraceCmd;
+use crate::strace::Strace;
 use crate::{Sniff, Source};
 
 /// How many first bytes of a file [`detect`] should be given.
@@ -22,6 +23,7 @@ pub fn all() -> &'static [&'static dyn Source] {
         &Stopwatch,
         &Kfi,
         &Bootchart,
+        &Strace,
         &Console,
     ]
 }

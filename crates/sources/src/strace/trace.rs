@@ -1,0 +1,550 @@
+//! What the lines of a trace add up to.
+
+use std::collections::{BTreeSet, HashMap};
+
+use bootlap_model::{ClockId, Evidence, Stamp};
+use foldhash::fast::FixedState;
+
+use super::calls::{Kind, Names};
+use super::line::{self, CallEnd, Rest};
+use super::process::{End, Process, string};
+
+/// Processes and threads are kept up to here.
+const MAX_PROCESSES: usize = 65_536;
+
+/// Calls are kept one by one up to here; then only longer ones are.
+const MAX_CALLS: usize = 100_000;
+
+/// By number, with a hash that is the same on each run.
+pub(super) type ByPid<T> = HashMap<u32, T, FixedState>;
+
+/// All that is known so far.
+pub(super) struct Trace {
+    pub(super) processes: Vec<Process>,
+    /// Who has this number now.
+    by_pid: ByPid<u32>,
+    alive: BTreeSet<u32>,
+    pub(super) names: Names,
+    pub(super) forks: Vec<Fork>,
+    pub(super) execs: Vec<Exec>,
+    pub(super) takeovers: Vec<Takeover>,
+    pub(super) calls: Vec<Call>,
+    /// Calls that lasted so long are kept one by one.
+    pub(super) worth_ns: i64,
+    /// Calls that waited so long are.
+    pub(super) worth_wait_ns: i64,
+}
+
+/// A call that made a process or a thread.
+pub(super) struct Fork {
+    pub(super) parent: u32,
+    pub(super) child: u32,
+    pub(super) start: Stamp,
+    /// When it returned, if that is known.
+    pub(super) end: Option<Stamp>,
+    pub(super) thread: bool,
+    /// How many programs the parent had executed by then.
+    pub(super) programs: usize,
+    pub(super) at: Evidence,
+}
+
+/// The first program of a process.
+pub(super) struct Exec {
+    pub(super) process: u32,
+    pub(super) at: Stamp,
+    pub(super) evidence: Evidence,
+}
+
+/// A thread executed a program, by which it became the process.
+pub(super) struct Takeover {
+    pub(super) process: u32,
+    pub(super) thread: u32,
+    pub(super) at: Stamp,
+}
+
+/// One call that is worth looking at.
+pub(super) struct Call {
+    pub(super) process: u32,
+    pub(super) name: u16,
+    pub(super) start: Stamp,
+    pub(super) took: Took,
+    pub(super) waits: bool,
+    pub(super) args: Box<str>,
+    pub(super) ret: Box<str>,
+    pub(super) at: Evidence,
+}
+
+/// How long a call took, in ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Took {
+    For(i64),
+    /// No longer than this: until the next line.
+    AtMost(i64),
+    /// So long at least: it was not over.
+    AtLeast(i64),
+}
+
+impl Took {
+    fn ns(self) -> i64 {
+        match self {
+            Took::For(ns) | Took::AtMost(ns) | Took::AtLeast(ns) => ns,
+        }
+    }
+}
+
+/// A call that is over.
+struct Done<'a> {
+    name: u16,
+    start: Stamp,
+    args: &'a [u8],
+    ret: &'a [u8],
+    took_ns: Option<i64>,
+    at: Evidence,
+}
+
+impl Trace {
+    pub(super) fn new() -> Self {
+        let hasher = FixedState::with_seed(0);
+        Self {
+            processes: Vec::new(),
+            by_pid: HashMap::with_hasher(hasher),
+            alive: BTreeSet::new(),
+            names: Names::new(),
+            forks: Vec::new(),
+            execs: Vec::new(),
+            takeovers: Vec::new(),
+            calls: Vec::new(),
+            worth_ns: super::WORTH_NS,
+            worth_wait_ns: super::WORTH_WAIT_NS,
+        }
+    }
+
+    /// The process that has the number `pid`.
+    pub(super) fn of_pid(&self, pid: u32) -> Option<u32> {
+        self.by_pid.get(&pid).copied()
+    }
+
+    /// Who lives, if it is one alone.
+    pub(super) fn only_one(&self) -> Option<u32> {
+        let mut alive = self.alive.iter();
+        alive.next().copied().filter(|_| alive.next().is_none())
+    }
+
+    /// Who is in a call of this name, of the first few.
+    pub(super) fn in_call(&self, name: &[u8]) -> Option<u32> {
+        let mut some = self.alive.iter().copied().take(64);
+        some.find(|p| {
+            let open = &self.processes[*p as usize].open;
+            open.on && self.names.bytes(open.name) == name
+        })
+    }
+
+    pub(super) fn lives(&self, process: u32) -> bool {
+        self.processes[process as usize].lives()
+    }
+
+    /// A new process; `None` if there are too many.
+    pub(super) fn add(
+        &mut self,
+        pid: Option<u32>,
+        (clock, now): (ClockId, Stamp),
+        at: Evidence,
+    ) -> Option<u32> {
+        if self.processes.len() >= MAX_PROCESSES {
+            return None;
+        }
+        let id = self.processes.len() as u32;
+        self.processes.push(Process::new(pid, clock, now, at));
+        self.alive.insert(id);
+        if let Some(pid) = pid {
+            self.by_pid.insert(pid, id);
+        }
+        Some(id)
+    }
+
+    /// The number of a process that was only known as *the* process.
+    pub(super) fn name_pid(&mut self, process: u32, pid: u32) {
+        let known = &mut self.processes[process as usize].pid;
+        if known.is_none() {
+            *known = Some(pid);
+            self.by_pid.insert(pid, process);
+        }
+    }
+
+    /// A line of `process` at `now`: what it did before ended by then.
+    #[inline]
+    pub(super) fn seen(&mut self, process: u32, now: Stamp) {
+        let p = &mut self.processes[process as usize];
+        p.last = now;
+        if p.untimed.on {
+            self.settle(process, now);
+        }
+    }
+
+    /// The call before lasted until `now` at most.
+    fn settle(&mut self, process: u32, now: Stamp) {
+        let p = &mut self.processes[process as usize];
+        p.untimed.on = false;
+        let gap = now.ns.saturating_sub(p.untimed.start.ns);
+        if gap < self.worth_ns {
+            return;
+        }
+        let u = &p.untimed;
+        let call = Call {
+            process,
+            name: u.name,
+            start: u.start,
+            took: Took::AtMost(gap),
+            waits: self.names.kind(u.name) == Kind::Wait,
+            args: super::process::shown(&u.args),
+            ret: super::process::shown(&u.ret),
+            at: u.at,
+        };
+        self.keep(call);
+    }
+
+    /// `name(args…` at `now`.
+    #[inline]
+    pub(super) fn call(
+        &mut self,
+        process: u32,
+        name: &[u8],
+        rest: Rest<'_>,
+        now: Stamp,
+        at: Evidence,
+    ) -> bool {
+        let name = self.names.id(name);
+        let CallEnd::Returned { ret, took_ns } = rest.end else {
+            let open = &mut self.processes[process as usize].open;
+            let lost = open.on;
+            open.set(name, now, rest.args, at);
+            return !lost;
+        };
+        self.done(
+            process,
+            Done {
+                name,
+                start: now,
+                args: rest.args,
+                ret,
+                took_ns,
+                at,
+            },
+        );
+        true
+    }
+
+    /// The rest of a call: of this name, if the line says which, and at this
+    /// moment, if the line says when. Says whether its beginning is known.
+    pub(super) fn resumed(
+        &mut self,
+        process: u32,
+        name: Option<&[u8]>,
+        rest: Rest<'_>,
+        now: Option<Stamp>,
+        at: Evidence,
+    ) -> bool {
+        let named = name.map(|name| self.names.id(name));
+        if !self.processes[process as usize].open.on
+            && let Some(thread) = self.executing_thread(process, named)
+        {
+            self.take_over(process, thread, now.unwrap_or(Stamp::new(0, 0)));
+        }
+        let open = &mut self.processes[process as usize].open;
+        let known = open.on && named.is_none_or(|n| n == open.name);
+        let CallEnd::Returned { ret, took_ns } = rest.end else {
+            return known;
+        };
+        if !known {
+            let Some(name) = named else { return false };
+            let back = |now: Stamp| Some(Stamp::new(now.ns.saturating_sub(took_ns?), now.err_ns));
+            let last = self.processes[process as usize].last;
+            let start = now.and_then(back).unwrap_or(last);
+            let args = rest.args;
+            self.done(
+                process,
+                Done {
+                    name,
+                    start,
+                    args,
+                    ret,
+                    took_ns,
+                    at,
+                },
+            );
+            return false;
+        }
+        open.on = false;
+        open.more(rest.args);
+        let args = std::mem::take(&mut open.args);
+        let (start, name, begun_at) = (open.start, open.name, open.at);
+        let until = |now: Stamp| now.ns.saturating_sub(start.ns).max(0);
+        let took_ns = took_ns.or_else(|| now.map(until));
+        self.done(
+            process,
+            Done {
+                name,
+                start,
+                args: &args,
+                ret,
+                took_ns,
+                at: begun_at,
+            },
+        );
+        self.processes[process as usize].open.args = args;
+        true
+    }
+
+    fn done(&mut self, process: u32, call: Done<'_>) {
+        let kind = self.names.kind(call.name);
+        let p = &mut self.processes[process as usize];
+        p.sums.add(call.name, call.took_ns);
+        let failed = call.ret.starts_with(b"-1 ");
+        if failed && call.ret.starts_with(b"-1 ENOENT") {
+            p.sums.enoent += 1;
+        }
+        let mut waits = false;
+        match kind {
+            Kind::Plain => {}
+            Kind::Wait => waits = true,
+            Kind::Slow => waits = call.took_ns.is_some_and(|ns| ns >= super::WORTH_NS),
+            Kind::Futex => {
+                let has = |what: &[u8]| memchr::memmem::find(call.args, what).is_some();
+                waits = has(b"FUTEX_WAIT") || has(b"FUTEX_LOCK");
+            }
+            Kind::Open if failed => p.sums.failed_opens += 1,
+            Kind::Open => p.sums.opens += 1,
+            Kind::Exec if failed => p.failed_execs += 1,
+            Kind::Exec => self.executed(process, &call),
+            Kind::Fork => self.forked(process, &call),
+            Kind::Vfork => {
+                waits = call.took_ns.is_some_and(|ns| ns >= super::WORTH_NS);
+                self.forked(process, &call);
+            }
+            Kind::Exit => {
+                p.end = End::Exiting(call.start);
+                self.alive.remove(&process);
+                return;
+            }
+            Kind::OwnPid => {
+                if let Some(pid) = line::returned_pid(call.ret) {
+                    self.name_pid(process, pid);
+                }
+            }
+            Kind::Prctl => {
+                if call.args.starts_with(b"PR_SET_NAME, ")
+                    && let Some((name, _)) = string(call.args)
+                {
+                    p.comm = name;
+                }
+            }
+        }
+        let Some(ns) = call.took_ns else {
+            let p = &mut self.processes[process as usize];
+            let (args, at) = (call.args, call.at);
+            p.untimed.set(call.name, call.start, args, at);
+            p.untimed.ret.extend_from_slice(call.ret);
+            return;
+        };
+        let least = if waits {
+            let p = &mut self.processes[process as usize];
+            p.sums.wait_ns = p.sums.wait_ns.saturating_add(ns);
+            self.worth_wait_ns
+        } else {
+            self.worth_ns
+        };
+        if ns >= least {
+            self.keep(Call {
+                process,
+                name: call.name,
+                start: call.start,
+                took: Took::For(ns),
+                waits,
+                args: super::process::shown(call.args),
+                ret: super::process::shown(call.ret),
+                at: call.at,
+            });
+        }
+    }
+
+    /// Calls that last longer push shorter ones out.
+    fn keep(&mut self, call: Call) {
+        self.calls.push(call);
+        while self.calls.len() >= MAX_CALLS {
+            self.worth_ns = self.worth_ns.saturating_mul(2);
+            self.worth_wait_ns = self.worth_wait_ns.saturating_mul(2);
+            let (plain, wait) = (self.worth_ns, self.worth_wait_ns);
+            self.calls
+                .retain(|c| c.took.ns() >= if c.waits { wait } else { plain });
+            if plain == i64::MAX {
+                self.calls.truncate(MAX_CALLS / 2);
+            }
+        }
+    }
+
+    fn executed(&mut self, process: u32, call: &Done<'_>) {
+        let p = &mut self.processes[process as usize];
+        if p.programs.is_empty() && self.execs.len() < MAX_PROCESSES {
+            let ns = call.start.ns.saturating_add(call.took_ns.unwrap_or(0));
+            self.execs.push(Exec {
+                process,
+                at: Stamp::new(ns, call.start.err_ns),
+                evidence: call.at,
+            });
+        }
+        p.execute(call.args);
+    }
+
+    fn forked(&mut self, parent: u32, call: &Done<'_>) {
+        let Some(child) = line::returned_pid(call.ret) else {
+            return;
+        };
+        if self.forks.len() >= MAX_PROCESSES * 2 {
+            return;
+        }
+        let end = |ns| Stamp::new(call.start.ns.saturating_add(ns), call.start.err_ns);
+        self.forks.push(Fork {
+            parent,
+            child,
+            start: call.start,
+            end: call.took_ns.map(end),
+            thread: memchr::memmem::find(call.args, b"CLONE_THREAD").is_some(),
+            programs: self.processes[parent as usize].programs.len(),
+            at: call.at,
+        });
+    }
+
+    /// `--- SIGCHLD {…, si_pid=9412, …, si_utime=1, si_stime=2} ---` tells the
+    /// parent how much CPU time a child has used.
+    pub(super) fn signal(&mut self, text: &[u8]) {
+        if !text.starts_with(b"SIGCHLD {") {
+            return;
+        }
+        let field = |key: &[u8]| {
+            let at = memchr::memmem::find(text, key)? + key.len();
+            Some(line::number(&text[at..]))
+        };
+        let (Some(pid), Some(user), Some(system)) =
+            (field(b"si_pid="), field(b"si_utime="), field(b"si_stime="))
+        else {
+            return;
+        };
+        let child = u32::try_from(pid).ok().and_then(|pid| self.of_pid(pid));
+        if let Some(child) = child {
+            let ticks = user.saturating_add(system);
+            self.processes[child as usize].cpu_ticks = Some(ticks);
+        }
+    }
+
+    /// `exited with 0`, `killed by SIGKILL`, `superseded by execve in pid 7`.
+    pub(super) fn exit(&mut self, process: u32, text: &[u8], now: Stamp) {
+        if let Some(by) = text.strip_prefix(b"superseded by execve in pid ") {
+            if let Ok(thread) = u32::try_from(line::number(by)) {
+                self.take_over(process, thread, now);
+            }
+            return;
+        }
+        let p = &mut self.processes[process as usize];
+        p.exit = Some(crate::text::valid(text).to_owned());
+        p.end = End::Gone(now);
+        self.alive.remove(&process);
+        self.interrupted(process, now);
+    }
+
+    /// What it was in did not come to an end.
+    fn interrupted(&mut self, process: u32, now: Stamp) {
+        let p = &mut self.processes[process as usize];
+        let took = now.ns.saturating_sub(p.open.start.ns).max(0);
+        if p.open.on && self.names.kind(p.open.name) != Kind::Exit {
+            self.keep_open(process, Took::For(took));
+        }
+        self.processes[process as usize].open.on = false;
+    }
+
+    /// The thread of `process` that is in `execve`: where strace is told not
+    /// to say so (`-qqq`), that is who the process goes on as.
+    fn executing_thread(&self, process: u32, name: Option<u16>) -> Option<u32> {
+        if name.is_none_or(|n| self.names.kind(n) != Kind::Exec) {
+            return None;
+        }
+        let threads = self
+            .forks
+            .iter()
+            .filter(|f| f.thread && f.parent == process);
+        let mut threads = threads.rev().take(1_000).map(|f| f.child);
+        threads.find(|pid| {
+            self.of_pid(*pid).is_some_and(|t| {
+                let open = &self.processes[t as usize].open;
+                open.on && Some(open.name) == name
+            })
+        })
+    }
+
+    /// The thread `pid` becomes `process` by executing a program.
+    fn take_over(&mut self, process: u32, pid: u32, now: Stamp) {
+        self.interrupted(process, now);
+        if let Some(thread) = self.of_pid(pid).filter(|t| *t != process) {
+            let t = &mut self.processes[thread as usize];
+            t.end = End::Gone(now);
+            if t.open.on {
+                let open = std::mem::take(&mut t.open.args);
+                t.open.on = false;
+                let (name, start, at) = (t.open.name, t.open.start, t.open.at);
+                let p = &mut self.processes[process as usize];
+                p.open.set(name, start, &open, at);
+            }
+            self.alive.remove(&thread);
+            self.by_pid.remove(&pid);
+        } else if self.takeovers.len() < MAX_PROCESSES {
+            // Its file is read later (-ff).
+            self.takeovers.push(Takeover {
+                process,
+                thread: pid,
+                at: now,
+            });
+        }
+    }
+
+    /// strace lets go of the process.
+    pub(super) fn detached(&mut self, pid: u32) {
+        if let Some(process) = self.of_pid(pid)
+            && self.lives(process)
+        {
+            self.processes[process as usize].end = End::Unseen;
+            self.alive.remove(&process);
+        }
+    }
+
+    /// There are no more lines: what lasts is kept.
+    pub(super) fn finish(&mut self) {
+        for process in 0..self.processes.len() as u32 {
+            let p = &self.processes[process as usize];
+            let last = p.last;
+            if p.open.on && self.names.kind(p.open.name) != Kind::Exit {
+                let so_far = last.ns.saturating_sub(p.open.start.ns).max(0);
+                self.keep_open(process, Took::AtLeast(so_far));
+            }
+        }
+        self.calls
+            .sort_by_key(|c| (c.process, c.start.ns, c.at.line));
+    }
+
+    fn keep_open(&mut self, process: u32, took: Took) {
+        let p = &self.processes[process as usize];
+        let waits = self.names.kind(p.open.name) == Kind::Wait;
+        let open = matches!(took, Took::AtLeast(_));
+        if !open && took.ns() < self.worth_ns {
+            return;
+        }
+        self.keep(Call {
+            process,
+            name: p.open.name,
+            start: p.open.start,
+            took,
+            waits,
+            args: super::process::shown(&p.open.args),
+            ret: "".into(),
+            at: p.open.at,
+        });
+    }
+}
