@@ -6,18 +6,19 @@
 //! same bytes under another name or in other chunks give the same result.
 
 pub mod align;
-pub mod bundle;
 mod bootchart;
+pub mod bundle;
 mod console;
-pub mod ingest;
 mod ftrace;
-mod kfi;
+pub mod ingest;
+mod journal;
 mod json;
+mod kfi;
 mod registry;
 pub mod stamps;
 mod stopwatch;
-mod systemd;
 mod strace;
+mod systemd;
 mod text;
 mod trace;
 mod trace_cmd;

@@ -3,11 +3,12 @@
 use crate::bootchart::Bootchart;
 use crate::console::{Console, Stamps};
 use crate::ftrace::Ftrace;
+use crate::journal::Journal;
 use crate::kfi::Kfi;
 use crate::stopwatch::Stopwatch;
+use crate::strace::Strace;
 use crate::systemd::Systemd;
 use crate::trace_cmd::TraceCmd;
-use crate::strace::Strace;
 use crate::{Sniff, Source};
 
 /// How many first bytes of a file [`detect`] should be given.
@@ -16,14 +17,7 @@ pub const HEAD_LEN: usize = 64 * 1024;
 /// All sources, the more particular format first.
 pub fn all() -> &'static [&'static dyn Source] {
     &[
-        &Stamps,
-        &TraceCmd,
-        &Ftrace,
-        &Systemd,
-        &Stopwatch,
-        &Kfi,
-        &Bootchart,
-        &Strace,
+        &Stamps, &TraceCmd, &Ftrace, &Systemd, &Journal, &Stopwatch, &Kfi, &Bootchart, &Strace,
         &Console,
     ]
 }

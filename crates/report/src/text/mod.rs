@@ -23,8 +23,8 @@ mod trials;
 
 pub use before_after::before_after;
 pub use findings::findings;
-pub use inspect::inspected;
 pub use functions::functions;
+pub use inspect::inspected;
 pub use notices::notices;
 pub use spans::{By, spans};
 pub use style::Style;

@@ -32,6 +32,7 @@ mod image;
 mod initcall;
 pub(crate) mod kernel;
 pub(crate) mod line;
+mod log;
 pub(crate) mod out;
 pub(crate) mod printk;
 mod reading;
@@ -41,6 +42,8 @@ mod userspace;
 use bootlap_model::{Severity, Timeline};
 
 pub(crate) use self::line::Cleaner;
+pub(crate) use self::log::KernelLog;
+pub(crate) use self::out::shown;
 pub(crate) use self::reading::Reading;
 
 use self::bootloader::BootLoader;

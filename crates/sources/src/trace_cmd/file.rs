@@ -251,7 +251,7 @@ impl<'f> File<'f> {
         let len = u64::from(plain).min(room);
         let done = match packing {
             Some(Packing::Zstd) => {
-                let mut zstd = ruzstd::decoding::StreamingDecoder::new(packed).ok();
+                let mut zstd = zstd::stream::read::Decoder::new(packed).ok();
                 zstd.as_mut().map(|z| z.take(len).read_to_end(out).is_ok())
             }
             Some(Packing::Zlib) => {
