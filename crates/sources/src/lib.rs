@@ -14,6 +14,7 @@ pub mod ingest;
 mod journal;
 mod json;
 mod kfi;
+mod perf;
 mod registry;
 pub mod stamps;
 mod stopwatch;

@@ -5,6 +5,7 @@ use crate::console::{Console, Stamps};
 use crate::ftrace::Ftrace;
 use crate::journal::Journal;
 use crate::kfi::Kfi;
+use crate::perf::Perf;
 use crate::stopwatch::Stopwatch;
 use crate::strace::Strace;
 use crate::systemd::Systemd;
@@ -17,7 +18,16 @@ pub const HEAD_LEN: usize = 64 * 1024;
 /// All sources, the more particular format first.
 pub fn all() -> &'static [&'static dyn Source] {
     &[
-        &Stamps, &TraceCmd, &Ftrace, &Systemd, &Journal, &Stopwatch, &Kfi, &Bootchart, &Strace,
+        &Stamps,
+        &TraceCmd,
+        &Ftrace,
+        &Systemd,
+        &Journal,
+        &Stopwatch,
+        &Kfi,
+        &Bootchart,
+        &Strace,
+        &Perf,
         &Console,
     ]
 }

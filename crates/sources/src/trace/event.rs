@@ -89,6 +89,8 @@ pub(crate) enum What<'a> {
     SysEnter { name: &'a str, args: &'a str },
     /// A system call has returned.
     SysExit { name: &'a str, ret: &'a str },
+    /// The thread was running, in this function if that is known.
+    Sample { symbol: Option<&'a str> },
     /// A line goes to the kernel's log.
     Printk { text: &'a str },
     /// A program or the kernel wrote a note into the trace.

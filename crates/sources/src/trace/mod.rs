@@ -7,6 +7,7 @@
 //!   `do_one_initcall` the initcalls ([`named_initcalls`]),
 //! - initcalls ([`initcalls`]), processes ([`tasks`]), system calls
 //!   ([`syscalls`]),
+//! - counts of samples ([`samples`]),
 //! - marks of what is rare, counts of what is not ([`others`]).
 
 mod calls;
@@ -14,6 +15,7 @@ mod event;
 mod initcalls;
 mod named_initcalls;
 mod others;
+mod samples;
 mod syscalls;
 mod tally;
 mod tasks;
@@ -25,6 +27,7 @@ pub(crate) use self::event::{Event, Function, Task, What};
 use self::calls::{Calls, Returned};
 use self::initcalls::Initcalls;
 use self::others::Others;
+use self::samples::Programs;
 use self::syscalls::Syscalls;
 use self::tasks::{Moment, Tasks};
 use crate::text::Sheet;
@@ -38,6 +41,7 @@ pub(crate) struct Recording {
     tasks: Tasks,
     syscalls: Syscalls,
     others: Others,
+    programs: Programs,
     last_ns: i64,
 }
 
@@ -52,6 +56,7 @@ impl Recording {
             tasks: Tasks::default(),
             syscalls: Syscalls::default(),
             others: Others::default(),
+            programs: Programs::default(),
             last_ns: i64::MIN,
         }
     }
@@ -184,6 +189,10 @@ impl Recording {
             }
             What::SysEnter { name, args } => self.syscalls.enter(this, (name, args), now, sheet),
             What::SysExit { name, ret } => self.syscalls.exit(this, (name, ret), now, sheet),
+            What::Sample { symbol } => {
+                self.programs.add(this.comm, now);
+                self.tasks.sampled(this, symbol, now, sheet);
+            }
             What::Printk { text } => self.others.printk(text, now, sheet),
             What::Note { text } => self.others.note(text, now, sheet),
             What::Enter { name } => self.others.enter(name, now, sheet),
@@ -206,6 +215,7 @@ impl Recording {
         self.tasks.finish(self.last_ns, sheet);
         self.syscalls.finish(sheet);
         self.others.finish(sheet);
+        self.programs.finish(sheet);
     }
 }
 

@@ -4,6 +4,7 @@
 //! that of the program it executed. One whose fork was not recorded begins
 //! where it is first spoken of, and says so (`began`). `cpu_us` is the time
 //! between being switched to and away from, where `sched_switch` is recorded.
+//! A thread that was only sampled is shown from the first to the last sample.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -14,6 +15,7 @@ use bootlap_model::{
 
 use super::cut;
 use super::event::Task;
+use super::samples::Samples;
 use crate::text::Sheet;
 
 /// As many as a kernel has by default at a time, eight times over.
@@ -21,6 +23,8 @@ const MAX_TASKS: usize = 1 << 18;
 const MAX_CPUS: usize = 8_192;
 /// Distinct programs that other evidence may know.
 const MAX_PROGRAMS: usize = 4_096;
+/// perf tells of a fork by a record and by a tracepoint.
+const SAME_FORK_NS: i64 = 1_000_000;
 /// `TASK_COMM_LEN` without its NUL.
 const COMM_LEN: usize = 15;
 
@@ -36,7 +40,11 @@ struct Known {
     span: SpanId,
     comm: Sym,
     ended: bool,
+    /// It was not only sampled.
+    told: bool,
+    forked_ns: Option<i64>,
     cpu_ns: Option<i64>,
+    samples: Samples,
     extra: Vec<(&'static str, Sym)>,
 }
 
@@ -62,12 +70,24 @@ impl Tasks {
         sheet: &mut Sheet<'_>,
     ) {
         let parent_span = self.seen(parent, now, sheet).map(|p| self.all[p].span);
-        // A number that is used again: the end of the first was not seen.
-        self.by_pid.remove(&child.pid);
+        if let Some(&known) = self.by_pid.get(&child.pid) {
+            let forked_ns = self.all[known].forked_ns;
+            let again = forked_ns.is_some_and(|ns| now.at.ns.saturating_sub(ns) < SAME_FORK_NS);
+            if again && !self.all[known].ended {
+                return self.rename(known, child.comm, sheet);
+            }
+            // The number is used again: the end of the first was not seen.
+            if !self.all[known].ended {
+                span_mut(self.all[known].span, sheet).end = SpanEnd::Unknown;
+                self.all[known].ended = true;
+            }
+            self.by_pid.remove(&child.pid);
+        }
         let ppid = parent.pid.to_string();
         let Some(new) = self.add(child, &[("ppid", &ppid)], now, sheet) else {
             return;
         };
+        self.all[new].forked_ns = Some(now.at.ns);
         if let Some(parent) = parent_span {
             let child = self.all[new].span;
             sheet.timeline.link(parent, child, LinkKind::Spawns);
@@ -86,10 +106,36 @@ impl Tasks {
         }
         if let Some(&known) = self.by_pid.get(&task.pid) {
             self.rename(known, task.comm, sheet);
+            self.all[known].told = true;
             return Some(known);
         }
         let args = [("began", "before it was first seen")];
         self.add(task, &args, now, sheet)
+    }
+
+    /// `task` was running, in `symbol`.
+    pub(crate) fn sampled(
+        &mut self,
+        task: Task<'_>,
+        symbol: Option<&str>,
+        now: &Moment,
+        sheet: &mut Sheet<'_>,
+    ) {
+        if task.pid == 0 {
+            return;
+        }
+        let known = match self.by_pid.get(&task.pid) {
+            Some(&known) => known,
+            None => match self.add(task, &[], now, sheet) {
+                Some(new) => {
+                    self.all[new].told = false;
+                    new
+                }
+                None => return,
+            },
+        };
+        let symbol = symbol.map(|s| sheet.sym(s));
+        self.all[known].samples.add(now.at, symbol);
     }
 
     /// If `task` is known, it has this name.
@@ -192,6 +238,19 @@ impl Tasks {
             if let Some(ns) = known.cpu_ns {
                 args.push((sheet.sym("cpu_us"), sheet.sym(&(ns / 1_000).to_string())));
             }
+            if let Some(last) = known.samples.last {
+                if !known.told {
+                    let seen = sheet.sym("first to last sample");
+                    args.push((sheet.sym("seen"), seen));
+                    span_mut(known.span, sheet).end = SpanEnd::At(last);
+                }
+                let count = known.samples.count.to_string();
+                args.push((sheet.sym("samples"), sheet.sym(&count)));
+                let hot = known.samples.hot(sheet);
+                if !hot.is_empty() {
+                    args.push((sheet.sym("hot"), sheet.sym(&hot)));
+                }
+            }
             let span = span_mut(known.span, sheet);
             span.name = known.comm;
             span.args.extend(args);
@@ -229,7 +288,10 @@ impl Tasks {
             span,
             comm: sheet.sym(comm),
             ended: false,
+            told: true,
+            forked_ns: None,
             cpu_ns: None,
+            samples: Samples::default(),
             extra: Vec::new(),
         });
         self.by_pid.insert(task.pid, self.all.len() - 1);
