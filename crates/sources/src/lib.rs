@@ -15,6 +15,8 @@ mod journal;
 mod json;
 mod kfi;
 mod perf;
+mod logic;
+mod pins;
 mod registry;
 pub mod stamps;
 mod stopwatch;
@@ -23,6 +25,7 @@ mod systemd;
 mod text;
 mod trace;
 mod trace_cmd;
+mod vcd;
 mod watch;
 
 use std::io::{self, BufRead};

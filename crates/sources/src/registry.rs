@@ -10,6 +10,8 @@ use crate::stopwatch::Stopwatch;
 use crate::strace::Strace;
 use crate::systemd::Systemd;
 use crate::trace_cmd::TraceCmd;
+use crate::logic::Logic;
+use crate::vcd::Vcd;
 use crate::{Sniff, Source};
 
 /// How many first bytes of a file [`detect`] should be given.
@@ -28,6 +30,8 @@ pub fn all() -> &'static [&'static dyn Source] {
         &Bootchart,
         &Strace,
         &Perf,
+        &Vcd,
+        &Logic,
         &Console,
     ]
 }

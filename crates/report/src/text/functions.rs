@@ -107,7 +107,7 @@ fn remarks(all: &[CallStats], page: &mut Page<'_>) {
     if endless > 0 {
         let calls = count(endless);
         text.push_str(&format!(
-            "; {calls} calls have no known end, and so no time"
+            "; calls without a known end, which have no time: {calls}"
         ));
     }
     page.blank();
@@ -181,8 +181,8 @@ mod tests {
               5 of 7 shown: the longest
 
               time: with all that it called and slept, recursion once; local: in itself;
-              sleep: off the CPU or idle; → the callee that took most; 1 calls have no known
-              end, and so no time
+              sleep: off the CPU or idle; → the callee that took most; calls without a known
+              end, which have no time: 1
         "#]]
         .assert_eq(&text);
     }

@@ -45,9 +45,9 @@ pub(crate) use self::line::Cleaner;
 pub(crate) use self::log::KernelLog;
 pub(crate) use self::out::shown;
 pub(crate) use self::reading::Reading;
+pub(crate) use self::session::Session;
 
 use self::bootloader::BootLoader;
-use self::session::Session;
 use crate::stamps::{self, Header, HeaderError, OpenError, Reader, Record};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
 

@@ -154,7 +154,8 @@ impl<'o> Out<'o> {
         self.wire.map(|w| self.timeline.clock(w).kind)
     }
 
-    /// Whether the stamps are of a host, whose recording can begin late.
+    /// Whether the stamps are of a host or an analyser, whose recording can
+    /// begin late.
     pub(crate) fn is_host_clock(&self) -> bool {
         self.wire_kind()
             .is_some_and(|kind| kind != ClockKind::QemuVirtual)

@@ -1,6 +1,6 @@
 //! One read of a console: lines in, events out.
 
-use bootlap_model::{Evidence, FileId, Milestone, Severity, Stamp, Timeline};
+use bootlap_model::{ClockId, Evidence, FileId, Milestone, Severity, Stamp, Timeline};
 
 use super::line::{Line, Splitter};
 use super::out::{Kept, Out};
@@ -26,17 +26,37 @@ impl<'t> Session<'t> {
     ) -> Self {
         let file = timeline.add_file(label, source);
         let wire = clock.map(|c| timeline.add_clock(c.kind(), c.simulated(), file));
-        let mut kept = Kept::new(timeline, file, wire);
-        let splitter = Splitter::new();
+        let mut session = Self::start(timeline, hints, file, wire);
         if let Some(clock) = clock {
-            let zero = clock.stamp(0, 0);
-            let mut out = Out::new(timeline, &mut kept);
-            out.wire_milestone(Milestone::PowerOn, Some(zero), splitter.here(file));
+            let (here, zero) = (session.here(), clock.stamp(0, 0));
+            let mut out = Out::new(session.timeline, &mut session.kept);
+            out.wire_milestone(Milestone::PowerOn, Some(zero), here);
         }
+        session
+    }
+
+    /// Begins to read a console that other evidence contains, with stamps on a
+    /// clock of that evidence, whose zero is not power-on.
+    pub(crate) fn on_clock(
+        timeline: &'t mut Timeline,
+        hints: &'t Hints,
+        (label, source): (&str, &str),
+        wire: ClockId,
+    ) -> Self {
+        let file = timeline.add_file(label, source);
+        Self::start(timeline, hints, file, Some(wire))
+    }
+
+    fn start(
+        timeline: &'t mut Timeline,
+        hints: &'t Hints,
+        file: FileId,
+        wire: Option<ClockId>,
+    ) -> Self {
         Self {
+            kept: Kept::new(timeline, file, wire),
             timeline,
-            kept,
-            splitter,
+            splitter: Splitter::new(),
             reading: Reading::new(hints),
         }
     }

@@ -1,5 +1,6 @@
 //! The sources from outside: fixtures, and whatever bytes chance makes.
 
 mod arbitrary;
+mod arbitrary_signals;
 mod fixtures;
 mod support;
