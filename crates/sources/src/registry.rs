@@ -6,6 +6,14 @@ use crate::ftrace::Ftrace;
 use crate::journal::Journal;
 use crate::kfi::Kfi;
 use crate::perf::Perf;
+use crate::boot_data::BootData;
+use crate::bootstage::Bootstage;
+use crate::bootstat::Bootstat;
+use crate::cbmem::Cbmem;
+use crate::efi::Efi;
+use crate::fpdt::Fpdt;
+use crate::getprop::Getprop;
+use crate::slimboot::Slimboot;
 use crate::stopwatch::Stopwatch;
 use crate::strace::Strace;
 use crate::systemd::Systemd;
@@ -32,6 +40,14 @@ pub fn all() -> &'static [&'static dyn Source] {
         &Perf,
         &Vcd,
         &Logic,
+        &BootData,
+        &Bootstage,
+        &Cbmem,
+        &Slimboot,
+        &Fpdt,
+        &Efi,
+        &Getprop,
+        &Bootstat,
         &Console,
     ]
 }

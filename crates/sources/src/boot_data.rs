@@ -1,0 +1,302 @@
+//! What `grab-boot-data.sh` collects for the boot-time special interest
+//! group: a description of the machine, and its kernel log.
+//!
+//! ```text
+//! === Machine Info ==============================
+//! == UPTIME ==
+//!  10:15:03 up 2 min,  1 user,  load average: 0.52, 0.31, 0.12
+//!
+//! == GRAB-BOOT-DATA INFO ==
+//! GBD_ARGS="-x -l mylab -m beagleplay"
+//! GBD_VERSION="1.5"
+//!
+//! == KERNEL MESSAGES ==
+//! [    0.000000] Booting Linux on physical CPU 0x0000000000 [0x410fd034]
+//! ```
+//!
+//! Sections between lines of `== NAME ==`. Times are in two of them: SYSTEMD
+//! INFO (`systemd-analyze`, a rule, `systemd-analyze blame`) and KERNEL
+//! MESSAGES (`dmesg`); each is read as such a file of its own would be
+//! ([`reader_of`]). The others describe the machine ([`Machine`]).
+//!
+//! | version | quirk |
+//! | --- | --- |
+//! | 1.0 | `ARGS=` in place of `GBD_ARGS=`, no lab and machine |
+//! | 1.3 | `ps` without `-A` |
+//! | 1.4 | SYSTEMD INFO, behind the kernel's messages; since 1.5 before them |
+//! | older and newer | MODULES, INTERRUPTS; an END |
+
+use bootlap_model::{ClockKind, Evidence, Severity, Timeline};
+
+use crate::console::Console;
+use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::{Hints, Input, Sniff, Source, SourceError, SourceInfo};
+
+/// The source.
+pub(crate) struct BootData;
+
+static INFO: SourceInfo = SourceInfo {
+    name: "boot-data",
+    title: "what grab-boot-data.sh collected",
+    looks_like: "`=== Machine Info`, then sections of `== NAME ==`",
+};
+
+impl Source for BootData {
+    fn info(&self) -> &'static SourceInfo {
+        &INFO
+    }
+
+    fn sniff(&self, head: &[u8]) -> Sniff {
+        let told =
+            |l: &[u8]| l.starts_with(b"=== Machine Info ===") || l == b"== GRAB-BOOT-DATA INFO ==";
+        match text::count_lines(head, 2000, told) {
+            (0, _) => Sniff::NO,
+            _ => Sniff::percent(98),
+        }
+    }
+
+    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+        let mut sections = Sections {
+            hints: input.hints,
+            name: String::new(),
+            reader: None,
+            machine: Machine::default(),
+            clocks_before: out.clocks.len(),
+        };
+        text::read(input, &INFO, out, &mut sections)
+    }
+}
+
+/// Who reads a section that has times in it.
+fn reader_of<'h>(section: &str, hints: &'h Hints) -> Option<Box<dyn Reader + 'h>> {
+    match section {
+        "KERNEL MESSAGES" => Some(Box::new(AsConsole::new(hints))),
+        _ => None,
+    }
+}
+
+/// The name of a section that begins.
+fn section(line: &str) -> Option<&str> {
+    let name = line.strip_prefix("== ")?.trim_end().strip_suffix(" ==")?;
+    (!name.is_empty() && !name.contains('=')).then_some(name)
+}
+
+struct Sections<'h> {
+    hints: &'h Hints,
+    /// The section that is being read.
+    name: String,
+    /// Who reads it, if it has times.
+    reader: Option<Box<dyn Reader + 'h>>,
+    machine: Machine,
+    clocks_before: usize,
+}
+
+impl Sections<'_> {
+    fn end(&mut self, sheet: &mut Sheet<'_>) {
+        if let Some(mut reader) = self.reader.take() {
+            reader.finish(sheet);
+        }
+    }
+}
+
+impl Reader for Sections<'_> {
+    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+        if let Some(name) = section(line.str()) {
+            self.end(sheet);
+            self.reader = reader_of(name, self.hints);
+            name.clone_into(&mut self.name);
+            return Ok(());
+        }
+        if let Some(reader) = &mut self.reader {
+            return reader.line(line, sheet);
+        }
+        self.machine.line(&self.name, line, sheet)
+    }
+
+    fn blank(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) {
+        if let Some(reader) = &mut self.reader {
+            reader.blank(line, sheet);
+        }
+    }
+
+    fn finish(&mut self, sheet: &mut Sheet<'_>) {
+        self.end(sheet);
+        self.machine.write(self.clocks_before, sheet);
+    }
+}
+
+/// Sections that describe the machine: all their lines are understood, and
+/// few are needed.
+const OF_MACHINE: [&str; 15] = [
+    "",
+    "UPTIME",
+    "GRAB-BOOT-DATA INFO",
+    "Kernel Info",
+    "OS",
+    "MEMORY",
+    "DISK USAGE",
+    "MOUNTS",
+    "PROCESSES",
+    "INTERRUPTS",
+    "MODULES",
+    "CORES",
+    "CONFIG",
+    "END",
+    "NOTES",
+];
+
+/// What is known of the machine.
+#[derive(Default)]
+struct Machine {
+    memory_kb: Option<(u64, Evidence)>,
+    cpus: u32,
+    bogomips: f64,
+    cores_at: Option<Evidence>,
+}
+
+impl Machine {
+    fn line(&mut self, section: &str, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+        let text = line.str();
+        match section {
+            "Kernel Info" => command_line(text, line.at, sheet),
+            "CONFIG" => config(text, line.at, sheet),
+            "MEMORY" => self.memory(text, line.at),
+            "CORES" => self.core(text, line.at),
+            "SYSTEMD INFO" if text.starts_with("NOTE: systemd-analyze is not present") => {}
+            known if OF_MACHINE.contains(&known) => {}
+            _ => {
+                return Err(Skip {
+                    code: "section-without-reader",
+                    severity: Severity::Notice,
+                    remedy: "nothing reads these sections: put one into a file of its own if it has times",
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// `Mem:       32504388     2978444 …` in kB.
+    fn memory(&mut self, text: &str, at: Evidence) {
+        let mut words = text.split_whitespace();
+        if words.next() == Some("Mem:")
+            && let Some(kb) = words.next().and_then(|w| w.parse().ok())
+        {
+            self.memory_kb.get_or_insert((kb, at));
+        }
+    }
+
+    /// `/proc/cpuinfo`: `processor : 0`, `BogoMIPS : 200.00`.
+    fn core(&mut self, text: &str, at: Evidence) {
+        let Some((key, value)) = text.split_once(':') else {
+            return;
+        };
+        match key.trim() {
+            "processor" => {
+                self.cpus = self.cpus.saturating_add(1);
+                self.cores_at.get_or_insert(at);
+            }
+            "BogoMIPS" | "bogomips" => {
+                let value: f64 = value.trim().parse().unwrap_or(0.0);
+                self.bogomips += if value.is_finite() { value } else { 0.0 };
+            }
+            _ => {}
+        }
+    }
+
+    /// What is true of all of the boot goes onto the clock of its kernel log.
+    fn write(&self, clocks_before: usize, sheet: &mut Sheet<'_>) {
+        let mut clocks = sheet.timeline.clock_ids().skip(clocks_before);
+        let is_log = |c: &_| sheet.timeline.clock(*c).kind == ClockKind::KernelPrintk;
+        let Some(clock) = clocks.find(is_log) else {
+            return;
+        };
+        if let Some((kb, at)) = self.memory_kb {
+            sheet.counter(clock, ("memory in all", "kB"), vec![(0, kb as f64)], at);
+        }
+        let Some(at) = self.cores_at else { return };
+        let cpus = vec![(0, f64::from(self.cpus))];
+        sheet.counter(clock, ("CPUs", "CPUs"), cpus, at);
+        if self.bogomips > 0.0 {
+            let samples = vec![(0, self.bogomips)];
+            sheet.counter(clock, ("speed of all CPUs", "BogoMIPS"), samples, at);
+        }
+    }
+}
+
+/// Says what the command line left out.
+fn command_line(text: &str, at: Evidence, sheet: &mut Sheet<'_>) {
+    if let Some(line) = text.strip_prefix("KERNEL_CMDLINE=")
+        && !line.contains("initcall_debug")
+    {
+        sheet.notice(
+            "no-initcall-debug",
+            Severity::Notice,
+            at,
+            "the kernel was not told to time its initcalls: boot with `quiet initcall_debug log_buf_len=10M`, and grab again",
+        );
+    }
+}
+
+/// Says what the kernel was built without.
+fn config(text: &str, at: Evidence, sheet: &mut Sheet<'_>) {
+    match text.trim() {
+        "# CONFIG_PRINTK_TIME is not set" => sheet.notice(
+            "no-times-in-log",
+            Severity::Notice,
+            at,
+            "the kernel's log has no times by default: boot with `printk.time=1`, or set CONFIG_PRINTK_TIME",
+        ),
+        "# CONFIG_KALLSYMS is not set" => sheet.notice(
+            "no-names-of-functions",
+            Severity::Notice,
+            at,
+            "initcalls are numbers in this kernel's log: set CONFIG_KALLSYMS to see their names",
+        ),
+        _ => {}
+    }
+}
+
+/// Reads a section as a console of its own.
+struct AsConsole<'h> {
+    hints: &'h Hints,
+    bytes: Vec<u8>,
+}
+
+impl<'h> AsConsole<'h> {
+    fn new(hints: &'h Hints) -> Self {
+        let bytes = Vec::new();
+        Self { hints, bytes }
+    }
+}
+
+impl Reader for AsConsole<'_> {
+    fn line(&mut self, line: &Line<'_>, _sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+        self.bytes.extend_from_slice(line.text);
+        self.bytes.push(b'\n');
+        Ok(())
+    }
+
+    fn finish(&mut self, sheet: &mut Sheet<'_>) {
+        let input = Input {
+            label: "kernel messages",
+            bytes: &mut &self.bytes[..],
+            hints: self.hints,
+        };
+        // Bytes in memory can be read, and any text is a console.
+        let _ = Console.read(input, sheet.timeline);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections() {
+        assert_eq!(section("== KERNEL MESSAGES =="), Some("KERNEL MESSAGES"));
+        assert_eq!(section("== OS == "), Some("OS"));
+        for bad in ["=== Machine Info ======", "== X", "==  ==", "x == y =="] {
+            assert_eq!(section(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! The times that EFI boot loaders leave in EFI variables.
+//!
+//! ```text
+//! $ xxd /sys/firmware/efi/efivars/LoaderTimeInitUSec-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f
+//! 00000000: 0600 0000 3800 3300 3400 3600 3400 3100  ....8.3.4.6.4.1.
+//! 00000010: 3100 0000                                1...
+//! ```
+//!
+//! Written by systemd-boot and systemd's EFI stub (GRUB, rEFInd and others do
+//! so, too): `LoaderTimeInitUSec` when the loader begins, `LoaderTimeExecUSec`
+//! when it starts the kernel, `LoaderTimeMenuUSec` when its menu was left. µs
+//! of the processor's counter, in decimal, as UTF-16; in efivarfs behind four
+//! bytes of attributes. Also as text: `efivar -p`, dumps with the file's name,
+//! `LoaderTimeInitUSec=8346411`.
+//!
+//! Only the name tells which of them a file is. The counter is not reset by
+//! some warm reboots: the firmware then seems to take as long as the machine
+//! was up before.
+
+use std::io::Read;
+
+use bootlap_model::{
+    ClockKind, Evidence, Milestone, Severity, SpanEnd, Stamp, Timeline, TrackKind,
+};
+
+use crate::binary::{self, Order};
+use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::{Input, Sniff, Source, SourceError, SourceInfo};
+
+/// The source.
+pub(crate) struct Efi;
+
+static INFO: SourceInfo = SourceInfo {
+    name: "efi",
+    title: "times that an EFI boot loader left",
+    looks_like: "the EFI variables LoaderTimeInitUSec and LoaderTimeExecUSec",
+};
+
+const UNIT_NS: i64 = 1_000;
+
+/// Four bytes of attributes, 20 digits, a NUL.
+const MAX_VARIABLE: u64 = 4 + 2 * 21;
+
+/// No firmware takes ten minutes.
+const TOO_LONG_NS: i64 = 600_000_000_000;
+
+impl Source for Efi {
+    fn info(&self) -> &'static SourceInfo {
+        &INFO
+    }
+
+    fn sniff(&self, head: &[u8]) -> Sniff {
+        if variable(head).is_some() {
+            return Sniff::percent(95);
+        }
+        let named = |l: &[u8]| Which::of(text::valid(l)).is_some();
+        let known =
+            |l: &[u8]| named(l) || hex(text::valid(l)).is_some() || is_frame(text::valid(l));
+        let (known, all) = text::count_lines(head, 100, known);
+        let (named, _) = text::count_lines(head, 100, named);
+        match named {
+            0 => Sniff::NO,
+            _ if known * 2 >= all => Sniff::SURE,
+            _ => Sniff::MAYBE,
+        }
+    }
+
+    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+        part(input, None, out, &mut Times::default(), true)
+    }
+
+    fn reads_together(&self) -> bool {
+        true
+    }
+
+    fn read_parts(&self, parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
+        let mut times = Times::default();
+        let count = parts.len();
+        for (i, input) in parts.into_iter().enumerate() {
+            let which = Which::of(input.label);
+            part(input, which, out, &mut times, i + 1 == count)?;
+        }
+        Ok(())
+    }
+}
+
+fn part(
+    input: Input<'_>,
+    which: Option<Which>,
+    out: &mut Timeline,
+    times: &mut Times,
+    last: bool,
+) -> Result<(), SourceError> {
+    let mut sheet = Sheet::new(out, input.label, INFO.name);
+    let head = binary::head(input.bytes, MAX_VARIABLE + 1)?;
+    if let Some(us) = variable(&head) {
+        let at = Evidence {
+            file: sheet.file,
+            start: 0,
+            end: head.len() as u64,
+            line: 1,
+        };
+        sheet.count_lines(1);
+        if let Err(skip) = times.add(which, us, at) {
+            sheet.skip(at, skip);
+        }
+    } else {
+        let mut reader = Dump {
+            times,
+            which,
+            bytes: Vec::new(),
+            at: None,
+        };
+        let mut whole = head.chain(&mut *input.bytes);
+        text::lines(&mut whole, sheet.file, |line, cut| {
+            sheet.take(line, cut, &mut reader);
+        })?;
+        reader.finish(&mut sheet);
+    }
+    if last {
+        times.write(&mut sheet);
+    }
+    sheet.finish();
+    Ok(())
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Which {
+    Init,
+    Menu,
+    Exec,
+}
+
+const NAMES: [(Which, &str, &str); 3] = [
+    (Which::Init, "LoaderTimeInitUSec", "boot loader begins"),
+    (Which::Menu, "LoaderTimeMenuUSec", "boot menu is left"),
+    (
+        Which::Exec,
+        "LoaderTimeExecUSec",
+        "boot loader starts the kernel",
+    ),
+];
+
+impl Which {
+    fn of(name: &str) -> Option<Self> {
+        let known = NAMES.iter().find(|(_, known, _)| name.contains(known));
+        known.map(|(which, ..)| *which)
+    }
+}
+
+/// What was read of one boot.
+#[derive(Default)]
+struct Times(Vec<(Which, i64, Evidence)>);
+
+impl Times {
+    fn add(&mut self, which: Option<Which>, us: u64, at: Evidence) -> Result<(), Skip> {
+        let which = which.ok_or(Skip::lost(
+            "which-variable",
+            "only the name of an EFI variable tells what its time is of: keep the names, and give the files of one folder together",
+        ))?;
+        let ns = i64::try_from(us)
+            .ok()
+            .and_then(|us| us.checked_mul(UNIT_NS));
+        let ns = ns.ok_or(Skip::lost(
+            "impossible-time",
+            "these times are longer than any boot: is the variable what it seems to be?",
+        ))?;
+        if self.0.iter().any(|(known, ..)| *known == which) {
+            return Err(Skip::lost(
+                "time-given-twice",
+                "there are two times for one moment, and only the first was used: read one boot at a time",
+            ));
+        }
+        self.0.push((which, ns, at));
+        Ok(())
+    }
+
+    fn get(&self, which: Which) -> Option<(Stamp, Evidence)> {
+        let found = self.0.iter().find(|(w, ..)| *w == which);
+        found.map(|(_, ns, at)| (Stamp::new(*ns, UNIT_NS as u32), *at))
+    }
+
+    fn write(&self, sheet: &mut Sheet<'_>) {
+        if self.0.is_empty() {
+            return;
+        }
+        let clock = sheet.clock(ClockKind::Firmware);
+        for (which, _, name) in NAMES {
+            if let Some((stamp, at)) = self.get(which) {
+                sheet.mark(clock, stamp, name, at);
+            }
+        }
+        let (init, exec) = (self.get(Which::Init), self.get(Which::Exec));
+        if let Some((begin, at)) = init {
+            sheet.milestone(clock, begin, Milestone::FirmwareDone, at);
+            sheet.milestone(clock, begin, Milestone::BootloaderStart, at);
+            let track = (TrackKind::Firmware, "firmware");
+            let zero = Stamp::new(0, UNIT_NS as u32);
+            sheet.span(
+                clock,
+                track,
+                "firmware",
+                (zero, SpanEnd::At(begin)),
+                &[],
+                at,
+            );
+            if begin.ns > TOO_LONG_NS {
+                sheet.notice(
+                    "counter-not-reset",
+                    Severity::Notice,
+                    at,
+                    "the processor's counter was not reset by a warm reboot, so the firmware seems to take too long: switch the machine off and on, and read the times again",
+                );
+            }
+        }
+        if let Some((end, at)) = exec {
+            sheet.milestone(clock, end, Milestone::BootloaderHandover, at);
+        }
+        if let (Some((begin, at)), Some((end, _))) = (init, exec) {
+            let track = (TrackKind::Bootloader, "boot loader");
+            sheet.span(
+                clock,
+                track,
+                "boot loader",
+                (begin, SpanEnd::At(end)),
+                &[],
+                at,
+            );
+        }
+    }
+}
+
+/// The number in a variable as efivarfs shows it.
+fn variable(bytes: &[u8]) -> Option<u64> {
+    const ATTRIBUTES: u32 = 0x7f;
+    let attributes = binary::u32_at(bytes, 0, Order::Little)?;
+    let is_variable = attributes != 0 && attributes <= ATTRIBUTES;
+    (is_variable && bytes.len() as u64 <= MAX_VARIABLE).then(|| utf16_number(&bytes[4..]))?
+}
+
+/// Decimal digits in UTF-16, with or without a NUL behind them.
+fn utf16_number(bytes: &[u8]) -> Option<u64> {
+    let digits = bytes.strip_suffix(&[0, 0]).unwrap_or(bytes);
+    if digits.is_empty() || !digits.len().is_multiple_of(2) {
+        return None;
+    }
+    digits.chunks_exact(2).try_fold(0u64, |n, pair| {
+        let digit =
+            (pair[1] == 0 && pair[0].is_ascii_digit()).then(|| u64::from(pair[0] - b'0'))?;
+        n.checked_mul(10)?.checked_add(digit)
+    })
+}
+
+/// Reads dumps and `name=number`.
+struct Dump<'t> {
+    times: &'t mut Times,
+    which: Option<Which>,
+    bytes: Vec<u8>,
+    at: Option<Evidence>,
+}
+
+impl Dump<'_> {
+    /// What was dumped up to here.
+    fn end(&mut self, sheet: &mut Sheet<'_>) {
+        let bytes = std::mem::take(&mut self.bytes);
+        let Some(at) = self.at.take() else { return };
+        let added = match variable(&bytes).or_else(|| utf16_number(&bytes)) {
+            Some(us) => self.times.add(self.which, us, at),
+            None => Err(UNKNOWN),
+        };
+        if let Err(skip) = added {
+            sheet.skip(at, skip);
+        }
+    }
+}
+
+const UNKNOWN: Skip = Skip::unknown(
+    "expected `LoaderTimeInitUSec=8346411`, or the name of the variable and a dump of its bytes",
+);
+
+impl Reader for Dump<'_> {
+    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+        let text = line.str().trim();
+        if let Some(bytes) = hex(text) {
+            if self.bytes.len() as u64 <= MAX_VARIABLE {
+                self.bytes.extend(bytes);
+            }
+            self.at.get_or_insert(line.at);
+            return Ok(());
+        }
+        self.end(sheet);
+        let which = Which::of(text);
+        let value = text.rsplit([':', '=', ' ', '\t']).next();
+        let us = value.and_then(|v| v.trim_matches('"').parse().ok());
+        match (which, us) {
+            (Some(which), Some(us)) => self.times.add(Some(which), us, line.at),
+            (None, Some(us)) if value == Some(text) => {
+                self.times.add(self.which.take(), us, line.at)
+            }
+            (Some(which), None) => {
+                self.which = Some(which);
+                Ok(())
+            }
+            _ if is_frame(text) => Ok(()),
+            _ => Err(UNKNOWN),
+        }
+    }
+
+    fn finish(&mut self, sheet: &mut Sheet<'_>) {
+        self.end(sheet);
+    }
+}
+
+/// What `efivar -p` prints around the value, and the ends of dumps.
+fn is_frame(text: &str) -> bool {
+    let text = text.trim();
+    [
+        "GUID:",
+        "Name:",
+        "Attributes:",
+        "Value:",
+        "Non-Volatile",
+        "Boot Service",
+        "Runtime Service",
+    ]
+    .iter()
+    .any(|w| text.starts_with(w))
+        || (text.len() == 8 && text.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+/// The bytes of a line of `hexdump -C`, `xxd` or `efivar -p`.
+fn hex(text: &str) -> Option<Vec<u8>> {
+    let (offset, rest) = text.split_once([' ', ':'])?;
+    let is_offset = offset.len() == 8 && offset.bytes().all(|b| b.is_ascii_hexdigit());
+    if !is_offset {
+        return None;
+    }
+    // The text column is behind a bar, or behind two spaces (xxd).
+    let rest = rest.split('|').next()?.trim_start_matches([' ', ':']);
+    let words = rest.split_whitespace();
+    let mut bytes = Vec::new();
+    for word in words {
+        let even = word.len() == 2 || word.len() == 4;
+        if !even || !word.bytes().all(|b| b.is_ascii_hexdigit()) || bytes.len() >= 16 {
+            break;
+        }
+        let pairs = word.as_bytes().chunks_exact(2);
+        bytes.extend(pairs.filter_map(|p| u8::from_str_radix(text::valid(p), 16).ok()));
+    }
+    (!bytes.is_empty()).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn utf16(text: &str) -> Vec<u8> {
+        text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+    }
+
+    #[test]
+    fn variables() {
+        let with = |text| [&[6, 0, 0, 0][..], &utf16(text)].concat();
+        assert_eq!(variable(&with("8346411\0")), Some(8_346_411));
+        assert_eq!(variable(&with("1")), Some(1));
+        for bad in ["", "\0", "1x", "99999999999999999999", "1\0x"] {
+            assert_eq!(variable(&with(bad)), None, "{bad:?}");
+        }
+        assert_eq!(variable(&[0; 6]), None);
+        assert_eq!(variable(b"1234567"), None);
+    }
+
+    #[test]
+    fn dumps() {
+        let xxd = "00000000: 0600 0000 3800 3300  ....8.3.";
+        assert_eq!(hex(xxd), Some(vec![6, 0, 0, 0, 0x38, 0, 0x33, 0]));
+        let canonical = "00000000  31 00 32 00 00 00  |1.2...|";
+        assert_eq!(hex(canonical), Some(vec![0x31, 0, 0x32, 0, 0, 0]));
+        assert_eq!(hex("12 34"), None);
+    }
+}

@@ -1,0 +1,289 @@
+//! ACPI's firmware performance data: when UEFI got to which point.
+//!
+//! ```text
+//! $ grep . /sys/firmware/acpi/fpdt/boot/*
+//! /sys/firmware/acpi/fpdt/boot/bootloader_launch_ns:8346411360
+//! /sys/firmware/acpi/fpdt/boot/bootloader_load_ns:8346002270
+//! /sys/firmware/acpi/fpdt/boot/exitbootservice_end_ns:9527181300
+//! /sys/firmware/acpi/fpdt/boot/exitbootservice_start_ns:9518300140
+//! /sys/firmware/acpi/fpdt/boot/firmware_start_ns:103226450
+//! ```
+//!
+//! ns of a counter that begins at the processor's reset; 0 where the firmware
+//! did not write a time down (no UEFI boot loader). Shapes:
+//!
+//! - those files, one number each, named by their parts (Linux 5.12 on x86,
+//!   6.2 on arm64), or as text with their names ([`text`]);
+//! - the boot performance table itself (`FBPT`), from memory; in firmware made
+//!   with EDK II's performance library it has all drivers, too ([`table`]);
+//! - the `FPDT` table of `acpidump` or `/sys/firmware/acpi/tables/FPDT`, raw
+//!   or disassembled. It only tells where the other one is.
+//!
+//! A reset that does not stop the counter (some warm reboots) makes all times
+//! too long by the last uptime.
+
+mod table;
+mod text;
+
+use std::io::Read;
+
+use bootlap_model::{
+    ClockKind, Evidence, Milestone, Severity, SpanEnd, Stamp, Timeline, TrackKind,
+};
+
+use crate::text::{self as lines, Sheet};
+use crate::{HEAD_LEN, Input, Sniff, Source, SourceError, SourceInfo, binary};
+
+/// The source.
+pub(crate) struct Fpdt;
+
+static INFO: SourceInfo = SourceInfo {
+    name: "fpdt",
+    title: "UEFI's firmware performance data",
+    looks_like: "the FPDT or FBPT table, or the numbers of /sys/firmware/acpi/fpdt/boot",
+};
+
+/// Real tables have some 100 KiB.
+const LIMIT: u64 = 16 << 20;
+
+/// No firmware takes an hour.
+const TOO_LONG_NS: i64 = 3_600_000_000_000;
+
+impl Source for Fpdt {
+    fn info(&self) -> &'static SourceInfo {
+        &INFO
+    }
+
+    fn sniff(&self, head: &[u8]) -> Sniff {
+        if table::is_table(head) {
+            return Sniff::CERTAIN;
+        }
+        text::sniff(head)
+    }
+
+    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+        let mut boot = Boot::default();
+        let nameless = Input {
+            label: input.label,
+            bytes: input.bytes,
+            hints: input.hints,
+        };
+        part(nameless, None, out, &mut boot, true)
+    }
+
+    fn reads_together(&self) -> bool {
+        true
+    }
+
+    fn read_parts(&self, parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
+        let mut boot = Boot::default();
+        let count = parts.len();
+        for (i, input) in parts.into_iter().enumerate() {
+            let moment = Moment::of(input.label);
+            part(input, moment, out, &mut boot, i + 1 == count)?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads one file, which is about `moment` if its name says so; the `last`
+/// writes down what all of them said.
+fn part(
+    input: Input<'_>,
+    moment: Option<Moment>,
+    out: &mut Timeline,
+    boot: &mut Boot,
+    last: bool,
+) -> Result<(), SourceError> {
+    let mut sheet = Sheet::new(out, input.label, INFO.name);
+    let head = binary::head(input.bytes, HEAD_LEN as u64)?;
+    let is_table = table::is_table(&head);
+    let mut whole = head.chain(&mut *input.bytes);
+    if is_table {
+        let (bytes, more) = binary::all(&mut whole, LIMIT)?;
+        table::read(&bytes, more, boot, &mut sheet);
+    } else {
+        let mut reader = text::Names::new(moment, boot);
+        lines::lines(&mut whole, sheet.file, |line, cut| {
+            sheet.take(line, cut, &mut reader);
+        })?;
+        lines::Reader::finish(&mut reader, &mut sheet);
+    }
+    if last {
+        boot.write(&mut sheet);
+    }
+    sheet.finish();
+    Ok(())
+}
+
+/// What the firmware writes down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Moment {
+    /// The first instructions of the firmware's image.
+    FirmwareStart,
+    /// Before the boot loader is loaded.
+    LoaderLoad,
+    /// Before the boot loader is started.
+    LoaderLaunch,
+    /// The boot loader (or the kernel's own one) calls `ExitBootServices`.
+    ExitStart,
+    /// `ExitBootServices` returns.
+    ExitEnd,
+    /// Of suspend and resume: nothing of a boot.
+    Sleep,
+}
+
+/// All that a boot passes, in the order of the table's record.
+const MOMENTS: [(Moment, &str, &str); 5] = [
+    (
+        Moment::FirmwareStart,
+        "firmware_start_ns",
+        "firmware starts",
+    ),
+    (
+        Moment::LoaderLoad,
+        "bootloader_load_ns",
+        "boot loader is loaded",
+    ),
+    (
+        Moment::LoaderLaunch,
+        "bootloader_launch_ns",
+        "boot loader is started",
+    ),
+    (
+        Moment::ExitStart,
+        "exitbootservice_start_ns",
+        "ExitBootServices is called",
+    ),
+    (
+        Moment::ExitEnd,
+        "exitbootservice_end_ns",
+        "ExitBootServices returns",
+    ),
+];
+
+/// Other files beside them.
+const SLEEP: [&str; 5] = [
+    "suspend_start_ns",
+    "suspend_end_ns",
+    "resume_count",
+    "resume_avg_ns",
+    "resume_prev_ns",
+];
+
+impl Moment {
+    /// The moment whose file is called so.
+    fn of(name: &str) -> Option<Self> {
+        let known = MOMENTS.iter().find(|(_, file, _)| name.contains(file));
+        let sleep = || SLEEP.iter().any(|s| name.contains(s));
+        match known {
+            Some((moment, ..)) => Some(*moment),
+            None => sleep().then_some(Self::Sleep),
+        }
+    }
+}
+
+/// What was read of one boot.
+#[derive(Default)]
+struct Boot {
+    moments: Vec<(Moment, i64, Evidence)>,
+    events: Vec<table::Event>,
+    /// Where only a pointer to the times was found.
+    pointer: Option<Evidence>,
+}
+
+impl Boot {
+    /// Adds a moment; a second time for it is not believed.
+    fn add(&mut self, moment: Moment, ns: i64, at: Evidence) -> bool {
+        let known = self.moments.iter().any(|(m, ..)| *m == moment);
+        if !known || moment == Moment::Sleep {
+            self.moments.push((moment, ns, at));
+        }
+        !known || moment == Moment::Sleep
+    }
+
+    fn get(&self, moment: Moment) -> Option<(Stamp, Evidence)> {
+        let found = self
+            .moments
+            .iter()
+            .find(|(m, ns, _)| *m == moment && *ns > 0);
+        found.map(|(_, ns, at)| (Stamp::new(*ns, 1), *at))
+    }
+
+    fn first_of(&self, moments: &[Moment]) -> Option<(Stamp, Evidence)> {
+        moments.iter().find_map(|m| self.get(*m))
+    }
+
+    /// Writes down all that was read.
+    fn write(&mut self, sheet: &mut Sheet<'_>) {
+        self.remarks(sheet);
+        let has_times = self.moments.iter().any(|(_, ns, _)| *ns > 0);
+        if !has_times && self.events.is_empty() {
+            return;
+        }
+        let clock = sheet.clock(ClockKind::Firmware);
+        for (moment, _, name) in MOMENTS {
+            if let Some((stamp, at)) = self.get(moment) {
+                sheet.mark(clock, stamp, name, at);
+            }
+        }
+        for (moment, milestone) in [
+            (Moment::LoaderLaunch, Milestone::FirmwareDone),
+            (Moment::LoaderLaunch, Milestone::BootloaderStart),
+            // What systemd-analyze takes for the boot loader's end, too.
+            (Moment::ExitEnd, Milestone::BootloaderHandover),
+        ] {
+            if let Some((stamp, at)) = self.get(moment) {
+                sheet.milestone(clock, stamp, milestone, at);
+            }
+        }
+        use Moment::{ExitEnd, ExitStart, FirmwareStart, LoaderLaunch, LoaderLoad};
+        let firmware = (TrackKind::Firmware, "firmware");
+        let loader = (TrackKind::Bootloader, "boot loader");
+        let spans: [(_, _, Moment, &[Moment]); 4] = [
+            (
+                firmware,
+                "firmware",
+                FirmwareStart,
+                &[LoaderLoad, LoaderLaunch],
+            ),
+            (firmware, "load boot loader", LoaderLoad, &[LoaderLaunch]),
+            (loader, "boot loader", LoaderLaunch, &[ExitStart, ExitEnd]),
+            (firmware, "exit boot services", ExitStart, &[ExitEnd]),
+        ];
+        for (track, name, from, to) in spans {
+            if let (Some((start, at)), Some((end, _))) = (self.get(from), self.first_of(to)) {
+                sheet.span(clock, track, name, (start, SpanEnd::At(end)), &[], at);
+            }
+        }
+        table::write(std::mem::take(&mut self.events), clock, sheet);
+    }
+
+    fn remarks(&self, sheet: &mut Sheet<'_>) {
+        for (moment, ns, at) in &self.moments {
+            if *ns == 0 && *moment != Moment::Sleep {
+                sheet.notice(
+                    "not-recorded",
+                    Severity::Info,
+                    *at,
+                    "the firmware did not write these times down (0): it does so only for boot loaders of UEFI",
+                );
+            } else if *ns > TOO_LONG_NS && *moment != Moment::Sleep {
+                sheet.notice(
+                    "counter-not-reset",
+                    Severity::Notice,
+                    *at,
+                    "the firmware's counter was not reset by a warm reboot, so its times are too long: switch the machine off and on, and read them again",
+                );
+            }
+        }
+        if let (Some(at), true) = (self.pointer, self.moments.is_empty()) {
+            sheet.notice(
+                "fpdt-only-points",
+                Severity::DataLoss,
+                at,
+                "the FPDT table only tells where the times are: take the files of /sys/firmware/acpi/fpdt/boot",
+            );
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Tables of moments: firmware writes down when it got to each point.
+//!
+//! A moment gives a mark, and each but the first a span from the one before
+//! it that has its name: what the `Delta` or `Elapsed` column of such a table
+//! counts. What was done in that time is told by the names at both ends.
+
+use bootlap_model::{ClockId, Evidence, SpanEnd, Stamp, TrackKind};
+
+use crate::text::Sheet;
+
+/// One row.
+pub(crate) struct Step {
+    /// When.
+    pub(crate) ns: i64,
+    /// What was reached.
+    pub(crate) name: String,
+    /// The number that the firmware knows it by, as printed.
+    pub(crate) id: String,
+    /// Where it is.
+    pub(crate) at: Evidence,
+}
+
+/// Writes down steps that are in order of time, each known to `err_ns`.
+pub(crate) fn write(
+    sheet: &mut Sheet<'_>,
+    clock: ClockId,
+    track: (TrackKind, &str),
+    err_ns: u32,
+    steps: &[Step],
+) {
+    let mut before: Option<&Step> = None;
+    for step in steps {
+        let at = Stamp::new(step.ns, err_ns);
+        sheet.mark(clock, at, &step.name, step.at);
+        if let Some(before) = before {
+            let start = Stamp::new(before.ns, err_ns);
+            let args = [("id", &step.id[..]), ("from", &before.name)];
+            let ends = (start, SpanEnd::At(at));
+            sheet.span(clock, track, &step.name, ends, &args, step.at);
+        }
+        before = Some(step);
+    }
+}
+
+/// A number in groups of three: `1,043,362`.
+pub(crate) fn grouped(text: &str) -> Option<u64> {
+    if !text.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let mut digits = text.bytes().filter(|b| *b != b',');
+    digits.try_fold(0u64, |n, b| {
+        let digit = b.is_ascii_digit().then(|| u64::from(b - b'0'))?;
+        n.checked_mul(10)?.checked_add(digit)
+    })
+}
