@@ -192,9 +192,11 @@ impl Events {
             }
             let shown = if event.is_empty() { "event" } else { event };
             sheet.mark(clock, stamp, shown, *at);
-            if event == "login-prompt-visible" {
-                sheet.milestone(clock, stamp, Milestone::StartupFinished, *at);
-            }
+        }
+        let login = |(_, event, _): &&(i64, String, Evidence)| event == "login-prompt-visible";
+        if let Some((ns, _, at)) = moments.iter().find(login) {
+            let stamp = Stamp::new(*ns, TICK_NS);
+            sheet.milestone(clock, stamp, Milestone::StartupFinished, *at);
         }
         self.idle(clock, sheet);
         self.sectors(clock, sheet);

@@ -6,26 +6,25 @@
 //! same bytes under another name or in other chunks give the same result.
 
 pub mod align;
-mod bootchart;
-pub mod bundle;
-mod console;
-mod ftrace;
-pub mod ingest;
-mod journal;
-mod json;
-mod kfi;
-mod perf;
-mod logic;
-mod pins;
 mod binary;
 mod boot_data;
+mod bootchart;
 mod bootstage;
 mod bootstat;
+pub mod bundle;
 mod cbmem;
 mod console;
 mod efi;
 mod fpdt;
+mod ftrace;
 mod getprop;
+pub mod ingest;
+mod journal;
+mod json;
+mod kfi;
+mod logic;
+mod perf;
+mod pins;
 mod registry;
 mod slimboot;
 pub mod stamps;

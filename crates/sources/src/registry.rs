@@ -1,24 +1,24 @@
 //! All sources, and which one fits.
 
-use crate::bootchart::Bootchart;
-use crate::console::{Console, Stamps};
-use crate::ftrace::Ftrace;
-use crate::journal::Journal;
-use crate::kfi::Kfi;
-use crate::perf::Perf;
 use crate::boot_data::BootData;
+use crate::bootchart::Bootchart;
 use crate::bootstage::Bootstage;
 use crate::bootstat::Bootstat;
 use crate::cbmem::Cbmem;
+use crate::console::{Console, Stamps};
 use crate::efi::Efi;
 use crate::fpdt::Fpdt;
+use crate::ftrace::Ftrace;
 use crate::getprop::Getprop;
+use crate::journal::Journal;
+use crate::kfi::Kfi;
+use crate::logic::Logic;
+use crate::perf::Perf;
 use crate::slimboot::Slimboot;
 use crate::stopwatch::Stopwatch;
 use crate::strace::Strace;
 use crate::systemd::Systemd;
 use crate::trace_cmd::TraceCmd;
-use crate::logic::Logic;
 use crate::vcd::Vcd;
 use crate::{Sniff, Source};
 
@@ -28,27 +28,9 @@ pub const HEAD_LEN: usize = 64 * 1024;
 /// All sources, the more particular format first.
 pub fn all() -> &'static [&'static dyn Source] {
     &[
-        &Stamps,
-        &TraceCmd,
-        &Ftrace,
-        &Systemd,
-        &Journal,
-        &Stopwatch,
-        &Kfi,
-        &Bootchart,
-        &Strace,
-        &Perf,
-        &Vcd,
-        &Logic,
-        &BootData,
-        &Bootstage,
-        &Cbmem,
-        &Slimboot,
-        &Fpdt,
-        &Efi,
-        &Getprop,
-        &Bootstat,
-        &Console,
+        &Stamps, &TraceCmd, &Ftrace, &Systemd, &Journal, &Stopwatch, &Kfi, &Bootchart, &Strace,
+        &Perf, &Vcd, &Logic, &BootData, &Bootstage, &Cbmem, &Slimboot, &Fpdt, &Efi, &Getprop,
+        &Bootstat, &Console,
     ]
 }
 

@@ -23,7 +23,7 @@
 //!
 //! What is made of them is in [`stages`].
 
-mod report;
+pub(crate) mod report;
 mod stages;
 mod stash;
 mod tree;

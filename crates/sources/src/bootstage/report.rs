@@ -35,6 +35,9 @@ use super::stages::{self, Record, Records, UNIT_NS};
 const HEADER: &str = "Timer summary in microseconds";
 const LENGTHS: &str = "Accumulated time:";
 
+/// A console that prints more of them is not of one boot.
+const MAX_REPORTS: u32 = 100;
+
 /// So many lines of something else in a row end a report.
 const MAX_MISSES: u32 = 3;
 
@@ -79,6 +82,8 @@ pub(crate) struct Report {
     within: Within,
     /// Lines of something else since the last row.
     misses: u32,
+    /// Reports that were not empty.
+    reports: u32,
     /// Places of lines of reports that are of another boot.
     pub(super) dropped: Vec<Evidence>,
     /// Where U-Boot says that its table was full.
@@ -153,9 +158,13 @@ impl Report {
     fn end_report(&mut self) {
         let current = std::mem::take(&mut self.current);
         self.within = Within::Nothing;
+        if current.0.is_empty() {
+            return;
+        }
+        self.reports += 1;
         if self.records.0.is_empty() {
             self.records = current;
-        } else if self.records.goes_on_in(&current) {
+        } else if self.reports <= MAX_REPORTS && self.records.goes_on_in(&current) {
             self.merge(current);
         } else {
             self.dropped.extend(current.0.iter().map(|r| r.at));

@@ -296,7 +296,7 @@ impl Reader for SourceText {
     }
 }
 
-/// `<0x00108a91>`, `<1083025>`.
+/// `<0x00108a91>`, `<1084049>`.
 fn cell(text: &str) -> Option<u32> {
     let text = text.strip_prefix('<')?.strip_suffix('>')?.trim();
     match text.strip_prefix("0x") {
@@ -311,8 +311,8 @@ mod tests {
 
     #[test]
     fn cells() {
-        assert_eq!(cell("<0x00108a91>"), Some(1_083_025));
-        assert_eq!(cell("<1083025>"), Some(1_083_025));
+        assert_eq!(cell("<0x00108a91>"), Some(1_084_049));
+        assert_eq!(cell("<1084049>"), Some(1_084_049));
         assert_eq!(cell("<0x1 0x2>"), None);
         assert_eq!(cell("\"x\""), None);
     }

@@ -195,11 +195,14 @@ struct Boot {
 impl Boot {
     /// Adds a moment; a second time for it is not believed.
     fn add(&mut self, moment: Moment, ns: i64, at: Evidence) -> bool {
+        if moment == Moment::Sleep {
+            return true;
+        }
         let known = self.moments.iter().any(|(m, ..)| *m == moment);
-        if !known || moment == Moment::Sleep {
+        if !known {
             self.moments.push((moment, ns, at));
         }
-        !known || moment == Moment::Sleep
+        !known
     }
 
     fn get(&self, moment: Moment) -> Option<(Stamp, Evidence)> {
@@ -260,15 +263,15 @@ impl Boot {
     }
 
     fn remarks(&self, sheet: &mut Sheet<'_>) {
-        for (moment, ns, at) in &self.moments {
-            if *ns == 0 && *moment != Moment::Sleep {
+        for (_, ns, at) in &self.moments {
+            if *ns == 0 {
                 sheet.notice(
                     "not-recorded",
                     Severity::Info,
                     *at,
                     "the firmware did not write these times down (0): it does so only for boot loaders of UEFI",
                 );
-            } else if *ns > TOO_LONG_NS && *moment != Moment::Sleep {
+            } else if *ns > TOO_LONG_NS {
                 sheet.notice(
                     "counter-not-reset",
                     Severity::Notice,

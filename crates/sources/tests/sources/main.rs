@@ -2,5 +2,6 @@
 
 mod arbitrary;
 mod arbitrary_signals;
+mod damaged;
 mod fixtures;
 mod support;
