@@ -13,7 +13,8 @@
 //! bytes of attributes. Also as text: `efivar -p`, dumps with the file's name,
 //! `LoaderTimeInitUSec=8346411`.
 //!
-//! Only the name tells which of them a file is. The counter is not reset by
+//! Only the name tells which of them a file is; the loader's other variables
+//! beside them (`LoaderInfo`, `LoaderEntrySelected`) tell no times. The counter is not reset by
 //! some warm reboots: the firmware then seems to take as long as the machine
 //! was up before.
 
@@ -52,6 +53,9 @@ impl Source for Efi {
     fn sniff(&self, head: &[u8]) -> Sniff {
         if variable(head).is_some() {
             return Sniff::percent(95);
+        }
+        if is_text_variable(head) {
+            return Sniff::LIKELY;
         }
         let named = |l: &[u8]| Which::of(text::valid(l)).is_some();
         let known =
@@ -104,6 +108,8 @@ fn part(
         if let Err(skip) = times.add(which, us, at) {
             sheet.skip(at, skip);
         }
+    } else if is_text_variable(&head) || (is_attributes(&head) && is_variable_name(input.label)) {
+        sheet.count_lines(1);
     } else {
         let mut reader = Dump {
             times,
@@ -232,10 +238,34 @@ impl Times {
 
 /// The number in a variable as efivarfs shows it.
 fn variable(bytes: &[u8]) -> Option<u64> {
-    const ATTRIBUTES: u32 = 0x7f;
-    let attributes = binary::u32_at(bytes, 0, Order::Little)?;
-    let is_variable = attributes != 0 && attributes <= ATTRIBUTES;
-    (is_variable && bytes.len() as u64 <= MAX_VARIABLE).then(|| utf16_number(&bytes[4..]))?
+    let fits = is_attributes(bytes) && bytes.len() as u64 <= MAX_VARIABLE;
+    fits.then(|| utf16_number(&bytes[4..]))?
+}
+
+/// Whether it begins like a file of efivarfs.
+fn is_attributes(bytes: &[u8]) -> bool {
+    const ALL: u32 = 0x7f;
+    let attributes = binary::u32_at(bytes, 0, Order::Little);
+    attributes.is_some_and(|a| a != 0 && a <= ALL)
+}
+
+/// `LoaderInfo-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f`.
+fn is_variable_name(label: &str) -> bool {
+    let mut groups = label.rsplit('-');
+    let is = |len: usize| move |g: &str| g.len() == len && g.bytes().all(|b| b.is_ascii_hexdigit());
+    [12, 4, 4, 4, 8]
+        .into_iter()
+        .all(|len| groups.next().is_some_and(is(len)))
+        && groups.next().is_some()
+}
+
+/// Another variable of a boot loader: plain text in UTF-16, of which the
+/// beginning will do.
+fn is_text_variable(bytes: &[u8]) -> bool {
+    let text = bytes.get(4..).unwrap_or_default();
+    let text = &text[..text.len().min(40) & !1];
+    let plain = |pair: &[u8]| pair[1] == 0 && matches!(pair[0], 0 | b' '..=b'~');
+    is_attributes(bytes) && text.len() >= 4 && text[0] != 0 && text.chunks_exact(2).all(plain)
 }
 
 /// Decimal digits in UTF-16, with or without a NUL behind them.
@@ -368,6 +398,18 @@ mod tests {
         }
         assert_eq!(variable(&[0; 6]), None);
         assert_eq!(variable(b"1234567"), None);
+    }
+
+    #[test]
+    fn other_variables() {
+        let with = |text| [&[6, 0, 0, 0][..], &utf16(text)].concat();
+        assert!(is_text_variable(&with("systemd-boot 257.13-1~deb13u1\0")));
+        assert!(!is_text_variable(&with("a")));
+        assert!(!is_text_variable(b"plain text, \n and more of it"));
+        let guid = "-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f";
+        assert!(is_variable_name(&format!("efivars/LoaderFeatures{guid}")));
+        assert!(!is_variable_name(guid.trim_start_matches('-')));
+        assert!(!is_variable_name("some-file-name"));
     }
 
     #[test]
