@@ -84,6 +84,8 @@ pub(crate) struct Report {
     misses: u32,
     /// Reports that were not empty.
     reports: u32,
+    /// There was no room for the last row.
+    overfull: bool,
     /// Places of lines of reports that are of another boot.
     pub(super) dropped: Vec<Evidence>,
     /// Where U-Boot says that its table was full.
@@ -146,13 +148,15 @@ impl Report {
             return false;
         };
         self.misses = 0;
-        self.current.push(Record {
+        let room = self.current.push(Record {
             name: name.to_owned(),
             ns,
             accumulated,
             error: false,
             at,
-        })
+        });
+        self.overfull = !room;
+        room
     }
 
     fn end_report(&mut self) {
@@ -201,10 +205,11 @@ impl Report {
 
 impl Reader for Report {
     fn line(&mut self, line: &Line<'_>, _sheet: &mut Sheet<'_>) -> Result<(), Skip> {
-        if Report::line(self, line.str(), line.at) {
-            Ok(())
-        } else {
-            Err(AROUND)
+        self.overfull = false;
+        match Report::line(self, line.str(), line.at) {
+            true => Ok(()),
+            false if self.overfull => Err(stages::TOO_MANY),
+            false => Err(AROUND),
         }
     }
 

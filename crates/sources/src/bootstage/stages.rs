@@ -20,13 +20,19 @@ use bootlap_model::{
     Stamp, Timeline, TrackKind,
 };
 
-use crate::text::Sheet;
+use crate::text::{Sheet, Skip};
 
 /// U-Boot counts µs.
 pub(super) const UNIT_NS: i64 = 1_000;
 
 /// U-Boot's table has 20 to 100 places; more than this is no table.
 pub(super) const MAX_RECORDS: usize = 10_000;
+
+/// Why a record was not kept.
+pub(super) const TOO_MANY: Skip = Skip::lost(
+    "too-many-records",
+    "only the first 10000 records were read: is the file what it seems to be?",
+);
 
 /// One record.
 #[derive(Clone, Debug, PartialEq)]

@@ -281,10 +281,7 @@ impl Reader for SourceText {
         if let Some(record) = partial.and_then(|p| p.record(at))
             && !self.records.push(record)
         {
-            return Err(Skip::lost(
-                "too-many-records",
-                "only the first 10000 records were read: is the file what it seems to be?",
-            ));
+            return Err(stages::TOO_MANY);
         }
         Ok(())
     }
