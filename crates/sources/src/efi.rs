@@ -97,19 +97,17 @@ fn part(
 ) -> Result<(), SourceError> {
     let mut sheet = Sheet::new(out, input.label, INFO.name);
     let head = binary::head(input.bytes, MAX_VARIABLE + 1)?;
-    if let Some(us) = variable(&head) {
-        let at = Evidence {
-            file: sheet.file,
-            start: 0,
-            end: head.len() as u64,
-            line: 1,
-        };
+    // `LoaderConfigTimeout` is a number, too.
+    let other = which.is_none() && is_variable_name(input.label);
+    if let (Some(us), false) = (variable(&head), other) {
+        let at = whole_of(&sheet, &head);
         sheet.count_lines(1);
         if let Err(skip) = times.add(which, us, at) {
             sheet.skip(at, skip);
         }
-    } else if is_text_variable(&head) || (is_attributes(&head) && is_variable_name(input.label)) {
+    } else if is_text_variable(&head) || (is_attributes(&head) && other) {
         sheet.count_lines(1);
+        times.others.get_or_insert(whole_of(&sheet, &head));
     } else {
         let mut reader = Dump {
             times,
@@ -128,6 +126,16 @@ fn part(
     }
     sheet.finish();
     Ok(())
+}
+
+/// The place of all of a small file.
+fn whole_of(sheet: &Sheet<'_>, bytes: &[u8]) -> Evidence {
+    Evidence {
+        file: sheet.file,
+        start: 0,
+        end: bytes.len() as u64,
+        line: 1,
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,7 +164,11 @@ impl Which {
 
 /// What was read of one boot.
 #[derive(Default)]
-struct Times(Vec<(Which, i64, Evidence)>);
+struct Times {
+    known: Vec<(Which, i64, Evidence)>,
+    /// The first of the loader's other variables.
+    others: Option<Evidence>,
+}
 
 impl Times {
     fn add(&mut self, which: Option<Which>, us: u64, at: Evidence) -> Result<(), Skip> {
@@ -171,23 +183,31 @@ impl Times {
             "impossible-time",
             "these times are longer than any boot: is the variable what it seems to be?",
         ))?;
-        if self.0.iter().any(|(known, ..)| *known == which) {
+        if self.known.iter().any(|(known, ..)| *known == which) {
             return Err(Skip::lost(
                 "time-given-twice",
                 "there are two times for one moment, and only the first was used: read one boot at a time",
             ));
         }
-        self.0.push((which, ns, at));
+        self.known.push((which, ns, at));
         Ok(())
     }
 
     fn get(&self, which: Which) -> Option<(Stamp, Evidence)> {
-        let found = self.0.iter().find(|(w, ..)| *w == which);
+        let found = self.known.iter().find(|(w, ..)| *w == which);
         found.map(|(_, ns, at)| (Stamp::new(*ns, UNIT_NS as u32), *at))
     }
 
     fn write(&self, sheet: &mut Sheet<'_>) {
-        if self.0.is_empty() {
+        if self.known.is_empty() {
+            if let Some(at) = self.others {
+                sheet.notice(
+                    "no-loader-times",
+                    Severity::Notice,
+                    at,
+                    "the boot loader left no times: systemd-boot leaves some where it can tell how fast the processor's counter is, which in QEMU without KVM it cannot",
+                );
+            }
             return;
         }
         let clock = sheet.clock(ClockKind::Firmware);
