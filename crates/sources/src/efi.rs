@@ -70,7 +70,7 @@ impl Source for Efi {
     }
 
     fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        part(input, None, out, &mut Times::default(), true)
+        part(input, About::Unknown, out, &mut Times::default(), true)
     }
 
     fn reads_together(&self) -> bool {
@@ -81,8 +81,8 @@ impl Source for Efi {
         let mut times = Times::default();
         let count = parts.len();
         for (i, input) in parts.into_iter().enumerate() {
-            let which = Which::of(input.label);
-            part(input, which, out, &mut times, i + 1 == count)?;
+            let about = About::of(input.label);
+            part(input, about, out, &mut times, i + 1 == count)?;
         }
         Ok(())
     }
@@ -90,7 +90,7 @@ impl Source for Efi {
 
 fn part(
     input: Input<'_>,
-    which: Option<Which>,
+    about: About,
     out: &mut Timeline,
     times: &mut Times,
     last: bool,
@@ -98,7 +98,11 @@ fn part(
     let mut sheet = Sheet::new(out, input.label, INFO.name);
     let head = binary::head(input.bytes, MAX_VARIABLE + 1)?;
     // `LoaderConfigTimeout` is a number, too.
-    let other = which.is_none() && is_variable_name(input.label);
+    let other = about == About::Other;
+    let which = match about {
+        About::Time(which) => Some(which),
+        About::Other | About::Unknown => None,
+    };
     if let (Some(us), false) = (variable(&head), other) {
         let at = whole_of(&sheet, &head);
         sheet.count_lines(1);
@@ -126,6 +130,25 @@ fn part(
     }
     sheet.finish();
     Ok(())
+}
+
+/// What the name of a part says.
+#[derive(Clone, Copy, PartialEq)]
+enum About {
+    Time(Which),
+    /// A variable that tells no time.
+    Other,
+    Unknown,
+}
+
+impl About {
+    fn of(name: &str) -> Self {
+        match Which::of(name) {
+            Some(which) => Self::Time(which),
+            None if is_variable_name(name) => Self::Other,
+            None => Self::Unknown,
+        }
+    }
 }
 
 /// The place of all of a small file.
