@@ -168,23 +168,7 @@ mod tests {
     #[test]
     fn the_table() {
         let text = functions(&timeline(), 5, &Style::default());
-        expect_test::expect![[r#"
-              function                         calls      time   average     local     sleep
-              do_basic_setup                       1   1.159 s   1.159 s  14.00 µs  300.0 ms
-                → do_initcalls                     1   1.159 s
-              do_initcalls                         1   1.159 s   1.159 s  259.3 ms  300.0 ms
-                → ide_init                         1  500.0 ms
-              ide_init (initcall)                  1  500.1 ms  500.1 ms  500.1 ms         –
-              ide_init                             1  500.0 ms  500.0 ms  500.0 ms         –
-              an_init_function_with_quite_a_…      1  400.0 ms  400.0 ms  100.0 ms  300.0 ms
-                → schedule                         1  300.0 ms
-              5 of 7 shown: the longest
-
-              time: with all that it called and slept, recursion once; local: in itself;
-              sleep: off the CPU or idle; → the callee that took most; calls without a known
-              end, which have no time: 1
-        "#]]
-        .assert_eq(&text);
+        expect_test::expect_file!["../../tests/snapshots/functions-80.txt"].assert_eq(&text);
     }
 
     #[test]

@@ -78,8 +78,7 @@ fn milestones(
             .filter(move |(pin, edges)| Role::of(&pin.name) == role && calm(edges))
     };
     let rise = |edges: &Edges| {
-        let rises =
-            |i: &usize| edges.get(*i).1 == Level::High && edges.get(*i - 1).1 != Level::High;
+        let rises = |i: &usize| edges.get(*i).1 == Level::High && edges.get(*i - 1).1 == Level::Low;
         (1..edges.len())
             .find(rises)
             .map(|i| (edges.get(i).0, edges.place(i)))
@@ -163,15 +162,18 @@ fn highs(
         if level != Level::High {
             continue;
         }
-        let end = if i + 1 < edges.len() {
-            SpanEnd::At(recording.stamp(edges.get(i + 1).0))
-        } else {
-            SpanEnd::OpenAtCut
+        let end = match (i + 1 < edges.len()).then(|| edges.get(i + 1)) {
+            None => SpanEnd::OpenAtCut,
+            // Nobody saw it fall (`x`, `$dumpoff`).
+            Some((_, Level::Unknown)) => SpanEnd::Unknown,
+            Some((ns, _)) => SpanEnd::At(recording.stamp(ns)),
         };
-        // Nobody saw it rise if it was high at first.
-        let before = i == 0 && ns <= extent.0;
-        let args: &[(&str, &str)] = if before {
+        // Nobody saw it rise either if it was high at first, or behind an `x`.
+        let unseen = i > 0 && edges.get(i - 1).1 == Level::Unknown;
+        let args: &[(&str, &str)] = if i == 0 && ns <= extent.0 {
             &[("since", "before the recording")]
+        } else if unseen {
+            &[("since", "when it was not recorded")]
         } else {
             &[]
         };
@@ -194,10 +196,10 @@ fn changes(
     let mut seen = Vec::new();
     for i in 1..edges.len() {
         let (ns, level) = edges.get(i);
-        let what = match level {
-            Level::High => "rises",
-            Level::Low => "falls",
-            Level::Unknown => continue,
+        let what = match (edges.get(i - 1).1, level) {
+            (Level::Low, Level::High) => "rises",
+            (Level::High, Level::Low) => "falls",
+            _ => continue,
         };
         let text = format!("{} {what}", pin.name);
         let at = edges.place(i).unwrap_or(pin.at);
