@@ -27,7 +27,8 @@
 //! - Values: `0 1 x z` and VHDL's `u w l h -` before the identifier; `b0101 id`,
 //!   `r1.5 id`, and GTKWave's `stext id` apart from it.
 //! - Identifiers are any printable characters, `#`, `$` and digits too. Verilator
-//!   gives one identifier to several names: the first is taken.
+//!   and Icarus give one identifier to several names: the first is taken, or
+//!   one that says what the pin is (`power`, `reset`, `ready`).
 
 use std::collections::HashMap;
 
@@ -280,14 +281,17 @@ impl VcdReader<'_> {
         };
         let name = name.join(" ");
         let id = &words[2];
-        if self.by_id.contains_key(id) {
-            return Ok(());
-        }
         // Tools put all pins of a device into one scope; simulators have many.
         let name = match self.scopes.get(1..) {
             Some(inner) if !inner.is_empty() => format!("{}.{name}", inner.join(".")),
             _ => name,
         };
+        if let Some(known) = self.by_id.get(id) {
+            if let Var::Bit(pin) = known {
+                self.pins.also_called(*pin, &name);
+            }
+            return Ok(());
+        }
         let var = match (&kind[..], &width[..]) {
             ("real" | "realtime" | "shortreal", _) => {
                 Var::Real(self.pins.quantity(&name, "value", at, sheet))

@@ -136,6 +136,16 @@ impl Pins {
         Some(self.pins.len() - 1)
     }
 
+    /// A pin has another name too: the one that says what it is, is taken.
+    pub(crate) fn also_called(&mut self, pin: PinId, name: &str) {
+        let Some(pin) = pin.and_then(|pin| self.pins.get_mut(pin)) else {
+            return;
+        };
+        if !show::tells_role(&pin.name) && show::tells_role(name) {
+            name.clone_into(&mut pin.name);
+        }
+    }
+
     /// A moment that the file tells of, with or without changes.
     pub(crate) fn seen(&mut self, ns: i64) {
         let (first, last) = self.extent.unwrap_or((ns, ns));

@@ -44,6 +44,11 @@ impl Role {
     }
 }
 
+/// Whether a pin's name says what it is.
+pub(super) fn tells_role(name: &str) -> bool {
+    Role::of(name) != Role::Other
+}
+
 /// Shows pins of one bit.
 pub(super) fn bits(
     pins: &[(&Pin, &Edges)],
