@@ -69,13 +69,12 @@ pub(crate) fn event<'a>(name: &'a str, fields: &'a str) -> What<'a> {
         }
         "funcgraph_entry" | "funcgraph_exit" => graph(fields),
         "sched_switch" => switch(fields),
-        "sched_wakeup" | "sched_wakeup_new" | "sched_waking" => woken(fields),
+        "sched_wakeup" | "sched_wakeup_new" | "sched_waking" => {
+            one_task(fields).map(|task| What::Wakeup { task })
+        }
         "sched_process_fork" => fork(fields),
         "sched_process_exec" => exec(fields),
-        "sched_process_exit" => {
-            let comm = between(fields, "comm=", " pid=");
-            task(comm, number(fields, "pid=")).map(|task| What::Exit { task })
-        }
+        "sched_process_exit" => one_task(fields).map(|task| What::Exit { task }),
         "task_newtask" => new_task(fields),
         "task_rename" => {
             let comm = between(fields, "newcomm=", " oom_score_adj=");
@@ -122,8 +121,11 @@ fn graph(fields: &str) -> Option<What<'_>> {
 }
 
 fn switch(fields: &str) -> Option<What<'_>> {
-    let arrow = find(fields.as_bytes(), b" ==> ")?;
-    let (from, to) = (&fields[..arrow], &fields[arrow + 5..]);
+    let (from, to) = match find(fields.as_bytes(), b" ==> ") {
+        Some(arrow) => (&fields[..arrow], &fields[arrow + 5..]),
+        // `trace-cmd report -R` prints fields as they are.
+        None => fields.split_at(find(fields.as_bytes(), b" next_comm=")?),
+    };
     if from.starts_with("prev_comm=") {
         return Some(What::Switch {
             from: task(
@@ -150,33 +152,43 @@ fn switch(fields: &str) -> Option<What<'_>> {
 
 /// `bash:123 [120] rest`
 fn short_task(text: &str) -> Option<(Task<'_>, &str)> {
-    let (who, rest) = text.rsplit_once(" [")?;
+    let (who, rest) = text.split_once(" [")?;
     let (comm, pid) = who.rsplit_once(':')?;
     let (_prio, rest) = rest.split_once(']')?;
     Some((task(Some(comm), pid.parse().ok())?, rest.trim_ascii()))
 }
 
-/// Runnable is `R`, with a `+` if it was pushed away; of 6.14 on also `p`.
+/// Runnable is `R`, with a `+` if it was pushed away; `0` and `0x100` as
+/// numbers.
 fn is_asleep(state: &str) -> bool {
-    !state.starts_with('R')
+    match state.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16).is_ok_and(|state| state & 0xff != 0),
+        None => !state.starts_with('R') && state != "0",
+    }
 }
 
-fn woken(fields: &str) -> Option<What<'_>> {
-    let task = match between(fields, "comm=", " pid=") {
-        Some(comm) => task(Some(comm), number(fields, " pid="))?,
-        None => short_task(fields)?.0,
-    };
-    Some(What::Wakeup { task })
+/// `comm=bash pid=123 …`, or `bash:123 [120] …`.
+fn one_task(fields: &str) -> Option<Task<'_>> {
+    match between(fields, "comm=", " pid=") {
+        Some(comm) => task(Some(comm), number(fields, " pid=")),
+        None => Some(short_task(fields.strip_prefix("task ").unwrap_or(fields))?.0),
+    }
 }
 
 fn fork(fields: &str) -> Option<What<'_>> {
-    if let Some(rest) = fields.strip_prefix("comm=") {
+    let named = fields.strip_prefix("parent_").unwrap_or(fields);
+    if let Some(rest) = named.strip_prefix("comm=") {
         let child = find(rest.as_bytes(), b" child_comm=")?;
         let (parent, child) = (&rest[..child], &rest[child + 12..]);
-        let at = find(parent.as_bytes(), b" pid=")?;
+        let key = if named.len() < fields.len() {
+            " parent_pid="
+        } else {
+            " pid="
+        };
+        let at = find(parent.as_bytes(), key.as_bytes())?;
         let pid = find(child.as_bytes(), b" child_pid=")?;
         return Some(What::Fork {
-            parent: task(Some(&parent[..at]), number(parent, " pid="))?,
+            parent: task(Some(&parent[..at]), number(parent, key))?,
             child: task(Some(&child[..pid]), number(child, " child_pid="))?,
         });
     }
@@ -284,4 +296,71 @@ fn number(text: &str, key: &str) -> Option<u32> {
 
 fn first_word(text: &str) -> &str {
     text.split(' ').next().unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(comm: &str, pid: u32) -> Task<'_> {
+        Task { comm, pid }
+    }
+
+    #[test]
+    fn switches_of_any_program() {
+        for text in [
+            "sched_switch: prev_comm=a b prev_pid=1 prev_prio=120 prev_state=S ==> next_comm=c:d next_pid=2 next_prio=120",
+            "sched_switch:         a b:1 [120] S ==> c:d:2 [120]",
+            "sched_switch: prev_comm=a b prev_pid=1 prev_prio=120 prev_state=0x1 next_comm=c:d next_pid=2 next_prio=120",
+            "sched_switch: task a b:1 [120] (S) ==> c:d:2 [120]",
+        ] {
+            let (from, to) = (name("a b", 1), name("c:d", 2));
+            let asleep = true;
+            assert_eq!(parse(text), What::Switch { from, asleep, to }, "{text}");
+        }
+        assert!(!is_asleep("R+") && !is_asleep("0x100") && is_asleep("D"));
+    }
+
+    #[test]
+    fn forks_of_any_program() {
+        for text in [
+            "sched_process_fork: comm=a pid=1 child_comm=b c child_pid=2",
+            "sched_process_fork: parent_comm=a parent_pid=1 child_comm=b c child_pid=2",
+            "sched_process_fork: parent a:1  child b c:2",
+        ] {
+            let (parent, child) = (name("a", 1), name("b c", 2));
+            assert_eq!(parse(text), What::Fork { parent, child }, "{text}");
+        }
+    }
+
+    #[test]
+    fn events_of_other_shapes() {
+        let enter = What::Enter { name: "f" };
+        assert_eq!(parse("f <-g"), enter);
+        assert_eq!(parse("f [ext4] <-g"), enter);
+        assert_eq!(parse("function:             f <-- g"), enter);
+        assert_eq!(parse("function:             f"), enter);
+        let note = What::Note { text: "app ready" };
+        assert_eq!(parse("tracing_mark_write: app ready"), note);
+        assert_eq!(
+            parse("print:                tracing_mark_write: app ready"),
+            note
+        );
+        assert_eq!(parse("sys_dup2 -> 0x1"), parse("sys_exit_dup2: 0x1"));
+        assert_eq!(parse("sys_dup2(a: 1)"), parse("sys_enter_dup2: a: 1"));
+        assert_eq!(
+            parse("sys_exit: NR -1 = 3"),
+            What::SysExit {
+                name: "NR -1",
+                ret: "3"
+            }
+        );
+        assert_eq!(parse("<stack trace>"), What::Nothing);
+        let fields = "prev_comm=torn";
+        let name = "sched_switch";
+        assert_eq!(
+            parse("sched_switch: prev_comm=torn"),
+            What::Other { name, fields }
+        );
+    }
 }

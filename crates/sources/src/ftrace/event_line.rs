@@ -54,10 +54,13 @@ fn bracketed(line: &str) -> Option<Head<'_>> {
         let (comm, pid) = task(without_group(line[..open].trim_ascii_end()))?;
         let cpu = line[open + 1..open + 1 + digits].parse().ok()?;
         let rest = line[open + digits + 2..].trim_ascii_start();
-        let (time, body) = stamp(rest).or_else(|| {
+        let found = stamp(rest).or_else(|| {
             let (_flags, rest) = rest.split_once(' ')?;
             stamp(rest.trim_ascii_start())
-        })?;
+        });
+        // trace-cmd glues large counts to the flags: `d..2.122551717234: `.
+        let glued = || stamp(rest.get(5..)?).filter(|_| !rest.starts_with(' '));
+        let (time, body) = found.or_else(glued)?;
         Some(Head {
             comm,
             pid,
@@ -84,7 +87,12 @@ fn stamp(text: &str) -> Option<(Time, &str)> {
     } else {
         Time::Ticks
     };
-    Some((time, text[colon + 1..].trim_ascii_start()))
+    let mut body = text[colon + 1..].trim_ascii_start();
+    // trace-cmd report --ts-diff: `(+29)`.
+    if let Some((_, behind)) = body.strip_prefix("(+").and_then(|b| b.split_once(')')) {
+        body = behind.trim_ascii_start();
+    }
+    Some((time, body))
 }
 
 /// `comm-pid   0d..2. 123us+: body`, or with a time as elsewhere.
@@ -127,7 +135,8 @@ fn since(text: &str) -> Option<(&str, Time)> {
 pub(super) fn task(text: &str) -> Option<(&str, u32)> {
     let (comm, pid) = text.rsplit_once('-')?;
     let is_pid = !pid.is_empty() && pid.len() <= 10 && digits(pid.as_bytes()) == pid.len();
-    Some((comm.trim_ascii_start(), is_pid.then(|| pid.parse().ok())??))
+    let comm = comm.trim_ascii_start();
+    (is_pid && !comm.is_empty()).then_some((comm, pid.parse().ok()?))
 }
 
 /// Less ` (  1234)` or ` (-------)`: the thread group.
@@ -186,7 +195,12 @@ mod tests {
             at("kworker/0:1-7         0d..1.    42.681917454: x: y"),
             ("kworker/0:1", 7, 0, 42_681_917_454, "x: y")
         );
+        assert_eq!(
+            at("  <idle>-0     [000] d..2.    80.798445: (+29)    x: y").4,
+            "x: y"
+        );
         assert_eq!(at("  a-1 [001] .....            6: schedule <-x").3, -1);
+        assert_eq!(at("  a-1 [001] d..2.122551717234: x: y").4, "x: y");
     }
 
     #[test]

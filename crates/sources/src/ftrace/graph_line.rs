@@ -168,6 +168,7 @@ pub(crate) fn function(text: &str, duration_ns: Option<i64>) -> Option<Shape<'_>
     if matches!(body, "==========>" | "<==========") {
         return Some(Shape::Interrupt);
     }
+    let body = without_depth(body);
     let open = body.find('(')?;
     let function = named(&body[..open])?;
     let rest = &body[open + 1..];
@@ -196,6 +197,14 @@ pub(crate) fn function(text: &str, duration_ns: Option<i64>) -> Option<Shape<'_>
     } else {
         What::Call { function, depth }
     }))
+}
+
+/// Less the ` (2)` of `trace-cmd report -O fgraph:depth`.
+fn without_depth(body: &str) -> &str {
+    match body.strip_suffix(')').and_then(|b| b.rsplit_once(" (")) {
+        Some((call, depth)) if depth.bytes().all(|b| b.is_ascii_digit()) => call.trim_ascii_end(),
+        _ => body,
+    }
 }
 
 /// The inside of `/* … */`.
@@ -294,6 +303,7 @@ mod tests {
                 call("f", 9),
             ),
             (" 1)   f();", leaf("f", 3, None)),
+            (" 1)   2.904 us    |  f(); (0)", leaf("f", 2, us(2_904))),
             ("+ 14.522 us   |  f();", leaf("f", 2, us(14_522))),
             ("              |    f() {", call("f", 4)),
             ("        } /* f */", back(Some("f"), 8, None)),

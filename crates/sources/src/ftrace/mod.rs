@@ -57,7 +57,7 @@ const UNKNOWN: Skip = Skip::unknown(
 
 const NO_TIME: Skip = Skip::lost(
     "trace-clock-is-no-time",
-    "the trace's clock counts something else than time (counter, x86-tsc), so these events cannot be placed: trace again with trace_clock=global",
+    "the trace's clock counts something else than seconds (counter, x86-tsc, uptime), so these events cannot be placed: trace again with trace_clock=global",
 );
 
 /// More CPUs than a kernel can have.
@@ -70,9 +70,11 @@ impl Source for Ftrace {
 
     fn sniff(&self, head: &[u8]) -> Sniff {
         let mut tracer = false;
+        let mut first = None;
         let (mut found, mut all) = (0, 0);
         for line in text::head_lines(head).take(400) {
             tracer |= line.starts_with(b"# tracer: ");
+            first.get_or_insert(tracer);
             let line = text::valid(line);
             if is_aside(line) {
                 continue;
@@ -83,6 +85,8 @@ impl Source for Ftrace {
         }
         match (tracer, found) {
             (true, found) if found * 2 >= all => Sniff::percent(95),
+            // Whatever follows: a tracer of its own, options that leave all out.
+            _ if first == Some(true) => Sniff::SURE,
             (_, 0) => Sniff::NO,
             (_, 1) if all <= 2 => Sniff::percent(70),
             (_, found) if found * 2 >= all => Sniff::SURE,
@@ -235,7 +239,7 @@ pub(crate) fn clock_kind(name: &str) -> ClockKind {
     match name {
         "mono" => ClockKind::Monotonic,
         "boot" | "uptime" => ClockKind::Boottime,
-        "tai" | "mono_raw" | "counter" | "x86-tsc" => ClockKind::Relative,
+        "tai" | "counter" | "x86-tsc" | "tsc2nsec" | "ppc-tb" => ClockKind::Relative,
         _ => ClockKind::Trace,
     }
 }
@@ -267,7 +271,13 @@ fn is_aside(text: &str) -> bool {
         None | Some(b'#') => true,
         Some(b'=') => text.starts_with("=> "),
         Some(b'-') => text.bytes().all(|b| b == b'-'),
-        Some(b'C') => is_loss(text) || (text.starts_with("CPU ") && text.ends_with(" is empty")),
+        Some(b'C') => {
+            (text.starts_with("CPU:") && text.ends_with(']'))
+                || (text.starts_with("CPU ") && text.ends_with(" is empty"))
+        }
+        // What trace-cmd says besides, if both went to one file.
+        Some(b't') => text.starts_with("trace-cmd: "),
+        Some(b'E') => text.starts_with("Error: expected type "),
         Some(b'c') => is_number(text.strip_prefix("cpus=")),
         Some(b'v') => is_number(text.strip_prefix("version = ")),
         _ => false,

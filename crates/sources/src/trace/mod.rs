@@ -161,7 +161,7 @@ impl Recording {
             What::Wakeup { task } | What::Rename { task } => self.tasks.named(task, sheet),
             What::Fork { parent, child } => self.tasks.fork(parent, child, now, sheet),
             What::New { task, is_thread } => {
-                self.tasks.named(task, sheet);
+                self.tasks.fork(this, task, now, sheet);
                 if is_thread {
                     self.tasks.is_thread(task.pid, sheet);
                 }

@@ -28,7 +28,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::io::Read;
 
-use bootlap_model::{ClockKind, Evidence, Severity, Stamp, Timeline};
+use bootlap_model::{Evidence, Severity, Stamp, Timeline};
 
 use self::file::{Cpu, File, MAGIC, MAX_BYTES, Trouble};
 use self::record::Decoder;
@@ -36,6 +36,9 @@ use self::ring::{Record, Ring};
 use crate::text::{Sheet, Skip};
 use crate::trace::{Event, Recording};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo, ftrace};
+
+/// The unit of the clock called `uptime`: 1/100 s.
+const TICK_NS: i64 = 10_000_000;
 
 /// The source.
 pub(crate) struct TraceCmd;
@@ -117,7 +120,7 @@ fn events(file: &File<'_>, len: u64, sheet: &mut Sheet<'_>) {
         let Some(record) = next[cpu].take() else {
             continue;
         };
-        reader.record(&file.cpus[cpu], &record, kind, sheet);
+        reader.record(&file.cpus[cpu], &record, sheet);
         next[cpu] = rings[cpu].next();
         heap.extend(next[cpu].as_ref().map(|r| Reverse((r.ns, cpu))));
     }
@@ -133,7 +136,7 @@ struct Events<'f> {
 }
 
 impl Events<'_> {
-    fn record(&mut self, cpu: &Cpu<'_>, record: &Record, kind: ClockKind, sheet: &mut Sheet<'_>) {
+    fn record(&mut self, cpu: &Cpu<'_>, record: &Record, sheet: &mut Sheet<'_>) {
         sheet.count_lines(1);
         self.line = self.line.saturating_add(1);
         let (start, end) = match cpu.packed {
@@ -163,14 +166,14 @@ impl Events<'_> {
             symbols: &self.file.symbols,
         };
         let pid = record::pid(bytes, order);
-        let err_ns = if kind == ClockKind::Boottime && self.file.clock == "uptime" {
-            10_000_000
+        let at_ns = if self.file.clock == "uptime" {
+            Stamp::new(ns.saturating_mul(TICK_NS), TICK_NS as u32)
         } else {
-            0
+            Stamp::new(ns, 0)
         };
         let mut scratch = std::mem::take(&mut self.scratch);
         let event = Event {
-            at: Some(Stamp::new(ns, err_ns)),
+            at: Some(at_ns),
             cpu: Some(cpu.cpu),
             comm: pid.and_then(|p| self.names.get(&p).copied()).unwrap_or(""),
             pid,

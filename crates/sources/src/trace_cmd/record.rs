@@ -12,11 +12,7 @@ use crate::trace::{Function, Task, What};
 const MAX_TEXT: usize = 200;
 
 /// Events whose fields are taken one by one.
-const WRITTEN_BY_FIELD: [&str; 18] = [
-    "function",
-    "funcgraph_entry",
-    "fgraph_entry",
-    "fgraph_retaddr_entry",
+const WRITTEN_BY_FIELD: [&str; 14] = [
     "sched_switch",
     "sched_wakeup",
     "sched_wakeup_new",
@@ -27,10 +23,10 @@ const WRITTEN_BY_FIELD: [&str; 18] = [
     "task_newtask",
     "task_rename",
     "initcall_level",
-    "initcall_start",
     "console",
     "print",
     "module_load",
+    "module_request",
 ];
 
 /// What turns a record into an event.
@@ -62,7 +58,7 @@ impl<'f> Decoder<'f> {
             order: self.order,
         };
         text.clear();
-        let _ = read.write(text);
+        let _ = self.write(&read, text);
         let text = &**text;
         let other = What::Other {
             name: &format.name,
@@ -77,19 +73,19 @@ impl<'f> Decoder<'f> {
     {
         Some(match &*read.format.name {
             "function" => What::Enter {
-                name: self.function(read.number("ip")?).name_or_nothing()?,
+                name: self.function(read.number("ip")?, text)?.name,
             },
             "funcgraph_entry" | "fgraph_entry" | "fgraph_retaddr_entry" => What::Call {
-                function: self.function(read.number("func")?)?,
+                function: self.function(read.number("func")?, text)?,
                 depth: read.number("depth")? as u32,
             },
             "funcgraph_exit" | "fgraph_exit" => {
                 let (from, to) = (read.number("calltime"), read.number("rettime"));
                 What::Return {
-                    name: self.function(read.number("func")?).name_or_nothing(),
+                    name: self.function(read.number("func")?, text).map(|f| f.name),
                     depth: read.number("depth")? as u32,
                     duration_ns: from.zip(to).map(|(from, to)| to.wrapping_sub(from)),
-                    value: Some(text).filter(|v| !v.is_empty()),
+                    value: text.split_once(' ').map(|(_, value)| value),
                 }
             }
             "sched_switch" => What::Switch {
@@ -123,11 +119,11 @@ impl<'f> Decoder<'f> {
                 level: read.text("level")?,
             },
             "initcall_start" => What::InitcallStart {
-                function: self.function(read.number("func")?)?,
+                function: self.function(read.number("func")?, text)?,
             },
             "initcall_finish" => What::InitcallFinish {
-                function: self.function(read.number("func")?)?,
-                ret: text,
+                function: self.function(read.number("func")?, text)?,
+                ret: text.split_once(' ')?.1,
             },
             "module_load" => What::ModuleLoad {
                 module: read.text("name")?,
@@ -145,18 +141,61 @@ impl<'f> Decoder<'f> {
         })
     }
 
-    fn function(&self, address: i64) -> Option<Function<'f>> {
-        self.symbols.function(address as u64)
+    /// What has to be written for [`Self::known`]: values that the events of
+    /// the text have as text, and addresses of functions that have no name.
+    fn write(&self, read: &Fields<'_>, out: &mut String) -> Option<()> {
+        let name = &*read.format.name;
+        match name {
+            "function"
+            | "funcgraph_entry"
+            | "fgraph_entry"
+            | "fgraph_retaddr_entry"
+            | "funcgraph_exit"
+            | "fgraph_exit"
+            | "initcall_start"
+            | "initcall_finish" => {
+                let address = read.number(if name == "function" { "ip" } else { "func" })?;
+                if self.symbols.function(address as u64).is_none() {
+                    let _ = write!(out, "0x{address:x}");
+                }
+                let value = read.number("retval").or_else(|| read.number("ret"));
+                if let Some(value) = value {
+                    let _ = write!(out, " {value}");
+                }
+            }
+            "sys_enter" => {
+                let args = read.format.field("args")?;
+                let args = args.numbers(read.record, self.order.long)?;
+                let _ = write!(out, "NR {} (", read.number("id")?);
+                for (i, arg) in args.iter().enumerate() {
+                    let comma = if i > 0 { ", " } else { "" };
+                    let _ = write!(out, "{comma}{:x}", self.order.number(arg));
+                }
+            }
+            "sys_exit" => {
+                let _ = write!(out, "NR {} = {}", read.number("id")?, read.number("ret")?);
+            }
+            _ if name.starts_with("sys_exit_") => {
+                let _ = write!(out, "0x{:x}", read.number("ret")?);
+            }
+            _ if name.starts_with("sys_enter_") => read.list(out, ": 0x", ", ", true),
+            _ if WRITTEN_BY_FIELD.contains(&name) => {}
+            _ => read.list(out, "=", " ", false),
+        }
+        Some(())
     }
-}
 
-trait NameOrNothing<'f> {
-    fn name_or_nothing(self) -> Option<&'f str>;
-}
-
-impl<'f> NameOrNothing<'f> for Option<Function<'f>> {
-    fn name_or_nothing(self) -> Option<&'f str> {
-        self.map(|f| f.name)
+    /// The function at `address`, or else the address, which was written.
+    fn function<'r>(&self, address: i64, text: &'r str) -> Option<Function<'r>>
+    where
+        'f: 'r,
+    {
+        let name = text.split(' ').next().filter(|name| !name.is_empty());
+        self.symbols.function(address as u64).or(Some(Function {
+            name: name?,
+            module: None,
+            args: "",
+        }))
     }
 }
 
@@ -170,41 +209,6 @@ struct Fields<'r> {
 impl<'r> Fields<'r> {
     fn number(&self, name: &str) -> Option<i64> {
         self.format.field(name)?.number(self.record, self.order)
-    }
-
-    /// What has to be written for [`Decoder::known`]: values that the events
-    /// of the text have as text.
-    fn write(&self, out: &mut String) -> Option<()> {
-        match &*self.format.name {
-            "funcgraph_exit" | "fgraph_exit" => {
-                let _ = write!(out, "{}", self.number("retval")?);
-            }
-            "initcall_finish" => {
-                let _ = write!(out, "{}", self.number("ret")?);
-            }
-            "sys_enter" => {
-                let args = self.format.field("args")?;
-                let _ = write!(out, "NR {} (", self.number("id")?);
-                for (i, arg) in args
-                    .numbers(self.record, self.order.long)?
-                    .iter()
-                    .enumerate()
-                {
-                    let comma = if i > 0 { ", " } else { "" };
-                    let _ = write!(out, "{comma}{:x}", self.order.number(arg));
-                }
-            }
-            "sys_exit" => {
-                let _ = write!(out, "NR {} = {}", self.number("id")?, self.number("ret")?);
-            }
-            name if name.starts_with("sys_exit_") => {
-                let _ = write!(out, "0x{:x}", self.number("ret")?);
-            }
-            name if name.starts_with("sys_enter_") => self.list(out, ": 0x", ", ", true),
-            name if WRITTEN_BY_FIELD.contains(&name) => {}
-            _ => self.list(out, "=", " ", false),
-        }
-        Some(())
     }
 
     fn pid(&self, name: &str) -> Option<u32> {

@@ -25,7 +25,8 @@ impl Symbols {
             let space = memchr::memchr(b' ', line).unwrap_or(0);
             let address = u64::from_str_radix(text::valid(&line[..space]), 16);
             let kind = line.get(space + 1).copied().unwrap_or(0);
-            if let (Ok(address), b't' | b'T' | b'w' | b'W', Ok(name)) =
+            // All are 0 where they are secret (kptr_restrict).
+            if let (Ok(address @ 1..), b't' | b'T' | b'w' | b'W', Ok(name)) =
                 (address, kind, u32::try_from(at + space + 3))
             {
                 starts.push((address, name));
@@ -66,7 +67,7 @@ mod tests {
 
     #[test]
     fn addresses_have_functions() {
-        let list = b"0000000000000010 T a\n0000000000000018 D data\n20 t b\t[m]\n20 t c\nbad\n";
+        let list = b"0000000000000000 T secret\n0000000000000010 T a\n0000000000000018 D data\n20 t b\t[m]\n20 t c\nbad\n";
         let symbols = Symbols::parse(list);
         let name = |at| symbols.function(at).map(|f| (f.name, f.module));
         assert_eq!(name(0x0f), None);
