@@ -89,6 +89,14 @@ struct Place {
     evidence: Evidence,
 }
 
+/// Symbols that each call needs.
+#[derive(Clone, Copy)]
+struct Keys {
+    pid: Sym,
+    cpu: Sym,
+    one_initcall: Sym,
+}
+
 /// All function calls of a trace.
 #[derive(Default)]
 pub(crate) struct Calls {
@@ -100,7 +108,7 @@ pub(crate) struct Calls {
     relative: Option<ClockId>,
     /// By number, the symbols of what CPUs are called.
     cpus: Vec<Option<Sym>>,
-    one_initcall: Option<Sym>,
+    keys: Option<Keys>,
     pub(crate) initcalls: NamedInitcalls,
 }
 
@@ -121,10 +129,7 @@ impl Calls {
         let name = sheet.sym(function.name);
         let start = self.start(&place, sheet);
         let span = self.add(&place, name, function, (start, SpanEnd::Unknown), sheet);
-        let is_initcall = *self
-            .one_initcall
-            .get_or_insert_with(|| sheet.timeline.symbols.intern("do_one_initcall"))
-            == name;
+        let is_initcall = self.keys(sheet).one_initcall == name;
         let lane = &mut self.lanes[place.lane];
         if let Some(Open {
             children: Some(children),
@@ -212,8 +217,13 @@ impl Calls {
         };
         self.lose_from(place.lane, returned.depth.saturating_add(1), sheet);
         let lane = &mut self.lanes[place.lane];
-        let name = returned.name.map(|n| sheet.timeline.symbols.intern(n));
-        let same = |o: &Open| o.depth == returned.depth && name.is_none_or(|n| n == o.name);
+        let symbols = &sheet.timeline.symbols;
+        let is_it = |o: &Open| {
+            returned
+                .name
+                .is_none_or(|name| symbols.text(o.name) == name)
+        };
+        let same = |o: &Open| o.depth == returned.depth && is_it(o);
         match lane.open.pop_if(|o| same(o)) {
             Some(open) => self.close(&place, open, returned, sheet),
             None => {
@@ -474,9 +484,10 @@ impl Calls {
         self.kept += 1;
         let (track, pid) = (self.lanes[place.lane].track, self.lanes[place.lane].pid);
         let mut args = Vec::with_capacity(2);
-        args.extend(pid.map(|pid| (sheet.sym("pid"), pid)));
+        let keys = self.keys(sheet);
+        args.extend(pid.map(|pid| (keys.pid, pid)));
         if let Some(cpu) = place.cpu.and_then(|cpu| self.cpu(cpu, sheet)) {
-            args.push((sheet.sym("cpu"), cpu));
+            args.push((keys.cpu, cpu));
         }
         if !function.args.is_empty() {
             args.push((sheet.sym("args"), sheet.sym(function.args)));
@@ -495,6 +506,14 @@ impl Calls {
             evidence: place.evidence,
         });
         Some(id)
+    }
+
+    fn keys(&mut self, sheet: &mut Sheet<'_>) -> Keys {
+        *self.keys.get_or_insert_with(|| Keys {
+            pid: sheet.sym("pid"),
+            cpu: sheet.sym("cpu"),
+            one_initcall: sheet.sym("do_one_initcall"),
+        })
     }
 
     fn cpu(&mut self, cpu: u32, sheet: &mut Sheet<'_>) -> Option<Sym> {

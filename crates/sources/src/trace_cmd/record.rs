@@ -190,12 +190,14 @@ impl<'f> Decoder<'f> {
     where
         'f: 'r,
     {
-        let name = text.split(' ').next().filter(|name| !name.is_empty());
-        self.symbols.function(address as u64).or(Some(Function {
-            name: name?,
-            module: None,
-            args: "",
-        }))
+        self.symbols.function(address as u64).or_else(|| {
+            let name = text.split(' ').next().filter(|name| !name.is_empty())?;
+            Some(Function {
+                name,
+                module: None,
+                args: "",
+            })
+        })
     }
 }
 
