@@ -24,6 +24,8 @@ pub(super) struct Exit {
     pub(super) ns: i64,
     /// As `wait(2)` tells it.
     pub(super) code: u32,
+    /// All CPU time that it used.
+    pub(super) cpu_ns: i64,
 }
 
 /// Finds the process of each record. By process its exit, and by record
@@ -57,8 +59,8 @@ pub(super) fn matched(
         let free = candidates.iter().filter(|at| exits[**at].is_none());
         for at in free.take(MAX_TRIED) {
             if let Some(ns) = exit_ns(account, &table.processes[*at], blocks) {
-                let code = account.exit_code;
-                exits[*at] = Some(Exit { ns, code });
+                let (code, cpu_ns) = (account.exit_code, account.cpu_ns);
+                exits[*at] = Some(Exit { ns, code, cpu_ns });
                 *found = Some(*at);
                 break;
             }

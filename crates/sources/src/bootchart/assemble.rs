@@ -71,7 +71,7 @@ impl Assembly<'_> {
                 evidence: process.at,
             };
             spans.push(sheet.timeline.add_span(span));
-            let parent = by_pid.at(process.ppid, process.first, processes);
+            let parent = by_pid.parent(process.ppid, at, processes);
             let parent = parent.and_then(|parent| processes[parent].name());
             let full = exec.map(|exec| exec.file);
             self.anchors(process, parent, full, &mut names, sheet);
@@ -80,12 +80,9 @@ impl Assembly<'_> {
             // The nearest ancestor that lived long enough to be sampled.
             let mut parent = self.paternity.parent(process.pid, process.ppid);
             for _ in 0..64 {
-                if let Some(found) = by_pid.at(parent, process.first, processes) {
-                    if found != at {
-                        sheet
-                            .timeline
-                            .link(spans[found], spans[at], LinkKind::Spawns);
-                    }
+                if let Some(found) = by_pid.parent(parent, at, processes) {
+                    let (from, to) = (spans[found], spans[at]);
+                    sheet.timeline.link(from, to, LinkKind::Spawns);
                     break;
                 }
                 match self.paternity.parent(parent, 0) {
@@ -130,7 +127,9 @@ impl Assembly<'_> {
                 facts.push(("names", names.join(" → ")));
             }
         }
-        facts.push(("cpu_us", us(process.cpu_ns)));
+        let exit = self.exits[at];
+        let cpu_ns = exit.map_or(0, |exit| exit.cpu_ns).max(process.cpu_ns);
+        facts.push(("cpu_us", us(cpu_ns)));
         if process.children_ns > 0 {
             facts.push(("children_cpu_us", us(process.children_ns)));
         }
@@ -154,7 +153,7 @@ impl Assembly<'_> {
             }
             facts.push(("last_seen_us", us(self.blocks.times[process.last])));
         }
-        if let Some(exit) = &self.exits[at] {
+        if let Some(exit) = exit {
             facts.push(("exit", exit.code.to_string()));
         }
         let args = facts

@@ -67,6 +67,15 @@ impl Reader for Header {
     }
 }
 
+/// The CPU's model, where it is a line of `/proc/cpuinfo`, or one for each CPU.
+fn model(value: &str) -> &str {
+    let Some(rest) = value.strip_prefix("model name") else {
+        return value;
+    };
+    let one = rest.split("model name").next().unwrap_or(rest);
+    one.trim_start_matches([':', ' ', '\t']).trim_end()
+}
+
 fn fact(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.split_once('=')?;
     let key = key.trim();
@@ -95,7 +104,7 @@ impl Header {
         for (key, name) in KNOWN {
             let fact = self.facts.iter().rfind(|(k, _)| k == key);
             if let Some((_, value)) = fact.filter(|(_, value)| !value.is_empty()) {
-                args.push((sheet.sym(name), sheet.sym(value)));
+                args.push((sheet.sym(name), sheet.sym(model(value))));
             }
         }
         args

@@ -56,31 +56,32 @@ impl Member {
         }
     }
 
-    /// Members in blocks: by the first row behind a stamp.
+    /// Members in blocks: by the first rows behind a stamp, one of which may
+    /// be broken.
     fn of_blocks(lines: &[&[u8]]) -> Option<(Self, u8)> {
-        let mut rows = lines
-            .iter()
-            .filter(|line| stamp_ns(line.trim_ascii()).is_none());
-        let Some(row) = rows.next() else {
+        let is_stamp = |line: &[u8]| stamp_ns(line.trim_ascii()).is_some();
+        let rows: Vec<&[u8]> = lines.iter().copied().filter(|l| !is_stamp(l)).collect();
+        if rows.is_empty() {
             let times: Vec<_> = lines
                 .iter()
                 .map(|line| stamp_ns(line.trim_ascii()))
                 .collect();
             return (times.len() > 2 && times.is_sorted()).then_some((Self::Empty, 30));
-        };
-        if ps::is_ps_row(row) {
-            Some((Self::Ps, 95))
-        } else if Stat::is_row(row) {
-            Some((Self::Stat, 95))
-        } else if Memory::is_row(row) {
-            Some((Self::Memory, 95))
-        } else if Disks::is_row(row) {
-            Some((Self::Disks, 95))
-        } else if ps::is_task_row(row) && rows.take(20).all(|row| ps::is_task_row(row)) {
-            Some((Self::Tasks, 85))
-        } else {
-            None
         }
+        let rows = &rows[..rows.len().min(20)];
+        let kind = |row: &&[u8]| {
+            let kinds = [
+                (Self::Ps, ps::is_ps_row(row)),
+                (Self::Stat, Stat::is_row(row)),
+                (Self::Memory, Memory::is_row(row)),
+                (Self::Disks, Disks::is_row(row)),
+            ];
+            let found = kinds.into_iter().find(|(_, is)| *is);
+            found.map(|(kind, _)| (kind, 95))
+        };
+        let tasks = rows.iter().all(|row| ps::is_task_row(row));
+        let found = rows.iter().take(3).find_map(kind);
+        found.or(tasks.then_some((Self::Tasks, 85)))
     }
 
     /// `cmdline2.log`: a pid, then two lines that begin with a colon.
@@ -99,7 +100,7 @@ impl Member {
     fn of_pairs(lines: &[&[u8]]) -> Option<(Self, u8)> {
         // A child whose pid wrapped around is smaller.
         let pairs = lines.iter().filter(|line| Paternity::is_row(line)).count();
-        (pairs * 10 >= lines.len() * 9).then_some((Self::Paternity, 40))
+        (pairs * 5 >= lines.len() * 4).then_some((Self::Paternity, 40))
     }
 
     /// By the name that all producers give it, where the bytes do not tell.

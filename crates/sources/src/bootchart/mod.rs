@@ -44,6 +44,8 @@ mod recording;
 mod stat;
 mod svg;
 mod table;
+#[cfg(test)]
+mod tests;
 
 use std::io::{BufRead, Read};
 

@@ -14,7 +14,9 @@
 //! spaces and parentheses; the fields behind it are state, parent, …, with
 //! times in jiffies: CPU of user and system (12th and 13th field), the same of
 //! children waited for, and the start since the kernel's (20th). Android puts
-//! the whole command line in place of the name.
+//! the whole command line in place of the name. A name may be a number: what
+//! is executed through a file descriptor is called by it, as systemd 254 and
+//! later do with each service (`(16)`) until its own program runs.
 //!
 //! `taskstats.log` (bootchart2) has pid, parent, name and ns of CPU time, of
 //! waiting for disks, and of waiting for swap; a row only where one of them

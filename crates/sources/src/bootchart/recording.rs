@@ -131,8 +131,10 @@ impl Recording {
         let soon = |blocks: &Blocks| blocks.times.first().is_some_and(|first| *first <= SOON_NS);
         let last = self.ps.blocks.times.last().copied().unwrap_or(0);
         let future = |start_ns: i64| start_ns > last.saturating_add(SLACK_NS);
-        let mut starts = self.ps.table.processes.iter().filter_map(|p| p.start_ns);
-        self.sampled().any(soon) || starts.any(future)
+        let processes = &self.ps.table.processes;
+        let starts = processes.iter().filter_map(|p| p.start_ns);
+        let most = starts.filter(|start| future(*start)).count() * 2 > processes.len();
+        self.sampled().any(soon) || most
     }
 
     /// The clock of all samples: one kernel's uptime. With it the marks of

@@ -169,11 +169,13 @@ impl ByPid {
         self.0.get(&pid).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Who had `pid` when block `block` was sampled.
-    pub(super) fn at(&self, pid: u32, block: usize, processes: &[Process]) -> Option<usize> {
+    /// Who had `pid` when process `child` was first seen; not itself.
+    pub(super) fn parent(&self, pid: u32, child: usize, processes: &[Process]) -> Option<usize> {
         let all = self.of(pid);
+        let block = processes[child].first;
         let later = all.partition_point(|at| processes[*at].first <= block);
-        all[..later].last().copied()
+        let mut before = all[..later].iter().rev();
+        before.find(|at| **at != child).copied()
     }
 }
 
