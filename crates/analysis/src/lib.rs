@@ -10,6 +10,7 @@ pub mod extent;
 pub mod functions;
 pub mod gap;
 pub mod phase;
+pub mod processes;
 pub mod stats;
 pub mod work;
 
@@ -28,5 +29,6 @@ pub use extent::{Extent, extent, ready_ns};
 pub use functions::{CallStats, MaxSub, folded, functions};
 pub use gap::{Gap, gaps};
 pub use phase::{Part, Phase, PhaseName, phases};
+pub use processes::{Hidden, Process, Processes, processes};
 pub use stats::{Effect, Verdict, effect};
 pub use work::{Meter, ns_per_insn};
