@@ -25,6 +25,7 @@ mod kfi;
 mod logic;
 mod perf;
 mod pins;
+mod logcat;
 mod registry;
 mod slimboot;
 pub mod stamps;

@@ -15,6 +15,7 @@ use crate::kfi::Kfi;
 use crate::logic::Logic;
 use crate::perf::Perf;
 use crate::slimboot::Slimboot;
+use crate::logcat::Logcat;
 use crate::stopwatch::Stopwatch;
 use crate::strace::Strace;
 use crate::systemd::Systemd;
@@ -28,9 +29,28 @@ pub const HEAD_LEN: usize = 64 * 1024;
 /// All sources, the more particular format first.
 pub fn all() -> &'static [&'static dyn Source] {
     &[
-        &Stamps, &TraceCmd, &Ftrace, &Systemd, &Journal, &Stopwatch, &Kfi, &Bootchart, &Strace,
-        &Perf, &Vcd, &Logic, &BootData, &Bootstage, &Cbmem, &Slimboot, &Fpdt, &Efi, &Getprop,
-        &Bootstat, &Console,
+        &Stamps,
+        &TraceCmd,
+        &Ftrace,
+        &Systemd,
+        &Journal,
+        &Stopwatch,
+        &Kfi,
+        &Bootchart,
+        &Strace,
+        &Perf,
+        &Vcd,
+        &Logic,
+        &BootData,
+        &Bootstage,
+        &Cbmem,
+        &Slimboot,
+        &Fpdt,
+        &Efi,
+        &Getprop,
+        &Bootstat,
+        &Logcat,
+        &Console,
     ]
 }
 

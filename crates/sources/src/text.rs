@@ -183,10 +183,7 @@ impl Lines {
             text = rest;
         }
         let end = start + text.len() as u64;
-        if text
-            .iter()
-            .any(|b| (*b < b' ' && *b != b'\t') || *b == 0x7f)
-        {
+        if has_controls(text) {
             let mut cleaner = Cleaner::new();
             self.clean.clear();
             let is_text = |b: &&u8| cleaner.is_text(**b);
@@ -203,6 +200,14 @@ impl Lines {
         };
         each(&Line { text, at }, cut);
     }
+}
+
+/// Whether anything is to be cleaned. Most lines are clean, and a loop that
+/// does not stop early compares many bytes at once.
+fn has_controls(text: &[u8]) -> bool {
+    let is_control = |b: &u8| (*b < b' ' && *b != b'\t') || *b == 0x7f;
+    let mut pieces = text.chunks(64);
+    pieces.any(|piece| piece.iter().fold(false, |any, b| any | is_control(b)))
 }
 
 /// The timeline as one read of a text file sees it.

@@ -274,7 +274,7 @@ fn facts(
     if sums.count == 0 {
         return args;
     }
-    let timed = sums.timed * 2 > sums.count;
+    let timed = sums.timed > 0 && sums.timed * 2 >= sums.count;
     let top = sums.top(TOP);
     let top = top.iter().map(|s| {
         let name = trace.names.text(s.name);
@@ -321,8 +321,8 @@ fn syscall(trace: &Trace, call: &Call, origins: &[Origin], out: &mut Timeline) {
         }
     };
     let track = match p.pid {
-        Some(pid) => format!("{} {pid}", origin.name),
-        None => origin.name.clone(),
+        Some(pid) if !origin.name.starts_with("pid ") => format!("{} {pid}", origin.name),
+        _ => origin.name.clone(),
     };
     span(
         out,
@@ -351,7 +351,7 @@ fn counted(trace: &Trace, out: &mut Timeline) {
             notice.count += summed - 1;
         }
     }
-    if all > 0 && timed * 2 <= all {
+    if timed * 2 < all {
         out.notice(
             "no-durations",
             Severity::Info,

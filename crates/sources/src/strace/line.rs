@@ -194,8 +194,6 @@ pub(super) enum Body<'a> {
     Detail,
     /// A row of a summary (`-c`).
     Summary,
-    /// The rest of a call that something was printed into.
-    Continued(Rest<'a>),
     /// None of these.
     Other,
 }
@@ -236,7 +234,6 @@ fn body(text: &[u8]) -> Body<'_> {
         [b'-', ..] if is_rule(text) => Body::Summary,
         [b'%', ..] if text.starts_with(b"% time ") => Body::Summary,
         [b'[', ..] if text.starts_with(b"[ Process PID=") => Body::Message(text),
-        [b' ' | b',' | b')' | b'}' | b'"', ..] => continued(text),
         _ => Body::Other,
     }
 }
@@ -277,7 +274,7 @@ pub(super) fn attached(text: &[u8]) -> Option<u32> {
 /// `<... wait4 resumed>…`, `<... wait4 resumed> …`.
 fn resumed(text: &[u8]) -> Body<'_> {
     let Some(inside) = text.strip_prefix(b"<... ") else {
-        return continued(text);
+        return Body::Other;
     };
     let Some(end) = memchr::memmem::find(&inside[..inside.len().min(80)], b" resumed>") else {
         return Body::Other;
@@ -285,22 +282,28 @@ fn resumed(text: &[u8]) -> Body<'_> {
     Body::Resumed(&inside[..end], rest(&inside[end + b" resumed>".len()..]))
 }
 
-fn continued(text: &[u8]) -> Body<'_> {
+/// The rest of a call, on a line of its own.
+pub(super) fn continuation(text: &[u8]) -> Option<Rest<'_>> {
     let rest = rest(text);
-    match rest.end {
-        CallEnd::Torn(_) => Body::Other,
-        _ => Body::Continued(rest),
-    }
+    (!matches!(rest.end, CallEnd::Torn(_))).then_some(rest)
 }
 
 /// Arguments, and from their end how the call ended.
 fn rest(text: &[u8]) -> Rest<'_> {
     let mut text = text.trim_ascii_end();
     let mut took_ns = None;
-    if text.ends_with(b">") {
-        let open = memchr::memrchr(b'<', text).unwrap_or(0);
+    if text.ends_with(b">")
+        && let Some(open) = memchr::memrchr(b'<', text)
+    {
         match &text[open + 1..text.len() - 1] {
             b"unfinished ..." | b"detached ..." => {
+                return Rest {
+                    args: text[..open].trim_ascii_end(),
+                    end: CallEnd::Unfinished,
+                };
+            }
+            // A thread that executes a program, in its own file (-ff).
+            inside if inside.starts_with(b"pid changed to ") => {
                 return Rest {
                     args: text[..open].trim_ascii_end(),
                     end: CallEnd::Unfinished,
@@ -352,16 +355,19 @@ fn result(text: &[u8]) -> Option<(&[u8], &[u8])> {
     None
 }
 
+/// Without an end; what strace says of a process may have been printed in.
 fn torn(text: &[u8]) -> Rest<'_> {
     let mut rest = Rest {
         args: text,
         end: CallEnd::Torn(None),
     };
-    if text.ends_with(b" attached")
-        && let Some(at) = memchr::memmem::rfind(text, b"Process ")
+    if let Some(at) = memchr::memmem::rfind(text, b"Process ")
+        && let Some(pid) = attached(&text[at..])
     {
+        let is_new = text.ends_with(b" attached");
         rest.args = text[..at].strip_suffix(b"strace: ").unwrap_or(&text[..at]);
-        rest.end = CallEnd::Torn(attached(&text[at..]));
+        rest.args = rest.args.trim_ascii_end();
+        rest.end = CallEnd::Torn(is_new.then_some(pid));
     }
     rest
 }
@@ -412,4 +418,119 @@ pub(super) fn returned_pid(ret: &[u8]) -> Option<u32> {
         pid = digits(comment).0;
     }
     u32::try_from(number(pid)).ok().filter(|pid| *pid > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(text: &[u8]) -> (Option<u32>, Option<(Style, i64, u32)>, &[u8]) {
+        let head = head(text);
+        let time = head.time.map(|t| (t.style, t.ns, t.step_ns));
+        (head.pid, time, head.body)
+    }
+
+    #[test]
+    fn all_prefixes() {
+        let (pid, us) = (Some(9405), 1_000);
+        let day = |ns: i64, step: u32| Some((Style::Day, 36_000_000_000_000 + ns, step));
+        let cases: &[(&str, _, _)] = &[
+            ("9405  10:00:00.000001 b()", pid, day(1_000, us)),
+            ("9405  10:00:00 b()", pid, day(0, 1_000_000_000)),
+            (
+                "[pid  9405] 10:00:00.001 b()",
+                pid,
+                day(1_000_000, 1_000_000),
+            ),
+            (
+                "9405<a b> 10:00:00.000000001 (+     0.5) [  59] [00007f] b()",
+                pid,
+                day(1, 1),
+            ),
+            ("[pid  9405<a>] 10:00:00.000001 b()", pid, day(1_000, us)),
+            (
+                "9405  1.000001 b()",
+                pid,
+                Some((Style::Epoch, 1_000_001_000, us)),
+            ),
+            (
+                "1.000001 b()",
+                None,
+                Some((Style::Epoch, 1_000_001_000, us)),
+            ),
+            (
+                "9405       1.000001 b()",
+                pid,
+                Some((Style::Delta, 1_000_001_000, us)),
+            ),
+            (
+                "     1.000001 b()",
+                None,
+                Some((Style::Delta, 1_000_001_000, us)),
+            ),
+            ("    -0.000001 b()", None, Some((Style::Delta, -1_000, us))),
+            (
+                "9405       0 b()",
+                pid,
+                Some((Style::Delta, 0, 1_000_000_000)),
+            ),
+            ("9405 b()", pid, None),
+            ("[00007f] b()", None, None),
+            ("b()", None, None),
+        ];
+        for (text, pid, time) in cases {
+            assert_eq!(times(text.as_bytes()), (*pid, *time, &b"b()"[..]), "{text}");
+        }
+    }
+
+    #[track_caller]
+    fn returns(text: &str, expected_args: &str, expected: &str, took: Option<i64>) {
+        let Body::Call(_, rest) = body(text.as_bytes()) else {
+            panic!("{text}: no call");
+        };
+        let CallEnd::Returned { ret, took_ns } = rest.end else {
+            panic!("{text}: {:?}", rest.end);
+        };
+        let texts = [rest.args, ret].map(crate::text::valid);
+        assert_eq!(
+            (texts, took_ns),
+            ([expected_args, expected], took),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn results_are_behind_the_last_parenthesis() {
+        returns(
+            "brk(NULL)         = 0x55 <0.000007>",
+            "NULL",
+            "0x55",
+            Some(7_000),
+        );
+        returns("write(1, \") = 7\", 5) = 5", "1, \") = 7\", 5", "5", None);
+        returns("open(\"a\") = 3</a>", "\"a\"", "3</a>", None);
+        returns(
+            "poll([], 0) = 1 ([{fd=3}]) <1>",
+            "[], 0",
+            "1 ([{fd=3}])",
+            Some(1_000_000_000),
+        );
+        returns("pause() = ? <unavailable>", "", "?", None);
+        returns(
+            "f(1) = -1 EPERM (a = b) <0.5>",
+            "1",
+            "-1 EPERM (a = b)",
+            Some(500_000_000),
+        );
+    }
+
+    #[test]
+    fn numbers_of_children() {
+        assert_eq!(returned_pid(b"12"), Some(12));
+        assert_eq!(returned_pid(b"12<sh>"), Some(12));
+        assert_eq!(returned_pid(b"2 /* 502 in strace's PID NS */"), Some(502));
+        for none in ["0", "-1 EAGAIN (x)", "?", "", "99999999999"] {
+            assert_eq!(returned_pid(none.as_bytes()), None, "{none}");
+        }
+    }
 }

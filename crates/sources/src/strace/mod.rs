@@ -93,7 +93,10 @@ impl Source for Strace {
     }
 
     fn sniff(&self, head: &[u8]) -> Sniff {
+        // With -k most lines are stack frames.
+        let (details, _) = text::count_lines(head, 200, is_detail);
         let (found, all) = text::count_lines(head, 200, is_strace);
+        let all = all - details;
         match found {
             0 if begins_long(head) => Sniff::SURE,
             0 => Sniff::NO,
@@ -147,8 +150,12 @@ fn is_strace(text: &[u8]) -> bool {
         }
         Body::Signal(text) => text.starts_with(b"SIG") || text.starts_with(b"stopped by "),
         Body::Message(_) | Body::Summary => true,
-        Body::Detail | Body::Continued(_) | Body::Other => false,
+        Body::Detail | Body::Other => false,
     }
+}
+
+fn is_detail(text: &[u8]) -> bool {
+    line::parse(text).1 == Body::Detail
 }
 
 /// `0`, `-1 ENOENT (…)`, `0x7f…`, `?`, `3</dev/null>`.
@@ -190,6 +197,13 @@ pub(crate) struct StraceReader {
 impl Reader for StraceReader {
     fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
         let (head, body) = line::parse(line.text);
+        if let Some(process) = self.file.torn
+            && (head.pid, head.time) == (None, None)
+            && let Some(rest) = line::continuation(line.text)
+        {
+            self.continued(process, rest, line);
+            return Ok(());
+        }
         match body {
             Body::Detail => return Ok(()),
             Body::Summary => {
@@ -200,7 +214,6 @@ impl Reader for StraceReader {
                 self.message(text);
                 return Ok(());
             }
-            Body::Continued(rest) => return self.continued(rest, line),
             Body::Other => return Err(UNKNOWN),
             _ => {}
         }
@@ -282,12 +295,11 @@ impl StraceReader {
     }
 
     /// The rest of a call that the program or strace printed into.
-    fn continued(&mut self, rest: line::Rest<'_>, line: &Line<'_>) -> Result<(), Skip> {
-        let process = self.file.torn.take().ok_or(UNKNOWN)?;
+    fn continued(&mut self, process: u32, rest: line::Rest<'_>, line: &Line<'_>) {
+        self.file.torn = None;
         if let CallEnd::Returned { .. } = rest.end {
             self.trace.resumed(process, None, rest, None, line.at);
         }
-        Ok(())
     }
 
     fn message(&mut self, text: &[u8]) {
@@ -395,5 +407,73 @@ fn summary(line: &Line<'_>, sheet: &mut Sheet<'_>) {
             line.at,
             "a summary of calls (strace -c) says nothing of when; run strace again with -f -ttt -T",
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bootlap_model::SpanEnd;
+    use proptest::prelude::*;
+
+    /// Pieces that make sense together now and then.
+    const PIECES: &[&str] = &[
+        "1 ",
+        "2 ",
+        "[pid 3] ",
+        "4<x> ",
+        "\n",
+        "\n",
+        "\r\n",
+        "00:00:01.5 ",
+        "23:59:59 ",
+        "1795268000.25 ",
+        "     0.000010 ",
+        "execve(\"/bin/a\", [\"a\"], 0)",
+        "clone(flags=SIGCHLD",
+        "clone3({CLONE_THREAD}",
+        "vfork(",
+        "read(0, ",
+        ")",
+        " = 0",
+        " = 1",
+        " = 3",
+        " = ?",
+        " = -1 ENOENT (No)",
+        " <0.002000>",
+        " <9999999.9>",
+        " <unfinished ...>",
+        "<... read resumed>",
+        "<... execve resumed>",
+        "+++ exited with 0 +++",
+        "+++ superseded by execve in pid 2 +++",
+        "--- SIGCHLD {si_pid=2, si_utime=1, si_stime=1} ---",
+        "exit_group(0)",
+        "strace: Process 2 attached",
+        "Process 3 detached",
+        "\u{fffd}",
+        "9223372036.9 ",
+    ];
+
+    proptest! {
+        #[test]
+        fn whatever_the_lines(picks in prop::collection::vec(0..PIECES.len(), 0..120)) {
+            let text: String = picks.iter().map(|i| PIECES[*i]).collect();
+            let mut out = Timeline::default();
+            let input = Input {
+                label: "",
+                bytes: &mut text.as_bytes(),
+                hints: &crate::Hints::default(),
+            };
+            Strace.read(input, &mut out).unwrap();
+            let usage = out.files[0].usage;
+            prop_assert_eq!(usage.used + usage.skipped, usage.total);
+            prop_assert!(usage.skipped == 0 || !out.notices.is_empty());
+            for span in &out.spans {
+                if let SpanEnd::At(end) = span.end {
+                    prop_assert!(span.start.ns <= end.ns);
+                }
+            }
+        }
     }
 }

@@ -272,7 +272,8 @@ impl Trace {
                     at,
                 },
             );
-            return false;
+            // Where that is known from another file, it is not missing.
+            return self.takeovers.iter().any(|t| t.process == process);
         }
         open.on = false;
         open.more(rest.args);
