@@ -6,7 +6,8 @@ use super::line::{Style, Time};
 use crate::text::{Line, Sheet};
 
 const SECOND_NS: i64 = 1_000_000_000;
-const DAY_NS: i64 = 86_400 * SECOND_NS;
+const HOUR_NS: i64 = 3_600 * SECOND_NS;
+const DAY_NS: i64 = 24 * HOUR_NS;
 
 /// Wall clocks that several files of one recording share.
 #[derive(Default)]
@@ -19,6 +20,7 @@ pub(super) struct Shared {
 #[derive(Default)]
 pub(super) struct FileClock {
     clock: Option<(ClockId, Style)>,
+    /// The latest moment so far; with `-r` that of the last line.
     last_ns: i64,
     /// To add to a time: whole days, and what the clock was set by.
     shift_ns: i64,
@@ -32,11 +34,13 @@ impl FileClock {
         Some(self.clock?.1)
     }
 
-    /// The moment of `line`; `None` if this time is none of this file.
+    /// The moment of `line`, which is of a process that was last seen at
+    /// `own_ns`; `None` if this time is none of this file.
     #[inline]
     pub(super) fn now(
         &mut self,
         time: Time,
+        own_ns: Option<i64>,
         line: &Line<'_>,
         shared: &mut Shared,
         sheet: &mut Sheet<'_>,
@@ -50,12 +54,14 @@ impl FileClock {
         let ns = if style == Style::Delta {
             // Each delta was cut to its last digit, so the errors add up.
             self.err_ns = self.err_ns.saturating_add(time.step_ns);
-            self.last_ns.saturating_add(time.ns)
+            self.last_ns = self.last_ns.saturating_add(time.ns);
+            self.last_ns
         } else {
             self.err_ns = time.step_ns;
-            self.absolute(time.ns, style, line, sheet)
+            let ns = self.absolute(time.ns, style, own_ns, line, sheet);
+            self.last_ns = self.last_ns.max(ns);
+            ns
         };
-        self.last_ns = ns;
         Some((clock, Stamp::new(ns, self.err_ns)))
     }
 
@@ -101,7 +107,14 @@ impl FileClock {
 
     /// A wall clock's time, made continuous: over midnight where there is no
     /// date, and where the clock was set.
-    fn absolute(&mut self, ns: i64, style: Style, line: &Line<'_>, sheet: &mut Sheet<'_>) -> i64 {
+    fn absolute(
+        &mut self,
+        ns: i64,
+        style: Style,
+        own_ns: Option<i64>,
+        line: &Line<'_>,
+        sheet: &mut Sheet<'_>,
+    ) -> i64 {
         let mut now = ns.saturating_add(self.shift_ns);
         let far = if style == Style::Day {
             if now < self.last_ns.saturating_sub(DAY_NS / 2) {
@@ -113,9 +126,15 @@ impl FileClock {
             DAY_NS
         };
         let gap = now.saturating_sub(self.last_ns);
+        // With -z a call is written when it is over, so times go back from one
+        // process to the next, but never within one.
+        let back = match own_ns {
+            Some(own_ns) => now < own_ns.saturating_sub(SECOND_NS),
+            None => gap < -HOUR_NS,
+        };
         // A board without a battery boots in 1970 and is set forward by years;
         // no boot is silent for a day.
-        if gap < -SECOND_NS || gap > far {
+        if back || gap > far {
             self.shift_ns = self.shift_ns.saturating_sub(gap);
             now = self.last_ns;
             sheet.notice(

@@ -10,7 +10,8 @@ use foldhash::fast::FixedState;
 
 use super::calls::{Kind, short};
 use super::process::{End, Process};
-use super::trace::{ByPid, Call, Fork, Took, Trace};
+use super::record::{Call, Fork, Took};
+use super::trace::{ByPid, Trace};
 use crate::text::valid;
 
 const DAY_NS: i64 = 86_400_000_000_000;

@@ -234,6 +234,7 @@ fn body(text: &[u8]) -> Body<'_> {
         [b'-', ..] if is_rule(text) => Body::Summary,
         [b'%', ..] if text.starts_with(b"% time ") => Body::Summary,
         [b'[', ..] if text.starts_with(b"[ Process PID=") => Body::Message(text),
+        [b'/', ..] => message(text).map_or(Body::Other, Body::Message),
         _ => Body::Other,
     }
 }
@@ -250,14 +251,18 @@ fn call(text: &[u8]) -> Body<'_> {
     }
 }
 
-/// `strace: Process 1234 attached`; `Process 1234 attached` before 4.7;
-/// `strace: [ Process PID=1234 runs in 32 bit mode. ]`.
+/// `strace: Process 1234 attached`, with the path that strace was called by;
+/// `Process 1234 attached` before 4.7; `strace: [ Process PID=1234 runs in 32
+/// bit mode. ]`.
 fn message(text: &[u8]) -> Option<&[u8]> {
-    let (said, text) = match text.strip_prefix(b"strace: ") {
-        Some(rest) => (true, rest),
-        None => (false, text),
-    };
-    (said || attached(text).is_some()).then_some(text)
+    let colon = memchr::memmem::find(&text[..text.len().min(200)], b": ");
+    if let Some(colon) = colon
+        && text[..colon].ends_with(b"strace")
+        && !text[..colon].contains(&b' ')
+    {
+        return Some(&text[colon + 2..]);
+    }
+    attached(text).is_some().then_some(text)
 }
 
 /// The process that `Process 1234 attached` (detached, resumed …) is about.
@@ -365,11 +370,22 @@ fn torn(text: &[u8]) -> Rest<'_> {
         && let Some(pid) = attached(&text[at..])
     {
         let is_new = text.ends_with(b" attached");
-        rest.args = text[..at].strip_suffix(b"strace: ").unwrap_or(&text[..at]);
-        rest.args = rest.args.trim_ascii_end();
+        rest.args = before_message(&text[..at]);
         rest.end = CallEnd::Torn(is_new.then_some(pid));
     }
     rest
+}
+
+/// What comes before `strace: ` or `/usr/bin/strace: `.
+fn before_message(text: &[u8]) -> &[u8] {
+    let Some(text) = text.strip_suffix(b"strace: ") else {
+        return text.trim_ascii_end();
+    };
+    let of_path = |b: &&u8| b.is_ascii_alphanumeric() || b"/._-+".contains(b);
+    let path = text.iter().rev().take_while(of_path).count();
+    let path = &text[text.len() - path..];
+    let path = memchr::memchr(b'/', path).map_or(0, |at| path.len() - at);
+    text[..text.len() - path].trim_ascii_end()
 }
 
 /// `------ ----------- …`
@@ -424,12 +440,6 @@ pub(super) fn returned_pid(ret: &[u8]) -> Option<u32> {
 mod tests {
     use super::*;
 
-    fn times(text: &[u8]) -> (Option<u32>, Option<(Style, i64, u32)>, &[u8]) {
-        let head = head(text);
-        let time = head.time.map(|t| (t.style, t.ns, t.step_ns));
-        (head.pid, time, head.body)
-    }
-
     #[test]
     fn all_prefixes() {
         let (pid, us) = (Some(9405), 1_000);
@@ -479,7 +489,10 @@ mod tests {
             ("b()", None, None),
         ];
         for (text, pid, time) in cases {
-            assert_eq!(times(text.as_bytes()), (*pid, *time, &b"b()"[..]), "{text}");
+            let head = head(text.as_bytes());
+            let found = head.time.map(|t| (t.style, t.ns, t.step_ns));
+            assert_eq!((head.pid, found), (*pid, *time), "{text}");
+            assert_eq!(head.body, b"b()", "{text}");
         }
     }
 

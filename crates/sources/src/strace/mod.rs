@@ -30,13 +30,16 @@
 //! that executes a program goes on under its process's number (`superseded
 //! by execve`). `-q` leaves `attached` out, `-qqq` the exits. Before 5.2
 //! `resumed> ` had a blank behind it. `-i`, `-n`, `-k`, `-y`, `-C` are
-//! understood; `-c` alone has no times.
+//! understood; `-c` alone has no times. With `-z` lines come in the order in
+//! which calls ended, and the end of a call that another got in between of is
+//! on a line of its own.
 
 mod calls;
 mod clock;
 mod emit;
 mod line;
 mod process;
+mod record;
 mod trace;
 
 use std::collections::HashSet;
@@ -224,10 +227,18 @@ impl Reader for StraceReader {
         if self.split && time.style == Style::Delta {
             return Err(OF_ANY_FILE);
         }
+        let own_ns = self.trace.last_ns(match head.pid {
+            None => self.file.nameless,
+            Some(pid) => match self.file.last {
+                Some((last, process)) if last == pid => Some(process),
+                _ => self.trace.of_pid(pid),
+            },
+        });
         let shared = &mut self.clocks;
-        let now = self.file.clock.now(time, line, shared, sheet);
+        let now = self.file.clock.now(time, own_ns, line, shared, sheet);
         let (clock, now) = now.ok_or(UNKNOWN)?;
         let process = self.process(&head, &body, (clock, now), line)?;
+        self.file.torn = None;
         self.trace.seen(process, now);
         self.happened(process, body, now, line, sheet);
         Ok(())
@@ -255,9 +266,14 @@ impl StraceReader {
     ) {
         let whole = match body {
             Body::Call(name, rest) => {
-                if let CallEnd::Torn(child) = rest.end {
-                    self.file.torn = Some(process);
-                    child.into_iter().for_each(|c| self.announce(c));
+                match rest.end {
+                    CallEnd::Torn(child) => {
+                        self.file.torn = Some(process);
+                        child.into_iter().for_each(|c| self.announce(c));
+                    }
+                    // With -z the rest may be on the next line.
+                    CallEnd::Unfinished => self.file.torn = Some(process),
+                    CallEnd::Returned { .. } => {}
                 }
                 self.trace.call(process, name, rest, now, line.at)
             }

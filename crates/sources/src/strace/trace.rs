@@ -8,6 +8,7 @@ use foldhash::fast::FixedState;
 use super::calls::{Kind, Names};
 use super::line::{self, CallEnd, Rest};
 use super::process::{End, Process, string};
+use super::record::{Call, Exec, Fork, Takeover, Took};
 
 /// Processes and threads are kept up to here.
 const MAX_PROCESSES: usize = 65_536;
@@ -33,63 +34,6 @@ pub(super) struct Trace {
     pub(super) worth_ns: i64,
     /// Calls that waited so long are.
     pub(super) worth_wait_ns: i64,
-}
-
-/// A call that made a process or a thread.
-pub(super) struct Fork {
-    pub(super) parent: u32,
-    pub(super) child: u32,
-    pub(super) start: Stamp,
-    /// When it returned, if that is known.
-    pub(super) end: Option<Stamp>,
-    pub(super) thread: bool,
-    /// How many programs the parent had executed by then.
-    pub(super) programs: usize,
-    pub(super) at: Evidence,
-}
-
-/// The first program of a process.
-pub(super) struct Exec {
-    pub(super) process: u32,
-    pub(super) at: Stamp,
-    pub(super) evidence: Evidence,
-}
-
-/// A thread executed a program, by which it became the process.
-pub(super) struct Takeover {
-    pub(super) process: u32,
-    pub(super) thread: u32,
-    pub(super) at: Stamp,
-}
-
-/// One call that is worth looking at.
-pub(super) struct Call {
-    pub(super) process: u32,
-    pub(super) name: u16,
-    pub(super) start: Stamp,
-    pub(super) took: Took,
-    pub(super) waits: bool,
-    pub(super) args: Box<str>,
-    pub(super) ret: Box<str>,
-    pub(super) at: Evidence,
-}
-
-/// How long a call took, in ns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Took {
-    For(i64),
-    /// No longer than this: until the next line.
-    AtMost(i64),
-    /// So long at least: it was not over.
-    AtLeast(i64),
-}
-
-impl Took {
-    fn ns(self) -> i64 {
-        match self {
-            Took::For(ns) | Took::AtMost(ns) | Took::AtLeast(ns) => ns,
-        }
-    }
 }
 
 /// A call that is over.
@@ -137,6 +81,12 @@ impl Trace {
             let open = &self.processes[*p as usize].open;
             open.on && self.names.bytes(open.name) == name
         })
+    }
+
+    /// When `process` was last seen.
+    pub(super) fn last_ns(&self, process: Option<u32>) -> Option<i64> {
+        let process = process.filter(|p| self.lives(*p))?;
+        Some(self.processes[process as usize].last.ns)
     }
 
     pub(super) fn lives(&self, process: u32) -> bool {
