@@ -1,6 +1,6 @@
 //! One reference clock for all events, found along the best-known edges.
 
-use crate::{ClockEdge, ClockId, How, Mark, Span, SpanEnd, Stamp, Timeline};
+use crate::{ClockEdge, ClockId, ClockKind, How, Mark, Span, SpanEnd, Stamp, Timeline};
 
 /// A view of a timeline on one reference clock.
 #[derive(Clone, Debug)]
@@ -78,7 +78,8 @@ impl Placed {
 impl Axis {
     /// The axis of the best clock of `timeline`: the one that sees most of a
     /// boot ([`crate::ClockKind`]'s order) of those that most events can be
-    /// put on.
+    /// put on. Events that count from nobody knows when, and that nothing
+    /// joins to another clock, have a say only where there are no others.
     pub fn of(timeline: &Timeline) -> Self {
         let mut events = vec![0usize; timeline.clocks.len()];
         let spans = timeline.spans.iter().map(|s| s.clock);
@@ -86,7 +87,7 @@ impl Axis {
         for clock in spans.chain(marks) {
             events[usize::from(clock.0)] += 1;
         }
-        let mut best: Option<(usize, Self)> = None;
+        let mut best: Option<((bool, usize), Self)> = None;
         let mut clocks: Vec<ClockId> = timeline.clock_ids().collect();
         clocks.sort_by_key(|c| timeline.clock(*c).kind);
         for clock in clocks {
@@ -99,8 +100,13 @@ impl Axis {
                 continue;
             }
             let axis = Self::on(timeline, Some(clock));
-            let reached = (0..events.len()).filter(|i| axis.ways[*i].is_some());
-            let reached = reached.map(|i| events[i]).sum();
+            let ways = axis.ways.iter().zip(&timeline.clocks).zip(&events);
+            let reached = ways.filter(|((way, _), _)| way.is_some());
+            let (kinds, counts): (Vec<ClockKind>, Vec<usize>) =
+                reached.map(|((_, c), n)| (c.kind, *n)).unzip();
+            let placed = kinds.iter().any(|k| *k != ClockKind::Relative);
+            let count = counts.iter().sum();
+            let reached = (placed && count > 0, count);
             if best.as_ref().is_none_or(|(most, _)| reached > *most) {
                 best = Some((reached, axis));
             }
@@ -211,7 +217,6 @@ fn relax(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ClockKind;
 
     fn timeline(edges: &[(u16, u16, i64, u32, How)]) -> Timeline {
         let mut t = Timeline::default();
@@ -259,6 +264,36 @@ mod tests {
         let t = timeline(&[]);
         let axis = Axis::on(&t, Some(ClockId(2)));
         assert_eq!(axis.at(ClockId(0), Stamp::new(0, 0)), None);
+    }
+
+    #[test]
+    fn what_counts_from_nowhere_has_no_say() {
+        let mut t = timeline(&[]);
+        let file = t.add_file("blame", "test");
+        let lengths = t.add_clock(ClockKind::Relative, false, file);
+        let name = t.symbols.intern("x");
+        let at = Stamp::new(0, 0);
+        let evidence = crate::Evidence {
+            file,
+            start: 0,
+            end: 0,
+            line: 1,
+        };
+        let mark = |clock| Mark {
+            clock,
+            at,
+            kind: crate::MarkKind::Named,
+            name,
+            evidence,
+        };
+        t.marks = vec![mark(lengths), mark(lengths)];
+        assert_eq!(Axis::of(&t).reference(), Some(lengths));
+        t.marks.push(mark(ClockId(0)));
+        assert_eq!(Axis::of(&t).reference(), Some(ClockId(0)));
+        let how = How::SharedEvent;
+        t.edges
+            .push(ClockEdge::offset(lengths, ClockId(1), 5, 0, how));
+        assert_eq!(Axis::of(&t).reference(), Some(ClockId(1)));
     }
 
     #[test]

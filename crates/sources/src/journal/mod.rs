@@ -303,6 +303,11 @@ impl JournalReader {
             return Some(Ok(()));
         }
         self.json.reset();
+        if lines == 0 {
+            // A message ended in this line, which is used by that.
+            sheet.notice(EXPECTED.code, EXPECTED.severity, line.at, EXPECTED.remedy);
+            return Some(Ok(()));
+        }
         Some(Err(EXPECTED))
     }
 

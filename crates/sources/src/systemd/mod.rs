@@ -141,6 +141,8 @@ fn heading(text: &str) -> bool {
 #[derive(Default)]
 pub(crate) struct SystemdReader {
     units: Units,
+    /// The first `Startup finished in …`.
+    told: Option<Startup>,
     chain: Chain,
     json: Json,
     json_at: Option<Evidence>,
@@ -148,10 +150,29 @@ pub(crate) struct SystemdReader {
     svg: svg::Svg,
     show: show::Show,
     graph: Option<Evidence>,
+    targets: usize,
 }
 
+/// No boot reaches more default targets.
+const MAX_TARGETS: usize = 64;
+
+const ANOTHER_BOOT: Skip = Skip {
+    code: "another-boot",
+    severity: Severity::Notice,
+    remedy: "the file tells of several boots, and only the first one was read: keep each boot in a file of its own",
+};
+
 impl SystemdReader {
-    fn startup(&mut self, startup: &Startup, at: Evidence, sheet: &mut Sheet<'_>) {
+    fn startup(
+        &mut self,
+        startup: &Startup,
+        at: Evidence,
+        sheet: &mut Sheet<'_>,
+    ) -> Result<(), Skip> {
+        if self.told.is_some_and(|told| told != *startup) {
+            return Err(ANOTHER_BOOT);
+        }
+        self.told = Some(*startup);
         let since = match startup.kernel {
             Some(_) => Since::Boot,
             None => Since::Userspace,
@@ -161,11 +182,14 @@ impl SystemdReader {
         if let Some(ns) = startup.userspace_ns() {
             self.units.userspace_at(Stamp::new(ns, 2_000_000), at);
         }
+        Ok(())
     }
 
     fn target(&mut self, text: &str, at: Evidence, sheet: &mut Sheet<'_>) -> Option<()> {
         let (unit, span) = startup::target_reached(text)?;
+        self.targets += 1;
         match span {
+            _ if self.targets > MAX_TARGETS => {}
             Some(span) => {
                 let clock = self.units.clock(Since::Userspace, sheet);
                 let moment = Stamp::new(span.ns, span.err_ns);
@@ -248,8 +272,7 @@ impl Reader for SystemdReader {
             return Ok(());
         }
         if let Some(startup) = Startup::parse(text) {
-            self.startup(&startup, at, sheet);
-            return Ok(());
+            return self.startup(&startup, at, sheet);
         }
         if self.target(text, at, sheet).is_some() || rule(text) || plot::is_count(text) {
             return Ok(());

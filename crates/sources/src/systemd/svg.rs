@@ -24,11 +24,15 @@
 use bootlap_model::{Evidence, Milestone, SpanEnd, Stamp, TrackKind};
 
 use super::startup::{self, Before};
+use super::timespan::{Timespan, timespan};
 use super::units::{Order, Since, Unit, Units, is_unit};
 use crate::text::{Sheet, decimal};
 
 /// What the bar of systemd itself shows.
 const STAGES: (TrackKind, &str) = (TrackKind::Userspace, "systemd");
+
+/// What labels tell is cut to this.
+const CUT_NS: u32 = 1_000_000;
 
 /// What was read so far.
 pub(crate) struct Svg {
@@ -161,12 +165,12 @@ impl Svg {
             return;
         }
         let name = unescaped(words);
-        let name = match name.rsplit_once(" (") {
-            Some((name, _)) if is_unit(name) => name,
-            _ => &name,
+        let (name, took) = match name.rsplit_once(" (") {
+            Some((name, took)) if is_unit(name) => (name, timespan(took.trim_end_matches(')'))),
+            _ => (name.as_str(), None),
         };
         if is_unit(name) {
-            self.unit(name, &bars, place, units, sheet);
+            self.unit((name, took), &bars, place, units, sheet);
         } else {
             for bar in bars {
                 self.stage(bar, name, place, units, sheet);
@@ -197,7 +201,7 @@ impl Svg {
 
     fn unit(
         &mut self,
-        name: &str,
+        (name, took): (&str, Option<Timespan>),
         bars: &[(Bar, i64, i64)],
         at: Evidence,
         units: &mut Units,
@@ -216,6 +220,13 @@ impl Svg {
             start = title.activating.map_or(start, |ns| Stamp::new(ns, 1_000));
             end = title.activated.map_or(end, |ns| Stamp::new(ns, 1_000));
         }
+        // The label tells how long it took where the bar was clamped: it was
+        // started later, or was not active yet.
+        let took = took.map_or(0, |t| t.ns);
+        if end.ns < start.ns {
+            end = Stamp::new(start.ns.saturating_add(took), err_ns.max(CUT_NS));
+        }
+        let never = took == 0 && end.ns.saturating_sub(start.ns) >= i64::from(CUT_NS);
         let active = of(Bar::Active).filter(|(.., w)| *w > 0);
         let stayed = active.zip(of(Bar::Deactivating).filter(|(.., w)| *w > 0));
         let stayed = stayed.map(|((.., width), _)| (self.ns(*width) / 1_000).to_string());
@@ -226,8 +237,11 @@ impl Svg {
                 name,
                 since: Since::Boot,
                 start,
-                end: SpanEnd::At(end),
-                active: Some(end),
+                end: match never {
+                    true => SpanEnd::OpenAtCut,
+                    false => SpanEnd::At(end),
+                },
+                active: (!never).then_some(end),
                 args: &args,
                 at,
             },
