@@ -17,7 +17,22 @@ pub struct Symbols {
     text: String,
     /// By symbol: where its text ends; it begins where the one before ends.
     ends: Vec<usize>,
-    index: HashTable<Sym>,
+    index: HashTable<Known>,
+}
+
+/// A name in the index. Its hash is kept, so that looking for a name touches
+/// few other names' text, and growing touches none.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    hash: u32,
+    sym: Sym,
+}
+
+impl Known {
+    /// Of 32 bits, spread over all: the table looks at the highest and lowest.
+    fn spread(hash: u32) -> u64 {
+        u64::from(hash).wrapping_mul(0x1_0000_0001)
+    }
 }
 
 /// Names are few and the index is rebuilt by no attacker's choice: a fixed
@@ -27,16 +42,21 @@ const HASHER: FixedState = FixedState::with_seed(0);
 impl Symbols {
     /// The symbol of `name`, new or known.
     pub fn intern(&mut self, name: &str) -> Sym {
-        let hash = HASHER.hash_one(name);
-        let (text, ends) = (&self.text, &self.ends);
-        if let Some(&sym) = self.index.find(hash, |s| text_of(text, ends, *s) == name) {
+        let hash = HASHER.hash_one(name) as u32;
+        if let Some(sym) = self.look_up(hash, name) {
             return sym;
         }
         let sym = self.add(name);
-        let (text, ends) = (&self.text, &self.ends);
-        let rehash = |s: &Sym| HASHER.hash_one(text_of(text, ends, *s));
-        self.index.insert_unique(hash, sym, rehash);
+        let known = Known { hash, sym };
+        let rehash = |known: &Known| Known::spread(known.hash);
+        self.index.insert_unique(Known::spread(hash), known, rehash);
         sym
+    }
+
+    fn look_up(&self, hash: u32, name: &str) -> Option<Sym> {
+        let is_it = |known: &Known| known.hash == hash && self.text(known.sym) == name;
+        let known = self.index.find(Known::spread(hash), is_it)?;
+        Some(known.sym)
     }
 
     /// A symbol for `text` that is not looked up again: for console lines,
@@ -55,8 +75,7 @@ impl Symbols {
 
     /// The symbol of `name` if it was interned.
     pub fn find(&self, name: &str) -> Option<Sym> {
-        let is_it = |s: &Sym| self.text(*s) == name;
-        self.index.find(HASHER.hash_one(name), is_it).copied()
+        self.look_up(HASHER.hash_one(name) as u32, name)
     }
 }
 

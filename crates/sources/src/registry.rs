@@ -6,16 +6,17 @@ use crate::bootstage::Bootstage;
 use crate::bootstat::Bootstat;
 use crate::cbmem::Cbmem;
 use crate::console::{Console, Stamps};
+use crate::dmesg::Dmesg;
 use crate::efi::Efi;
 use crate::fpdt::Fpdt;
 use crate::ftrace::Ftrace;
 use crate::getprop::Getprop;
 use crate::journal::Journal;
 use crate::kfi::Kfi;
+use crate::logcat::Logcat;
 use crate::logic::Logic;
 use crate::perf::Perf;
 use crate::slimboot::Slimboot;
-use crate::logcat::Logcat;
 use crate::stopwatch::Stopwatch;
 use crate::strace::Strace;
 use crate::systemd::Systemd;
@@ -29,28 +30,9 @@ pub const HEAD_LEN: usize = 64 * 1024;
 /// All sources, the more particular format first.
 pub fn all() -> &'static [&'static dyn Source] {
     &[
-        &Stamps,
-        &TraceCmd,
-        &Ftrace,
-        &Systemd,
-        &Journal,
-        &Stopwatch,
-        &Kfi,
-        &Bootchart,
-        &Strace,
-        &Perf,
-        &Vcd,
-        &Logic,
-        &BootData,
-        &Bootstage,
-        &Cbmem,
-        &Slimboot,
-        &Fpdt,
-        &Efi,
-        &Getprop,
-        &Bootstat,
-        &Logcat,
-        &Console,
+        &Stamps, &TraceCmd, &Ftrace, &Systemd, &Journal, &Stopwatch, &Kfi, &Bootchart, &Strace,
+        &Perf, &Vcd, &Logic, &BootData, &Bootstage, &Cbmem, &Slimboot, &Fpdt, &Efi, &Getprop,
+        &Bootstat, &Logcat, &Dmesg, &Console,
     ]
 }
 

@@ -183,7 +183,7 @@ impl Lines {
             text = rest;
         }
         let end = start + text.len() as u64;
-        if has_controls(text) {
+        if has_control_bytes(text) {
             let mut cleaner = Cleaner::new();
             self.clean.clear();
             let is_text = |b: &&u8| cleaner.is_text(**b);
@@ -202,12 +202,15 @@ impl Lines {
     }
 }
 
-/// Whether anything is to be cleaned. Most lines are clean, and a loop that
-/// does not stop early compares many bytes at once.
-fn has_controls(text: &[u8]) -> bool {
-    let is_control = |b: &u8| (*b < b' ' && *b != b'\t') || *b == 0x7f;
-    let mut pieces = text.chunks(64);
-    pieces.any(|piece| piece.iter().fold(false, |any, b| any | is_control(b)))
+/// Whether bytes are in `text` that are no text. In chunks without an early
+/// end, which the compiler makes vectors of; the last one overlaps.
+fn has_control_bytes(text: &[u8]) -> bool {
+    let odd = |b: &u8| (*b < b' ') & (*b != b'\t') | (*b == 0x7f);
+    let any = |chunk: &[u8; 32]| chunk.iter().fold(false, |any, b| any | odd(b));
+    let Some(last) = text.last_chunk() else {
+        return text.iter().any(odd);
+    };
+    any(last) || text.as_chunks().0.iter().any(any)
 }
 
 /// The timeline as one read of a text file sees it.
@@ -254,6 +257,12 @@ impl<'t> Sheet<'t> {
     pub(crate) fn skip(&mut self, at: Evidence, skip: Skip) {
         self.skipped += 1;
         self.notice(skip.code, skip.severity, at, skip.remedy);
+    }
+
+    /// Counts lines that were taken before as skipped after all; a notice has
+    /// said why.
+    pub(crate) fn were_skipped(&mut self, lines: u64) {
+        self.skipped += lines;
     }
 
     /// For formats that are not text: what counts as their lines.

@@ -76,11 +76,16 @@ impl<'h> HintMarks<'h> {
         }
     }
 
+    /// Whether all was seen, or nothing is looked for.
+    pub(crate) fn is_done(&self) -> bool {
+        self.wanted.is_empty()
+    }
+
     /// Looks at one line; `logged` is its time on the kernel's clock.
     pub(crate) fn line(
         &mut self,
         line: &Line<'_>,
-        logged: Option<i64>,
+        logged: Option<Stamp>,
         out: &mut Out<'_>,
     ) -> Matched {
         let mut matched = Matched::No;
@@ -96,9 +101,8 @@ impl<'h> HintMarks<'h> {
             if let (Some(wire), Some(stamp)) = (out.wire, line.at(i)) {
                 out.mark(wire, stamp, wanted.kind, wanted.name, at);
                 matched = Matched::Placed;
-            } else if let Some(ns) = logged {
+            } else if let Some(stamp) = logged {
                 let printk = out.printk_clock();
-                let stamp = Stamp::new(ns, RESOLUTION_NS);
                 out.mark(printk, stamp, wanted.kind, wanted.name, at);
                 matched = Matched::Placed;
             } else {

@@ -425,14 +425,22 @@ fn before(ns: i64, usecs: &str) -> i64 {
 /// `name+0x0/0x10 [module] rest`, or an address for a name, as kernels without
 /// `CONFIG_KALLSYMS` print it.
 fn function(text: &str) -> Option<(Function<'_>, &str)> {
-    let (symbol, mut rest) = text.split_once(' ').unwrap_or((text, ""));
-    let name = match symbol.rfind("+0x") {
-        Some(plus) => &symbol[..plus],
-        None => symbol,
+    let space = memchr::memchr(b' ', text.as_bytes()).unwrap_or(text.len());
+    let (symbol, rest) = text.split_at(space);
+    let mut rest = rest.strip_prefix(' ').unwrap_or(rest);
+    let name = match memchr::memrchr(b'+', symbol.as_bytes()) {
+        Some(plus) if symbol[plus..].starts_with("+0x") => &symbol[..plus],
+        _ => symbol,
     };
     let mut module = None;
-    if let Some((inner, after)) = rest.strip_prefix('[').and_then(|r| r.split_once(']')) {
-        (module, rest) = (Some(inner), after.strip_prefix(' ').unwrap_or(after));
+    if let Some(inner) = rest.strip_prefix('[')
+        && let Some(end) = memchr::memchr(b']', inner.as_bytes())
+    {
+        let after = &inner[end + 1..];
+        (module, rest) = (
+            Some(&inner[..end]),
+            after.strip_prefix(' ').unwrap_or(after),
+        );
     }
     (!name.is_empty()).then_some((Function { name, module }, rest))
 }
@@ -443,14 +451,18 @@ fn outcome(text: &str) -> Option<(Option<&str>, &str)> {
     let (ret, rest) = match rest.strip_prefix("after ") {
         Some(rest) => (None, rest),
         None => {
-            let (ret, rest) = rest.split_once(" after ")?;
-            (Some(ret), rest)
+            let ret = word(rest);
+            (Some(ret), rest[ret.len()..].strip_prefix(" after ")?)
         }
     };
     let usecs = word(rest);
     let unit = rest[usecs.len()..].trim_start();
-    let numbers = ret.is_none_or(|r| r.parse::<i64>().is_ok()) && is_count(usecs);
+    let numbers = ret.is_none_or(is_number) && is_count(usecs);
     (numbers && unit.starts_with("usec")).then_some((ret, usecs))
+}
+
+fn is_number(text: &str) -> bool {
+    is_count(text.strip_prefix('-').unwrap_or(text))
 }
 
 fn is_count(text: &str) -> bool {
@@ -459,7 +471,8 @@ fn is_count(text: &str) -> bool {
 
 /// Up to the first space.
 fn word(text: &str) -> &str {
-    text.split(' ').next().unwrap_or(text)
+    let end = memchr::memchr(b' ', text.as_bytes());
+    end.map_or(text, |end| &text[..end])
 }
 
 #[cfg(test)]

@@ -122,6 +122,11 @@ impl Kernel {
         self.version_seen || self.clock.earliest_ns() < BEGAN_NS
     }
 
+    /// Whether the log's first line was seen.
+    pub(crate) fn version_seen(&self) -> bool {
+        self.version_seen
+    }
+
     /// A line has this time: see [`KernelClock::look_for_step`].
     pub(crate) fn look_for_step(&mut self, ns: i64, at: Evidence, out: &mut Out<'_>) {
         self.clock.look_for_step(ns, !self.init_seen, at, out);

@@ -133,6 +133,11 @@ impl<'a> Line<'a> {
         }
     }
 
+    /// Whether bytes have no stamps of their own.
+    pub(crate) fn is_stamped_as_a_whole(&self) -> bool {
+        matches!(self.place, Place::Whole(_))
+    }
+
     /// Whether the stamp is that of the complete line.
     pub(crate) fn is_stamped_at_end(&self) -> bool {
         matches!(self.stamps, Stamps::Ends { .. })

@@ -508,7 +508,12 @@ impl<'o> Out<'o> {
 
 /// Console text for people: valid UTF-8 without control characters.
 pub(crate) fn shown(text: &[u8]) -> Cow<'_, str> {
-    let text = String::from_utf8_lossy(text.trim_ascii_end());
+    let text = text.trim_ascii_end();
+    // Nearly all is valid: checked first, because that is faster.
+    let text = match std::str::from_utf8(text) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(text),
+    };
     // Of ASCII the lines have no control bytes left but tabs.
     if text.is_ascii() && memchr::memchr(b'\t', text.as_bytes()).is_none() {
         return text;

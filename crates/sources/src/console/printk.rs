@@ -6,6 +6,11 @@
 //! [    0.123456][    C0] random: crng init done               … or a CPU in an interrupt
 //! <6>[    0.123456] usb usb1: New USB device found            raw level: dmesg -r, netconsole
 //! login: [   12.345678] random: crng init done                glued to what user space wrote
+//! [    0.123456@0] Amlogic: the CPU                           vendors' kernels say more:
+//! [    0.123456] <0>.(1)[1:swapper/0]MediaTek: CPU, task
+//! [    0.123456]  [0:      swapper/0:    1] Samsung: CPU, task
+//! [    0.123456] c0      1 Qualcomm, Google: CPU, task
+//! [    0.123456s][pid:1,cpu0,swapper/0]HiSilicon: task, CPU
 //! ```
 //!
 //! Printed by `kernel/printk/printk.c` (`print_time`: `[%5lu.%06lu]`), in s
@@ -26,10 +31,15 @@ pub(crate) struct Prefix {
 }
 
 /// The prefix at the start of `text`, if there is one.
+#[inline]
 pub(crate) fn parse(text: &[u8]) -> Option<Prefix> {
     let level = level_len(text);
-    let (ns, len) = time(&text[level..])?;
-    let mut body = level + len;
+    let (ns, len) = plain_time(&text[level..]).or_else(|| time(&text[level..]))?;
+    Some(behind_time(text, ns, level + len))
+}
+
+/// The rest of a prefix, of which the time ends before `body`.
+pub(crate) fn behind_time(text: &[u8], ns: i64, mut body: usize) -> Prefix {
     let mut task = None;
     if let Some((is_task, id, len)) = caller(&text[body..]) {
         task = Some(id).filter(|_| is_task);
@@ -38,7 +48,11 @@ pub(crate) fn parse(text: &[u8]) -> Option<Prefix> {
     if text.get(body) == Some(&b' ') {
         body += 1;
     }
-    Some(Prefix { ns, task, body })
+    if let Some((id, len)) = vendor(&text[body..]) {
+        task = task.or(id);
+        body += len;
+    }
+    Prefix { ns, task, body }
 }
 
 /// Where in `text`, behind its first byte, a kernel line begins: user space
@@ -56,7 +70,7 @@ pub(crate) fn find_glued(text: &[u8]) -> Option<usize> {
 }
 
 /// The length of `<6>`, or 0.
-fn level_len(text: &[u8]) -> usize {
+pub(crate) fn level_len(text: &[u8]) -> usize {
     match text {
         [b'<', d, b'>', ..] if d.is_ascii_digit() => 3,
         [b'<', d, e, b'>', ..] if d.is_ascii_digit() && e.is_ascii_digit() => 4,
@@ -73,7 +87,35 @@ fn level_before(text: &[u8]) -> usize {
     }
 }
 
-/// `[%5lu.%06lu]`: the time in ns and the length.
+/// `[%5lu.%06lu]` with at most five digits before the dot, as nearly all are:
+/// the time in ns and the length.
+#[inline]
+fn plain_time(text: &[u8]) -> Option<(i64, usize)> {
+    let field: &[u8; 14] = text.first_chunk()?;
+    if (field[0], field[6], field[13]) != (b'[', b'.', b']') {
+        return None;
+    }
+    let (mut s, mut us, mut odd) = (0u32, 0u32, false);
+    let spaces = field[1..5].iter().take_while(|b| **b == b' ').count();
+    // Behind the spaces all are digits.
+    for &byte in &field[1 + spaces..6] {
+        let digit = byte.wrapping_sub(b'0');
+        odd |= digit > 9;
+        s = s.wrapping_mul(10).wrapping_add(u32::from(digit));
+    }
+    for &byte in &field[7..13] {
+        let digit = byte.wrapping_sub(b'0');
+        odd |= digit > 9;
+        us = us.wrapping_mul(10).wrapping_add(u32::from(digit));
+    }
+    if odd {
+        return None;
+    }
+    let us = i64::from(s) * 1_000_000 + i64::from(us);
+    Some((us * 1_000, 14))
+}
+
+/// `[%5lu.%06lu]` in all its variants: the time in ns and the length.
 fn time(text: &[u8]) -> Option<(i64, usize)> {
     let rest = text.strip_prefix(b"[")?;
     let spaces = rest.iter().take_while(|b| **b == b' ').count();
@@ -82,13 +124,96 @@ fn time(text: &[u8]) -> Option<(i64, usize)> {
     if dot < 5 || digits > 9 || rest.get(dot) != Some(&b'.') {
         return None;
     }
-    let micros = rest.get(dot + 1..dot + 7)?;
-    if rest.get(dot + 7) != Some(&b']') || !micros.iter().all(u8::is_ascii_digit) {
+    let fraction = &rest[dot + 1..];
+    let places = self::digits(fraction)?;
+    if places != 6 && places != 9 {
         return None;
     }
+    let ends = match fraction[places..] {
+        [b']', ..] => 1,
+        // HiSilicon.
+        [b's', b']', ..] => 2,
+        // Amlogic.
+        [b'@', cpu, b']', ..] if cpu.is_ascii_digit() => 3,
+        _ => return None,
+    };
     let s = number(&rest[spaces..dot]);
-    let us = number(micros);
-    Some((s * 1_000_000_000 + us * 1_000, dot + 9))
+    let us = number(&fraction[..6]);
+    let ns = number(&fraction[6..places]);
+    let ns = s * 1_000_000_000 + us * 1_000 + ns;
+    Some((ns, 1 + dot + 1 + places + ends))
+}
+
+/// What vendors' kernels put before the text: the task, and the length.
+#[inline]
+fn vendor(body: &[u8]) -> Option<(Option<u32>, usize)> {
+    match body {
+        [b'c', cpu, b' ', ..] if cpu.is_ascii_digit() => qualcomm(body),
+        [b'<', ..] | [b' ' | b'.' | b'-', b'(', ..] | [b'(', b'0'..=b'9', ..] => mediatek(body),
+        [b'[', b'p', b'i', b'd', b':', ..] | [b'[', _, _, _, _, b':', _, _, b':', ..] => {
+            hisilicon(body)
+        }
+        [b'[', b'0'..=b'9', ..]
+        | [b' ' | b'A'..=b'Z', b'[', b'0'..=b'9' | b' ', ..]
+        | [b'[', b' ', ..] => samsung(body),
+        _ => None,
+    }
+}
+
+/// `c%d %6d `.
+fn qualcomm(body: &[u8]) -> Option<(Option<u32>, usize)> {
+    let rest = &body[2..];
+    let spaces = rest.iter().take_while(|b| **b == b' ').count();
+    let n = digits(&rest[spaces..]).filter(|n| *n <= 9 && spaces + n >= 6)?;
+    let end = spaces + n;
+    let task = number(&rest[spaces..end]) as u32;
+    (rest.get(end) == Some(&b' ')).then_some((Some(task), 2 + end + 1))
+}
+
+/// `<0>.(1)[1:swapper/0]`, with less before the parenthesis by version.
+fn mediatek(body: &[u8]) -> Option<(Option<u32>, usize)> {
+    let level = level_len(body);
+    let mut at = level + usize::from(matches!(body.get(level), Some(b' ' | b'.' | b'-')));
+    let cpu = body[at..].strip_prefix(b"(")?;
+    let n = digits(cpu)?;
+    at += 1 + n;
+    let task = body[at..].strip_prefix(b")[")?;
+    let n = digits(task).filter(|n| *n <= 9)?;
+    let end = memchr::memchr(b']', task).filter(|_| task.get(n) == Some(&b':'))?;
+    let end = at + 2 + end + 1;
+    let space = usize::from(body.get(end) == Some(&b' '));
+    Some((Some(number(&task[..n]) as u32), end + space))
+}
+
+/// `[0:      swapper/0:    1] `, perhaps with a letter or a space before.
+fn samsung(body: &[u8]) -> Option<(Option<u32>, usize)> {
+    let start = 1 + usize::from(body[0] != b'[');
+    let rest = &body[start..];
+    let end = memchr::memchr(b']', rest)?;
+    let mut parts = rest[..end].splitn(2, |b| *b == b':');
+    let cpu = parts.next()?.trim_ascii();
+    // The name of a task may have colons in it: `kworker/0:1`.
+    let name = parts.next()?;
+    let colon = memchr::memrchr(b':', name)?;
+    let task = name[colon + 1..].trim_ascii();
+    let is_number = |t: &[u8]| digits(t).is_some_and(|n| n == t.len() && n <= 9);
+    if !is_number(cpu) || !is_number(task) {
+        return None;
+    }
+    let end = start + end + 1;
+    let space = usize::from(body.get(end) == Some(&b' '));
+    Some((Some(number(task) as u32), end + space))
+}
+
+/// `[2015:01:01 00:00:00][pid:1,cpu0,swapper/0]`, the date not always.
+fn hisilicon(body: &[u8]) -> Option<(Option<u32>, usize)> {
+    let at = memchr::memmem::find(&body[..body.len().min(32)], b"[pid:")?;
+    let rest = &body[at + 5..];
+    let n = digits(rest).filter(|n| *n <= 9)?;
+    let end = memchr::memchr(b']', rest).filter(|_| rest.get(n) == Some(&b','))?;
+    let end = at + 5 + end + 1;
+    let space = usize::from(body.get(end) == Some(&b' '));
+    Some((Some(number(&rest[..n]) as u32), end + space))
 }
 
 /// `[    T1]` or `[ C0]`: whether it is a task, its number, the length.
@@ -143,6 +268,36 @@ mod tests {
             parsed("[12345.678901]"),
             Some((12_345_678_901_000, None, ""))
         );
+    }
+
+    #[test]
+    fn vendors() {
+        let ns = 1_234_567_000;
+        for (text, task) in [
+            ("[    1.234567@0] a", None),
+            ("[    1.234567] <0>.(1)[17:swapper/0]a", Some(17)),
+            ("[    1.234567]  (1)[17:kworker/0:1]a", Some(17)),
+            ("<6>[    1.234567] -(1)[17:init]a", Some(17)),
+            ("[    1.234567]  [0:      swapper/0:   17] a", Some(17)),
+            ("<6>[    1.234567] I[3:  kworker/3:1:   17] a", Some(17)),
+            ("[    1.234567] c0     17 a", Some(17)),
+            ("[    1.234567s][pid:17,cpu0,swapper/0]a", Some(17)),
+            (
+                "[    1.234567s][2015:01:01 00:00:00][pid:17,cpu3,x]a",
+                Some(17),
+            ),
+        ] {
+            assert_eq!(parsed(text), Some((ns, task, "a")), "{text}");
+        }
+        for plain in [
+            "[8086:1237] type 00",
+            "  DMA zone: 0 pages",
+            "(1) x",
+            "c1 is x",
+        ] {
+            let text = format!("[    1.234567] {plain}");
+            assert_eq!(parsed(&text), Some((ns, None, plain)));
+        }
     }
 
     #[test]

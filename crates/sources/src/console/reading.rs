@@ -1,7 +1,7 @@
 //! What a console says, line by line: whose boot it is, and which of the
 //! recognisers a line, or a part of one, is for.
 
-use bootlap_model::Severity;
+use bootlap_model::{Severity, Stamp};
 
 use super::bootloader::BootLoader;
 use super::hints::{HintMarks, Matched};
@@ -79,10 +79,11 @@ impl<'h> Reading<'h> {
     /// [`crate::ReadyWatch`] does while the machine runs.
     fn look_for_hints(&mut self, line: &Line<'_>, out: &mut Out<'_>) -> Matched {
         let prefix = self.begins(line, out);
-        if self.over && out.wire.is_none() {
+        if self.is_left_out(line, out) {
             return Matched::No;
         }
-        self.hints.line(line, prefix.map(|p| p.ns), out)
+        let logged = prefix.map(|p| Stamp::new(p.ns, printk::RESOLUTION_NS));
+        self.hints.line(line, logged, out)
     }
 
     /// What has to be known before any event of a line is added: whose boot it
@@ -121,7 +122,7 @@ impl<'h> Reading<'h> {
 
     fn part(&mut self, line: &Line<'_>, whole: bool, out: &mut Out<'_>) -> bool {
         let prefix = self.begins(line, out);
-        if self.over && out.wire.is_none() {
+        if self.is_left_out(line, out) {
             return false;
         }
         let logged = prefix.map(|p| p.ns);
@@ -140,6 +141,12 @@ impl<'h> Reading<'h> {
             }
         }
         used
+    }
+
+    /// Whether the line is another boot's, and not even shown: where bytes
+    /// have stamps of a machine that runs on, its text is.
+    fn is_left_out(&self, line: &Line<'_>, out: &Out<'_>) -> bool {
+        self.over && (out.wire.is_none() || line.is_stamped_as_a_whole())
     }
 
     fn kernel_line(
@@ -212,7 +219,7 @@ impl<'h> Reading<'h> {
         }
         self.over = true;
         self.boot_loader.end_open(line.first(), out);
-        if out.wire.is_some() {
+        if !self.is_left_out(line, out) {
             another_boot(line, out);
         }
     }

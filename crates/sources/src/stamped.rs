@@ -1,0 +1,97 @@
+//! Consoles of which each line has a stamp: what grabserial, LAVA, `ts` and
+//! system loggers write, once their prefix is off.
+
+use bootlap_model::{ClockKind, Evidence, Stamp};
+
+use crate::Hints;
+use crate::console::line::Line;
+use crate::console::out::{Kept, Out};
+use crate::console::{Cleaner, Reading};
+use crate::text::Sheet;
+
+/// Which moment of its line a stamp is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    /// When its first byte came.
+    Begin,
+    /// When it was complete.
+    End,
+}
+
+/// One console on the way.
+pub(crate) struct Stamped<'h> {
+    reading: Reading<'h>,
+    kept: Option<Kept>,
+    kind: ClockKind,
+    of: Of,
+    before: Option<Stamp>,
+    clean: Vec<u8>,
+}
+
+impl<'h> Stamped<'h> {
+    /// A console whose lines have stamps of this kind.
+    pub(crate) fn new(hints: &'h Hints, kind: ClockKind, of: Of) -> Self {
+        Self {
+            reading: Reading::new(hints),
+            kept: None,
+            kind,
+            of,
+            before: None,
+            clean: Vec::new(),
+        }
+    }
+
+    /// Takes one line; one without a stamp has at most the kernel's time.
+    pub(crate) fn line(
+        &mut self,
+        text: &[u8],
+        stamp: Option<Stamp>,
+        at: Evidence,
+        sheet: &mut Sheet<'_>,
+    ) {
+        let kept = self.kept.get_or_insert_with(|| {
+            let wire = sheet.timeline.add_clock(self.kind, false, sheet.file);
+            Kept::new(sheet.timeline, sheet.file, Some(wire))
+        });
+        let mut out = Out::new(sheet.timeline, kept);
+        let line = match (stamp, self.of) {
+            (None, _) => Line::unstamped(text, at),
+            (Some(stamp), Of::Begin) => Line::stamped(text, at, stamp, None),
+            (Some(stamp), Of::End) => Line::stamped(text, at, stamp, Some(self.before)),
+        };
+        self.before = stamp.or(self.before);
+        self.reading.line(&line, false, &mut out);
+    }
+
+    /// The same for text that may have control bytes in it.
+    pub(crate) fn raw(
+        &mut self,
+        text: &[u8],
+        stamp: Option<Stamp>,
+        at: Evidence,
+        sheet: &mut Sheet<'_>,
+    ) {
+        let mut clean = std::mem::take(&mut self.clean);
+        let mut cleaner = Cleaner::new();
+        clean.clear();
+        clean.extend(text.iter().filter(|b| cleaner.is_text(**b)));
+        self.line(&clean, stamp, at, sheet);
+        self.clean = clean;
+    }
+
+    /// The stamps count anew from here: they are of another clock.
+    pub(crate) fn restart(&mut self, sheet: &mut Sheet<'_>) {
+        let Some(kept) = &mut self.kept else { return };
+        self.reading.wire_ends(&mut Out::new(sheet.timeline, kept));
+        kept.wire = Some(sheet.timeline.add_clock(self.kind, false, sheet.file));
+        self.before = None;
+    }
+
+    /// There are no more lines.
+    pub(crate) fn finish(&mut self, sheet: &mut Sheet<'_>) {
+        if let Some(kept) = &mut self.kept {
+            self.reading.finish(&mut Out::new(sheet.timeline, kept));
+        }
+        sheet.were_skipped(self.reading.skipped);
+    }
+}
