@@ -31,7 +31,6 @@ pub(crate) mod body;
 mod event_line;
 mod graph_line;
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use bootlap_model::{ClockKind, Evidence, Severity, Timeline};
@@ -39,7 +38,7 @@ use bootlap_model::{ClockKind, Evidence, Severity, Timeline};
 use self::event_line::Time;
 use self::graph_line::{GraphLine, Shape};
 use crate::text::{self, Line, Reader, Sheet, Skip};
-use crate::trace::{Event, Recording, What};
+use crate::trace::{Event, Recording, What, readable};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
 
 /// The source.
@@ -123,9 +122,7 @@ impl Default for FtraceReader {
 
 impl Reader for FtraceReader {
     fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
-        // The kernel cuts names at 15 bytes, which may be in a character.
-        let text: Cow<'_, str> = String::from_utf8_lossy(line.text);
-        let text = &*text;
+        let text = &*readable(line.text);
         if self.graph && self.graph_line(text, line, sheet) {
             return Ok(());
         }

@@ -28,14 +28,12 @@
 
 mod line;
 
-use std::borrow::Cow;
-
 use bootlap_model::{ClockKind, Evidence, Stamp, Timeline};
 
 use self::line::Head;
 use crate::ftrace::{self, body};
 use crate::text::{self, Line, Reader, Sheet, Skip};
-use crate::trace::{Event, Recording, Task, What};
+use crate::trace::{Event, Recording, Task, What, readable};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
 
 /// The source.
@@ -137,7 +135,7 @@ impl Default for PerfReader {
 
 impl Reader for PerfReader {
     fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
-        let text: Cow<'_, str> = String::from_utf8_lossy(line.text);
+        let text = readable(line.text);
         if text.starts_with('#') {
             self.header(&text);
             return Ok(());

@@ -20,6 +20,8 @@ mod syscalls;
 mod tally;
 mod tasks;
 
+use std::borrow::Cow;
+
 use bootlap_model::{ClockId, ClockKind, Evidence, Stamp};
 
 pub(crate) use self::event::{Event, Function, Task, What};
@@ -196,11 +198,13 @@ impl Recording {
             What::Printk { text } => self.others.printk(text, now, sheet),
             What::Note { text } => self.others.note(text, now, sheet),
             What::Enter { name } => self.others.enter(name, now, sheet),
-            What::Other { name, fields } => self.others.event(name, fields, now),
+            What::Other { name, fields } => self.others.event(name, fields, now, sheet),
             What::ModuleLoad { module } => {
-                self.others.event("module_load", module, now);
+                self.others.event("module_load", module, now, sheet);
             }
-            What::ModuleRequest { module } => self.others.event("module_request", module, now),
+            What::ModuleRequest { module } => {
+                self.others.event("module_request", module, now, sheet)
+            }
             What::Call { .. } | What::Leaf { .. } | What::Return { .. } | What::Nothing => {}
         }
     }
@@ -216,6 +220,15 @@ impl Recording {
         self.syscalls.finish(sheet);
         self.others.finish(sheet);
         self.programs.finish(sheet);
+    }
+}
+
+/// A line as text; the kernel cuts names at 15 bytes, which may be in the
+/// middle of a character.
+pub(crate) fn readable(line: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(line) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(line),
     }
 }
 

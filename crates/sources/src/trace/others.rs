@@ -44,10 +44,15 @@ pub(crate) struct Others {
 
 impl Others {
     /// An event of any other kind.
-    pub(crate) fn event(&mut self, name: &str, fields: &str, now: &Moment) {
+    pub(crate) fn event(&mut self, name: &str, fields: &str, now: &Moment, sheet: &mut Sheet<'_>) {
         if !self.kinds.contains_key(name) {
             if self.kinds.len() >= MAX_KINDS {
-                return;
+                return sheet.notice(
+                    "kinds-left-out",
+                    Severity::DataLoss,
+                    now.evidence,
+                    "only the first 2000 kinds of events are kept: record fewer",
+                );
             }
             self.kinds.insert(name.to_owned(), Kind::default());
         }

@@ -58,6 +58,7 @@ pub(crate) struct Tasks {
     programs: HashSet<u64>,
     /// The boot itself is in this recording: initcalls were seen.
     pub(crate) boots: bool,
+    init_ran: bool,
 }
 
 impl Tasks {
@@ -174,7 +175,9 @@ impl Tasks {
         if named && self.programs.len() < MAX_PROGRAMS && self.programs.insert(key) {
             sheet.anchor(now.clock, now.at, key, now.evidence);
         }
-        if pid == 1 && self.boots {
+        // Later ones: the first program hands over to another.
+        if pid == 1 && self.boots && !self.init_ran {
+            self.init_ran = true;
             sheet.milestone(now.clock, now.at, Milestone::InitStart, now.evidence);
         }
     }
