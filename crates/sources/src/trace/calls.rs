@@ -16,12 +16,11 @@
 
 use std::collections::HashMap;
 
-use bootlap_model::{
-    ClockId, ClockKind, Evidence, Severity, Span, SpanEnd, Stamp, Sym, TrackId, TrackKind,
-};
+use bootlap_model::{ClockId, ClockKind, Evidence, Severity, Span, SpanEnd, Stamp, Sym, TrackKind};
 
 use super::event::{Event, Function};
-use super::named_initcalls::{Children, NamedInitcalls};
+use super::lane::{Lane, Open, Place, Returned, Thread};
+use super::named_initcalls::NamedInitcalls;
 use crate::text::Sheet;
 
 /// From here on, calls without calls in them that took less than
@@ -36,58 +35,6 @@ const MAX_DEPTH: usize = 1_000;
 const MAX_LANES: usize = 32_768;
 /// Absolute times are cut to µs, durations are not.
 const CUT_NS: i64 = 1_000;
-
-/// Which thread a line is of, as far as it says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Thread {
-    Pid(u32),
-    /// Of each CPU: the idle task, or whatever runs there.
-    Cpu(Option<u32>),
-}
-
-/// The calls of one thread.
-struct Lane {
-    track: TrackId,
-    pid: Option<Sym>,
-    open: Vec<Open>,
-    /// Where the next call is put when there are no times.
-    laid_ns: i64,
-    /// The last call that had no calls in it.
-    leaf: Option<usize>,
-    off_cpu: Option<(i64, bool)>,
-    asleep_ns: i64,
-    preempted_ns: i64,
-}
-
-struct Open {
-    span: Option<usize>,
-    name: Sym,
-    depth: u32,
-    start: Stamp,
-    asleep_ns: i64,
-    preempted_ns: i64,
-    /// Set for `do_one_initcall`.
-    children: Option<Box<Children>>,
-}
-
-/// A call that is over.
-#[derive(Clone, Copy)]
-pub(crate) struct Returned<'a> {
-    pub(crate) name: Option<&'a str>,
-    pub(crate) depth: u32,
-    pub(crate) duration_ns: Option<i64>,
-    pub(crate) value: Option<&'a str>,
-}
-
-/// Where and when a line is.
-#[derive(Clone, Copy)]
-struct Place {
-    lane: usize,
-    clock: ClockId,
-    at: Option<Stamp>,
-    cpu: Option<u32>,
-    evidence: Evidence,
-}
 
 /// Symbols that each call needs.
 #[derive(Clone, Copy)]

@@ -13,6 +13,7 @@
 mod calls;
 mod event;
 mod initcalls;
+mod lane;
 mod named_initcalls;
 mod others;
 mod samples;
@@ -26,8 +27,9 @@ use bootlap_model::{ClockId, ClockKind, Evidence, Stamp};
 
 pub(crate) use self::event::{Event, Function, Task, What};
 
-use self::calls::{Calls, Returned};
+use self::calls::Calls;
 use self::initcalls::Initcalls;
+use self::lane::Returned;
 use self::others::Others;
 use self::samples::Programs;
 use self::syscalls::Syscalls;
