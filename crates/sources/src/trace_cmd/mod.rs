@@ -5,10 +5,10 @@
 //! 00000010: 0000 6865 6164 6572 5f70 6167 6500 cd00  ..header_page...
 //! ```
 //!
-//! A binary file: descriptions of events ([`format`]), the kernel's list of
+//! A binary file: descriptions of events ([`mod@format`]), the kernel's list of
 //! functions ([`symbols`]), the names of processes, and for each CPU the pages
 //! of its ring buffer as the kernel left them ([`ring`]). Versions and
-//! compression: [`file`]. The records of all CPUs are put in order of time and
+//! compression: [`mod@file`]. The records of all CPUs are put in order of time and
 //! become the same events as those of the text ([`crate::trace`]); a *line* of
 //! this file is a record, counted in that order.
 //!
