@@ -139,11 +139,12 @@ pub(crate) const MILESTONES: [Milestone; 10] = [
     Milestone::Ready,
 ];
 
-const KINDS: [TrackKind; 5] = [
+const KINDS: [TrackKind; 6] = [
     TrackKind::Bootloader,
     TrackKind::Kernel,
     TrackKind::Initcall,
     TrackKind::Userspace,
+    TrackKind::Unit,
     TrackKind::Console,
 ];
 

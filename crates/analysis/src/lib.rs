@@ -9,9 +9,11 @@ pub mod experiment;
 pub mod extent;
 pub mod functions;
 pub mod gap;
+pub mod path;
 pub mod phase;
 pub mod processes;
 pub mod stats;
+pub mod unit;
 pub mod work;
 
 #[cfg(test)]
@@ -28,7 +30,9 @@ pub use experiment::{Trial, trial};
 pub use extent::{Extent, extent, ready_ns};
 pub use functions::{CallStats, MaxSub, folded, functions};
 pub use gap::{Gap, gaps};
+pub use path::{CriticalPath, Step, critical_path};
 pub use phase::{Part, Phase, PhaseName, phases};
 pub use processes::{Hidden, Process, Processes, processes};
 pub use stats::{Effect, Verdict, effect};
+pub use unit::{After, UnitStart, units};
 pub use work::{Meter, ns_per_insn};

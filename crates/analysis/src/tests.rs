@@ -1,5 +1,6 @@
 //! What holds for every answer.
 
+use bootlap_model::{LinkKind, TrackKind};
 use proptest::prelude::*;
 
 use crate::build::wild_boot;
@@ -16,6 +17,25 @@ proptest! {
         }
         compare(a, b);
         trial("x", &[a, b], &[b, a], 1_000, 1);
+    }
+
+    #[test]
+    fn links_of_any_kind_make_no_path_panic(
+        mut boot in wild_boot(),
+        links in prop::collection::vec((0..12usize, 0..12usize), 0..20),
+    ) {
+        let ids: Vec<_> = boot.timeline.span_ids().collect();
+        for (from, to) in links {
+            if let (Some(from), Some(to)) = (ids.get(from), ids.get(to)) {
+                boot.timeline.link(*from, *to, LinkKind::After);
+            }
+        }
+        let names = boot.timeline.spans_of(TrackKind::Unit).map(|s| s.name);
+        let names: std::collections::HashSet<_> = names.collect();
+        prop_assert_eq!(units(&boot.timeline).len(), names.len());
+        if let Some(path) = critical_path(&boot.timeline) {
+            prop_assert!(path.own_ns() >= 0 && path.gaps_ns() >= 0);
+        }
     }
 
     #[test]

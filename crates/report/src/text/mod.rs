@@ -21,6 +21,7 @@ mod style;
 mod summary;
 mod table;
 mod trials;
+mod units;
 
 pub use before_after::before_after;
 pub use findings::findings;
@@ -32,3 +33,4 @@ pub use spans::{By, spans};
 pub use style::Style;
 pub use summary::summary;
 pub use trials::trials;
+pub use units::units;

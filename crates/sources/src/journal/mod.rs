@@ -258,7 +258,7 @@ const EXPECTED: Skip = Skip::unknown(
 
 /// Reads a journal that is text.
 #[derive(Default)]
-struct JournalReader {
+pub(crate) struct JournalReader {
     collected: Collected,
     json: Json,
     /// The message whose fields are being read, and its boot.

@@ -17,7 +17,7 @@
 //! Zero of x is where the kernel's clock began; firmware and boot loader lie
 //! left of it. 100 pixels are a second unless `--scale-svg` was given, so the
 //! scale is taken from the labels; positions have three decimals, which is
-//! 10 µs. systemd 256 and later put a `<title>` before each unit, with times
+//! 10 µs. systemd 257 (not 252) puts a `<title>` before each unit, with times
 //! in µs and what it is ordered after, before, and needs. Moments are clamped
 //! to the end of the start-up, as in [`super::plot`].
 

@@ -4,4 +4,5 @@ mod arbitrary;
 mod arbitrary_signals;
 mod damaged;
 mod fixtures;
+mod manager;
 mod support;
