@@ -29,6 +29,9 @@ mod logic;
 mod perf;
 mod pins;
 mod quoted;
+mod grabserial;
+mod json;
+mod lava;
 mod registry;
 mod slimboot;
 mod stamped;
@@ -41,6 +44,7 @@ mod text;
 mod trace;
 mod trace_cmd;
 mod vcd;
+mod ts;
 mod watch;
 
 use std::io::{self, BufRead};

@@ -22,6 +22,9 @@ use crate::strace::Strace;
 use crate::systemd::Systemd;
 use crate::trace_cmd::TraceCmd;
 use crate::vcd::Vcd;
+use crate::grabserial::Grabserial;
+use crate::lava::Lava;
+use crate::ts::Ts;
 use crate::{Sniff, Source};
 
 /// How many first bytes of a file [`detect`] should be given.
@@ -30,9 +33,32 @@ pub const HEAD_LEN: usize = 64 * 1024;
 /// All sources, the more particular format first.
 pub fn all() -> &'static [&'static dyn Source] {
     &[
-        &Stamps, &TraceCmd, &Ftrace, &Systemd, &Journal, &Stopwatch, &Kfi, &Bootchart, &Strace,
-        &Perf, &Vcd, &Logic, &BootData, &Bootstage, &Cbmem, &Slimboot, &Fpdt, &Efi, &Getprop,
-        &Bootstat, &Logcat, &Dmesg, &Console,
+        &Stamps,
+        &TraceCmd,
+        &Ftrace,
+        &Systemd,
+        &Journal,
+        &Stopwatch,
+        &Kfi,
+        &Bootchart,
+        &Strace,
+        &Perf,
+        &Vcd,
+        &Logic,
+        &BootData,
+        &Bootstage,
+        &Cbmem,
+        &Slimboot,
+        &Fpdt,
+        &Efi,
+        &Getprop,
+        &Bootstat,
+        &Logcat,
+        &Dmesg,
+        &Grabserial,
+        &Lava,
+        &Ts,
+        &Console,
     ]
 }
 

@@ -5,7 +5,7 @@ use bootlap_model::{ClockKind, Evidence, Stamp};
 
 use crate::Hints;
 use crate::console::line::Line;
-use crate::console::out::{Kept, Out};
+use crate::console::out::{Kept, Out, shown};
 use crate::console::{Cleaner, Reading};
 use crate::text::Sheet;
 
@@ -77,6 +77,14 @@ impl<'h> Stamped<'h> {
         clean.extend(text.iter().filter(|b| cleaner.is_text(**b)));
         self.line(&clean, stamp, at, sheet);
         self.clean = clean;
+    }
+
+    /// Adds a moment that the recording program names.
+    pub(crate) fn mark(&mut self, name: &[u8], at: Stamp, place: Evidence, sheet: &mut Sheet<'_>) {
+        let wire = self.kept.as_ref().and_then(|kept| kept.wire);
+        if let Some(wire) = wire {
+            sheet.mark(wire, at, &shown(name), place);
+        }
     }
 
     /// The stamps count anew from here: they are of another clock.

@@ -71,7 +71,8 @@ struct Open {
     span: usize,
     /// When it was logged that it is called.
     called: Moment,
-    /// N can be believed: the clock source had been switched.
+    /// N can be believed more than the log's times: the clock source had
+    /// been switched, or the times are whole seconds.
     fine: bool,
     /// When the first call nested in it was logged.
     nested_ns: Option<i64>,
@@ -216,7 +217,7 @@ impl Initcalls {
             pid,
             span,
             called: *moment,
-            fine: self.switched,
+            fine: self.switched || moment.err_ns > JIFFY_NS,
             nested_ns: None,
             evidence: at,
         });

@@ -203,7 +203,7 @@ impl Kernel {
                     out.kernel_milestone(Milestone::KernelClockStart, moment, at);
                 }
             }
-            Some(b's') if body.starts_with(b"sched_clock: ") => out.kernel_mark(body, moment, at),
+            Some(b's') if is_sched_clock(body) => out.kernel_mark(body, moment, at),
             Some(b's' | b'i' | b'[' | b'B') => self.daemons.line(body, moment, at, out),
             Some(b'c' | b'S') if memmem::find(body, b"Switched to clocksource ").is_some() => {
                 self.initcalls.switched();
@@ -266,4 +266,9 @@ impl Kernel {
 pub(crate) fn is_first_line(body: &[u8]) -> bool {
     matches!(body.first(), Some(b'L' | b'B'))
         && (body.starts_with(b"Linux version ") || body.starts_with(b"Booting Linux on physical"))
+}
+
+/// `sched_clock: 56 bits at 19MHz, …`: what the log's clock counts.
+fn is_sched_clock(body: &[u8]) -> bool {
+    body.starts_with(b"sched_clock: ") && memmem::find(body, b" bits at ").is_some()
 }

@@ -55,10 +55,11 @@ pub(crate) fn behind_time(text: &[u8], ns: i64, mut body: usize) -> Prefix {
     Prefix { ns, task, body }
 }
 
-/// Where in `text`, behind its first byte, a kernel line begins: user space
-/// and the kernel share the console, and neither waits for the other's line.
-pub(crate) fn find_glued(text: &[u8]) -> Option<usize> {
-    let mut from = 1;
+/// Where in `text`, not before `from` and not before its second byte, a kernel
+/// line begins: user space and the kernel share the console, and neither waits
+/// for the other's line.
+pub(crate) fn find_glued(text: &[u8], from: usize) -> Option<usize> {
+    let mut from = from.max(1);
     while let Some(i) = memchr::memchr(b'[', text.get(from..)?) {
         let at = from + i;
         if time(&text[at..]).is_some_and(|(_, len)| text.get(at + len) == Some(&b' ')) {
@@ -317,7 +318,7 @@ mod tests {
 
     #[test]
     fn glue() {
-        let find = |text: &str| find_glued(text.as_bytes());
+        let find = |text: &str| find_glued(text.as_bytes(), 0);
         assert_eq!(find("login: [   12.345678] random"), Some(7));
         assert_eq!(find("login: <6>[   12.345678] random"), Some(7));
         assert_eq!(find("[2.391972 2.384627] [    0.378676] omap2"), Some(20));

@@ -108,7 +108,8 @@ impl<'h> Reading<'h> {
         let mut from = 0;
         while from < line.text.len() {
             let rest = line.part(from..line.text.len());
-            let glued = printk::find_glued(rest.text);
+            let body = printk::parse(rest.text).map_or(0, |p| p.body);
+            let glued = printk::find_glued(rest.text, body);
             let len = glued.unwrap_or(rest.text.len());
             let part = match from {
                 0 => rest.part(0..len),

@@ -96,6 +96,7 @@ struct Seen {
     /// With what only the kernel says.
     certain: usize,
     syslog: usize,
+    syslog_of_kernel: usize,
     syslog_with_time: usize,
 }
 
@@ -124,6 +125,7 @@ impl Seen {
         }
         if let Some(syslog) = prefix::syslog(line) {
             self.syslog += 1;
+            self.syslog_of_kernel += usize::from(syslog.kernel);
             let with_time = syslog.kernel && printk::parse(&line[syslog.body..]).is_some();
             self.syslog_with_time += usize::from(with_time);
         }
@@ -146,8 +148,8 @@ impl Seen {
         }
         match most(self.syslog) {
             true if self.syslog_with_time > 0 => Sniff::percent(70),
-            true => Sniff::MAYBE,
-            false => Sniff::NO,
+            true if self.syslog_of_kernel > 0 => Sniff::MAYBE,
+            _ => Sniff::NO,
         }
     }
 }
@@ -166,6 +168,15 @@ fn is_of_journal(body: &[u8]) -> bool {
 fn is_continued(line: &[u8]) -> bool {
     let indent = line.iter().take_while(|b| **b == b' ').count();
     line[0] == b'\t' || (1..9).contains(&indent)
+}
+
+/// Whether a line is one of a system logger: the kernel's, or of a program
+/// with a process's number.
+pub(crate) fn is_syslog(line: &[u8]) -> bool {
+    prefix::syslog(line).is_some_and(|s| {
+        let tag = line[s.tag..s.body].trim_ascii_end();
+        s.kernel || tag.ends_with(b"]:")
+    })
 }
 
 fn is_json(head: &[u8]) -> bool {

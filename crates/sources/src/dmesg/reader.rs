@@ -103,7 +103,9 @@ impl<'h> DmesgReader<'h> {
             self.hints.line(&line, Some(stamp), &mut out);
         }
         self.kernel.look_for_step(stamp.ns, at, &mut out);
-        match printk::find_glued(text) {
+        // Only in text as the kernel printed it there can be glue.
+        let own = body > 0 && self.counts == Some(Counts::Kernel);
+        match printk::find_glued(text, body).filter(|_| own) {
             None => {
                 out.logged_span(text, stamp, at);
                 let body = text[body..].trim_ascii_end();
@@ -126,7 +128,7 @@ impl<'h> DmesgReader<'h> {
         let mut out = Out::new(sheet.timeline, kept);
         let mut rest = text;
         while let Some(prefix) = printk::parse(rest) {
-            let end = printk::find_glued(rest);
+            let end = printk::find_glued(rest, prefix.body);
             let part = &rest[..end.unwrap_or(rest.len())];
             let moment = Moment {
                 ns: prefix.ns,
@@ -210,16 +212,33 @@ impl<'h> DmesgReader<'h> {
         if self.over {
             return Err(ANOTHER_BOOT);
         }
-        // ` SUBSYSTEM=pci`: properties of a /dev/kmsg record.
+        if is_property(line.text) {
+            return Ok(());
+        }
         let mut out = Out::new(sheet.timeline, kept);
         if !self.hints.is_done() {
             let line = ConsoleLine::unstamped(line.text, line.at);
             self.hints.line(&line, Some(now), &mut out);
         }
         out.logged_span(line.text, now, line.at);
-        self.kernel.rest_of_torn(line.text, line.at, &mut out);
+        if !self.kernel.rest_of_torn(line.text, line.at, &mut out) {
+            out.notice(
+                "line-without-time",
+                Severity::Info,
+                line.at,
+                "these lines have no time of their own and are shown at that of the line before, as the rest of its message; if this is a console's text, read it with --as console",
+            );
+        }
         Ok(())
     }
+}
+
+/// ` SUBSYSTEM=pci`: a property of a `/dev/kmsg` record.
+fn is_property(text: &[u8]) -> bool {
+    text.strip_prefix(b" ").is_some_and(|rest| {
+        let key = rest.iter().take_while(|b| b.is_ascii_uppercase()).count();
+        key > 0 && rest.get(key) == Some(&b'=')
+    })
 }
 
 const MINUTE_NS: i64 = 60_000_000_000;
