@@ -20,7 +20,7 @@
 use bootlap_model::{ClockKind, Evidence, Stamp, Timeline};
 
 use crate::calendar::Wall;
-use crate::json;
+use crate::quoted;
 use crate::stamped::{Of, Stamped};
 use crate::text::{self, Line, Reader, Sheet, Skip};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
@@ -179,7 +179,7 @@ impl Members {
 fn key(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let text = text.trim_ascii_start();
     let (key, rest) = match text.first()? {
-        b'"' => json::string(text)?,
+        b'"' => quoted::string(text)?,
         b'\'' => single_quoted(text)?,
         _ => {
             let n = text
@@ -196,7 +196,7 @@ fn key(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
 /// A value, and what follows it; no text for a map or a list.
 fn value(text: &[u8], flow: bool) -> (Option<Vec<u8>>, &[u8]) {
     let quoted = match text.first() {
-        Some(b'"') => json::string(text),
+        Some(b'"') => quoted::string(text),
         Some(b'\'') => single_quoted(text),
         Some(b'{' | b'[') => return (None, behind_nested(text)),
         _ => {
@@ -247,7 +247,7 @@ fn behind_nested(text: &[u8]) -> &[u8] {
                     return &text[i + 1..];
                 }
             }
-            b'"' => match json::string(&text[i..]) {
+            b'"' => match quoted::string(&text[i..]) {
                 Some((_, rest)) => {
                     i = text.len() - rest.len();
                     continue;

@@ -11,8 +11,10 @@ use crate::efi::Efi;
 use crate::fpdt::Fpdt;
 use crate::ftrace::Ftrace;
 use crate::getprop::Getprop;
+use crate::grabserial::Grabserial;
 use crate::journal::Journal;
 use crate::kfi::Kfi;
+use crate::lava::Lava;
 use crate::logcat::Logcat;
 use crate::logic::Logic;
 use crate::perf::Perf;
@@ -21,10 +23,8 @@ use crate::stopwatch::Stopwatch;
 use crate::strace::Strace;
 use crate::systemd::Systemd;
 use crate::trace_cmd::TraceCmd;
-use crate::vcd::Vcd;
-use crate::grabserial::Grabserial;
-use crate::lava::Lava;
 use crate::ts::Ts;
+use crate::vcd::Vcd;
 use crate::{Sniff, Source};
 
 /// How many first bytes of a file [`detect`] should be given.

@@ -159,6 +159,8 @@ impl Shorts {
         }
         match (self.messages, self.monotonic) {
             (1..3, _) => Sniff::percent(70),
+            // A syslog file of kernel messages alone is the kernel's log.
+            (n, 0) if self.kernels == n => Sniff::percent(66),
             (_, 0) => Sniff::percent(88),
             _ => Sniff::percent(92),
         }
