@@ -45,6 +45,8 @@ struct Open {
 pub(crate) struct BootLoader {
     images: Images,
     open: Option<Open>,
+    /// A stage of the line before ended with this line.
+    was_open: bool,
     pub(crate) seen: bool,
     pub(crate) handed_over: bool,
 }
@@ -63,6 +65,7 @@ impl BootLoader {
 
     /// Looks at one line that is not blank.
     pub(crate) fn line(&mut self, line: &Line<'_>, out: &mut Out<'_>) {
+        self.was_open = self.open.is_some();
         self.end_open(line.first(), out);
         let indent = line.text.len() - line.text.trim_ascii_start().len();
         let line = &line.part(indent..line.text.len());
@@ -206,6 +209,13 @@ impl BootLoader {
     ) {
         let evidence = line.evidence(out.file);
         match line.between(from, to) {
+            // The time since the line before is that stage's, nearly all.
+            Between::Moments(Some(start), Some(end))
+                if self.was_open && line.is_stamped_at_end() =>
+            {
+                let start = Stamp::new(end.ns, start.err_ns);
+                span(out, name, (Some(start), Some(end)), &args, evidence);
+            }
             Between::Moments(start, end) => span(out, name, (start, end), &args, evidence),
             Between::UntilNext(start) => {
                 self.open = Some(Open {

@@ -50,11 +50,16 @@ const STARTED: [&[u8]; 6] = [
     b"Reached target ",
 ];
 
+/// A track, and the name of what runs on it.
+type Service = (&'static str, Box<[u8]>);
+
+/// Where its span is, and when it began.
+type Running = (usize, i64);
+
 /// What was understood so far.
 #[derive(Default)]
 pub(crate) struct Daemons {
-    /// By track and name: the span that runs.
-    running: BTreeMap<(&'static str, Box<[u8]>), (usize, i64)>,
+    running: BTreeMap<Service, Running>,
     firmware: Option<ClockId>,
     monotonic: Option<ClockId>,
     /// The SoC's timer, read for a bridge to another clock.

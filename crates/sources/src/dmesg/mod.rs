@@ -197,45 +197,33 @@ fn ends_with_cr(head: &[u8]) -> bool {
 /// The reader that the first line asks for.
 struct AnyReader<'h> {
     hints: &'h Hints,
-    of: Option<Of<'h>>,
-}
-
-enum Of<'h> {
-    Plain(DmesgReader<'h>),
-    Json(JsonReader<'h>),
-    Syslog(SyslogReader<'h>),
+    of: Option<Box<dyn Reader + 'h>>,
 }
 
 impl Reader for AnyReader<'_> {
     fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+        let hints = self.hints;
         let of = self.of.get_or_insert_with(|| {
-            let log = DmesgReader::new(self.hints);
+            let log = DmesgReader::new(hints);
             if line.text.trim_ascii_start().starts_with(b"{") {
-                return Of::Json(JsonReader::new(log));
+                return Box::new(JsonReader::new(log));
             }
             let plain = prefix::parse(line.text).is_some();
             match prefix::syslog(line.text).filter(|_| !plain) {
                 // Without the kernel's time, the logger's is the only one.
                 Some(s) if s.kernel && printk::parse(&line.text[s.body..]).is_none() => {
-                    Of::Syslog(SyslogReader::by_receipt(log))
+                    Box::new(SyslogReader::by_receipt(log))
                 }
-                Some(_) => Of::Syslog(SyslogReader::new(self.hints)),
-                None => Of::Plain(log),
+                Some(_) => Box::new(SyslogReader::new(hints)),
+                None => Box::new(log),
             }
         });
-        match of {
-            Of::Plain(reader) => reader.line(line, sheet),
-            Of::Json(reader) => reader.line(line, sheet),
-            Of::Syslog(reader) => reader.line(line, sheet),
-        }
+        of.line(line, sheet)
     }
 
     fn finish(&mut self, sheet: &mut Sheet<'_>) {
-        match &mut self.of {
-            Some(Of::Plain(reader)) => reader.finish(sheet),
-            Some(Of::Json(reader)) => reader.finish(sheet),
-            Some(Of::Syslog(reader)) => reader.finish(sheet),
-            None => {}
+        if let Some(of) = &mut self.of {
+            of.finish(sheet);
         }
     }
 }

@@ -26,16 +26,20 @@ pub(crate) struct SyslogReader<'h> {
 
 enum To<'h> {
     /// With both clocks.
-    Console(Stamped<'h>),
+    Console(Box<Stamped<'h>>),
     /// The logger's time is all there is.
-    Log(DmesgReader<'h>),
+    Log(Box<DmesgReader<'h>>),
 }
 
 impl<'h> SyslogReader<'h> {
     /// A log whose kernel lines have the kernel's time.
     pub(crate) fn new(hints: &'h Hints) -> Self {
         Self {
-            to: To::Console(Stamped::new(hints, ClockKind::Realtime, Of::Begin)),
+            to: To::Console(Box::new(Stamped::new(
+                hints,
+                ClockKind::Realtime,
+                Of::Begin,
+            ))),
             latest: None,
         }
     }
@@ -44,7 +48,7 @@ impl<'h> SyslogReader<'h> {
     pub(crate) fn by_receipt(mut log: DmesgReader<'h>) -> Self {
         log.count_wall();
         Self {
-            to: To::Log(log),
+            to: To::Log(Box::new(log)),
             latest: None,
         }
     }

@@ -3,6 +3,7 @@
 mod arbitrary;
 mod arbitrary_signals;
 mod damaged;
+mod arbitrary_logs;
 mod fixtures;
 mod manager;
 mod support;
