@@ -140,6 +140,16 @@ impl Anchor {
         Self::key("kernel line", body.trim_ascii())
     }
 
+    /// The key of a line that a program writes: to a terminal that somebody
+    /// records, in a call that somebody traces. Its first 32 bytes, because
+    /// tracers cut strings there; `None` for a line that is too short to be
+    /// told from others.
+    pub fn line(text: &[u8]) -> Option<u64> {
+        let line = text.split(|b| matches!(b, b'\n' | b'\r')).next()?;
+        let line = line[..line.len().min(32)].trim_ascii();
+        (line.len() >= 4).then(|| Self::key("line", line))
+    }
+
     /// The key of a process that executes `program` (the path as `execve` got
     /// it, or a bare name) for the first time.
     pub fn exec(program: &[u8]) -> u64 {

@@ -35,6 +35,11 @@ use matched::{Match, best};
 /// may lie apart: seen were 0.2 ms (arm64) to 0.4 s (x86 with a late TSC).
 const SAME_ZERO_ERR_NS: u32 = 500_000_000;
 
+/// The same event is recorded by different programs at slightly different
+/// moments; fewer pairs of them do not show by how much.
+const SURE_PAIRS: usize = 3;
+const FEW_ERR_NS: u32 = 5_000_000;
+
 /// Puts edges between the clocks of `timeline` that belong together.
 ///
 /// # Errors
@@ -75,6 +80,11 @@ fn join_by_anchors(timeline: &mut Timeline, a: ClockId, b: ClockId, anchors: &[m
                 1 => "one event that both have".to_owned(),
                 n => format!("{n} events that both have"),
             };
+            let kinds = [a, b].map(|c| timeline.clock(c).kind);
+            let mut fit = fit;
+            if fit.agreed < SURE_PAIRS && kinds[0] != kinds[1] {
+                fit.err_ns = fit.err_ns.saturating_add(FEW_ERR_NS);
+            }
             let edge = ClockEdge {
                 drift_ppm: fit.drift_ppm,
                 pivot_ns: fit.pivot_ns,
@@ -157,7 +167,8 @@ fn join_by_kind(timeline: &mut Timeline, may_join: &impl Fn(&Timeline, ClockId, 
         )
     };
     let mut clocks: Vec<ClockId> = timeline.clock_ids().collect();
-    clocks.retain(|c| from_kernel_start(timeline.clock(*c).kind));
+    let dated = dated_clocks(timeline);
+    clocks.retain(|c| from_kernel_start(timeline.clock(*c).kind) || dated.contains(c));
     clocks.sort_by_key(|c| (timeline.clock(*c).kind, *c));
     for (i, &a) in clocks.iter().enumerate() {
         for &b in &clocks[i + 1..] {
@@ -165,6 +176,9 @@ fn join_by_kind(timeline: &mut Timeline, may_join: &impl Fn(&Timeline, ClockId, 
                 continue;
             }
             let same = timeline.clock(a).kind == timeline.clock(b).kind;
+            if !same && (dated.contains(&a) || dated.contains(&b)) {
+                continue;
+            }
             let err_ns = if same { 0 } else { SAME_ZERO_ERR_NS };
             let why = if same {
                 "both are the same clock, if both are of one boot"
@@ -175,6 +189,22 @@ fn join_by_kind(timeline: &mut Timeline, may_join: &impl Fn(&Timeline, ClockId, 
             timeline.edges.push(edge.because(why, None));
         }
     }
+}
+
+/// Wall clocks of the target that show a date: since 1970, not since midnight
+/// or an unknown year.
+fn dated_clocks(timeline: &Timeline) -> Vec<ClockId> {
+    let year_2001_ns = 1_000_000_000_000_000_000;
+    let is_dated = |c: &ClockId| {
+        let mut spans = timeline.spans.iter().filter(|s| s.clock == *c);
+        let mut marks = timeline.marks.iter().filter(|m| m.clock == *c);
+        let mut anchors = timeline.anchors.iter().filter(|a| a.clock == *c);
+        timeline.clock(*c).kind == ClockKind::Realtime
+            && (spans.any(|s| s.start.ns > year_2001_ns)
+                || marks.any(|m| m.at.ns > year_2001_ns)
+                || anchors.any(|a| a.at.ns > year_2001_ns))
+    };
+    timeline.clock_ids().filter(is_dated).collect()
 }
 
 fn are_joined(timeline: &Timeline, a: ClockId, b: ClockId) -> bool {

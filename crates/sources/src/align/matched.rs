@@ -100,7 +100,7 @@ pub(super) struct Fit {
 ///
 /// The median is not moved by a minority of events that are not the same
 /// after all. Those further from it than the typical distance allows are left
-/// out; the error is the distance of the worst of those that stay.
+/// out; the error is that of those that stay.
 pub(super) fn best(pairs: &[Pair]) -> Match {
     let first = pairs[0].evidence;
     let mut sorted: Vec<i64> = pairs.iter().map(Pair::offset_ns).collect();
@@ -145,15 +145,19 @@ pub(super) fn best(pairs: &[Pair]) -> Match {
 }
 
 impl Fit {
+    /// How far it may be off: what the most exact pair leaves open, and how
+    /// far the others lie outside of their own errors.
     fn worst_ns(&self, pairs: &[&Pair]) -> i64 {
         let rate = f64::from(self.drift_ppm) / 1e6;
         let off = |p: &&Pair| {
             let drift = p.a.ns.saturating_sub(self.pivot_ns) as f64 * rate;
             let expected = self.offset_ns.saturating_add(drift as i64);
             let apart = p.offset_ns().saturating_sub(expected);
-            apart.saturating_abs().saturating_add(p.err_ns())
+            apart.saturating_abs().saturating_sub(p.err_ns()).max(0)
         };
-        pairs.iter().map(off).max().unwrap_or(0)
+        let exact = pairs.iter().map(|p| p.err_ns()).min().unwrap_or(0);
+        let outside = pairs.iter().map(off).max().unwrap_or(0);
+        exact.saturating_add(outside)
     }
 
     fn with_err(mut self, err_ns: i64) -> Self {

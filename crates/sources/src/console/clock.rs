@@ -23,6 +23,13 @@ use super::out::{Moment, Out};
 
 /// How many of the smallest differences are kept.
 const NEAREST: usize = 8;
+/// How many lines tell how even the kernel's clock runs.
+const WINDOW: usize = 32;
+/// Between two lines of a backlog there is no such pause.
+const PAUSE_NS: i64 = 1_000_000;
+/// If the differences are larger than before by more than this, the lines came
+/// later: it is not the kernel's clock that ran unevenly.
+const UNEVEN_NS: i64 = 50_000_000;
 /// What a log of fewer lines adds to the error.
 const FEW_LINES_ERR_NS: i64 = 1_000_000;
 /// What it takes at 115 200 baud to send a short line; a stamp of a complete
@@ -42,6 +49,12 @@ const REPRINTED_NS: i64 = 1_000_000_000;
 pub(crate) struct KernelClock {
     /// The smallest differences, in order, and where they are from.
     nearest: Vec<(i64, Evidence)>,
+    /// The smallest differences before the clock source was switched.
+    older: Vec<(i64, Evidence)>,
+    /// When it was switched last.
+    switched_ns: Option<i64>,
+    /// How even the clock runs: the smallest difference of each few lines.
+    windows: Windows,
     lines: usize,
     first: Option<Evidence>,
     earliest_ns: i64,
@@ -53,6 +66,63 @@ pub(crate) struct KernelClock {
     stepped: bool,
     /// The log is printed again from its beginning, up to here.
     replay_until: Option<i64>,
+}
+
+/// The smallest difference in each [`WINDOW`] lines that were sent when they
+/// were logged.
+#[derive(Default)]
+struct Windows {
+    /// `(time of the first line, smallest difference)`
+    all: Vec<(i64, i64)>,
+    /// Lines in the last one.
+    lines: usize,
+    /// When the line before was sent; the backlog that a console prints when
+    /// it registers ends with the first pause.
+    sent: Option<Stamp>,
+    live: bool,
+}
+
+impl Windows {
+    fn see(&mut self, moment: &Moment, difference: i64) {
+        let paused = |sent: Stamp| {
+            let first = moment.first.map_or(sent.ns, |f| f.ns);
+            first.saturating_sub(sent.ns) > PAUSE_NS
+        };
+        self.live |= self.sent.is_some_and(paused);
+        self.sent = moment.last;
+        if !self.live {
+            return;
+        }
+        match self.all.last_mut().filter(|_| self.lines < WINDOW) {
+            Some((_, least)) => *least = difference.min(*least),
+            None => {
+                self.all.push((moment.ns, difference));
+                self.lines = 0;
+            }
+        }
+        self.lines += 1;
+    }
+
+    /// How far the kernel's clock was from `offset_ns` at `ns`.
+    fn apart(&self, ns: i64, offset_ns: i64) -> i64 {
+        let after = self.all.partition_point(|(from, _)| *from <= ns);
+        let window = self.all.get(after.saturating_sub(1));
+        window.map_or(0, |(_, least)| {
+            least.saturating_sub(offset_ns).saturating_abs()
+        })
+    }
+
+    /// How far the differences since `from_ns` lie above `offset_ns`, but for
+    /// a quarter of them: those lines may have been late.
+    fn typical(&self, from_ns: i64, offset_ns: i64) -> i64 {
+        // A few lines may all have been late.
+        let whole = self.all.len() - usize::from(self.lines < WINDOW).min(self.all.len());
+        let since = self.all[..whole].iter().filter(|w| w.0 >= from_ns);
+        let mut above: Vec<i64> = since.map(|w| w.1.saturating_sub(offset_ns)).collect();
+        above.sort_unstable();
+        let typical = above.get(above.len() * 3 / 4).or(above.last());
+        typical.copied().unwrap_or(0).max(0)
+    }
 }
 
 impl KernelClock {
@@ -131,6 +201,7 @@ impl KernelClock {
         }
         let err_ns = moment.err_ns.saturating_add(sent.err_ns);
         self.err_ns = self.err_ns.max(err_ns);
+        self.windows.see(moment, difference);
         let after = self.nearest.partition_point(|(d, _)| *d <= difference);
         if after < NEAREST {
             self.nearest.truncate(NEAREST - 1);
@@ -164,6 +235,17 @@ impl KernelClock {
         };
     }
 
+    /// The kernel has switched to another clock source. Until then its log
+    /// clock may have run unevenly (by 230 ms within half a second, where it
+    /// counted jiffies that came late), so what follows tells more.
+    pub(crate) fn switched(&mut self, ns: i64) {
+        self.switched_ns = Some(ns);
+        let before = std::mem::take(&mut self.nearest);
+        self.older.extend(before);
+        self.older.sort_by_key(|(d, _)| *d);
+        self.older.truncate(NEAREST);
+    }
+
     /// Says when the clock started, and joins it with that of the stamps.
     pub(crate) fn finish(&mut self, out: &mut Out<'_>) {
         let Some(first) = self.first else { return };
@@ -180,11 +262,26 @@ impl KernelClock {
     /// Joins the two clocks, and says what lies between them; the clock of
     /// the stamps ends here.
     pub(crate) fn join(&mut self, out: &mut Out<'_>) {
+        let least = |all: &[(i64, Evidence)]| all.first().map_or(i64::MAX, |n| n.0);
+        let later = least(&self.nearest).saturating_sub(least(&self.older));
+        let few = self.nearest.len() < NEAREST || later > UNEVEN_NS;
+        if few {
+            self.nearest.append(&mut self.older);
+            self.nearest.sort_by_key(|(d, _)| *d);
+            self.nearest.truncate(NEAREST);
+        }
         let (Some(wire), Some((offset_ns, at))) = (out.wire, self.nearest.first().copied()) else {
             return;
         };
         let printk = out.printk_clock();
-        let err_ns = u32::try_from(self.err_ns(out.is_host_clock())).unwrap_or(u32::MAX);
+        let since = self.switched_ns.filter(|_| !few);
+        let uneven = self.windows.typical(since.unwrap_or(i64::MIN), offset_ns);
+        let err_ns = self.err_ns(out.is_host_clock()).saturating_add(uneven);
+        let err_ns = u32::try_from(err_ns).unwrap_or(u32::MAX);
+        if let Some(since) = since {
+            let windows = &self.windows;
+            out.widen(since, |ns| windows.apart(ns, offset_ns));
+        }
         self.nearest.clear();
         let edge = ClockEdge::offset(printk, wire, offset_ns, err_ns, How::SharedEvent);
         let edge = edge.because(

@@ -207,6 +207,7 @@ impl Kernel {
             Some(b's' | b'i' | b'[' | b'B') => self.daemons.line(body, moment, at, out),
             Some(b'c' | b'S') if memmem::find(body, b"Switched to clocksource ").is_some() => {
                 self.initcalls.switched();
+                self.clock.switched(moment.ns);
             }
             Some(b'T' | b'U' | b'F' | b'W' | b'V' | b'C' | b'x') => {
                 self.stage(body, moment, at, out);

@@ -74,6 +74,7 @@ pub(crate) struct Kept {
     /// The number that was an argument last, mostly a task's.
     number: Option<(u32, Sym)>,
     kernel_lines: usize,
+    written_lines: usize,
     from: From,
 }
 
@@ -98,6 +99,7 @@ impl Kept {
             keys: Vec::new(),
             number: None,
             kernel_lines: 0,
+            written_lines: 0,
             from: From {
                 span: timeline.spans.len(),
                 mark: timeline.marks.len(),
@@ -107,6 +109,9 @@ impl Kept {
         }
     }
 }
+
+/// A clock that ran uneven by less than this is as good as even.
+const MUCH_NS: i64 = 1_000_000;
 
 /// Stamps that are coarser than this tell less than the times of kernel lines.
 const COARSE_NS: u32 = 1_000_000;
@@ -353,6 +358,25 @@ impl<'o> Out<'o> {
         }
     }
 
+    /// Adds the moment of a line that a program wrote, as it was sent.
+    pub(crate) fn written_line(&mut self, line: &Line<'_>) {
+        let (Some(clock), Some(at)) = (self.wire, line.first()) else {
+            return;
+        };
+        if let Some(key) = Anchor::line(line.text)
+            && self.written_lines < MAX_ANCHORS
+        {
+            self.written_lines += 1;
+            let evidence = line.evidence(self.file);
+            self.timeline.anchors.push(Anchor {
+                clock,
+                at,
+                key,
+                evidence,
+            });
+        }
+    }
+
     /// Adds a mark.
     pub(crate) fn mark(
         &mut self,
@@ -486,6 +510,39 @@ impl<'o> Out<'o> {
         clocks.filter(|c| **c == new).for_each(|c| *c = old);
         kept.counted.clear();
         old
+    }
+
+    /// Widens the error of what happened before `until_ns` of the kernel's
+    /// clock to what `apart` says of it, if that is much.
+    pub(crate) fn widen(&mut self, until_ns: i64, apart: impl Fn(i64) -> i64) {
+        let Some(printk) = self.kept.printk else {
+            return;
+        };
+        let widen = |stamp: &mut Stamp| {
+            let apart = apart(stamp.ns);
+            if stamp.ns < until_ns && apart > MUCH_NS {
+                stamp.err_ns = stamp.err_ns.max(u32::try_from(apart).unwrap_or(u32::MAX));
+            }
+        };
+        for span in &mut self.timeline.spans[self.kept.from.span..] {
+            if span.clock != printk {
+                continue;
+            }
+            widen(&mut span.start);
+            if let SpanEnd::At(end) = &mut span.end {
+                widen(end);
+            }
+        }
+        for mark in &mut self.timeline.marks[self.kept.from.mark..] {
+            if mark.clock == printk {
+                widen(&mut mark.at);
+            }
+        }
+        for anchor in &mut self.timeline.anchors[self.kept.from.anchor..] {
+            if anchor.clock == printk {
+                widen(&mut anchor.at);
+            }
+        }
     }
 
     /// Relates two clocks.

@@ -187,6 +187,7 @@ impl<'h> Reading<'h> {
         }
         if self.kernel.clock.running() || self.boot_loader.handed_over || !self.boot_loader.seen {
             self.userspace.line(line, out);
+            out.written_line(line);
         }
         false
     }

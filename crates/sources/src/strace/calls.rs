@@ -27,6 +27,8 @@ pub(super) enum Kind {
     Exit,
     /// Returns the number of the thread that calls it.
     OwnPid,
+    /// Writes, perhaps a line to the console.
+    Write,
     /// Perhaps names its thread.
     Prctl,
 }
@@ -73,6 +75,7 @@ fn kind(name: &[u8]) -> Kind {
         b"clone" | b"clone3" | b"clone2" | b"fork" => Kind::Fork,
         b"exit" | b"exit_group" => Kind::Exit,
         b"set_tid_address" | b"gettid" => Kind::OwnPid,
+        b"write" => Kind::Write,
         b"prctl" => Kind::Prctl,
         _ => Kind::Plain,
     }

@@ -58,6 +58,15 @@ pub(super) fn emit(mut trace: Trace, split: bool, out: &mut Timeline) {
             });
         }
     }
+    for line in &trace.lines {
+        let shift = origins[line.process as usize].shift_ns;
+        out.anchors.push(Anchor {
+            clock: trace.processes[line.process as usize].clock,
+            at: moved(line.at, shift),
+            key: line.key,
+            evidence: line.evidence,
+        });
+    }
     counted(&trace, out);
 }
 

@@ -22,6 +22,14 @@ pub(super) struct Exec {
     pub(super) evidence: Evidence,
 }
 
+/// A line that a process wrote, by the key of [`bootlap_model::Anchor::line`].
+pub(super) struct Written {
+    pub(super) process: u32,
+    pub(super) at: Stamp,
+    pub(super) key: u64,
+    pub(super) evidence: Evidence,
+}
+
 /// A thread executed a program, by which it became the process.
 pub(super) struct Takeover {
     pub(super) process: u32,

@@ -2,16 +2,18 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use bootlap_model::{ClockId, Evidence, Stamp};
+use bootlap_model::{Anchor, ClockId, Evidence, Stamp};
 use foldhash::fast::FixedState;
 
 use super::calls::{Kind, Names};
 use super::line::{self, CallEnd, Rest};
 use super::process::{End, Process, string};
-use super::record::{Call, Exec, Fork, Takeover, Took};
+use super::record::{Call, Exec, Fork, Takeover, Took, Written};
 
 /// Processes and threads are kept up to here.
 const MAX_PROCESSES: usize = 65_536;
+/// A line is on the wire a little after the call that writes it began.
+const WRITE_ERR_NS: u32 = 1_000_000;
 
 /// Calls are kept one by one up to here; then only longer ones are.
 const MAX_CALLS: usize = 100_000;
@@ -28,6 +30,7 @@ pub(super) struct Trace {
     pub(super) names: Names,
     pub(super) forks: Vec<Fork>,
     pub(super) execs: Vec<Exec>,
+    pub(super) lines: Vec<Written>,
     pub(super) takeovers: Vec<Takeover>,
     pub(super) calls: Vec<Call>,
     /// Calls that lasted so long are kept one by one.
@@ -56,6 +59,7 @@ impl Trace {
             names: Names::new(),
             forks: Vec::new(),
             execs: Vec::new(),
+            lines: Vec::new(),
             takeovers: Vec::new(),
             calls: Vec::new(),
             worth_ns: super::WORTH_NS,
@@ -282,6 +286,7 @@ impl Trace {
                     self.name_pid(process, pid);
                 }
             }
+            Kind::Write => self.written(process, &call),
             Kind::Prctl => {
                 if call.args.starts_with(b"PR_SET_NAME, ")
                     && let Some((name, _)) = string(call.args)
@@ -344,6 +349,29 @@ impl Trace {
             });
         }
         p.execute(call.args);
+    }
+
+    /// A line on standard output or error can be on the console that somebody
+    /// else records.
+    fn written(&mut self, process: u32, call: &Done<'_>) {
+        let to = call.args.first();
+        let is_output =
+            matches!(to, Some(b'1' | b'2')) && matches!(call.args.get(1), Some(b',' | b'<'));
+        if !is_output || self.lines.len() >= MAX_PROCESSES {
+            return;
+        }
+        let Some((text, _)) = string(call.args) else {
+            return;
+        };
+        if let Some(key) = Anchor::line(&text) {
+            let at = Stamp::new(call.start.ns, call.start.err_ns.max(WRITE_ERR_NS));
+            self.lines.push(Written {
+                process,
+                at,
+                key,
+                evidence: call.at,
+            });
+        }
     }
 
     fn forked(&mut self, parent: u32, call: &Done<'_>) {

@@ -1,9 +1,9 @@
 //! The sources from outside: fixtures, and whatever bytes chance makes.
 
 mod arbitrary;
+mod arbitrary_logs;
 mod arbitrary_signals;
 mod damaged;
-mod arbitrary_logs;
 mod fixtures;
 mod manager;
 mod support;
