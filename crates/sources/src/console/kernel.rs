@@ -17,6 +17,7 @@ use super::clock::KernelClock;
 use super::daemons::Daemons;
 use super::initcall::Initcalls;
 use super::out::{Moment, Out};
+use super::printk::RESOLUTION_NS;
 
 pub(crate) const STAGES: (TrackKind, &str) = (TrackKind::Kernel, "kernel stages");
 
@@ -142,7 +143,7 @@ impl Kernel {
         at: Evidence,
         out: &mut Out<'_>,
     ) -> bool {
-        if !self.clock.see(moment, at, out) || self.is_copy(moment.ns, body, at, out) {
+        if !self.clock.see(moment, at, out) || self.is_copy(moment, body, at, out) {
             return false;
         }
         if whole {
@@ -159,7 +160,12 @@ impl Kernel {
     }
 
     /// Two consoles on one UART print each line twice.
-    fn is_copy(&mut self, ns: i64, body: &[u8], at: Evidence, out: &mut Out<'_>) -> bool {
+    fn is_copy(&mut self, moment: &Moment, body: &[u8], at: Evidence, out: &mut Out<'_>) -> bool {
+        // Two equal messages within a µs are one, within a second they are not.
+        if moment.err_ns > RESOLUTION_NS {
+            return false;
+        }
+        let ns = moment.ns;
         if self.last.0 == ns && self.last.1 == body && !body.is_empty() {
             out.notice(
                 "line-printed-twice",

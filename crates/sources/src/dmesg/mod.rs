@@ -11,9 +11,8 @@
 //! Nov 21 13:05:59 host kernel: [    0.123456] smp: Brought up …    syslog
 //! ```
 //!
-//! Times are s since the kernel's clock started, cut to µs; `dmesg -T`,
-//! `--time-format iso` and loggers that drop the kernel's time make wall-clock
-//! times of them. [`prefix`] shows all forms. What the lines mean is
+//! Times are s since the kernel's clock started, cut to µs; `dmesg -T` and
+//! `--time-format iso` make wall-clock times of them. [`prefix`] shows all forms. What the lines mean is
 //! understood by the recognisers of [`crate::console`]; initcalls by
 //! `initcall_debug` or by `trace_event=initcall:*` with `tp_printk`.
 //!
@@ -204,19 +203,14 @@ impl Reader for AnyReader<'_> {
     fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
         let hints = self.hints;
         let of = self.of.get_or_insert_with(|| {
-            let log = DmesgReader::new(hints);
             if line.text.trim_ascii_start().starts_with(b"{") {
-                return Box::new(JsonReader::new(log));
+                return Box::new(JsonReader::new(DmesgReader::new(hints)));
             }
-            let plain = prefix::parse(line.text).is_some();
-            match prefix::syslog(line.text).filter(|_| !plain) {
-                // Without the kernel's time, the logger's is the only one.
-                Some(s) if s.kernel && printk::parse(&line.text[s.body..]).is_none() => {
-                    Box::new(SyslogReader::by_receipt(log))
-                }
-                Some(_) => Box::new(SyslogReader::new(hints)),
-                None => Box::new(log),
+            let is_plain = prefix::parse(line.text).is_some();
+            if !is_plain && prefix::syslog(line.text).is_some() {
+                return Box::new(SyslogReader::new(hints));
             }
+            Box::new(DmesgReader::new(hints))
         });
         of.line(line, sheet)
     }

@@ -11,6 +11,7 @@
 //! 2026-11-21T13:05:59,123456+00:00 a         dmesg --time-format iso
 //! 6,339,5140900,-;a                          /dev/kmsg: level, number, µs, flags
 //! [0.000000] a                               white space was lost on the way
+//! [Sat Nov 21 13:05:59 2026] [    0.000000] a    several formats (util-linux ≥ 2.41)
 //! ```
 
 use crate::calendar::{self, Wall};
@@ -61,8 +62,39 @@ const FACILITIES: [&[u8]; 12] = [
     b"ftp",
 ];
 
-/// The prefix at the start of `text`, if there is one.
+/// The prefix at the start of `text`, if there is one; the best of them, if
+/// `--time-format` was given several times.
 pub(crate) fn parse(text: &[u8]) -> Option<Prefix> {
+    let mut best = one(text)?;
+    for _ in 0..2 {
+        let rest = &text[best.body..];
+        let next = match best.time {
+            Time::Kernel(_) if has_another(rest) => one(rest),
+            Time::Wall(_) if printk::parse(rest).is_some() => one(rest),
+            _ => None,
+        };
+        let Some(next) = next else { break };
+        let body = best.body + next.body;
+        best = match next.time {
+            Time::Kernel(_) => Prefix { body, ..next },
+            _ => Prefix { body, ..best },
+        };
+    }
+    Some(best)
+}
+
+/// Whether another of `dmesg`'s times follows the kernel's.
+#[inline]
+pub(crate) fn has_another(rest: &[u8]) -> bool {
+    match rest {
+        [b'[', b'M' | b'T' | b'W' | b'F' | b'S', _, _, b' ', ..] => bracket(rest).is_some(),
+        [b'[', b'<', ..] | [b'[', b' ', b' ', b'+', ..] => bracket(rest).is_some(),
+        [b'2', b'0', _, _, b'-', ..] => iso(rest).is_some(),
+        _ => false,
+    }
+}
+
+fn one(text: &[u8]) -> Option<Prefix> {
     let said = decoded_len(text).unwrap_or_else(|| printk::level_len(text));
     let rest = &text[said..];
     if let Some(kernel) = printk::parse(rest) {
@@ -266,6 +298,10 @@ mod tests {
             "6,339,1250012,-;a",
             "6,339,1250012,-,caller=T1;a",
             "[    1.250012] <0>.(1)[1:swapper/0]a",
+            "[Sat Nov 21 13:05:59 2026] [    1.250012] a",
+            "[    1.250012] [Sat Nov 21 13:05:59 2026] a",
+            "[    1.250012] 2026-11-21T13:05:59,250012+00:00 [<    0.000012>] a",
+            "2026-11-21T13:05:59,250012+00:00 [    1.250012] a",
         ] {
             assert_eq!(parsed(text), Some((at, us, "a")), "{text}");
         }

@@ -54,11 +54,6 @@ impl<'h> DmesgReader<'h> {
         self.counts = Some(Counts::Kernel);
     }
 
-    /// The times are those of a wall clock.
-    pub(crate) fn count_wall(&mut self) {
-        self.counts = Some(Counts::Wall);
-    }
-
     /// Takes the text of one line, of which the prefix says when it was
     /// logged.
     #[inline]
@@ -252,6 +247,7 @@ impl Reader for DmesgReader<'_> {
     fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
         if matches!(self.counts, None | Some(Counts::Kernel))
             && let Some(prefix) = printk::parse(line.text)
+            && !prefix::has_another(&line.text[prefix.body..])
         {
             self.counts = Some(Counts::Kernel);
             let stamp = Stamp::new(prefix.ns, printk::RESOLUTION_NS);

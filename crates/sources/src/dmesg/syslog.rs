@@ -4,12 +4,16 @@
 //! it. The early lines are received late, all at once; the line that was
 //! received soonest joins the clocks. The wall clock can be set while the
 //! system starts (by NTP, from a clock chip): then it counts anew.
+//!
+//! rsyslog since 8.2504 drops the kernel's time (Debian 13). The time of
+//! receipt says nothing of when an early line was logged, so such lines are
+//! shown, and nothing is made of them.
 
 use bootlap_model::{ClockKind, Severity, Stamp};
 
 use super::prefix::{self, Syslog};
-use super::reader::DmesgReader;
 use crate::Hints;
+use crate::console::printk;
 use crate::stamped::{Of, Stamped};
 use crate::text::{Line, Reader, Sheet, Skip};
 
@@ -20,35 +24,15 @@ const SET_BACK_NS: i64 = 2_000_000_000;
 
 /// A log on the way.
 pub(crate) struct SyslogReader<'h> {
-    to: To<'h>,
+    console: Stamped<'h>,
     latest: Option<Stamp>,
 }
 
-enum To<'h> {
-    /// With both clocks.
-    Console(Box<Stamped<'h>>),
-    /// The logger's time is all there is.
-    Log(Box<DmesgReader<'h>>),
-}
-
 impl<'h> SyslogReader<'h> {
-    /// A log whose kernel lines have the kernel's time.
+    /// A log that begins.
     pub(crate) fn new(hints: &'h Hints) -> Self {
         Self {
-            to: To::Console(Box::new(Stamped::new(
-                hints,
-                ClockKind::Realtime,
-                Of::Begin,
-            ))),
-            latest: None,
-        }
-    }
-
-    /// A log in which the kernel's time was dropped.
-    pub(crate) fn by_receipt(mut log: DmesgReader<'h>) -> Self {
-        log.count_wall();
-        Self {
-            to: To::Log(Box::new(log)),
+            console: Stamped::new(hints, ClockKind::Realtime, Of::Begin),
             latest: None,
         }
     }
@@ -62,50 +46,41 @@ impl Reader for SyslogReader<'_> {
             ));
         };
         let stamp = Stamp::new(syslog.received.ns, syslog.received.err_ns);
-        let text = &line.text[if_kernel(&syslog)..];
         let was_set = self.latest.is_some_and(|latest| {
             let step = stamp.ns.saturating_sub(latest.ns);
             !(-SET_BACK_NS..SET_FORWARD_NS).contains(&step)
         });
         self.latest = Some(stamp);
-        match &mut self.to {
-            To::Console(console) => {
-                if was_set {
-                    console.restart(sheet);
-                    sheet.notice(
-                        "wall-clock-set",
-                        Severity::Info,
-                        line.at,
-                        "the wall clock was set here, or another boot begins: the lines before and behind are on clocks of their own, joined by the kernel's",
-                    );
-                }
-                console.line(text, Some(stamp), line.at, sheet);
-                Ok(())
-            }
-            To::Log(log) => {
-                let body = line.text.len() - text.len();
-                sheet.notice(
-                    "time-of-receipt",
-                    Severity::Notice,
-                    line.at,
-                    "these lines have only the time at which the logger got them, and it got the early ones all at once: use dmesg, which prints the kernel's own",
-                );
-                log.logged(line.text, body, (stamp, None), line.at, sheet)
-            }
+        if was_set {
+            self.console.restart(sheet);
+            sheet.notice(
+                "wall-clock-set",
+                Severity::Info,
+                line.at,
+                "the wall clock was set here, or another boot begins: the lines before and behind are on clocks of their own, joined by the kernel's",
+            );
         }
+        let text = &line.text[begin(&syslog)..];
+        if syslog.kernel && printk::parse(text).is_none() {
+            sheet.notice(
+                "time-of-receipt",
+                Severity::DataLoss,
+                line.at,
+                "these kernel lines have only the time at which the logger got them, which for early ones is when it started, so nothing was made of them but text: use dmesg or journalctl -o json, which have the kernel's own times",
+            );
+        }
+        self.console.line(text, Some(stamp), line.at, sheet);
+        Ok(())
     }
 
     fn finish(&mut self, sheet: &mut Sheet<'_>) {
-        match &mut self.to {
-            To::Console(console) => console.finish(sheet),
-            To::Log(log) => log.finish(sheet),
-        }
+        self.console.finish(sheet);
     }
 }
 
 /// Where the text of a line begins: with the program's name, if it is not
 /// the kernel's.
-fn if_kernel(syslog: &Syslog) -> usize {
+fn begin(syslog: &Syslog) -> usize {
     if syslog.kernel {
         syslog.body
     } else {

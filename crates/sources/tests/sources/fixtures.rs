@@ -90,23 +90,24 @@ fn is_sound(timeline: &Timeline) {
 
 /// The initcalls of one task are nested or apart, never half in each other.
 fn initcalls_nest(timeline: &Timeline) {
-    let mut open: Vec<(String, i64)> = Vec::new();
+    let mut calls: Vec<(&str, i64, i64, &str)> = Vec::new();
     for span in timeline.spans_of(TrackKind::Initcall) {
         let (Some(pid), SpanEnd::At(end)) = (timeline.arg(span, "pid"), span.end) else {
             continue;
         };
-        if timeline.arg(span, "ret").is_none() || span.start.err_ns > 1_000 {
-            continue;
+        if timeline.arg(span, "ret").is_some() && span.start.err_ns <= 1_000 {
+            calls.push((pid, span.start.ns, end.ns, timeline.text(span.name)));
         }
-        open.retain(|(of, until)| of != pid || *until > span.start.ns);
+    }
+    // A probe is known by its end, so the inner ones come first.
+    calls.sort_by_key(|(_, start, end, _)| (*start, std::cmp::Reverse(*end)));
+    let mut open: Vec<(&str, i64)> = Vec::new();
+    for (pid, start, end, name) in calls {
+        open.retain(|(of, until)| *of != pid || *until > start);
         for (of, until) in &open {
-            assert!(
-                of != pid || end.ns <= *until,
-                "{}",
-                timeline.text(span.name)
-            );
+            assert!(*of != pid || end <= *until, "{name}");
         }
-        open.push((pid.to_owned(), end.ns));
+        open.push((pid, end));
     }
 }
 
