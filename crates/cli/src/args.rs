@@ -126,7 +126,7 @@ pub(crate) struct Show {
     /// A table of these instead of the summary.
     #[arg(long)]
     pub(crate) by: Option<By>,
-    /// How many rows.
+    /// How many rows; 0 for all.
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub(crate) limit: usize,
     /// Only rows whose name or text matches.

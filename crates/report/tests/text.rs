@@ -2,7 +2,7 @@
 
 mod common;
 
-use bootlap_report::text::{By, Style, before_after, findings, notices, spans, summary, trials};
+use bootlap_report::text::{By, Rows, Style, before_after, findings, notices, spans, summary, trials};
 use common::{Boot, hostile, stock, tuned};
 use expect_test::{ExpectFile, expect_file};
 use unicode_width::UnicodeWidthStr;
@@ -25,8 +25,17 @@ fn everything(boot: &Boot, style: &Style) -> Vec<String> {
         before_after(&tuned().report(Some(boot)), style),
         before_after(&boot.report(Some(&tuned())), style),
     ];
-    for by in [By::Phases, By::Spans, By::Initcalls, By::Gaps, By::Deltas] {
-        texts.push(spans(report.timeline, by, 10, style));
+    for by in [
+        By::Phases,
+        By::Spans,
+        By::Initcalls,
+        By::Units,
+        By::Processes,
+        By::Functions,
+        By::Gaps,
+        By::Deltas,
+    ] {
+        texts.push(spans(report.timeline, by, &Rows::first(10), style));
     }
     texts
 }
@@ -108,7 +117,7 @@ fn advice_and_trials() {
 #[test]
 fn tables() {
     let boot = stock();
-    let table = |by, limit| spans(&boot.timeline, by, limit, &style(80));
+    let table = |by, limit| spans(&boot.timeline, by, &Rows::first(limit), &style(80));
     check(
         &table(By::Spans, 4),
         &expect_file!["snapshots/spans-80.txt"],

@@ -28,7 +28,8 @@
 
 use bootlap_model::{ClockKind, Evidence, Severity, Timeline};
 
-use crate::console::Console;
+use crate::dmesg::DmesgReader;
+use crate::systemd::SystemdReader;
 use crate::text::{self, Line, Reader, Sheet, Skip};
 use crate::{Hints, Input, Sniff, Source, SourceError, SourceInfo};
 
@@ -70,7 +71,8 @@ impl Source for BootData {
 /// Who reads a section that has times in it.
 fn reader_of<'h>(section: &str, hints: &'h Hints) -> Option<Box<dyn Reader + 'h>> {
     match section {
-        "KERNEL MESSAGES" => Some(Box::new(AsConsole::new(hints))),
+        "KERNEL MESSAGES" => Some(Box::new(DmesgReader::new(hints))),
+        "SYSTEMD INFO" => Some(Box::new(SystemdReader::default())),
         _ => None,
     }
 }
@@ -253,37 +255,6 @@ fn config(text: &str, at: Evidence, sheet: &mut Sheet<'_>) {
             "initcalls are numbers in this kernel's log: set CONFIG_KALLSYMS to see their names",
         ),
         _ => {}
-    }
-}
-
-/// Reads a section as a console of its own.
-struct AsConsole<'h> {
-    hints: &'h Hints,
-    bytes: Vec<u8>,
-}
-
-impl<'h> AsConsole<'h> {
-    fn new(hints: &'h Hints) -> Self {
-        let bytes = Vec::new();
-        Self { hints, bytes }
-    }
-}
-
-impl Reader for AsConsole<'_> {
-    fn line(&mut self, line: &Line<'_>, _sheet: &mut Sheet<'_>) -> Result<(), Skip> {
-        self.bytes.extend_from_slice(line.text);
-        self.bytes.push(b'\n');
-        Ok(())
-    }
-
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
-        let input = Input {
-            label: "kernel messages",
-            bytes: &mut &self.bytes[..],
-            hints: self.hints,
-        };
-        // Bytes in memory can be read, and any text is a console.
-        let _ = Console.read(input, sheet.timeline);
     }
 }
 

@@ -70,6 +70,12 @@ impl Source for Bootstat {
         true
     }
 
+    fn is_part(&self, name: &str, head: &[u8]) -> bool {
+        let file = name.rsplit('/').next().unwrap_or_default();
+        let of_numbers = |b: &u8| matches!(b, b'0'..=b'9' | b'.' | b' ' | b'\n' | b'\r');
+        (file.starts_with("uptime-") || file.starts_with("disk-")) && head.iter().all(of_numbers)
+    }
+
     fn read_parts(&self, parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
         let mut events = Events::default();
         let count = parts.len();

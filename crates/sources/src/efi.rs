@@ -77,6 +77,10 @@ impl Source for Efi {
         true
     }
 
+    fn is_part(&self, name: &str, _head: &[u8]) -> bool {
+        About::of(name.rsplit('/').next().unwrap_or_default()) != About::Unknown
+    }
+
     fn read_parts(&self, parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
         let mut times = Times::default();
         let count = parts.len();

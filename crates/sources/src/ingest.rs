@@ -10,7 +10,7 @@ use std::io::{self, BufRead, Read};
 use bootlap_model::{FileId, Mark, MarkKind, Milestone, Span, Timeline, TrackKind};
 
 use crate::align::{self, Declared};
-use crate::registry::{HEAD_LEN, ranking};
+use crate::registry::{HEAD_LEN, part_of, ranking};
 use crate::{Hints, Input, Sniff, Source, SourceError};
 
 /// One file, or one member of an archive: it can be opened as often as needed.
@@ -101,11 +101,12 @@ pub fn ingest(
 
 fn read_given(given: Given<'_>, options: &Options, out: &mut Timeline, all: &mut Vec<Taken>) {
     let Given { name, pieces } = given;
+    let of_many = pieces.len() > 1;
     let mut groups: Vec<Group<'_>> = Vec::new();
     for piece in pieces {
         let found = match options.format {
             Some(source) => Ok(Found::Source(source, Sniff::CERTAIN)),
-            None => look(&piece),
+            None => look(&piece, of_many),
         };
         let (source, confidence) = match found {
             Ok(Found::Source(source, confidence)) => (source, confidence),
@@ -206,12 +207,15 @@ enum Found {
 }
 
 /// What a piece is, by its first bytes.
-fn look(piece: &Piece<'_>) -> io::Result<Found> {
+fn look(piece: &Piece<'_>, of_many: bool) -> io::Result<Found> {
     let mut head = Vec::new();
     let stream = (piece.open)()?;
     stream.take(HEAD_LEN as u64).read_to_end(&mut head)?;
     if head.is_empty() {
         return Ok(Found::Nothing(Format::Empty));
+    }
+    if of_many && let Some(source) = part_of(&piece.name, &head) {
+        return Ok(Found::Source(source, Sniff::SURE));
     }
     let ranked = ranking(&head);
     Ok(match ranked.first() {

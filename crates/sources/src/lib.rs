@@ -145,6 +145,12 @@ pub trait Source: Sync {
     fn reads_together(&self) -> bool {
         false
     }
+    /// Whether a file called `name`, of a folder or archive, is a part of this
+    /// format though its content alone does not say so: a number that has its
+    /// meaning from the file's name (`firmware_start_ns`).
+    fn is_part(&self, _name: &str, _head: &[u8]) -> bool {
+        false
+    }
     /// Adds all that the parts of one recording say. Each is named by its
     /// label, which may be used where the format keeps a fact only there.
     ///

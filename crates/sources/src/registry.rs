@@ -73,6 +73,11 @@ pub fn detect(head: &[u8]) -> Option<&'static dyn Source> {
     ranking(head).first().map(|(source, _)| *source)
 }
 
+/// The source that knows a file of a folder by its name.
+pub(crate) fn part_of(name: &str, head: &[u8]) -> Option<&'static dyn Source> {
+    all().iter().copied().find(|s| s.is_part(name, head))
+}
+
 /// The sources that think `head` could be theirs, the surest first; among
 /// equally sure ones in the order of [`all`].
 pub fn ranking(head: &[u8]) -> Vec<(&'static dyn Source, Sniff)> {

@@ -2,6 +2,7 @@
 
 use bootlap_advice::{Boot, advise};
 use bootlap_report::text;
+use regex::Regex;
 
 use crate::args::{By, Show};
 use crate::commands::boot::json;
@@ -25,17 +26,32 @@ pub(crate) fn run(args: &Show, ui: &Ui) -> Result<Exit, Failure> {
     let text = match args.by {
         None => text::summary(&report, &style),
         Some(by) => {
-            let by = match by {
-                By::Phases => text::By::Phases,
-                By::Spans => text::By::Spans,
-                By::Initcalls => text::By::Initcalls,
-                By::Gaps => text::By::Gaps,
-                By::Deltas => text::By::Deltas,
-                By::Units | By::Processes | By::Functions => unreachable!(),
+            let grep = args.grep.as_deref().map(Regex::new).transpose();
+            let grep = grep.map_err(|e| Failure::new(Exit::Usage, format!("--grep: {e}")))?;
+            let matches = |text: &str| grep.as_ref().is_none_or(|g| g.is_match(text));
+            let rows = text::Rows {
+                limit: if args.limit == 0 { usize::MAX } else { args.limit },
+                matching: Some(&matches),
+                prune: args.prune,
             };
-            text::spans(&recorded.timeline, by, args.limit, &style)
+            text::spans(&recorded.timeline, by.into(), &rows, &style)
         }
     };
     ui.print(&text);
     Ok(Exit::Ok)
+}
+
+impl From<By> for text::By {
+    fn from(by: By) -> Self {
+        match by {
+            By::Phases => text::By::Phases,
+            By::Spans => text::By::Spans,
+            By::Initcalls => text::By::Initcalls,
+            By::Units => text::By::Units,
+            By::Processes => text::By::Processes,
+            By::Functions => text::By::Functions,
+            By::Gaps => text::By::Gaps,
+            By::Deltas => text::By::Deltas,
+        }
+    }
 }

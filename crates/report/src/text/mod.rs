@@ -29,7 +29,7 @@ pub use functions::functions;
 pub use inspect::inspected;
 pub use notices::notices;
 pub use processes::processes;
-pub use spans::{By, spans};
+pub use spans::{By, Rows, spans};
 pub use style::Style;
 pub use summary::summary;
 pub use trials::trials;

@@ -19,25 +19,58 @@ pub enum By {
     Spans,
     /// Kernel initcalls, the longest first.
     Initcalls,
+    /// Units of systemd: what each took, and what ready waited for.
+    Units,
+    /// Processes as a tree.
+    Processes,
+    /// Calls of functions, as KFI's `kd` counts them.
+    Functions,
     /// Silences of the console, the longest first.
     Gaps,
     /// Console lines with the time since the line before, in order.
     Deltas,
 }
 
-/// A table of at most `limit` rows; what was left out is said below it.
-pub fn spans(timeline: &Timeline, by: By, limit: usize, style: &Style) -> String {
+/// Which rows of a table are wanted.
+pub struct Rows<'r> {
+    /// How many at most; what was left out is said below the table.
+    pub limit: usize,
+    /// Only those of which the name or text fulfils this, where rows have one.
+    pub matching: Option<&'r dyn Fn(&str) -> bool>,
+    /// Leave out the processes that bootchart leaves out.
+    pub prune: bool,
+}
+
+impl Rows<'_> {
+    /// The first `limit` rows of all.
+    pub fn first(limit: usize) -> Self {
+        Self {
+            limit,
+            matching: None,
+            prune: false,
+        }
+    }
+
+    fn takes(&self, text: &str) -> bool {
+        self.matching.is_none_or(|is| is(text))
+    }
+}
+
+/// A table of the wanted rows.
+pub fn spans(timeline: &Timeline, by: By, rows: &Rows<'_>, style: &Style) -> String {
+    let limit = rows.limit;
     let mut page = Page::new(style);
     match by {
         By::Phases => super::phases::waterfall(&phases(timeline), &mut page),
-        By::Spans => longest(timeline, limit, &mut page, |kind| {
-            kind != TrackKind::Console
-        }),
-        By::Initcalls => longest(timeline, limit, &mut page, |kind| {
+        By::Spans => longest(timeline, rows, &mut page, |kind| kind != TrackKind::Console),
+        By::Initcalls => longest(timeline, rows, &mut page, |kind| {
             kind == TrackKind::Initcall
         }),
+        By::Units => return super::units(timeline, limit, style),
+        By::Processes => return super::processes(timeline, limit, rows.prune, style),
+        By::Functions => return super::functions(timeline, limit, style),
         By::Gaps => silences(timeline, limit, &mut page),
-        By::Deltas => deltas(timeline, limit, &mut page),
+        By::Deltas => deltas(timeline, rows, &mut page),
     }
     let text = page.finish();
     if text.is_empty() {
@@ -48,7 +81,7 @@ pub fn spans(timeline: &Timeline, by: By, limit: usize, style: &Style) -> String
 
 fn longest(
     timeline: &Timeline,
-    limit: usize,
+    wanted_rows: &Rows<'_>,
     page: &mut Page<'_>,
     wanted: impl Fn(TrackKind) -> bool,
 ) {
@@ -56,7 +89,8 @@ fn longest(
     let spans = timeline
         .spans
         .iter()
-        .filter(|s| wanted(timeline.kind_of(s)));
+        .filter(|s| wanted(timeline.kind_of(s)) && wanted_rows.takes(timeline.text(s.name)));
+    let limit = wanted_rows.limit;
     let mut rows: Vec<_> = spans.filter_map(|s| Some((s, axis.span(s)?))).collect();
     // What never ended comes first: it may be the longest of all.
     rows.sort_by_key(|(_, placed)| std::cmp::Reverse(placed.duration_ns().unwrap_or(i64::MAX)));
@@ -121,9 +155,10 @@ fn silences(timeline: &Timeline, limit: usize, page: &mut Page<'_>) {
 }
 
 /// Console lines; if not all fit, those after the longest silences.
-fn deltas(timeline: &Timeline, limit: usize, page: &mut Page<'_>) {
+fn deltas(timeline: &Timeline, rows: &Rows<'_>, page: &mut Page<'_>) {
     let axis = Axis::of(timeline);
     let lines = timeline.spans_of(TrackKind::Console);
+    let lines = lines.filter(|s| rows.takes(timeline.text(s.name)));
     let mut lines: Vec<_> = lines
         .filter_map(|s| Some((axis.span(s)?.start.ns, s)))
         .collect();
@@ -134,7 +169,7 @@ fn deltas(timeline: &Timeline, limit: usize, page: &mut Page<'_>) {
     };
     let mut chosen: Vec<_> = (0..lines.len()).collect();
     chosen.sort_by_key(|at| std::cmp::Reverse(since(*at)));
-    chosen.truncate(limit);
+    chosen.truncate(rows.limit);
     chosen.sort_unstable();
     let mut table = Table::new(&[
         ("at, s", Align::Right),

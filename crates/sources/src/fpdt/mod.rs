@@ -75,6 +75,12 @@ impl Source for Fpdt {
         true
     }
 
+    fn is_part(&self, name: &str, head: &[u8]) -> bool {
+        let number = head.trim_ascii();
+        let file = name.rsplit('/').next().unwrap_or_default();
+        !number.is_empty() && number.iter().all(u8::is_ascii_digit) && Moment::of(file).is_some()
+    }
+
     fn read_parts(&self, parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
         let mut boot = Boot::default();
         let count = parts.len();
