@@ -119,6 +119,16 @@ impl Initcalls {
         if !matches!(body.first(), Some(b'c' | b'i' | b'p' | b'a' | b'e')) {
             return false;
         }
+        let known: [&[u8]; 5] = [
+            b"calling  ",
+            b"initcall",
+            b"probe of ",
+            b"async_",
+            b"entering initcall level: ",
+        ];
+        if !known.iter().any(|k| body.starts_with(k)) {
+            return false;
+        }
         let Ok(body) = std::str::from_utf8(body) else {
             return false;
         };
@@ -277,7 +287,10 @@ impl Initcalls {
         out: &mut Out<'_>,
     ) {
         let usecs_arg = usecs.map(|n| out.arg("usecs", n));
-        let ret_arg = ret.map(|r| out.arg("ret", r));
+        let ret_arg = ret.map(|r| match r {
+            "0" => out.number_arg("ret", 0),
+            other => out.arg("ret", other),
+        });
         let span = &mut out.timeline.spans[call.span];
         span.args.extend(usecs_arg);
         span.args.extend(ret_arg);
@@ -472,7 +485,8 @@ fn is_count(text: &str) -> bool {
 
 /// Up to the first space.
 fn word(text: &str) -> &str {
-    let end = memchr::memchr(b' ', text.as_bytes());
+    // Words are short: a search that is made for long texts takes longer.
+    let end = text.bytes().position(|b| b == b' ');
     end.map_or(text, |end| &text[..end])
 }
 

@@ -67,12 +67,14 @@ pub(crate) struct Kept {
     /// clock that a program made of it (`dmesg -T`).
     pub(crate) printk_kind: ClockKind,
     counted: Vec<Counted>,
+    /// The milestones added so far.
+    passed: Vec<Milestone>,
     /// The lanes used so far: few, and each is used for many events.
     tracks: Vec<(TrackKind, &'static str, TrackId)>,
     /// The keys of arguments used so far: there are about ten.
     keys: Vec<(&'static str, Sym)>,
-    /// The number that was an argument last, mostly a task's.
-    number: Option<(u32, Sym)>,
+    /// The numbers that were arguments last: 0, and mostly a task's.
+    numbers: [Option<(u32, Sym)>; 2],
     kernel_lines: usize,
     written_lines: usize,
     from: From,
@@ -95,9 +97,10 @@ impl Kept {
             printk: None,
             printk_kind: ClockKind::KernelPrintk,
             counted: Vec::new(),
+            passed: Vec::new(),
             tracks: Vec::new(),
             keys: Vec::new(),
-            number: None,
+            numbers: [None; 2],
             kernel_lines: 0,
             written_lines: 0,
             from: From {
@@ -218,11 +221,12 @@ impl<'o> Out<'o> {
 
     /// The same for a number.
     pub(crate) fn number_arg(&mut self, key: &'static str, value: u32) -> (Sym, Sym) {
-        let sym = match self.number {
+        let place = usize::from(value != 0);
+        let sym = match self.numbers[place] {
             Some((number, sym)) if number == value => sym,
             _ => self.timeline.symbols.intern(&value.to_string()),
         };
-        self.number = Some((value, sym));
+        self.numbers[place] = Some((value, sym));
         (self.key(key), sym)
     }
 
@@ -386,6 +390,9 @@ impl<'o> Out<'o> {
         name: &str,
         evidence: Evidence,
     ) {
+        if let MarkKind::Milestone(milestone) = kind {
+            self.passed.push(milestone);
+        }
         let name = self.timeline.symbols.intern(name);
         self.timeline.marks.push(Mark {
             clock,
@@ -438,9 +445,7 @@ impl<'o> Out<'o> {
 
     /// Whether this read has added `milestone`.
     pub(crate) fn has(&self, milestone: Milestone) -> bool {
-        self.timeline.marks[self.from.mark..]
-            .iter()
-            .any(|m| m.kind == MarkKind::Milestone(milestone))
+        self.passed.contains(&milestone)
     }
 
     /// Counts one case of a kind of trouble.
@@ -559,6 +564,7 @@ impl<'o> Out<'o> {
         timeline.anchors.truncate(kept.from.anchor);
         timeline.edges.truncate(kept.from.edge);
         kept.counted.clear();
+        kept.passed.clear();
         kept.kernel_lines = 0;
     }
 }
@@ -566,18 +572,18 @@ impl<'o> Out<'o> {
 /// Console text for people: valid UTF-8 without control characters.
 pub(crate) fn shown(text: &[u8]) -> Cow<'_, str> {
     let text = text.trim_ascii_end();
-    // Nearly all is valid: checked first, because that is faster.
-    let text = match std::str::from_utf8(text) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => String::from_utf8_lossy(text),
-    };
-    // Of ASCII the lines have no control bytes left but tabs.
-    if text.is_ascii() && memchr::memchr(b'\t', text.as_bytes()).is_none() {
-        return text;
+    // Nearly all text is plain ASCII; the lines have no control bytes left but
+    // tabs. Without an early end the compiler makes vectors of it.
+    let odd = |any: bool, b: &u8| any | !b.is_ascii() | (*b == b'\t');
+    if !text.iter().fold(false, odd)
+        && let Ok(text) = std::str::from_utf8(text)
+    {
+        return Cow::Borrowed(text);
     }
     let clean = |c: char| match c {
         '\t' => Some(' '),
         c => (!c.is_control()).then_some(c),
     };
+    let text = String::from_utf8_lossy(text);
     text.chars().filter_map(clean).collect::<String>().into()
 }

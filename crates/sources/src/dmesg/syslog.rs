@@ -61,7 +61,9 @@ impl Reader for SyslogReader<'_> {
             );
         }
         let text = &line.text[begin(&syslog)..];
-        if syslog.kernel && printk::parse(text).is_none() {
+        // BusyBox's klogd says of itself that it has started.
+        let by_kernel = syslog.kernel && !text.starts_with(b"klogd started");
+        if by_kernel && printk::parse(text).is_none() {
             sheet.notice(
                 "time-of-receipt",
                 Severity::DataLoss,
