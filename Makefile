@@ -36,6 +36,8 @@ tables: build
 	@scripts/setup test
 	scripts/table-probe-cost > docs/tables/probe-cost.md.new
 	mv docs/tables/probe-cost.md.new docs/tables/probe-cost.md
+	scripts/table-source-speed --slow > docs/tables/source-speed.md.new
+	mv docs/tables/source-speed.md.new docs/tables/source-speed.md
 
 fuzz:
 	scripts/fuzz
