@@ -12,7 +12,7 @@ help:
 	@echo "make test    lints and all tests, real boots and a real browser included"
 	@echo "make build   build $(BOOTLAP)"
 	@echo "make tables  measure docs/tables/ again"
-	@echo "make fuzz    fuzz the parsers for a minute each (needs a nightly Rust)"
+	@echo "make fuzz    fuzz the parsers, for ten minutes altogether"
 
 demo: build
 	@scripts/setup demo
@@ -40,6 +40,7 @@ tables: build
 	mv docs/tables/source-speed.md.new docs/tables/source-speed.md
 
 fuzz:
+	@scripts/setup fuzz
 	scripts/fuzz
 
 clean:

@@ -1,0 +1,92 @@
+//! Boot artefacts and `target.toml`: what is read can be written and read again.
+
+use bootlap_target::artefact::cpio as cpio_archive;
+use bootlap_target::artefact::fit::Fit;
+use bootlap_target::artefact::kernel_image::KernelImage;
+use bootlap_target::artefact::uboot_env::{EnvError, EnvLayout, UbootEnv};
+use bootlap_target::artefact::uimage::UimageHeader;
+use bootlap_target::{Edit, Target};
+
+/// An initramfs.
+pub fn cpio(bytes: &[u8]) {
+    let Ok(archive) = cpio_archive::read(bytes) else {
+        return;
+    };
+    assert!(bytes.ends_with(archive.rest));
+    if let Ok(written) = cpio_archive::write(&archive.entries) {
+        let again = cpio_archive::read(&written).expect("what was written is read");
+        let names = |a: &cpio_archive::Archive<'_>| -> Vec<Vec<u8>> {
+            a.entries.iter().map(|e| e.name.to_vec()).collect()
+        };
+        assert_eq!(names(&again), names(&archive));
+    }
+}
+
+/// A flattened image tree.
+pub fn fit(bytes: &[u8]) {
+    if let Ok(fit) = Fit::parse(bytes) {
+        fit.wrong_hashes();
+        for image in &fit.images {
+            assert_eq!(bytes.get(image.range.clone()), Some(image.data));
+        }
+    }
+}
+
+/// A kernel.
+pub fn kernel_image(bytes: &[u8]) {
+    if let Ok(image) = KernelImage::describe(bytes)
+        && let Some(payload) = image.payload
+    {
+        assert!(payload.range.start <= payload.range.end);
+        assert!(payload.range.end <= image.file_bytes);
+    }
+}
+
+/// A target's description, and edits of it.
+pub fn target_toml(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let target = Target::parse("t".into(), text.to_owned(), "t.toml");
+    let Ok(target) = target else {
+        return;
+    };
+    let edit = Edit::set("kernel.cmdline", "quiet");
+    let changed = target
+        .with(&[edit])
+        .expect("a target always has a command line");
+    assert_eq!(changed.spec.kernel.cmdline, "quiet");
+    let edit = Edit::set("bootloader.environment.bootdelay", "0");
+    if target.spec.bootloader.is_some() {
+        let changed = target
+            .with(&[edit])
+            .expect("a boot loader may have variables");
+        let bootloader = changed.spec.bootloader.expect("it was there");
+        assert_eq!(bootloader.environment["bootdelay"], "0");
+    }
+}
+
+/// A U-Boot environment.
+pub fn uboot_env(bytes: &[u8]) {
+    let _ = std::str::from_utf8(bytes).map(UbootEnv::from_text);
+    let layout = EnvLayout::single(bytes.len());
+    let mut image = bytes.to_vec();
+    // A right checksum, which no fuzzer finds by chance.
+    if let Err(EnvError::Crc { computed, .. }) = UbootEnv::read(&image, &layout) {
+        image[..4].copy_from_slice(&computed.to_le_bytes());
+    }
+    if let Ok((env, _)) = UbootEnv::read(&image, &layout) {
+        // It may need one NUL more than it had.
+        let layout = EnvLayout::single(image.len() + 1);
+        let again = env.to_bytes(&layout).expect("it was read from less");
+        assert_eq!(UbootEnv::read(&again, &layout), Ok((env, None)));
+    }
+}
+
+/// U-Boot's older image header.
+pub fn uimage(bytes: &[u8]) {
+    if let Ok((header, data)) = UimageHeader::read(bytes) {
+        header.compression();
+        assert!(data.len() <= bytes.len());
+    }
+}

@@ -1,0 +1,136 @@
+//! What the targets begin with: the fixtures.
+
+use std::fs;
+use std::io::{Cursor, Write};
+use std::path::{Path, PathBuf};
+
+use crate::pieces::joined;
+use crate::words::dictionary;
+use fixtures::{Case, all_cases};
+
+// Not all that tests need is used here.
+#[allow(dead_code)]
+#[path = "../../crates/sources/tests/sources/support/mod.rs"]
+mod fixtures;
+
+/// Most bytes of a seed: beyond that, runs are slow and find no more.
+const MOST: usize = 24 * 1024;
+
+/// Writes the seeds of all `targets` below `to`.
+pub fn write(to: &Path, targets: &[&str]) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for target in targets {
+        fs::create_dir_all(to.join(target)).expect("a folder for seeds");
+        let words = dictionary(&root.join("crates/sources/src"), target);
+        fs::write(to.join(format!("{target}.dict")), words).expect("a dictionary");
+    }
+    let cases = all_cases();
+    for case in &cases {
+        let seed = short(&together(case));
+        put(to, &case.format, case, &seed);
+        put(to, "detect", case, &seed[..seed.len().min(4096)]);
+    }
+    for pair in cases.windows(2) {
+        // Of two formats where they meet; else of two tools.
+        let parts = pair.iter().flat_map(|c| &c.parts).take(9);
+        let parts = parts.map(|p| (p.name.as_str(), &p.bytes[..p.bytes.len().min(6000)]));
+        put(to, "ingest", &pair[0], &joined(parts, "==8<=="));
+    }
+    for case in cases.iter().step_by(9) {
+        for (kind, bytes) in packed(case) {
+            save(
+                &to.join("archive"),
+                &format!("{}.{kind}", label(case)),
+                &bytes,
+            );
+        }
+    }
+    let boots = to.join("target_toml");
+    for entry in fs::read_dir(root.join("targets"))
+        .expect("targets")
+        .flatten()
+    {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if let Ok(text) = fs::read(entry.path().join("target.toml")) {
+            save(&boots, &name, &text);
+        }
+    }
+}
+
+/// The parts of a recording in one input.
+fn together(case: &Case) -> Vec<u8> {
+    if !case.together {
+        return case.parts[0].bytes.clone();
+    }
+    let most = MOST / case.parts.len();
+    let cut = |bytes: &[u8]| short_of(bytes, most);
+    let parts: Vec<_> = case
+        .parts
+        .iter()
+        .map(|p| (&p.name, cut(&p.bytes)))
+        .collect();
+    joined(parts.iter().map(|(n, b)| (n.as_str(), &b[..])), "--8<--")
+}
+
+/// A binary file is no use without its end; of a text the beginning is enough.
+fn short(bytes: &[u8]) -> Vec<u8> {
+    let text = !bytes.iter().take(512).any(|b| *b == 0);
+    short_of(bytes, if text { MOST } else { 3 * MOST })
+}
+
+fn short_of(bytes: &[u8], most: usize) -> Vec<u8> {
+    bytes[..bytes.len().min(most)].to_vec()
+}
+
+fn packed(case: &Case) -> Vec<(&'static str, Vec<u8>)> {
+    let files = case
+        .parts
+        .iter()
+        .map(|p| (p.name.as_str(), short_of(&p.bytes, 3000)));
+    let files: Vec<_> = files.collect();
+    let mut tar = tar::Builder::new(Vec::new());
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in &files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        tar.append_data(&mut header, name, &bytes[..])
+            .expect("a tar in memory");
+        let options = zip::write::SimpleFileOptions::default();
+        zip.start_file(*name, options).expect("a zip in memory");
+        zip.write_all(bytes).expect("a zip in memory");
+    }
+    let tar = tar.into_inner().expect("a tar in memory");
+    let zip = zip.finish().expect("a zip in memory").into_inner();
+    vec![
+        ("tgz", gzipped(&tar)),
+        ("gz", gzipped(&files[0].1)),
+        (
+            "zst",
+            zstd::encode_all(&tar[..], 3).expect("zstd in memory"),
+        ),
+        ("zip.gz", gzipped(&zip)),
+        ("tar", tar),
+        ("zip", zip),
+    ]
+}
+
+fn gzipped(bytes: &[u8]) -> Vec<u8> {
+    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    out.write_all(bytes).expect("gzip in memory");
+    out.finish().expect("gzip in memory")
+}
+
+fn label(case: &Case) -> String {
+    let parts = case.dir.components().rev().take(3);
+    let mut parts: Vec<_> = parts.map(|p| p.as_os_str().to_string_lossy()).collect();
+    parts.reverse();
+    parts.join("-")
+}
+
+fn put(to: &Path, target: &str, case: &Case, bytes: &[u8]) {
+    save(&to.join(target), &label(case), bytes);
+}
+
+fn save(dir: &PathBuf, name: &str, bytes: &[u8]) {
+    fs::write(dir.join(name), bytes).expect("a seed");
+}
