@@ -112,6 +112,7 @@ impl Calls {
         let Some(place) = self.place(event, clock, evidence, sheet) else {
             return;
         };
+        let returned = forwards(returned, evidence, sheet);
         self.lose_from(place.lane, returned.depth, sheet);
         let start = self.start(&place, sheet);
         let end = returned
@@ -162,6 +163,7 @@ impl Calls {
         let Some(place) = self.place(event, clock, evidence, sheet) else {
             return;
         };
+        let returned = forwards(returned, evidence, sheet);
         self.lose_from(place.lane, returned.depth.saturating_add(1), sheet);
         let lane = &mut self.lanes[place.lane];
         let symbols = &sheet.timeline.symbols;
@@ -194,13 +196,7 @@ impl Calls {
             return;
         };
         if end.ns < open.start.ns {
-            sheet.notice(
-                "ends-before-it-starts",
-                Severity::Notice,
-                place.evidence,
-                "by their own times these events end before they begin: their end is not known",
-            );
-            return;
+            return ends_before_it_starts(place.evidence, sheet);
         }
         let off = [
             ("asleep_us", lane.asleep_ns.saturating_sub(open.asleep_ns)),
@@ -475,6 +471,27 @@ impl Calls {
 
 fn later(at: Stamp, ns: i64) -> Stamp {
     Stamp::new(at.ns.saturating_add(ns.max(0)), at.err_ns)
+}
+
+/// A negative duration is none.
+fn forwards<'r>(returned: Returned<'r>, at: Evidence, sheet: &mut Sheet<'_>) -> Returned<'r> {
+    let duration_ns = returned.duration_ns.filter(|ns| *ns >= 0);
+    if duration_ns != returned.duration_ns {
+        ends_before_it_starts(at, sheet);
+    }
+    Returned {
+        duration_ns,
+        ..returned
+    }
+}
+
+fn ends_before_it_starts(at: Evidence, sheet: &mut Sheet<'_>) {
+    sheet.notice(
+        "ends-before-it-starts",
+        Severity::Notice,
+        at,
+        "by their own times these events end before they begin: their end is not known",
+    );
 }
 
 fn too_many(at: Evidence, code: &str, remedy: &str, sheet: &mut Sheet<'_>) {
