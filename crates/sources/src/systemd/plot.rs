@@ -207,7 +207,7 @@ impl Plot {
         let stayed = n.deactivating.filter(|d| *d > active.ns);
         let ended = n.deactivating != n.deactivated || self.finish.is_some_and(|f| f.0 > finish);
         let stayed = stayed.filter(|_| ended && !never);
-        let stayed = stayed.map(|d| ((d - active.ns) / US).to_string());
+        let stayed = stayed.map(|d| (d.saturating_sub(active.ns) / US).to_string());
         args.extend(stayed.as_deref().map(|us| ("active_us", us)));
         units.add(
             &Unit {

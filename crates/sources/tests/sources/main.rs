@@ -5,5 +5,6 @@ mod arbitrary_logs;
 mod arbitrary_signals;
 mod damaged;
 mod fixtures;
+mod hostile;
 mod manager;
 mod support;
