@@ -6,6 +6,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FileId(pub(crate) u16);
 
+impl FileId {
+    /// Its place in [`crate::Timeline::files`].
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
 /// A place in an evidence file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Evidence {

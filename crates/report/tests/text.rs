@@ -2,7 +2,9 @@
 
 mod common;
 
-use bootlap_report::text::{By, Rows, Style, before_after, findings, notices, spans, summary, trials};
+use bootlap_report::text::{
+    By, Rows, Style, before_after, findings, notices, spans, summary, trials,
+};
 use common::{Boot, hostile, stock, tuned};
 use expect_test::{ExpectFile, expect_file};
 use unicode_width::UnicodeWidthStr;

@@ -52,12 +52,20 @@ pub(super) fn lanes(timeline: &Timeline) -> Vec<Lane> {
     };
     let mut lanes: Vec<Lane> = Vec::new();
     let mut known: HashMap<Key, usize> = HashMap::new();
+    // A trace has the functions behind its initcalls: not both.
+    let traced = |file| {
+        let mut spans = timeline.spans_of(TrackKind::Function);
+        spans.any(|s| s.evidence.file == file)
+    };
+    let traced: Vec<bool> = timeline.file_ids().map(traced).collect();
     for span in &timeline.spans {
         let track = timeline.track_of(span);
         let calls = match track.kind {
             TrackKind::Function => true,
             // Probes are named after devices, not after functions.
-            TrackKind::Initcall => timeline.text(track.name) != "device probes",
+            TrackKind::Initcall => {
+                timeline.text(track.name) != "device probes" && !traced[span.evidence.file.index()]
+            }
             _ => false,
         };
         if !calls {

@@ -54,18 +54,25 @@ fn wanted(view: &View) -> Vec<Cut> {
     use PhaseName::{Application, Bootloader, Firmware, Initramfs, Kernel, Userspace};
     let first_of = |milestones: &[Milestone]| milestones.iter().find_map(|&m| view.milestone(m));
     let banner = view.milestone(Milestone::BootloaderStart);
+    let banner = banner.filter(|b| firmware_seen(view) || firmware_printed(view, b));
     let kernel = first_of(&[
         Milestone::KernelImage,
         Milestone::KernelEntry,
         Milestone::BootloaderHandover,
         Milestone::KernelClockStart,
     ]);
-    let user = first_of(&[Milestone::UserEntry, Milestone::InitStart]);
+    let init = view.milestone(Milestone::InitStart);
+    let entry = view.milestone(Milestone::UserEntry);
+    // A kernel may run helpers (modprobe) long before it runs init.
+    let user = match (entry, init) {
+        (Some(entry), Some(init)) if entry.ns < init.ns => Some(init),
+        (entry, init) => entry.or(init),
+    };
     let cuts = [
         (
             Bootloader,
             Firmware,
-            banner.filter(|b| firmware_printed(view, b)),
+            banner.or(view.milestone(Milestone::FirmwareDone)),
         ),
         (Kernel, Bootloader, kernel),
         (Userspace, Kernel, user),
@@ -84,6 +91,12 @@ fn wanted(view: &View) -> Vec<Cut> {
         })
     };
     cuts.into_iter().filter_map(cut).collect()
+}
+
+/// Whether firmware itself, or who asked it, told of its stages.
+fn firmware_seen(view: &View) -> bool {
+    view.milestone(Milestone::FirmwareDone).is_some()
+        || view.spans().iter().any(|s| s.kind == TrackKind::Firmware)
 }
 
 /// Whether something printed before the boot loader's banner. What powers up
@@ -141,6 +154,9 @@ fn opening(view: &View, extent: &Extent, cuts: &[Cut]) -> Option<PhaseName> {
     let loader = has(TrackKind::Bootloader)
         || view.milestone(Milestone::BootloaderStart).is_some()
         || view.milestone(Milestone::BootloaderHandover).is_some();
+    if firmware_seen(view) && cuts.first().is_none_or(|c| c.at.ns > extent.start.ns) {
+        return Some(Firmware);
+    }
     if let Some(first) = cuts.first() {
         // With the start itself as a cut nothing came before that phase.
         return Some(match first.follows {

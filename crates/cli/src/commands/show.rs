@@ -30,7 +30,11 @@ pub(crate) fn run(args: &Show, ui: &Ui) -> Result<Exit, Failure> {
             let grep = grep.map_err(|e| Failure::new(Exit::Usage, format!("--grep: {e}")))?;
             let matches = |text: &str| grep.as_ref().is_none_or(|g| g.is_match(text));
             let rows = text::Rows {
-                limit: if args.limit == 0 { usize::MAX } else { args.limit },
+                limit: if args.limit == 0 {
+                    usize::MAX
+                } else {
+                    args.limit
+                },
                 matching: Some(&matches),
                 prune: args.prune,
             };

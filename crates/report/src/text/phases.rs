@@ -16,6 +16,9 @@ const SHARE: usize = 8;
 /// Parts shorter than this share of the boot are left out, as 1 in …
 const SMALLEST_PART: i64 = 500;
 
+/// More parts of a phase are a list, not a picture.
+const MOST_PARTS: usize = 10;
+
 pub(super) fn section(report: &Report<'_>, page: &mut Page<'_>) {
     if report.phases.is_empty() {
         return;
@@ -32,8 +35,17 @@ pub(super) fn waterfall(phases: &[Phase], page: &mut Page<'_>) {
         let bar = bar::block(scale.at(from), scale.at(to), scale.whole, scale.bar);
         let name = Line::indented(MARGIN).with(phase.name.text(), Ink::Strong);
         page.line(scale.row(name, &bar, Ink::Phase(phase.name), phase.duration_ns()));
-        for part in shown_parts(phase, scale.whole) {
+        let shown = shown_parts(phase, scale.whole);
+        for part in &shown {
             page.line(part_row(&scale, part, phase.name));
+        }
+        let rest = phase.parts.iter().filter(|p| !shown.contains(p));
+        let rest: Vec<&Part> = rest.filter(|p| worth_a_line(p, scale.whole)).collect();
+        if !rest.is_empty() {
+            let ns = rest.iter().map(|p| p.duration_ns());
+            let ns = ns.fold(0, i64::saturating_add);
+            let text = format!("… {} more, {} in all", rest.len(), duration(ns));
+            page.line(Line::indented(MARGIN + 2).with(&text, Ink::Faint));
         }
     }
 }
@@ -45,10 +57,18 @@ fn part_row(scale: &Scale, part: &Part, phase: PhaseName) -> Line {
     scale.row(name, &bar, Ink::Part(phase), part.duration_ns())
 }
 
-/// The parts worth a line.
-fn shown_parts(phase: &Phase, whole: i64) -> impl Iterator<Item = &Part> {
-    let parts = phase.parts.iter();
-    parts.filter(move |p| p.duration_ns() >= whole / SMALLEST_PART)
+/// The longest of the parts worth a line, in the order of the boot.
+fn shown_parts(phase: &Phase, whole: i64) -> Vec<&Part> {
+    let parts = phase.parts.iter().filter(|p| worth_a_line(p, whole));
+    let mut shown: Vec<&Part> = parts.collect();
+    shown.sort_by_key(|p| std::cmp::Reverse(p.duration_ns()));
+    shown.truncate(MOST_PARTS);
+    shown.sort_by_key(|p| p.start.ns);
+    shown
+}
+
+fn worth_a_line(part: &Part, whole: i64) -> bool {
+    part.duration_ns() >= whole / SMALLEST_PART
 }
 
 /// What all rows of a waterfall have in common.
@@ -65,8 +85,9 @@ impl Scale {
         let end = phases.iter().map(|p| p.end.ns).max().unwrap_or(0);
         let whole = end.saturating_sub(origin);
         let names = phases.iter().flat_map(|phase| {
-            let parts = shown_parts(phase, whole).map(|p| p.name.width() + 2);
-            parts.chain([phase.name.text().width()])
+            let parts = shown_parts(phase, whole);
+            let names: Vec<usize> = parts.iter().map(|p| p.name.width() + 2).collect();
+            names.into_iter().chain([phase.name.text().width()])
         });
         // Names get three eighths of the page at most, the bars get the rest.
         let name = MARGIN + names.max().unwrap_or(0).min(columns * 3 / 8);
