@@ -4,7 +4,7 @@ use bootlap_analysis::{CallStats, functions as functions_of};
 use bootlap_model::{Timeline, TrackKind};
 
 use super::line::Line;
-use super::page::Page;
+use super::page::{Page, nothing};
 use super::spans::left_out;
 use super::style::{Ink, Style};
 use super::table::{Align, Table, cell};
@@ -19,7 +19,10 @@ const ROOM_FOR_AVERAGE: usize = 74;
 pub fn functions(timeline: &Timeline, limit: usize, style: &Style) -> String {
     let all = functions_of(timeline);
     if all.is_empty() {
-        return "  No calls of functions were seen: give a KFI or function_graph log, or boot with initcall_debug.\n".to_owned();
+        return nothing(
+            "No calls of functions were seen: give a KFI or function_graph log, or boot with initcall_debug.",
+            style,
+        );
     }
     let mut page = Page::new(style);
     let mut table = Table::new(&columns(&page));

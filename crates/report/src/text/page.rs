@@ -141,3 +141,10 @@ mod tests {
         assert!(lines[1].starts_with("      word"));
     }
 }
+
+/// What a table that has no rows says.
+pub(super) fn nothing(text: &str, style: &Style) -> String {
+    let mut page = Page::new(style);
+    page.wrapped(Line::indented(MARGIN), text, Ink::Plain);
+    page.finish()
+}

@@ -5,7 +5,7 @@ use bootlap_model::Timeline;
 
 use super::bar;
 use super::line::Line;
-use super::page::{MARGIN, Page};
+use super::page::{MARGIN, Page, nothing};
 use super::style::{Ink, Style};
 use super::table::{Align, Table, cell};
 use crate::format::{duration, moment};
@@ -21,8 +21,10 @@ const LEVELS: usize = 8;
 pub fn processes(timeline: &Timeline, limit: usize, prune: bool, style: &Style) -> String {
     let found = tree(timeline, prune);
     if found.rows.is_empty() {
-        return "  No processes were seen: record with bootchart, strace -f or ftrace.\n"
-            .to_owned();
+        return nothing(
+            "No processes were seen: record with bootchart, strace -f or ftrace.",
+            style,
+        );
     }
     let mut page = Page::new(style);
     let columns = BAR + page.columns().saturating_sub(80) / 2;

@@ -5,7 +5,7 @@ use bootlap_analysis::{CriticalPath, Step, UnitStart, critical_path};
 use bootlap_model::{LinkKind, Milestone, Timeline};
 
 use super::line::Line;
-use super::page::{MARGIN, Page};
+use super::page::{MARGIN, Page, nothing};
 use super::style::{Ink, Style};
 use super::table::{Align, Table, cell};
 use crate::format::{duration, moment};
@@ -20,7 +20,7 @@ pub fn units(timeline: &Timeline, limit: usize, style: &Style) -> String {
     let mut page = Page::new(style);
     let units = bootlap_analysis::units(timeline);
     if units.is_empty() {
-        return "  No units were seen.\n".to_owned();
+        return nothing("No units were seen.", style);
     }
     blame(&units, limit, &mut page);
     match critical_path(timeline) {
