@@ -76,8 +76,8 @@ pub fn uboot_env(bytes: &[u8]) {
         image[..4].copy_from_slice(&computed.to_le_bytes());
     }
     if let Ok((env, _)) = UbootEnv::read(&image, &layout) {
-        // It may need one NUL more than it had.
-        let layout = EnvLayout::single(image.len() + 1);
+        // The NUL of the last variable and that of the end may be missing.
+        let layout = EnvLayout::single(image.len() + 2);
         let again = env.to_bytes(&layout).expect("it was read from less");
         assert_eq!(UbootEnv::read(&again, &layout), Ok((env, None)));
     }

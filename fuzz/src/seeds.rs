@@ -13,8 +13,10 @@ use fixtures::{Case, all_cases};
 #[path = "../../crates/sources/tests/sources/support/mod.rs"]
 mod fixtures;
 
-/// Most bytes of a seed: beyond that, runs are slow and find no more.
-const MOST: usize = 24 * 1024;
+/// Most bytes of a seed: with more, runs are slow and find no more. A binary
+/// file is no use without its end; of a text the beginning is enough.
+const MOST_TEXT: usize = 8 * 1024;
+const MOST_BINARY: usize = 64 * 1024;
 
 /// Writes the seeds of all `targets` below `to`.
 pub fn write(to: &Path, targets: &[&str]) {
@@ -30,11 +32,14 @@ pub fn write(to: &Path, targets: &[&str]) {
         put(to, &case.format, case, &seed);
         put(to, "detect", case, &seed[..seed.len().min(4096)]);
     }
-    for pair in cases.windows(2) {
-        // Of two formats where they meet; else of two tools.
-        let parts = pair.iter().flat_map(|c| &c.parts).take(9);
-        let parts = parts.map(|p| (p.name.as_str(), &p.bytes[..p.bytes.len().min(6000)]));
-        put(to, "ingest", &pair[0], &joined(parts, "==8<=="));
+    for (i, case) in cases.iter().enumerate().step_by(4) {
+        // Far from it in the list, so of another format.
+        let other = &cases[(i + cases.len() / 3) % cases.len()];
+        let parts = [case, other].into_iter().flat_map(|c| &c.parts);
+        let cut = |bytes| short_of(bytes, MOST_TEXT / 4);
+        let parts: Vec<_> = parts.take(9).map(|p| (&p.name, cut(&p.bytes))).collect();
+        let parts = parts.iter().map(|(n, b)| (n.as_str(), &b[..]));
+        put(to, "ingest", case, &joined(parts, "==8<=="));
     }
     for case in cases.iter().step_by(9) {
         for (kind, bytes) in packed(case) {
@@ -62,7 +67,7 @@ fn together(case: &Case) -> Vec<u8> {
     if !case.together {
         return case.parts[0].bytes.clone();
     }
-    let most = MOST / case.parts.len();
+    let most = 2 * MOST_TEXT / case.parts.len();
     let cut = |bytes: &[u8]| short_of(bytes, most);
     let parts: Vec<_> = case
         .parts
@@ -72,10 +77,9 @@ fn together(case: &Case) -> Vec<u8> {
     joined(parts.iter().map(|(n, b)| (n.as_str(), &b[..])), "--8<--")
 }
 
-/// A binary file is no use without its end; of a text the beginning is enough.
 fn short(bytes: &[u8]) -> Vec<u8> {
     let text = !bytes.iter().take(512).any(|b| *b == 0);
-    short_of(bytes, if text { MOST } else { 3 * MOST })
+    short_of(bytes, if text { MOST_TEXT } else { MOST_BINARY })
 }
 
 fn short_of(bytes: &[u8], most: usize) -> Vec<u8> {

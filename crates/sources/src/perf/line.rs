@@ -27,11 +27,15 @@ pub(super) struct Head<'a> {
     pub(super) rest: &'a str,
 }
 
+/// A long line has many colons, and is not searched back from each.
+const LONGEST_TIME: usize = 40;
+
 /// The beginning of an event, if this line is one.
 pub(super) fn head(line: &str) -> Option<Head<'_>> {
     let bytes = line.as_bytes();
     memchr::memchr_iter(b':', bytes).find_map(|colon| {
-        let from = line[..colon].rfind(' ')? + 1;
+        let near = colon.saturating_sub(LONGEST_TIME);
+        let from = near + memchr::memrchr(b' ', &bytes[near..colon])? + 1;
         let number = &bytes[from..colon];
         if !number.contains(&b'.') {
             return None;
@@ -73,11 +77,11 @@ fn id(text: &str) -> Option<u32> {
 
 /// `[period] event: rest`
 fn event(text: &str) -> (&str, &str) {
-    let (first, behind) = text.split_once(' ').unwrap_or((text, ""));
-    let behind = behind.trim_ascii_start();
-    if !first.is_empty() && first.bytes().all(|b| b.is_ascii_digit()) {
-        return event(behind);
+    let (mut text, mut word) = (text, first_word(text));
+    while !word.0.is_empty() && word.0.bytes().all(|b| b.is_ascii_digit()) {
+        (text, word) = (word.1, first_word(word.1));
     }
+    let (first, behind) = word;
     match first.strip_suffix(':') {
         Some(event) => (event, behind),
         // `PERF_RECORD_FORK(1:1):(2:2)`, or `PERF_RECORD_COMM exec: sh:1/1`.
@@ -87,6 +91,11 @@ fn event(text: &str) -> (&str, &str) {
         }
         None => ("", text),
     }
+}
+
+fn first_word(text: &str) -> (&str, &str) {
+    let (first, behind) = text.split_once(' ').unwrap_or((text, ""));
+    (first, behind.trim_ascii_start())
 }
 
 /// `sched:sched_switch` without `sched:`, if it is a tracepoint: behind the
@@ -113,6 +122,17 @@ pub(super) fn symbol(row: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Neither a stack of calls nor a square of time.
+    #[test]
+    fn long_lines() {
+        let numbers = format!("sh 1 1.5: {}cycles: x", "1 ".repeat(100_000));
+        assert_eq!(
+            head(&numbers).map(|h| (h.event, h.rest)),
+            Some(("cycles", "x"))
+        );
+        assert_eq!(head(&"a:".repeat(1_000_000)), None);
+    }
 
     #[test]
     fn heads() {
