@@ -148,6 +148,9 @@ fn is_tar(head: &[u8]) -> bool {
     digits > 0 && block[0] != 0 && sum.sum::<u32>() == stated
 }
 
+/// The header of a small file may ask for 4 GiB; `xz -9` needs 65 MiB.
+const XZ_MEMORY_KIB: u32 = 256 << 10;
+
 /// How a stream is packed.
 #[derive(Clone, Copy)]
 enum Packing {
@@ -161,7 +164,11 @@ impl Packing {
     fn unpack<'r>(self, guard: &Guard, packed: Box<dyn BufRead + 'r>) -> Box<dyn BufRead + 'r> {
         let unpacked: Box<dyn Read + 'r> = match self {
             Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(packed)),
-            Packing::Xz => Box::new(lzma_rust2::XzReader::new(packed, true)),
+            Packing::Xz => Box::new(lzma_rust2::XzReader::new_mem_limit(
+                packed,
+                true,
+                XZ_MEMORY_KIB,
+            )),
             Packing::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(packed)),
             Packing::Zstd => match zstd::stream::read::Decoder::with_buffer(packed) {
                 Ok(decoder) => Box::new(decoder),
@@ -172,5 +179,7 @@ impl Packing {
     }
 }
 
+#[cfg(test)]
+mod hostile;
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,17 @@
 //! Archives: tar and zip.
 
-use std::io::{BufRead, Cursor, Read};
+use std::cell::Cell;
+use std::io::{self, BufRead, Cursor, Read};
+use std::rc::Rc;
 
 use super::guard::Guard;
 use super::{Kind, Member, split_head};
 
 /// A zip's directory is at its end, so it is read whole.
 const MAX_ZIP: u64 = 1 << 30;
+
+/// What the headers between two members of a tar may take.
+const MAX_TAR_HEADERS: u64 = 1 << 20;
 
 /// Takes the files of a tar archive that is called `outer`.
 pub(super) fn tar(
@@ -16,14 +21,21 @@ pub(super) fn tar(
     depth: usize,
     all: &mut Vec<Member>,
 ) {
-    let mut archive = tar::Archive::new(bytes);
-    let Ok(entries) = archive.entries() else {
+    let room = Rc::new(Cell::new(MAX_TAR_HEADERS));
+    let mut archive = tar::Archive::new(Headers {
+        inner: bytes,
+        room: Rc::clone(&room),
+    });
+    let Ok(mut entries) = archive.entries() else {
         return guard.damaged();
     };
-    for entry in entries {
+    while let Some(entry) = entries.next() {
         let Ok(mut entry) = entry else {
             return guard.damaged();
         };
+        // What is left out is passed over on the way to the next header.
+        let passed_over = entry.header().entry_size().unwrap_or(0);
+        room.set(MAX_TAR_HEADERS.saturating_add(passed_over));
         if entry.header().entry_type().is_dir() {
             continue;
         }
@@ -35,9 +47,27 @@ pub(super) fn tar(
             continue;
         }
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        room.set(u64::MAX);
         if !member(guard, &mut entry, &name, outer, depth, all) {
             return;
         }
+        room.set(MAX_TAR_HEADERS);
+    }
+}
+
+/// Stops where there is more between two members than names and attributes
+/// take: an extended header is kept in memory, whatever size it states.
+struct Headers<R> {
+    inner: R,
+    room: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Headers<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buf)?;
+        let room = self.room.get().checked_sub(n as u64);
+        self.room.set(room.ok_or(io::ErrorKind::FileTooLarge)?);
+        Ok(n)
     }
 }
 
@@ -132,8 +162,10 @@ fn unpacked(
     true
 }
 
-/// A label: the member's path without what only makes sense to a file system.
+/// A label: the member's path without what only makes sense to a file system
+/// or a terminal.
 fn joined(outer: &str, name: &str) -> String {
+    let name = name.replace(char::is_control, "\u{fffd}");
     let parts = name.split(['/', '\\']);
     let parts = parts.filter(|p| !p.is_empty() && *p != "." && *p != "..");
     let outer = Some(outer).filter(|o| !o.is_empty());

@@ -2,13 +2,13 @@ use std::io::Write;
 
 use super::*;
 
-fn gz(bytes: &[u8]) -> Vec<u8> {
+pub(super) fn gz(bytes: &[u8]) -> Vec<u8> {
     let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     out.write_all(bytes).unwrap();
     out.finish().unwrap()
 }
 
-fn tarball(files: &[(&str, &[u8])]) -> Vec<u8> {
+pub(super) fn tarball(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut tar = tar::Builder::new(Vec::new());
     for (name, bytes) in files {
         let mut header = tar::Header::new_gnu();
@@ -20,7 +20,7 @@ fn tarball(files: &[(&str, &[u8])]) -> Vec<u8> {
     tar.into_inner().unwrap()
 }
 
-fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
+pub(super) fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in files {
         let options = zip::write::SimpleFileOptions::default();
@@ -31,7 +31,7 @@ fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 /// Members as (name, text), or the stream as one without a name; troubles.
-fn opened(bytes: &[u8], limits: Limits) -> (Vec<(String, String)>, Vec<&'static str>) {
+pub(super) fn opened(bytes: &[u8], limits: Limits) -> (Vec<(String, String)>, Vec<&'static str>) {
     let opener = Opener::new(limits);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let all = match opener.open(Box::new(bytes)).unwrap() {
