@@ -22,10 +22,16 @@ function lanesOf(report) {
 
 /** Kind of lane, its title, its colour. */
 const TRACKS = [
+  ["signal", "pins", "--firmware"],
+  ["firmware", "firmware", "--firmware"],
   ["bootloader", "boot loader", "--bootloader"],
   ["kernel", "kernel", "--kernel"],
   ["initcall", "initcalls", "--initcall"],
+  ["function", "functions", "--kernel"],
   ["userspace", "user space", "--userspace"],
+  ["unit", "units", "--userspace"],
+  ["process", "processes", "--application"],
+  ["syscall", "system calls", "--initramfs"],
   ["console", "console", "--console"],
 ];
 

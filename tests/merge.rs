@@ -1,0 +1,141 @@
+//! Evidence of one boot from different programs comes onto one time axis, and
+//! the error that is stated for each clock holds against what the lab knows.
+
+mod support;
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+use support::{bootlap, failure, json, root, scratch};
+
+/// What is known of the clocks is known to this, ns.
+const TRUTH_ERR_NS: i64 = 100_000;
+
+/// Virtual time − time of this clock, ns: see the boot's README.
+const TRUTH: [(&str, i64); 3] = [
+    ("kernel-printk", 1_414_420_000 + 5_545_000),
+    ("monotonic", 1_414_420_000),
+    ("realtime", 1_414_420_000 - 1_776_109_082_214_983_000),
+];
+
+fn boot(file: &str) -> PathBuf {
+    root().join("tests/boots/debian13-systemd257").join(file)
+}
+
+fn inspect(files: &[&str]) -> Vec<Value> {
+    let dir = scratch("merge");
+    let files = files.iter().map(|f| boot(f));
+    let all = json(bootlap(&dir).args(["inspect", "--json"]).args(files));
+    all.as_array().unwrap().clone()
+}
+
+/// Checks every clock but the reference against the truth.
+fn check_clocks(all: &[Value]) {
+    let clocks = all.iter().flat_map(|f| f["clocks"].as_array().unwrap());
+    let mut checked = 0;
+    for clock in clocks.filter(|c| c["how"] != "reference") {
+        let kind = clock["kind"].as_str().unwrap();
+        let (_, truth) = TRUTH.iter().find(|(k, _)| *k == kind).unwrap();
+        assert_eq!(clock["how"], "shared-event", "{clock}");
+        let offset = clock["offset_ns"].as_i64().unwrap();
+        let err = clock["err_ns"].as_i64().unwrap();
+        assert!((offset - truth).abs() <= err + TRUTH_ERR_NS, "{clock}");
+        // A bound that says nothing would hold too.
+        assert!(err <= 10_000_000, "{clock}");
+        checked += 1;
+    }
+    assert!(checked >= 3, "{checked}");
+}
+
+#[test]
+fn one_boot_seen_four_ways() {
+    let files = [
+        "console.stamps.gz",
+        "dmesg.txt.gz",
+        "plot.json",
+        "kiosk.strace.gz",
+    ];
+    let all = inspect(&files);
+    let sources: Vec<&Value> = all.iter().map(|f| &f["source"]).collect();
+    assert_eq!(sources, ["stamps", "dmesg", "systemd", "strace"]);
+    for file in &all {
+        assert_eq!(file["lines"]["skipped"], 0, "{}", file["path"]);
+    }
+    check_clocks(&all);
+    // In any order.
+    let mut backwards = files;
+    backwards.reverse();
+    check_clocks(&inspect(&backwards));
+}
+
+#[test]
+fn the_same_moment_in_console_and_strace() {
+    let dir = scratch("merge-ready");
+    let files = [boot("console.stamps.gz"), boot("kiosk.strace.gz")];
+    let mut command = bootlap(&dir);
+    command.args(["show", "--json", "--ready", "APP_READY"]);
+    let report = json(command.args(files));
+    assert_eq!(report["time"], "simulated");
+    // Of the pattern its last byte counts, the ninth at 115 200 baud or faster.
+    let ready = report["ready_ns"].as_i64().unwrap();
+    assert!(
+        (0..1_000_000).contains(&(ready - 13_578_234_134)),
+        "{ready}"
+    );
+    let spans = report["spans"].as_array().unwrap();
+    let kiosk = spans.iter().find(|s| s["track"] == "process").unwrap();
+    let start = kiosk["start_ns"].as_i64().unwrap();
+    assert!((12_000_000_000..ready).contains(&start), "{kiosk}");
+}
+
+#[test]
+fn units_and_what_ready_waited_for() {
+    let dir = scratch("merge-units");
+    let files = [
+        boot("console.stamps.gz"),
+        boot("plot.json"),
+        boot("units.txt.gz"),
+    ];
+    let mut command = bootlap(&dir);
+    command.args(["show", "--by", "units", "--ready", "APP_READY"]);
+    let out = command.args(files).output().unwrap();
+    let text = String::from_utf8(out.stdout).unwrap();
+    assert!(text.contains("kiosk.service"), "{text}");
+    let path = text.split("what ready at 13.578").nth(1).unwrap();
+    assert!(path.contains("settings.service"), "{path}");
+}
+
+#[test]
+fn a_user_can_say_how_clocks_lie() {
+    let dir = scratch("merge-declared");
+    let plot = boot("plot.json");
+    let strace = boot("kiosk.strace.gz");
+    let mut command = bootlap(&dir);
+    command.args([
+        "inspect",
+        "--json",
+        "--offset",
+        "kiosk.strace.gz=-1776109082.215",
+    ]);
+    let all = json(command.args([&plot, &strace]));
+    let clock = &all[1]["clocks"][0];
+    assert_eq!(clock["how"], "declared", "{clock}");
+    let mut command = bootlap(&dir);
+    command.args(["inspect", "--align", "plot.json:1=nowhere:2"]);
+    let said = failure(command.args([&plot, &strace]), 2);
+    assert!(said.contains("nowhere"), "{said}");
+}
+
+#[test]
+fn what_is_no_evidence_is_said_with_what_is_nearest() {
+    let dir = scratch("merge-unknown");
+    let poem = dir.join("poem.txt");
+    std::fs::write(&poem, "Not every text\nis evidence of a boot.\n").unwrap();
+    let out = bootlap(&dir).arg("inspect").arg(&poem).output().unwrap();
+    assert_eq!(out.status.code(), Some(4));
+    let text = String::from_utf8(out.stdout).unwrap();
+    assert!(text.contains("nearest is console"), "{text}");
+    assert!(text.contains("looked for: "), "{text}");
+    let said = failure(bootlap(&dir).arg("show").arg(&poem), 4);
+    assert!(said.contains("bootlap inspect"), "{said}");
+}
