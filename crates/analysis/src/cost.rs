@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::extent::{Extent, extent_of};
 use crate::gap::{Side, line, silences};
 use crate::known::{Known, known, left_over, taken};
-use crate::phase::{Phase, PhaseName, phase_of, phases};
+use crate::phase::{Phase, PhaseName, phase_of, phases_in};
 use crate::view::{View, length_ns};
 use crate::work::Meter;
 
@@ -57,7 +57,7 @@ pub fn costs(timeline: &Timeline, n: usize) -> Vec<Cost> {
     let known = known(&view, &extent, |_| true);
     let ledger = Ledger {
         timeline,
-        phases: phases(timeline),
+        phases: phases_in(&view),
         meter: Meter::in_view(&view),
         extent,
     };

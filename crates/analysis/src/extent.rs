@@ -49,9 +49,7 @@ pub fn extent(timeline: &Timeline) -> Option<Extent> {
 }
 
 pub(crate) fn extent_of(view: &View) -> Option<Extent> {
-    let moments = view.moments();
-    let first = *moments.iter().min_by_key(|s| s.ns)?;
-    let last = *moments.iter().max_by_key(|s| s.ns)?;
+    let (first, last) = view.bounds()?;
     let start = view.milestone(Milestone::PowerOn).unwrap_or(first);
     let ready = view.milestone(Milestone::Ready);
     let ready = ready.filter(|r| r.ns >= start.ns);

@@ -4,7 +4,7 @@ use bootlap_model::{Milestone, Stamp, Timeline, TrackKind};
 use serde::{Deserialize, Serialize};
 
 use crate::extent::extent_of;
-use crate::phase::{PhaseName, phase_of, phases};
+use crate::phase::{PhaseName, phase_of, phases_in};
 use crate::view::{View, length_ns};
 use crate::work::Meter;
 
@@ -40,7 +40,7 @@ impl Gap {
 /// space's first instruction) ends a silence too.
 pub fn gaps(timeline: &Timeline, at_least_ns: i64) -> Vec<Gap> {
     let view = View::of(timeline);
-    let phases = phases(timeline);
+    let phases = phases_in(&view);
     let meter = Meter::in_view(&view);
     let mut gaps: Vec<Gap> = silences(&view)
         .into_iter()
@@ -97,7 +97,7 @@ pub(crate) fn silences<'t>(view: &View<'t>) -> Vec<Silence<'t>> {
 
 /// What ends a silence, as `(start, end, text)` in order.
 fn sounds<'t>(view: &View<'t>) -> Vec<(Stamp, Stamp, &'t str)> {
-    let texts = view.spans().into_iter().filter(|s| {
+    let texts = view.spans().iter().filter(|s| {
         let blank = s.name.trim().is_empty();
         s.kind == TrackKind::Console && !blank
     });

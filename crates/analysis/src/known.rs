@@ -65,7 +65,7 @@ pub(crate) fn known<'t>(
     for span in view.spans() {
         let Some(end) = span.end else { continue };
         if span.kind != TrackKind::Console && kinds(span.kind) {
-            add(view.name(&span), Some(span), span.start, end, 0);
+            add(view.name(span), Some(*span), span.start, end, 0);
         }
     }
     for Piece { start, end, claim } in flatten(&claims) {

@@ -101,12 +101,15 @@ impl Part {
 /// hold anything) is left out, as few as need be. Without anything to cut at
 /// there is no phase.
 pub fn phases(timeline: &Timeline) -> Vec<Phase> {
-    let view = View::of(timeline);
-    let Some(extent) = extent_of(&view) else {
+    phases_in(&View::of(timeline))
+}
+
+pub(crate) fn phases_in(view: &View) -> Vec<Phase> {
+    let Some(extent) = extent_of(view) else {
         return Vec::new();
     };
-    let mut phases = cut::bare(&view, &extent);
-    part::fill(&view, &mut phases);
+    let mut phases = cut::bare(view, &extent);
+    part::fill(view, &mut phases);
     phases
 }
 

@@ -1,5 +1,8 @@
 //! A timeline's events, all on one axis.
 
+use std::cell::OnceCell;
+use std::cmp::Reverse;
+
 use bootlap_model::{Axis, ClockKind, MarkKind, Milestone, SpanEnd, Stamp, Timeline, TrackKind};
 
 /// A timeline together with its axis. Events that nothing relates to the axis
@@ -7,6 +10,8 @@ use bootlap_model::{Axis, ClockKind, MarkKind, Milestone, SpanEnd, Stamp, Timeli
 pub(crate) struct View<'t> {
     pub(crate) timeline: &'t Timeline,
     axis: Axis,
+    /// See [`Self::spans`]: asked for by every analysis, and long to sort.
+    spans: OnceCell<Vec<Seen<'t>>>,
 }
 
 /// A span on the axis.
@@ -23,11 +28,24 @@ pub(crate) struct Seen<'t> {
     pub(crate) index: usize,
 }
 
+impl Seen<'_> {
+    /// Its end, if that is known.
+    fn last(&self) -> Stamp {
+        self.end.unwrap_or(self.start)
+    }
+
+    /// The order of spans: each one has its own place.
+    fn order(&self) -> (i64, Reverse<i64>, usize) {
+        (self.start.ns, Reverse(self.last().ns), self.index)
+    }
+}
+
 impl<'t> View<'t> {
     pub(crate) fn of(timeline: &'t Timeline) -> Self {
         Self {
             timeline,
             axis: Axis::of(timeline),
+            spans: OnceCell::new(),
         }
     }
 
@@ -47,26 +65,29 @@ impl<'t> View<'t> {
 
     /// All spans, in order of start, the longer first among equals. An end
     /// before the start is as good as none.
-    pub(crate) fn spans(&self) -> Vec<Seen<'t>> {
-        let spans = self.timeline.spans.iter().enumerate();
-        let mut seen: Vec<Seen> = spans
-            .filter_map(|(index, span)| {
-                let placed = self.axis.span(span)?;
-                Some(Seen {
-                    kind: self.timeline.kind_of(span),
-                    name: self.timeline.text(span.name),
-                    logged: self.timeline.clock(span.clock).kind == ClockKind::KernelPrintk,
-                    start: placed.start,
-                    end: placed.end.filter(|end| end.ns >= placed.start.ns),
-                    index,
-                })
+    pub(crate) fn spans(&self) -> &[Seen<'t>] {
+        self.spans.get_or_init(|| {
+            let mut seen: Vec<Seen> = self.unsorted().collect();
+            seen.sort_unstable_by_key(Seen::order);
+            seen
+        })
+    }
+
+    /// All spans, in the order in which they were read.
+    fn unsorted(&self) -> impl Iterator<Item = Seen<'t>> {
+        let timeline = self.timeline;
+        let spans = timeline.spans.iter().enumerate();
+        spans.filter_map(move |(index, span)| {
+            let placed = self.axis.span(span)?;
+            Some(Seen {
+                kind: timeline.kind_of(span),
+                name: timeline.text(span.name),
+                logged: timeline.clock(span.clock).kind == ClockKind::KernelPrintk,
+                start: placed.start,
+                end: placed.end.filter(|end| end.ns >= placed.start.ns),
+                index,
             })
-            .collect();
-        seen.sort_by_key(|s| {
-            let end_ns = s.end.map_or(s.start.ns, |end| end.ns);
-            (s.start.ns, std::cmp::Reverse(end_ns), s.index)
-        });
-        seen
+        })
     }
 
     /// The value of a span's argument, as text.
@@ -118,15 +139,28 @@ impl<'t> View<'t> {
         stamps.filter_map(|s| Some((s.ns, s.insns?))).collect()
     }
 
-    /// Every moment at which something is known to have happened.
-    pub(crate) fn moments(&self) -> Vec<Stamp> {
-        let marks = self.timeline.marks.iter();
-        let mut all: Vec<Stamp> = marks.filter_map(|m| self.axis.mark(m)).collect();
-        for seen in self.spans() {
-            all.push(seen.start);
-            all.extend(seen.end);
+    /// The first and the last moment at which something is known to have
+    /// happened. Of equal ones those of marks are the first, and spans come in
+    /// the order of [`Self::spans`], which this does without sorting.
+    pub(crate) fn bounds(&self) -> Option<(Stamp, Stamp)> {
+        let (mut first, mut last): (Option<Seen>, Option<Seen>) = (None, None);
+        for seen in self.unsorted() {
+            if first.is_none_or(|f| seen.order() < f.order()) {
+                first = Some(seen);
+            }
+            let key = |s: &Seen| (s.last().ns, s.order());
+            if last.is_none_or(|l| key(&seen) > key(&l)) {
+                last = Some(seen);
+            }
         }
-        all
+        let marks = self.timeline.marks.iter();
+        let marks: Vec<Stamp> = marks.filter_map(|m| self.axis.mark(m)).collect();
+        let of_first = marks.iter().copied().chain(first.map(|s| s.start));
+        let of_last = marks.iter().copied().chain(last.map(|s| s.last()));
+        Some((
+            of_first.min_by_key(|s| s.ns)?,
+            of_last.max_by_key(|s| s.ns)?,
+        ))
     }
 }
 

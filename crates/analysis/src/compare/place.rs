@@ -97,7 +97,7 @@ fn take_apart<'t>(before: &'t Timeline, after: &'t Timeline) -> Option<[Half<'t>
     // What only one boot logged (initcall_debug, or no `quiet`) would look like
     // time that moved into it.
     let kinds = views.each_ref().map(|v| {
-        let spans = v.spans().into_iter();
+        let spans = v.spans().iter();
         spans.map(|s| s.kind).collect::<BTreeSet<TrackKind>>()
     });
     let initcalls = kinds.iter().all(|k| k.contains(&TrackKind::Initcall));
@@ -136,7 +136,7 @@ fn is_stage(known: &Known) -> bool {
 
 /// All lines of console text; those of a burst share its time.
 fn lines(view: &View) -> Vec<Line> {
-    let bursts = view.spans().into_iter();
+    let bursts = view.spans().iter();
     let bursts = bursts.filter(|s| s.kind == TrackKind::Console);
     bursts
         .flat_map(|burst| {

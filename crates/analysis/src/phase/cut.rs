@@ -102,7 +102,7 @@ fn firmware_seen(view: &View) -> bool {
 /// Whether something printed before the boot loader's banner. What powers up
 /// an UART leaves a few bytes of noise; words are more.
 fn firmware_printed(view: &View, banner: &Stamp) -> bool {
-    let mut texts = view.spans().into_iter().filter(|s| {
+    let mut texts = view.spans().iter().filter(|s| {
         let end_ns = s.end.map_or(s.start.ns, |e| e.ns);
         s.kind == TrackKind::Console && s.start.ns < banner.ns && end_ns <= banner.ns
     });
@@ -112,7 +112,7 @@ fn firmware_printed(view: &View, banner: &Stamp) -> bool {
 /// Whether something ran before the kernel: the machine was seen to power on,
 /// or to send what is not in the kernel's log.
 fn ran_before_kernel(view: &View, kernel: &Stamp) -> bool {
-    let mut spans = view.spans().into_iter();
+    let mut spans = view.spans().iter();
     view.milestone(Milestone::PowerOn).is_some()
         || spans.any(|s| !s.logged && s.start.ns < kernel.ns)
 }

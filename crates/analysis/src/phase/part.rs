@@ -18,8 +18,8 @@ struct Named {
 /// the time; what runs across a cut is cut there.
 pub(super) fn fill(view: &View, phases: &mut [Phase]) {
     let spans = view.spans();
-    let mut known = own_spans(view, &spans);
-    known.extend(stages(view, &spans, phases));
+    let mut known = own_spans(view, spans);
+    known.extend(stages(view, spans, phases));
     let claims: Vec<Claim> = known.iter().map(|k| k.claim).collect();
     for piece in flatten(&claims) {
         let claim = &claims[piece.claim];
