@@ -5,6 +5,8 @@
 //! the hashes given there. Evidence gets into it as escaped JSON in a data
 //! block, which the viewer only ever turns into text nodes.
 
+use std::io::Write;
+
 use sha2::{Digest, Sha256};
 
 use crate::text::{Style, before_after, summary};
@@ -27,19 +29,18 @@ const VIEWER: &[&str] = &[
     include_str!("../../../web/viewer.js"),
 ];
 
-/// The whole page.
+/// Writes the whole page.
 ///
 /// # Errors
-/// As [`json::document`].
-pub fn page(report: &Report<'_>) -> Result<String, serde_json::Error> {
+/// As [`json::write`].
+pub fn write(report: &Report<'_>, out: &mut impl Write) -> Result<(), serde_json::Error> {
     let viewer = VIEWER.concat();
-    let document = json::document(report)?;
     let policy = format!(
         "default-src 'none'; script-src '{}'; style-src '{}'; base-uri 'none'; form-action 'none'",
         source_hash(&viewer),
         source_hash(STYLE),
     );
-    Ok(format!(
+    let head = format!(
         r#"<!doctype html>
 <html lang="en">
 <head>
@@ -54,14 +55,21 @@ pub fn page(report: &Report<'_>) -> Result<String, serde_json::Error> {
 <body>
 <main id="report"></main>
 <noscript><pre>{text}</pre></noscript>
-<script type="application/json" id="document">{document}</script>
+<script type="application/json" id="document">"#,
+        title = escaped(&title(report)),
+        text = escaped(&plain(report)),
+    );
+    let tail = format!(
+        r#"</script>
 <script type="module">{viewer}</script>
 </body>
 </html>
-"#,
-        title = escaped(&title(report)),
-        text = escaped(&plain(report)),
-    ))
+"#
+    );
+    let io = serde_json::Error::io;
+    out.write_all(head.as_bytes()).map_err(io)?;
+    json::write(report, out)?;
+    out.write_all(tail.as_bytes()).map_err(io)
 }
 
 fn title(report: &Report<'_>) -> String {

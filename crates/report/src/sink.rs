@@ -1,6 +1,6 @@
 //! Report formats, by file extension.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 use crate::text::{Style, before_after, findings, summary, trials};
 use crate::{Report, html, json};
@@ -24,7 +24,16 @@ pub enum SinkError {
     Io(#[from] io::Error),
     /// The report does not fit the format.
     #[error("cannot express this report as JSON: {0}")]
-    Json(#[from] serde_json::Error),
+    Json(serde_json::Error),
+}
+
+impl From<serde_json::Error> for SinkError {
+    fn from(e: serde_json::Error) -> Self {
+        match e.is_io() {
+            true => SinkError::Io(e.into()),
+            false => SinkError::Json(e),
+        }
+    }
 }
 
 /// One report format.
@@ -50,6 +59,9 @@ pub fn sink_for(extension: &str) -> Option<&'static dyn Sink> {
     SINKS.iter().find(known).copied()
 }
 
+/// JSON comes in pieces of a few bytes.
+const BUFFER: usize = 1 << 16;
+
 struct Html;
 
 impl Sink for Html {
@@ -62,7 +74,9 @@ impl Sink for Html {
     }
 
     fn write(&self, report: &Report<'_>, out: &mut dyn Write) -> Result<(), SinkError> {
-        Ok(out.write_all(html::page(report)?.as_bytes())?)
+        let mut out = BufWriter::with_capacity(BUFFER, out);
+        html::write(report, &mut out)?;
+        Ok(out.flush()?)
     }
 }
 
@@ -78,7 +92,9 @@ impl Sink for Json {
     }
 
     fn write(&self, report: &Report<'_>, out: &mut dyn Write) -> Result<(), SinkError> {
-        Ok(out.write_all(json::document(report)?.as_bytes())?)
+        let mut out = BufWriter::with_capacity(BUFFER, out);
+        json::write(report, &mut out)?;
+        Ok(out.flush()?)
     }
 }
 

@@ -5,8 +5,14 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use bootlap_report::html::page;
+use bootlap_report::{Report, html};
 use common::{hostile, stock, tuned};
+
+fn page(report: &Report<'_>) -> Result<String, serde_json::Error> {
+    let mut bytes = Vec::new();
+    html::write(report, &mut bytes)?;
+    Ok(String::from_utf8(bytes).expect("a page is UTF-8"))
+}
 
 /// The browser that the tests run; they need one.
 fn chromium() -> PathBuf {

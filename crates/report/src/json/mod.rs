@@ -13,24 +13,36 @@ mod outcome;
 pub use inspect::{InspectedJson, inspected};
 pub use model::*;
 
+use std::io::{self, Write};
+
 use bootlap_analysis::Trial;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::Formatter;
 
 use crate::Report;
 
 /// The version of the document's format.
 pub const FORMAT: u32 = 1;
 
-/// The report as one line of JSON and a newline.
-///
-/// Characters that a terminal or a browser would obey stand as `\u` escapes,
-/// so that the document can be shown, piped and embedded as it is.
+/// The report as one line of JSON and a newline: see [`write`].
 ///
 /// # Errors
 /// None for any report; the type is that of the serialiser.
 pub fn document(report: &Report<'_>) -> Result<String, serde_json::Error> {
     line(&ReportJson::of(report))
+}
+
+/// Writes the report as one line of JSON and a newline.
+///
+/// Characters that a terminal or a browser would obey stand as `\u` escapes,
+/// so that the document can be shown, piped and embedded as it is.
+///
+/// # Errors
+/// If `out` does not take the bytes.
+pub fn write(report: &Report<'_>, out: &mut impl Write) -> Result<(), serde_json::Error> {
+    write_line(&ReportJson::of(report), out)
 }
 
 /// What `advise --json` prints: the findings of a report.
@@ -66,9 +78,15 @@ pub fn trials(
 }
 
 fn line(document: &impl Serialize) -> Result<String, serde_json::Error> {
-    let mut text = escaped(&serde_json::to_string(document)?);
-    text.push('\n');
-    Ok(text)
+    let mut bytes = Vec::new();
+    write_line(document, &mut bytes)?;
+    String::from_utf8(bytes).map_err(serde::ser::Error::custom)
+}
+
+fn write_line(document: &impl Serialize, out: &mut impl Write) -> Result<(), serde_json::Error> {
+    let mut serializer = Serializer::with_formatter(&mut *out, Escaping);
+    document.serialize(&mut serializer)?;
+    out.write_all(b"\n").map_err(serde_json::Error::io)
 }
 
 /// The JSON schemas of the documents, by name: `report`, `inspect`, `advise`, `try`.
@@ -92,32 +110,52 @@ fn schema_of<T: JsonSchema>(title: &str) -> serde_json::Value {
 
 /// Escapes what could leave a `<script>` element, control a terminal or turn
 /// text round. In JSON such characters occur in strings only.
-fn escaped(json: &str) -> String {
-    let mut out = String::with_capacity(json.len());
-    for c in json.chars() {
-        if matches!(c, '<' | '>' | '&') || !crate::clean::harmless(c) {
-            let mut units = [0; 2];
-            for unit in c.encode_utf16(&mut units) {
-                out.push_str(&format!("\\u{unit:04x}"));
+struct Escaping;
+
+impl Formatter for Escaping {
+    fn write_string_fragment<W>(&mut self, out: &mut W, fragment: &str) -> io::Result<()>
+    where
+        W: ?Sized + Write,
+    {
+        let mut rest = fragment;
+        while let Some(at) = rest.bytes().position(is_suspect) {
+            let (harmless, suspect) = rest.split_at(at);
+            out.write_all(harmless.as_bytes())?;
+            let mut chars = suspect.chars();
+            if let Some(c) = chars.next() {
+                escape(out, c)?;
             }
-        } else {
-            out.push(c);
+            rest = chars.as_str();
         }
+        out.write_all(rest.as_bytes())
     }
-    out
+}
+
+/// Whether a character that is escaped can begin with this byte.
+fn is_suspect(byte: u8) -> bool {
+    matches!(byte, b'<' | b'>' | b'&' | 0x7f..)
+}
+
+fn escape<W: ?Sized + Write>(out: &mut W, c: char) -> io::Result<()> {
+    if !matches!(c, '<' | '>' | '&') && crate::clean::harmless(c) {
+        return out.write_all(c.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+    let mut units = [0; 2];
+    let mut units = c.encode_utf16(&mut units).iter();
+    units.try_for_each(|unit| write!(out, "\\u{unit:04x}"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::escaped;
+    use super::line;
 
     #[test]
     fn nothing_that_acts_stays_in_the_document() {
         let hostile = "</script>&\u{202e}\u{2028}\u{9b}\u{e0041}é";
-        let json = escaped(&serde_json::to_string(hostile).unwrap());
+        let json = line(&hostile).unwrap();
         assert_eq!(
             json,
-            r#""\u003c/script\u003e\u0026\u202e\u2028\u009b\udb40\udc41é""#
+            "\"\\u003c/script\\u003e\\u0026\\u202e\\u2028\\u009b\\udb40\\udc41é\"\n"
         );
         let back: String = serde_json::from_str(&json).unwrap();
         assert_eq!(back, hostile);
