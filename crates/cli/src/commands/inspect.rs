@@ -11,16 +11,20 @@ use crate::exit::{Exit, Failure};
 use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Inspect, ui: &Ui) -> Result<Exit, Failure> {
-    let recorded = evidence::read_all(&args.inputs, &args.evidence)?;
-    let inspected: Vec<Inspected> = recorded.taken.iter().map(inspected).collect();
-    let timeline = &recorded.timeline;
+    let found = evidence::find(&args.inputs, &args.evidence)?;
+    let inspected: Vec<Inspected> = found.taken.iter().map(inspected).collect();
+    let timeline = &found.timeline;
     if args.json {
         let list = json::inspected(&inspected, timeline);
         ui.print(&list.map_err(|e| Failure::new(Exit::Internal, e))?);
     } else {
         ui.print(&text::inspected(&inspected, timeline, &ui::style()));
     }
-    Ok(if recorded.is_usable() {
+    let usable = found.is_usable();
+    // The program ends here: giving back millions of events would take longer
+    // than leaving them.
+    std::mem::forget(found);
+    Ok(if usable {
         Exit::Ok
     } else {
         Exit::NothingUsable

@@ -31,8 +31,6 @@ pub(crate) struct Recorded {
     pub(crate) timeline: Timeline,
     pub(crate) texts: Texts,
     pub(crate) about: About,
-    /// What became of each thing that was given.
-    pub(crate) taken: Vec<Taken>,
 }
 
 impl Recorded {
@@ -49,12 +47,6 @@ impl Recorded {
             trials: Vec::new(),
             before: None,
         }
-    }
-
-    /// Whether anything in it has a time.
-    pub(crate) fn is_usable(&self) -> bool {
-        let t = &self.timeline;
-        !(t.spans.is_empty() && t.marks.is_empty() && t.counters.is_empty())
     }
 }
 
@@ -76,11 +68,19 @@ pub(crate) fn hints<'a>(
 
 /// Reads all evidence of one boot; an error if nothing of it is usable.
 pub(crate) fn read(paths: &[PathBuf], how: &Evidence) -> Result<Recorded, Failure> {
-    let recorded = read_all(paths, how)?;
-    if recorded.is_usable() {
-        return Ok(recorded);
+    let found = find(paths, how)?;
+    if found.is_usable() {
+        let about = match &found.run {
+            Some(run) => about_run(run, &found.timeline),
+            None => about_files(paths, &found.timeline),
+        };
+        return Ok(Recorded {
+            texts: files::texts(&found.opened, &found.taken),
+            timeline: found.timeline,
+            about,
+        });
     }
-    let why: Vec<String> = recorded.taken.iter().map(why_not).collect();
+    let why: Vec<String> = found.taken.iter().map(why_not).collect();
     let failure = Failure::new(Exit::NothingUsable, why.join("; "));
     Err(failure
         .hint("`bootlap inspect` says what was looked for in each file, and what is nearest"))
@@ -96,10 +96,27 @@ fn why_not(taken: &Taken) -> String {
     }
 }
 
-/// Reads all evidence of one boot, whatever is usable of it.
-pub(crate) fn read_all(paths: &[PathBuf], how: &Evidence) -> Result<Recorded, Failure> {
+/// Evidence that was read, whatever is usable of it.
+pub(crate) struct Found {
+    pub(crate) timeline: Timeline,
+    /// What became of each thing that was given.
+    pub(crate) taken: Vec<Taken>,
+    opened: Vec<Opened>,
+    run: Option<Run>,
+}
+
+impl Found {
+    /// Whether anything in it has a time.
+    pub(crate) fn is_usable(&self) -> bool {
+        let t = &self.timeline;
+        !(t.spans.is_empty() && t.marks.is_empty() && t.counters.is_empty())
+    }
+}
+
+/// Reads all evidence of one boot.
+pub(crate) fn find(paths: &[PathBuf], how: &Evidence) -> Result<Found, Failure> {
     let runs = paths.iter().filter(|p| Run::is_run(p));
-    let runs = runs.map(|p| Run::open(p)).collect::<Result<Vec<_>, _>>()?;
+    let mut runs = runs.map(|p| Run::open(p)).collect::<Result<Vec<_>, _>>()?;
     if runs.len() > 1 {
         let failure = Failure::new(
             Exit::Usage,
@@ -107,32 +124,27 @@ pub(crate) fn read_all(paths: &[PathBuf], how: &Evidence) -> Result<Recorded, Fa
         );
         return Err(failure.hint("`bootlap report RUN --before RUN` compares two"));
     }
-    let run = runs.first();
+    let run = runs.pop();
     let mut timeline = Timeline::default();
     let mut opened = Vec::new();
     for path in paths {
-        opened.push(match run.filter(|_| Run::is_run(path)) {
+        opened.push(match run.as_ref().filter(|_| Run::is_run(path)) {
             Some(run) => Opened::run(run, paths.len() == 1)?,
             None => Opened::path(path)?,
         });
     }
     let given = opened.iter().map(Opened::given).collect();
-    let options = options(run, how)?;
+    let options = options(run.as_ref(), how)?;
     let taken = ingest::ingest(given, &options, &mut timeline);
     let taken = taken.map_err(|why| Failure::new(Exit::Usage, why))?;
     for each in &opened {
         each.note_troubles(&taken, &mut timeline);
     }
-    let texts = files::texts(&opened, &taken);
-    let about = match run {
-        Some(run) => about_run(run, &timeline),
-        None => about_files(paths, &timeline),
-    };
-    Ok(Recorded {
+    Ok(Found {
         timeline,
-        texts,
-        about,
         taken,
+        opened,
+        run,
     })
 }
 
