@@ -46,18 +46,14 @@ def write(path, lines):
     return count
 
 
-def kernel(initcalls, name_every=1):
-    """Kernel log lines of `initcalls` initcalls: `(µs, text)`.
-
-    `name_every`: so many initcalls share a name, as modules' do in a log of
-    many boots; 1 for names that are all different.
-    """
+def kernel(initcalls, names):
+    """Kernel log lines of `initcalls` initcalls with so many names: `(µs, text)`."""
     yield 0, LINUX
     yield 0, COMMAND_LINE
     us = 100_000
     rand = numbers(1)
     for i, stem, said in zip(range(initcalls), cycle(STEMS), cycle(SAID)):
-        name = f"{stem}_{i // name_every}_init+0x0/0x{16 * (i % 40 + 1):x}"
+        name = f"{stem}_{i % names}_init+0x0/0x{16 * (i % 40 + 1):x}"
         took = next(rand) % 300 if i % 97 else 2_000 + next(rand) % 9_000
         yield us, f"calling  {name} @ 1"
         if i % 4 == 0:
@@ -68,15 +64,16 @@ def kernel(initcalls, name_every=1):
     yield us, "Run /sbin/init as init process"
 
 
-def dmesg(path, initcalls):
-    """`dmesg` with initcall_debug."""
-    lines = kernel(initcalls)
+def dmesg(path, initcalls, names=None):
+    """`dmesg` with initcall_debug; no name comes twice, or there are `names`."""
+    lines = kernel(initcalls, names or initcalls)
     return write(path, (f"[{us // 1_000_000:5}.{us % 1_000_000:06}] {t}" for us, t in lines))
 
 
 def dmesg_of_lines(path, lines):
-    """`dmesg` with initcall_debug of about so many lines."""
-    return dmesg(path, lines * 4 // 9)
+    """The same with about so many lines, and the names of a large kernel: when
+    a log is that long, modules were loaded and probed again and again."""
+    return dmesg(path, lines * 4 // 9, 3_942)
 
 
 def grabserial(path, initcalls):
@@ -84,7 +81,7 @@ def grabserial(path, initcalls):
 
     def stamped():
         before = 0
-        for us, text in kernel(initcalls):
+        for us, text in kernel(initcalls, 3_942):
             host = us + 500_000 + us // 50
             yield (
                 f"[{host / 1e6:.6f} {(host - before) / 1e6:.6f}] "
