@@ -26,10 +26,10 @@ pub(super) fn tar(
         inner: bytes,
         room: Rc::clone(&room),
     });
-    let Ok(mut entries) = archive.entries() else {
+    let Ok(entries) = archive.entries() else {
         return guard.damaged();
     };
-    while let Some(entry) = entries.next() {
+    for entry in entries {
         let Ok(mut entry) = entry else {
             return guard.damaged();
         };

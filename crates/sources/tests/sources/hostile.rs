@@ -193,7 +193,6 @@ fn a_million_calls_in_each_other() {
     ];
     for (format, line) in calls {
         let source = named(format).unwrap();
-        read(source, "calls", repeated(line, 1_000_000));
         let known = smallest(format);
         read(source, "calls", known.chain(repeated(line, 1_000_000)));
     }
@@ -201,7 +200,10 @@ fn a_million_calls_in_each_other() {
 
 #[test]
 fn a_line_of_64_megabytes() {
-    by_all("one line", repeated(b"1.0 a", (64 << 20) / 5));
+    for source in all() {
+        let flood = repeated(b"1.0 a", (64 << 20) / 5);
+        read(*source, "one line", flood);
+    }
 }
 
 #[test]
