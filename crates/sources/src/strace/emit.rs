@@ -356,8 +356,10 @@ fn counted(trace: &Trace, out: &mut Timeline) {
         let text = format!(
             "system calls shorter than {plain}, or that waited shorter than {wait}, are summed for each process and not shown one by one"
         );
-        out.notice(code, Severity::Info, None, &text);
-        if let Some(notice) = out.notices.iter_mut().find(|n| n.code == code) {
+        let at = trace.calls.first().map(|c| c.at);
+        let at = at.or(trace.processes.first().map(|p| p.at));
+        out.notice(code, Severity::Info, at, &text);
+        if let Some(notice) = out.notices.iter_mut().rfind(|n| n.code == code) {
             notice.count += summed - 1;
         }
     }

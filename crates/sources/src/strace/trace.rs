@@ -323,19 +323,26 @@ impl Trace {
         }
     }
 
-    /// Calls that last longer push shorter ones out.
+    /// Calls that last longer push shorter ones out: of too many, the longer
+    /// half stays.
     fn keep(&mut self, call: Call) {
         self.calls.push(call);
-        while self.calls.len() >= MAX_CALLS {
-            self.worth_ns = self.worth_ns.saturating_mul(2);
-            self.worth_wait_ns = self.worth_wait_ns.saturating_mul(2);
-            let (plain, wait) = (self.worth_ns, self.worth_wait_ns);
-            self.calls
-                .retain(|c| c.took.ns() >= if c.waits { wait } else { plain });
-            if plain == i64::MAX {
-                self.calls.truncate(MAX_CALLS / 2);
-            }
+        if self.calls.len() < MAX_CALLS {
+            return;
         }
+        // A wait counts as the plain call that would be as much worth showing.
+        const WAIT: i64 = super::WORTH_NS / super::WORTH_WAIT_NS;
+        let worth = |c: &Call| c.took.ns().saturating_mul(if c.waits { WAIT } else { 1 });
+        let mut all: Vec<i64> = self.calls.iter().map(worth).collect();
+        let (_, &mut middle, _) = all.select_nth_unstable(MAX_CALLS / 2);
+        let mut room = MAX_CALLS / 2;
+        self.calls.retain(|c| {
+            let stays = worth(c) >= middle && room > 0;
+            room -= usize::from(stays);
+            stays
+        });
+        self.worth_ns = self.worth_ns.max(middle);
+        self.worth_wait_ns = self.worth_wait_ns.max(middle / WAIT);
     }
 
     fn executed(&mut self, process: u32, call: &Done<'_>) {
