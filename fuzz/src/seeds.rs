@@ -113,6 +113,8 @@ fn packed(case: &Case) -> Vec<(&'static str, Vec<u8>)> {
             zstd::encode_all(&tar[..], 3).expect("zstd in memory"),
         ),
         ("zip.gz", gzipped(&zip)),
+        ("xz", xz(&files[0].1)),
+        ("bz2", bz2(&files[0].1)),
         ("tar", tar),
         ("zip", zip),
     ]
@@ -122,6 +124,19 @@ fn gzipped(bytes: &[u8]) -> Vec<u8> {
     let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     out.write_all(bytes).expect("gzip in memory");
     out.finish().expect("gzip in memory")
+}
+
+fn xz(bytes: &[u8]) -> Vec<u8> {
+    let options = lzma_rust2::XzOptions::default();
+    let mut out = lzma_rust2::XzWriter::new(Vec::new(), options).expect("xz in memory");
+    out.write_all(bytes).expect("xz in memory");
+    out.finish().expect("xz in memory")
+}
+
+fn bz2(bytes: &[u8]) -> Vec<u8> {
+    let mut out = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
+    out.write_all(bytes).expect("bzip2 in memory");
+    out.finish().expect("bzip2 in memory")
 }
 
 fn label(case: &Case) -> String {
