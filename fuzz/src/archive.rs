@@ -39,7 +39,7 @@ pub fn check(bytes: &[u8]) {
     for trouble in opener.troubles() {
         assert!(!trouble.code.is_empty() && !trouble.remedy.is_empty());
     }
-    // Not only the packed layers: also what reads beyond the end.
+    // And from a file that comes byte by byte.
     let mut rest = Vec::new();
     let opener = Opener::new(LIMITS);
     let slow = std::io::BufReader::with_capacity(1, bytes);

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{Cursor, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::pieces::joined;
 use crate::words::dictionary;
@@ -150,6 +150,6 @@ fn put(to: &Path, target: &str, case: &Case, bytes: &[u8]) {
     save(&to.join(target), &label(case), bytes);
 }
 
-fn save(dir: &PathBuf, name: &str, bytes: &[u8]) {
+fn save(dir: &Path, name: &str, bytes: &[u8]) {
     fs::write(dir.join(name), bytes).expect("a seed");
 }
