@@ -107,6 +107,13 @@ fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// What a table that has no rows says.
+pub(super) fn nothing(text: &str, style: &Style) -> String {
+    let mut page = Page::new(style);
+    page.wrapped(Line::indented(MARGIN), text, Ink::Plain);
+    page.finish()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,11 +147,4 @@ mod tests {
         assert!(lines[0].starts_with("  why word"));
         assert!(lines[1].starts_with("      word"));
     }
-}
-
-/// What a table that has no rows says.
-pub(super) fn nothing(text: &str, style: &Style) -> String {
-    let mut page = Page::new(style);
-    page.wrapped(Line::indented(MARGIN), text, Ink::Plain);
-    page.finish()
 }
