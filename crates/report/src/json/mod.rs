@@ -26,7 +26,7 @@ use crate::Report;
 /// The version of the document's format.
 pub const FORMAT: u32 = 1;
 
-/// The report as one line of JSON and a newline: see [`write`].
+/// The report as one line of JSON and a newline: see [`write()`].
 ///
 /// # Errors
 /// None for any report; the type is that of the serialiser.
