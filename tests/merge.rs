@@ -139,3 +139,23 @@ fn what_is_no_evidence_is_said_with_what_is_nearest() {
     let said = failure(bootlap(&dir).arg("show").arg(&poem), 4);
     assert!(said.contains("bootlap inspect"), "{said}");
 }
+
+#[test]
+fn files_of_one_strace_are_read_together_also_when_given_one_by_one() {
+    let dir = scratch("merge-ff");
+    let parts = root().join("tests/fixtures/strace/strace-6.1/shell-ff/parts");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(parts)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
+    files.sort();
+    let all = json(bootlap(&dir).args(["inspect", "--json"]).args(&files));
+    let paths: Vec<&Value> = all.as_array().unwrap().iter().map(|f| &f["path"]).collect();
+    let given: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+    assert_eq!(paths, given.iter().collect::<Vec<_>>());
+    let mut command = bootlap(&dir);
+    let show = command.args(["show", "--by", "processes"]).args(&files);
+    let text = String::from_utf8(show.output().unwrap().stdout).unwrap();
+    // The child is indented below its parent: somebody knows who forked it.
+    assert!(text.contains("  sh ") && text.contains("    ls "), "{text}");
+}

@@ -91,6 +91,13 @@ pub fn ingest(
     out: &mut Timeline,
 ) -> Result<Vec<Taken>, String> {
     let mut all = Vec::new();
+    let (given, named) = match options.format {
+        None => named_parts(given),
+        Some(_) => (given, Vec::new()),
+    };
+    for group in named {
+        group.read_each(options, out, &mut all);
+    }
     for given in given {
         read_given(given, options, out, &mut all);
     }
@@ -145,6 +152,52 @@ fn read_given(given: Given<'_>, options: &Options, out: &mut Timeline, all: &mut
     }
 }
 
+/// Files that were given one by one, but are parts of one recording by their
+/// names (`strace.log.*`): apart from the rest, by source.
+fn named_parts<'a>(given: Vec<Given<'a>>) -> (Vec<Given<'a>>, Vec<Group<'a>>) {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    let mut rest = Vec::new();
+    for mut given in given {
+        let piece = given.pieces.pop();
+        let alone = given.pieces.is_empty();
+        let source = piece.as_ref().filter(|_| alone);
+        let source = source.and_then(|p| part_of(&p.name, &head(p).ok()?));
+        match (source, piece) {
+            (Some(source), Some(piece)) => {
+                let same = |g: &&mut Group<'_>| g.source.info().name == source.info().name;
+                match groups.iter_mut().find(same) {
+                    Some(group) => group.pieces.push(piece),
+                    None => groups.push(Group {
+                        source,
+                        confidence: Sniff::SURE,
+                        pieces: vec![piece],
+                    }),
+                }
+            }
+            (_, piece) => {
+                given.pieces.extend(piece);
+                rest.push(given);
+            }
+        }
+    }
+    let (groups, lone): (Vec<_>, Vec<_>) = groups.into_iter().partition(|g| g.pieces.len() > 1);
+    for piece in lone.into_iter().flat_map(|g| g.pieces) {
+        rest.push(Given {
+            name: piece.name.clone(),
+            pieces: vec![piece],
+        });
+    }
+    (rest, groups)
+}
+
+/// The first bytes of a piece.
+fn head(piece: &Piece<'_>) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    let stream = (piece.open)()?;
+    stream.take(HEAD_LEN as u64).read_to_end(&mut head)?;
+    Ok(head)
+}
+
 impl Taken {
     fn none(name: String, format: Format) -> Self {
         Self {
@@ -186,6 +239,25 @@ impl Group<'_> {
         }
     }
 
+    /// Reads the parts together, but tells of each by itself.
+    fn read_each(self, options: &Options, out: &mut Timeline, all: &mut Vec<Taken>) {
+        let taken = self.read(String::new(), options, out);
+        if taken.parts.len() != taken.files.len() {
+            return all.push(Taken {
+                name: taken.parts.first().cloned().unwrap_or_default(),
+                ..taken
+            });
+        }
+        for (name, file) in taken.parts.into_iter().zip(taken.files) {
+            all.push(Taken {
+                name,
+                parts: Vec::new(),
+                format: taken.format.clone(),
+                files: vec![file],
+            });
+        }
+    }
+
     fn read_into(&self, options: &Options, out: &mut Timeline) -> Result<(), SourceError> {
         let opened: io::Result<Vec<_>> = self.pieces.iter().map(|p| (p.open)()).collect();
         let mut opened = opened?;
@@ -208,9 +280,7 @@ enum Found {
 
 /// What a piece is, by its first bytes.
 fn look(piece: &Piece<'_>, of_many: bool) -> io::Result<Found> {
-    let mut head = Vec::new();
-    let stream = (piece.open)()?;
-    stream.take(HEAD_LEN as u64).read_to_end(&mut head)?;
+    let head = head(piece)?;
     if head.is_empty() {
         return Ok(Found::Nothing(Format::Empty));
     }

@@ -121,14 +121,17 @@ impl Source for Strace {
         true
     }
 
+    fn is_part(&self, name: &str, head: &[u8]) -> bool {
+        pid_of_name(name).is_some() && self.sniff(head) >= Sniff::LIKELY
+    }
+
     /// The files of `strace -ff -o name`: `name.9417`, `name.9418` …
     fn read_parts(&self, parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
         let split = parts.len() > 1;
         let mut reader = StraceReader::new(split);
         for part in parts {
-            let pid = part.label.rsplit('.').next().and_then(|p| p.parse().ok());
             reader.file = File {
-                pid_of_name: pid,
+                pid_of_name: pid_of_name(part.label),
                 ..File::default()
             };
             text::read(part, &INFO, out, &mut reader)?;
@@ -136,6 +139,13 @@ impl Source for Strace {
         emit::emit(reader.trace, split, out);
         Ok(())
     }
+}
+
+/// The process whose calls a file has that is called `name.9417`, packed or not.
+fn pid_of_name(name: &str) -> Option<u32> {
+    let packed = [".gz", ".xz", ".zst", ".bz2"];
+    let plain = packed.iter().find_map(|ending| name.strip_suffix(ending));
+    plain.unwrap_or(name).rsplit_once('.')?.1.parse().ok()
 }
 
 /// Whether hardly anything but strace prints such a line.
