@@ -46,6 +46,7 @@ pub(super) fn fill(view: &View, phases: &mut [Phase]) {
 /// What sources name one by one. Initcalls are too many: they are one stage.
 fn own_spans(view: &View, spans: &[Seen]) -> Vec<Named> {
     let kinds = [
+        TrackKind::Firmware,
         TrackKind::Bootloader,
         TrackKind::Kernel,
         TrackKind::Userspace,
