@@ -159,3 +159,29 @@ fn files_of_one_strace_are_read_together_also_when_given_one_by_one() {
     // The child is indented below its parent: somebody knows who forked it.
     assert!(text.contains("  sh ") && text.contains("    ls "), "{text}");
 }
+
+#[test]
+fn the_text_beside_an_event_is_that_of_its_own_file() {
+    let dir = scratch("merge-texts");
+    let vcd = root().join("tests/fixtures/vcd/sigrok-cli-0.7.2/uart-115200/input.gz");
+    let report = json(bootlap(&dir).args(["show", "--json"]).arg(vcd));
+    let spans = report["spans"].as_array().unwrap();
+    let console = spans.iter().filter(|s| s["track"] == "console");
+    // The console was decoded from a pin: the capture has none of its bytes.
+    let texts: Vec<&Value> = console.map(|s| &s["evidence"]["text"]).collect();
+    assert!(!texts.is_empty() && texts.iter().all(|t| t.is_null()));
+    let pin = spans.iter().find(|s| s["track"] == "signal").unwrap();
+    assert!(pin["evidence"]["text"].is_string(), "{pin}");
+}
+
+#[test]
+fn options_that_a_table_would_not_heed_are_refused() {
+    let dir = scratch("merge-options");
+    let dmesg = boot("dmesg.txt.gz");
+    let mut command = bootlap(&dir);
+    let said = failure(command.args(["show", "--grep", "x"]).arg(&dmesg), 2);
+    assert!(said.contains("--by"), "{said}");
+    let mut command = bootlap(&dir);
+    let said = failure(command.args(["show", "--prune"]).arg(&dmesg), 2);
+    assert!(said.contains("--by processes"), "{said}");
+}

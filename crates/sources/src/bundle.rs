@@ -18,6 +18,7 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use guard::Guard;
 pub use guard::{Limits, Trouble};
+use members::Archive;
 
 use crate::HEAD_LEN;
 
@@ -64,15 +65,11 @@ impl Opener {
             let (head, rest) = split_head(stream)?;
             match Kind::of(&head) {
                 Kind::Plain => return Ok(Opened::Stream(rest)),
-                Kind::Tar => {
+                Kind::Archive(archive) => {
                     let mut all = Vec::new();
-                    members::tar(&self.guard, rest, "", 0, &mut all);
-                    return Ok(Opened::Members(sorted(all)));
-                }
-                Kind::Zip => {
-                    let mut all = Vec::new();
-                    members::zip(&self.guard, rest, "", 0, &mut all);
-                    return Ok(Opened::Members(sorted(all)));
+                    archive.take(&self.guard, rest, "", 0, &mut all);
+                    all.sort_by(|a: &Member, b| a.name.cmp(&b.name));
+                    return Ok(Opened::Members(all));
                 }
                 Kind::Packed(how) => stream = how.unpack(&self.guard, rest),
             }
@@ -90,11 +87,6 @@ impl Opener {
     }
 }
 
-fn sorted(mut members: Vec<Member>) -> Vec<Member> {
-    members.sort_by(|a, b| a.name.cmp(&b.name));
-    members
-}
-
 /// The first bytes of a stream, and the stream with them.
 fn split_head<'r>(
     mut stream: Box<dyn BufRead + 'r>,
@@ -109,8 +101,7 @@ fn split_head<'r>(
 enum Kind {
     Plain,
     Packed(Packing),
-    Tar,
-    Zip,
+    Archive(Archive),
 }
 
 impl Kind {
@@ -122,8 +113,8 @@ impl Kind {
             [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, ..] => {
                 Kind::Packed(Packing::Bzip2)
             }
-            [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Kind::Zip,
-            _ if is_tar(head) => Kind::Tar,
+            [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Kind::Archive(Archive::Zip),
+            _ if is_tar(head) => Kind::Archive(Archive::Tar),
             _ => Kind::Plain,
         }
     }

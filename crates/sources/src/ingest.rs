@@ -91,211 +91,166 @@ pub fn ingest(
     out: &mut Timeline,
 ) -> Result<Vec<Taken>, String> {
     let mut all = Vec::new();
-    let (given, named) = match options.format {
-        None => named_parts(given),
-        Some(_) => (given, Vec::new()),
-    };
-    for group in named {
-        group.read_each(options, out, &mut all);
-    }
-    for given in given {
-        read_given(given, options, out, &mut all);
+    for group in grouped(given, options.format, &mut all) {
+        group.read(options, out, &mut all);
     }
     look_for_hints(&options.hints, out);
     align::align(out, &options.declared)?;
     Ok(all)
 }
 
-fn read_given(given: Given<'_>, options: &Options, out: &mut Timeline, all: &mut Vec<Taken>) {
-    let Given { name, pieces } = given;
-    let of_many = pieces.len() > 1;
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    for piece in pieces {
-        let found = match options.format {
-            Some(source) => Ok(Found::Source(source, Sniff::CERTAIN)),
-            None => look(&piece, of_many),
-        };
-        let (source, confidence) = match found {
-            Ok(Found::Source(source, confidence)) => (source, confidence),
-            Ok(Found::Nothing(format)) => {
-                all.push(Taken::none(piece.name, format));
-                continue;
-            }
-            Err(e) => {
-                let why = e.to_string();
-                all.push(Taken::none(piece.name, Format::Unreadable { why }));
-                continue;
-            }
-        };
-        let same = |g: &&mut Group<'_>| g.source.info().name == source.info().name;
-        let group = groups.iter_mut().find(same);
-        match group.filter(|_| source.reads_together()) {
-            Some(group) => {
-                group.pieces.push(piece);
-                group.confidence = group.confidence.max(confidence);
-            }
-            None => groups.push(Group {
-                source,
-                confidence,
-                pieces: vec![piece],
-            }),
-        }
-    }
-    for group in groups {
-        let together = group.pieces.len() > 1;
-        let label = if together {
-            name.clone()
-        } else {
-            group.pieces[0].name.clone()
-        };
-        all.push(group.read(label, options, out));
-    }
-}
-
-/// Files that were given one by one, but are parts of one recording by their
-/// names (`strace.log.*`): apart from the rest, by source.
-fn named_parts<'a>(given: Vec<Given<'a>>) -> (Vec<Given<'a>>, Vec<Group<'a>>) {
-    let mut groups: Vec<Group<'a>> = Vec::new();
-    let mut rest = Vec::new();
-    for mut given in given {
-        let piece = given.pieces.pop();
-        let alone = given.pieces.is_empty();
-        let source = piece.as_ref().filter(|_| alone);
-        let source = source.and_then(|p| part_of(&p.name, &head(p).ok()?));
-        match (source, piece) {
-            (Some(source), Some(piece)) => {
-                let same = |g: &&mut Group<'_>| g.source.info().name == source.info().name;
-                match groups.iter_mut().find(same) {
-                    Some(group) => group.pieces.push(piece),
-                    None => groups.push(Group {
-                        source,
-                        confidence: Sniff::SURE,
-                        pieces: vec![piece],
-                    }),
-                }
-            }
-            (_, piece) => {
-                given.pieces.extend(piece);
-                rest.push(given);
-            }
-        }
-    }
-    let (groups, lone): (Vec<_>, Vec<_>) = groups.into_iter().partition(|g| g.pieces.len() > 1);
-    for piece in lone.into_iter().flat_map(|g| g.pieces) {
-        rest.push(Given {
-            name: piece.name.clone(),
-            pieces: vec![piece],
-        });
-    }
-    (rest, groups)
-}
-
-/// The first bytes of a piece.
-fn head(piece: &Piece<'_>) -> io::Result<Vec<u8>> {
-    let mut head = Vec::new();
-    let stream = (piece.open)()?;
-    stream.take(HEAD_LEN as u64).read_to_end(&mut head)?;
-    Ok(head)
-}
-
-impl Taken {
-    fn none(name: String, format: Format) -> Self {
-        Self {
-            name,
-            parts: Vec::new(),
-            format,
-            files: Vec::new(),
-        }
-    }
-}
-
-/// Pieces of one source: one, or those that belong together.
-struct Group<'a> {
+/// What a piece is.
+struct Told {
     source: &'static dyn Source,
     confidence: Sniff,
+    /// Its name says so, and so that it is a part of something.
+    by_name: bool,
+}
+
+/// Pieces that one source reads: one, or the parts of one recording.
+struct Group<'a> {
+    told: Told,
+    /// The folder or archive that they are of; `None` if each was given by
+    /// itself.
+    given: Option<String>,
     pieces: Vec<Piece<'a>>,
 }
 
+/// Tells what each piece is, and which belong together: those of one source
+/// in one folder or archive, and those that are parts by their names
+/// (`strace.log.*`). What is no evidence goes to `all`.
+fn grouped<'a>(
+    given: Vec<Given<'a>>,
+    format: Option<&'static dyn Source>,
+    all: &mut Vec<Taken>,
+) -> Vec<Group<'a>> {
+    let several = given.iter().map(|g| g.pieces.len()).sum::<usize>() > 1;
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for Given { name, pieces } in given {
+        let given = (pieces.len() > 1).then_some(name);
+        for piece in pieces {
+            let told = match look(&piece, format, several) {
+                Ok(told) => told,
+                Err(format) => {
+                    all.push(Taken {
+                        name: piece.name,
+                        parts: Vec::new(),
+                        format,
+                        files: Vec::new(),
+                    });
+                    continue;
+                }
+            };
+            let belongs = |g: &&mut Group<'_>| {
+                g.told.source.info().name == told.source.info().name
+                    && g.given == given
+                    && (given.is_some() || g.told.by_name && told.by_name)
+            };
+            let together = told.source.reads_together();
+            match groups.iter_mut().find(belongs).filter(|_| together) {
+                Some(group) => {
+                    group.pieces.push(piece);
+                    group.told.confidence = group.told.confidence.max(told.confidence);
+                }
+                None => groups.push(Group {
+                    told,
+                    given: given.clone(),
+                    pieces: vec![piece],
+                }),
+            }
+        }
+    }
+    groups
+}
+
+/// What a piece is, by its first bytes; or why it is nothing that is known.
+fn look(
+    piece: &Piece<'_>,
+    format: Option<&'static dyn Source>,
+    several: bool,
+) -> Result<Told, Format> {
+    let told = |source, confidence, by_name| Told {
+        source,
+        confidence,
+        by_name,
+    };
+    if let Some(source) = format {
+        return Ok(told(source, Sniff::CERTAIN, false));
+    }
+    let mut head = Vec::new();
+    let stream = (piece.open)();
+    let read = stream.and_then(|s| s.take(HEAD_LEN as u64).read_to_end(&mut head));
+    read.map_err(|e| Format::Unreadable { why: e.to_string() })?;
+    if head.is_empty() {
+        return Err(Format::Empty);
+    }
+    // A lone file is told by its content alone.
+    if several && let Some(source) = part_of(&piece.name, &head) {
+        return Ok(told(source, Sniff::SURE, true));
+    }
+    let ranked = ranking(&head);
+    match ranked.first() {
+        Some(&(source, sniff)) if sniff >= LEAST => Ok(told(source, sniff, false)),
+        _ => {
+            let nearest = ranked.iter().map(|(s, sniff)| (s.info().name, *sniff));
+            let nearest = nearest.take(3).collect();
+            Err(Format::Unknown { nearest })
+        }
+    }
+}
+
 impl Group<'_> {
-    fn read(self, name: String, options: &Options, out: &mut Timeline) -> Taken {
+    /// Reads the pieces, and says what became of them: of a folder's or an
+    /// archive's as one, of those that were given one by one of each.
+    fn read(self, options: &Options, out: &mut Timeline, all: &mut Vec<Taken>) {
         let first = out.files.len();
+        let Told {
+            source, confidence, ..
+        } = self.told;
         let format = match self.read_into(options, out) {
             Ok(()) => Format::Known {
-                source: self.source.info().name,
-                confidence: self.confidence,
+                source: source.info().name,
+                confidence,
             },
             Err(SourceError::NotThisFormat { .. }) => Format::Unknown {
-                nearest: vec![(self.source.info().name, self.confidence)],
+                nearest: vec![(source.info().name, confidence)],
             },
             Err(e) => Format::Unreadable { why: e.to_string() },
         };
-        let parts = self.pieces.into_iter().map(|p| p.name);
-        let parts: Vec<String> = parts.collect();
-        Taken {
-            name,
-            format,
-            files: out.file_ids().skip(first).collect(),
-            parts: if parts.len() > 1 { parts } else { Vec::new() },
-        }
-    }
-
-    /// Reads the parts together, but tells of each by itself.
-    fn read_each(self, options: &Options, out: &mut Timeline, all: &mut Vec<Taken>) {
-        let taken = self.read(String::new(), options, out);
-        if taken.parts.len() != taken.files.len() {
-            return all.push(Taken {
-                name: taken.parts.first().cloned().unwrap_or_default(),
-                ..taken
-            });
-        }
-        for (name, file) in taken.parts.into_iter().zip(taken.files) {
+        let files: Vec<FileId> = out.file_ids().skip(first).collect();
+        let names = self.pieces.into_iter().map(|p| p.name);
+        let names: Vec<String> = names.collect();
+        if let Some(name) = self.given.filter(|_| names.len() > 1) {
             all.push(Taken {
                 name,
-                parts: Vec::new(),
-                format: taken.format.clone(),
-                files: vec![file],
+                parts: names,
+                format,
+                files,
             });
+            return;
         }
+        let alone = names.len() == 1;
+        all.extend(names.into_iter().map(|name| {
+            let is_its = |id: &&FileId| alone || out.file(**id).name == name;
+            Taken {
+                files: files.iter().filter(is_its).copied().collect(),
+                parts: Vec::new(),
+                format: format.clone(),
+                name,
+            }
+        }));
     }
 
     fn read_into(&self, options: &Options, out: &mut Timeline) -> Result<(), SourceError> {
         let opened: io::Result<Vec<_>> = self.pieces.iter().map(|p| (p.open)()).collect();
         let mut opened = opened?;
-        let mut parts = self.pieces.iter().zip(&mut opened).map(|(p, bytes)| Input {
+        let parts = self.pieces.iter().zip(&mut opened).map(|(p, bytes)| Input {
             label: &p.name,
             bytes,
             hints: &options.hints,
         });
-        if self.source.reads_together() {
-            return self.source.read_parts(parts.collect(), out);
-        }
-        parts.try_for_each(|part| self.source.read(part, out))
+        self.told.source.read_parts(parts.collect(), out)
     }
-}
-
-enum Found {
-    Source(&'static dyn Source, Sniff),
-    Nothing(Format),
-}
-
-/// What a piece is, by its first bytes.
-fn look(piece: &Piece<'_>, of_many: bool) -> io::Result<Found> {
-    let head = head(piece)?;
-    if head.is_empty() {
-        return Ok(Found::Nothing(Format::Empty));
-    }
-    if of_many && let Some(source) = part_of(&piece.name, &head) {
-        return Ok(Found::Source(source, Sniff::SURE));
-    }
-    let ranked = ranking(&head);
-    Ok(match ranked.first() {
-        Some(&(source, sniff)) if sniff >= LEAST => Found::Source(source, sniff),
-        _ => {
-            let nearest = ranked.iter().map(|(s, sniff)| (s.info().name, *sniff));
-            let nearest = nearest.take(3).collect();
-            Found::Nothing(Format::Unknown { nearest })
-        }
-    })
 }
 
 /// Looks for the moments that the user described in all text, where the

@@ -11,38 +11,49 @@ use crate::exit::{Exit, Failure};
 use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Show, ui: &Ui) -> Result<Exit, Failure> {
+    check(args)?;
+    let grep = args.grep.as_deref().map(Regex::new).transpose();
+    let grep = grep.map_err(|e| Failure::new(Exit::Usage, format!("--grep: {e}")))?;
     let recorded = evidence::read(&args.inputs, &args.evidence)?;
+    let style = ui::style();
+    if let Some(by) = args.by.filter(|_| !args.json) {
+        let matches = |text: &str| grep.as_ref().is_none_or(|g| g.is_match(text));
+        let rows = text::Rows {
+            limit: match args.limit {
+                0 => usize::MAX,
+                limit => limit,
+            },
+            matching: Some(&matches),
+            prune: args.prune,
+        };
+        ui.print(&text::spans(&recorded.timeline, by.into(), &rows, &style));
+        return Ok(Exit::Ok);
+    }
     let findings = advise(&Boot {
         timeline: &recorded.timeline,
         explained: None,
         target: None,
     });
     let report = recorded.report(findings);
-    let style = ui::style();
     if args.json {
         ui.print(&json(&report)?);
-        return Ok(Exit::Ok);
+    } else {
+        ui.print(&text::summary(&report, &style));
     }
-    let text = match args.by {
-        None => text::summary(&report, &style),
-        Some(by) => {
-            let grep = args.grep.as_deref().map(Regex::new).transpose();
-            let grep = grep.map_err(|e| Failure::new(Exit::Usage, format!("--grep: {e}")))?;
-            let matches = |text: &str| grep.as_ref().is_none_or(|g| g.is_match(text));
-            let rows = text::Rows {
-                limit: if args.limit == 0 {
-                    usize::MAX
-                } else {
-                    args.limit
-                },
-                matching: Some(&matches),
-                prune: args.prune,
-            };
-            text::spans(&recorded.timeline, by.into(), &rows, &style)
-        }
-    };
-    ui.print(&text);
     Ok(Exit::Ok)
+}
+
+/// Options that a table would not heed are an error, not a surprise.
+fn check(args: &Show) -> Result<(), Failure> {
+    let wrong = |text: &str| Err(Failure::new(Exit::Usage, text));
+    let by = args.by;
+    if args.grep.is_some() && !matches!(by, Some(By::Spans | By::Initcalls | By::Deltas)) {
+        return wrong("--grep goes with --by spans, initcalls or deltas");
+    }
+    if args.prune && !matches!(by, Some(By::Processes)) {
+        return wrong("--prune goes with --by processes");
+    }
+    Ok(())
 }
 
 impl From<By> for text::By {

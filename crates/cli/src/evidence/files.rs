@@ -1,5 +1,6 @@
 //! Paths to pieces of evidence: files, folders, archives, standard input.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -177,40 +178,30 @@ impl Bytes {
         }
     }
 
-    /// The bytes that evidence counts, if they are few enough to keep.
-    fn text(&self) -> Option<Vec<u8>> {
+    /// The bytes that evidence counts, if there are at most `room`.
+    fn text(&self, room: usize) -> Option<Vec<u8>> {
         if let Bytes::Stamps { console, .. } = self {
-            return Some(console.clone());
+            return Some(console.clone()).filter(|text| text.len() <= room);
         }
         let mut text = Vec::new();
         let stream = self.unpacked(&Opener::default()).ok()?;
-        stream
-            .take(MAX_TEXT as u64 + 1)
-            .read_to_end(&mut text)
-            .ok()?;
-        (text.len() <= MAX_TEXT).then_some(text)
+        stream.take(room as u64 + 1).read_to_end(&mut text).ok()?;
+        (text.len() <= room).then_some(text)
     }
 }
 
-/// The raw evidence of all files, where it is not too much.
-pub(super) fn texts(opened: &[Opened], taken: &[Taken]) -> Texts {
+/// The raw evidence of all files, where it is not too much. What a source made
+/// of a file (the text on a pin) has another name, and no bytes of its own.
+pub(super) fn texts(opened: &[Opened], timeline: &Timeline) -> Texts {
     let pieces = opened.iter().flat_map(|o| &o.pieces);
-    let pieces: Vec<&Kept> = pieces.collect();
+    let pieces: HashMap<&str, &Kept> = pieces.map(|p| (p.name.as_str(), p)).collect();
     let mut texts = Texts::new();
     let mut room = MAX_TEXT;
-    for taken in taken {
-        let names = match taken.parts.as_slice() {
-            [] => std::slice::from_ref(&taken.name),
-            parts => parts,
-        };
-        for (name, file) in names.iter().zip(&taken.files) {
-            let piece = pieces.iter().find(|p| p.name == *name);
-            if let Some(text) = piece.and_then(|p| p.bytes.text())
-                && text.len() <= room
-            {
-                room -= text.len();
-                texts.insert(*file, text);
-            }
+    for id in timeline.file_ids() {
+        let piece = pieces.get(timeline.file(id).name.as_str());
+        if let Some(text) = piece.and_then(|p| p.bytes.text(room)) {
+            room -= text.len();
+            texts.insert(id, text);
         }
     }
     texts

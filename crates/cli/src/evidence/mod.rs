@@ -75,12 +75,15 @@ pub(crate) fn read(paths: &[PathBuf], how: &Evidence) -> Result<Recorded, Failur
             None => about_files(paths, &found.timeline),
         };
         return Ok(Recorded {
-            texts: files::texts(&found.opened, &found.taken),
+            texts: files::texts(&found.opened, &found.timeline),
             timeline: found.timeline,
             about,
         });
     }
-    let why: Vec<String> = found.taken.iter().map(why_not).collect();
+    let mut why: Vec<String> = found.taken.iter().take(3).map(why_not).collect();
+    if found.taken.len() > why.len() {
+        why.push(format!("and {} more", found.taken.len() - why.len()));
+    }
     let failure = Failure::new(Exit::NothingUsable, why.join("; "));
     Err(failure
         .hint("`bootlap inspect` says what was looked for in each file, and what is nearest"))

@@ -109,10 +109,11 @@ impl Guard {
         self.state.members.set(n);
         let fits = n <= self.limits.members;
         if !fits {
-            self.trouble(
-                "too-many-members",
-                "the archive has more than 10000 files, and only the first were read: unpack it and give those of the boot",
+            let most = self.limits.members;
+            let text = format!(
+                "the archive has more than {most} files, and only the first were read: unpack it and give those of the boot"
             );
+            self.trouble("too-many-members", &text);
         }
         fits
     }
@@ -128,10 +129,11 @@ impl Guard {
             self.damaged();
         }
         if bytes.len() as u64 > room {
-            self.trouble(
-                "archive-too-large",
-                "the archive's files are larger than 1 GiB together, and not all were read: unpack it and give those of the boot",
+            let most = self.limits.member_bytes >> 20;
+            let text = format!(
+                "the archive's files are larger than {most} MiB together, and not all were read: unpack it and give those of the boot"
             );
+            self.trouble("archive-too-large", &text);
             return None;
         }
         Some(bytes)

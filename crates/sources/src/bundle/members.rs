@@ -1,11 +1,11 @@
 //! Archives: tar and zip.
 
 use std::cell::Cell;
-use std::io::{self, BufRead, Cursor, Read};
+use std::io::{self, Cursor, Read};
 use std::rc::Rc;
 
 use super::guard::Guard;
-use super::{Kind, Member, split_head};
+use super::{Kind, Member};
 
 /// A zip's directory is at its end, so it is read whole.
 const MAX_ZIP: u64 = 1 << 30;
@@ -13,14 +13,31 @@ const MAX_ZIP: u64 = 1 << 30;
 /// What the headers between two members of a tar may take.
 const MAX_TAR_HEADERS: u64 = 1 << 20;
 
-/// Takes the files of a tar archive that is called `outer`.
-pub(super) fn tar(
-    guard: &Guard,
-    bytes: impl Read,
-    outer: &str,
-    depth: usize,
-    all: &mut Vec<Member>,
-) {
+/// An archive's format.
+#[derive(Clone, Copy)]
+pub(super) enum Archive {
+    Tar,
+    Zip,
+}
+
+impl Archive {
+    /// Takes the files of an archive that is called `outer`.
+    pub(super) fn take(
+        self,
+        guard: &Guard,
+        bytes: impl Read,
+        outer: &str,
+        depth: usize,
+        all: &mut Vec<Member>,
+    ) {
+        match self {
+            Archive::Tar => tar(guard, bytes, outer, depth, all),
+            Archive::Zip => zip(guard, bytes, outer, depth, all),
+        }
+    }
+}
+
+fn tar(guard: &Guard, bytes: impl Read, outer: &str, depth: usize, all: &mut Vec<Member>) {
     let room = Rc::new(Cell::new(MAX_TAR_HEADERS));
     let mut archive = tar::Archive::new(Headers {
         inner: bytes,
@@ -71,14 +88,7 @@ impl<R: Read> Read for Headers<R> {
     }
 }
 
-/// Takes the files of a zip archive that is called `outer`.
-pub(super) fn zip(
-    guard: &Guard,
-    bytes: impl Read,
-    outer: &str,
-    depth: usize,
-    all: &mut Vec<Member>,
-) {
+fn zip(guard: &Guard, bytes: impl Read, outer: &str, depth: usize, all: &mut Vec<Member>) {
     let mut packed = Vec::new();
     if bytes.take(MAX_ZIP).read_to_end(&mut packed).is_err() {
         guard.damaged();
@@ -132,7 +142,8 @@ fn unpacked(
     depth: usize,
     all: &mut Vec<Member>,
 ) -> bool {
-    if matches!(Kind::of(&bytes), Kind::Plain) {
+    let kind = Kind::of(&bytes);
+    if matches!(kind, Kind::Plain) {
         all.push(Member { name, bytes });
         return true;
     }
@@ -143,15 +154,11 @@ fn unpacked(
         );
         return true;
     }
-    let stream: Box<dyn BufRead> = Box::new(Cursor::new(bytes));
-    let Ok((head, stream)) = split_head(stream) else {
-        return true;
-    };
-    match Kind::of(&head) {
-        Kind::Tar => tar(guard, stream, &name, depth + 1, all),
-        Kind::Zip => zip(guard, stream, &name, depth + 1, all),
+    let stream = Cursor::new(bytes);
+    match kind {
+        Kind::Archive(archive) => archive.take(guard, stream, &name, depth + 1, all),
         Kind::Packed(how) => {
-            let mut stream = how.unpack(guard, stream);
+            let mut stream = how.unpack(guard, Box::new(stream));
             return match guard.read_member(&mut stream) {
                 Some(bytes) => unpacked(guard, bytes, name, depth + 1, all),
                 None => false,
