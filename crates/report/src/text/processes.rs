@@ -35,7 +35,8 @@ pub fn processes(timeline: &Timeline, limit: usize, prune: bool, style: &Style) 
         ("CPU", Align::Right),
         (&bar_head, Align::Left),
         ("process", Align::Flex),
-    ]);
+    ])
+    .without(&["when", "start, s", "lasted"]);
     let shown = most_important(&found.rows, limit, found.window.1);
     for process in shown.iter().map(|at| &found.rows[*at]) {
         table.row(vec![
@@ -131,7 +132,7 @@ fn most_important(rows: &[Process], limit: usize, until: i64) -> Vec<usize> {
 fn below(hidden: &Hidden, (shown, rows, all): (usize, usize, usize), page: &mut Page<'_>) {
     if shown < rows {
         let text = format!("{shown} of {rows} shown: those with most CPU time, and their parents");
-        page.line(Line::indented(MARGIN).with(&text, Ink::Faint));
+        page.wrapped(Line::indented(MARGIN), &text, Ink::Faint);
     }
     if hidden.total() == 0 {
         return;

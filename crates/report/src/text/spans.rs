@@ -101,7 +101,8 @@ fn longest(
         ("instr.", Align::Right),
         ("in", Align::Left),
         ("what", Align::Flex),
-    ]);
+    ])
+    .without(&["instr.", "in", "at, s"]);
     for (span, placed) in rows.into_iter().take(limit) {
         let time = placed.duration_ns().map_or("no end".to_owned(), duration);
         let insns = placed.end.and_then(|end| placed.start.insns_until(&end));
@@ -138,7 +139,8 @@ fn silences(timeline: &Timeline, limit: usize, page: &mut Page<'_>) {
         ("waiting", Align::Right),
         ("in", Align::Left),
         ("after the line", Align::Flex),
-    ]);
+    ])
+    .without(&["in", "waiting", "at, s"]);
     for gap in gaps.iter().take(limit) {
         table.row(vec![
             cell(&duration(length(gap)), Ink::Strong),
@@ -175,7 +177,8 @@ fn deltas(timeline: &Timeline, rows: &Rows<'_>, page: &mut Page<'_>) {
         ("at, s", Align::Right),
         ("since", Align::Right),
         ("console", Align::Flex),
-    ]);
+    ])
+    .without(&["at, s"]);
     for at in &chosen {
         let (ns, span) = lines[*at];
         // A long wait is what the reader looks for.
@@ -207,5 +210,5 @@ pub(super) fn left_out(all: usize, limit: usize, page: &mut Page<'_>) {
 
 fn left_out_text(all: usize, shown: usize, which: &str, page: &mut Page<'_>) {
     let text = format!("{shown} of {all} shown: {which}");
-    page.line(Line::indented(MARGIN).with(&text, Ink::Faint));
+    page.wrapped(Line::indented(MARGIN), &text, Ink::Faint);
 }

@@ -5,6 +5,7 @@
 
 mod boots;
 mod hostile;
+pub(crate) mod wide;
 
 use bootlap_advice::{Finding, Saving, SavingKind};
 use bootlap_analysis::{Cost, Delta, Effect, Gap, Moved, Phase, Trial, Verdict};
