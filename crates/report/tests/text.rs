@@ -2,7 +2,6 @@
 
 mod common;
 
-use bootlap_report::inspect::{Inspected, Verdict};
 use bootlap_report::text::{
     By, Entry, Rows, Style, before_after, catalogue, findings, inspected, notices, spans, summary,
     trials,
@@ -40,40 +39,13 @@ fn everything(boot: &Boot, style: &Style) -> Vec<String> {
         notices(report.timeline, style),
         before_after(&tuned().report(Some(boot)), style),
         before_after(&boot.report(Some(&tuned())), style),
-        inspected(&files(boot), report.timeline, style),
+        inspected(&common::files(boot), report.timeline, style),
         catalogue(&entries(boot), style),
     ];
     for by in BYS {
         texts.push(spans(report.timeline, by, &Rows::first(10), style));
     }
     texts
-}
-
-/// The boot's file, and one of each kind that nothing was read of.
-fn files(boot: &Boot) -> Vec<Inspected> {
-    let name = &boot.timeline.files[0].name;
-    let file = |verdict, parts: &[String]| Inspected {
-        path: name.clone(),
-        parts: parts.to_vec(),
-        files: boot.timeline.file_ids().collect(),
-        verdict,
-    };
-    let known = Verdict::Known {
-        source: "stamps",
-        title: "a console with a stamp for each byte, as bootlap's probe writes it",
-        percent: 100,
-    };
-    let unknown = Verdict::Unknown {
-        nearest: vec![("dmesg", 12, "lines that begin with a time in brackets")],
-        looked_for: vec!["dmesg", "journal", "strace", "stamps"],
-    };
-    let why = name.clone();
-    vec![
-        file(known, &[name.clone(), name.clone()]),
-        file(unknown, &[]),
-        file(Verdict::Unreadable { why }, &[]),
-        file(Verdict::Empty, &[]),
-    ]
 }
 
 fn entries(boot: &Boot) -> Vec<Entry> {
