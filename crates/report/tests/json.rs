@@ -2,8 +2,12 @@
 
 mod common;
 
-use bootlap_report::json::{advice, document, schemas, trials};
-use common::{hostile, stock, tuned};
+use bootlap_report::json::{
+    RecipeJson, RuleJson, advice, document, inspected, recipes, rules, schemas, table, trials,
+};
+use bootlap_report::text::{By, Rows};
+use common::wide::wide;
+use common::{Boot, hostile, stock, tuned};
 use expect_test::expect_file;
 use serde_json::Value;
 
@@ -17,37 +21,113 @@ fn the_schemas_are_checked_in() {
     }
 }
 
-fn schema() -> Value {
-    schemas()[0].1.clone()
+/// Reads `text`, which must follow the schema of `command`.
+fn checked(command: &str, text: &str) -> Value {
+    let value: Value = serde_json::from_str(text).unwrap();
+    let schemas = schemas();
+    let (_, schema) = schemas.iter().find(|(name, _)| *name == command).unwrap();
+    let schema = jsonschema::validator_for(schema).unwrap();
+    let errors: Vec<_> = schema.iter_errors(&value).map(|e| e.to_string()).collect();
+    assert_eq!(errors, Vec::<String>::new(), "{command}");
+    value
 }
 
 #[test]
 fn parts_printed_on_their_own_follow_their_schemas() {
-    let [_, _, (_, advise), (_, tried)] = schemas();
     let (old, new) = (stock(), tuned());
     let report = new.report(Some(&old));
     let trials = trials(&report.trials, "kiosk", "sim", "bootlap 0").unwrap();
-    for (schema, text) in [(advise, advice(&report).unwrap()), (tried, trials)] {
-        let value: Value = serde_json::from_str(&text).unwrap();
-        let schema = jsonschema::validator_for(&schema).unwrap();
-        let errors: Vec<_> = schema.iter_errors(&value).map(|e| e.to_string()).collect();
-        assert_eq!(errors, Vec::<String>::new());
+    checked("try", &trials);
+    checked("advise", &advice(&report).unwrap());
+    let recipe = RecipeJson {
+        recipe: "kernel-compression".to_owned(),
+        title: "Unpack the kernel faster".to_owned(),
+        risk: "the image is larger".to_owned(),
+        values: vec!["lz4".to_owned()],
+    };
+    checked("recipes", &recipes(&[recipe]).unwrap());
+    let rule = RuleJson {
+        rule: "uboot-bootdelay".to_owned(),
+        title: "U-Boot waits".to_owned(),
+    };
+    checked("rules", &rules(&[rule]).unwrap());
+    for boot in [stock(), hostile(), wide()] {
+        let files = common::files(&boot);
+        let list = checked("inspect", &inspected(&files, &boot.timeline).unwrap());
+        assert_eq!(list.as_array().unwrap().len(), files.len());
     }
 }
 
 #[test]
 fn reports_follow_the_schema() {
-    let schema = jsonschema::validator_for(&schema()).unwrap();
-    let (old, new, hostile) = (stock(), tuned(), hostile());
+    let (old, new, hostile, wide) = (stock(), tuned(), hostile(), wide());
     for report in [
         old.report(None),
         new.report(Some(&old)),
         hostile.report(Some(&old)),
+        wide.report(Some(&hostile)),
     ] {
-        let value: Value = serde_json::from_str(&document(&report).unwrap()).unwrap();
-        let errors: Vec<_> = schema.iter_errors(&value).map(|e| e.to_string()).collect();
-        assert_eq!(errors, Vec::<String>::new());
+        checked("report", &document(&report).unwrap());
     }
+}
+
+const BYS: [(&str, By); 8] = [
+    ("phases", By::Phases),
+    ("spans", By::Spans),
+    ("initcalls", By::Initcalls),
+    ("units", By::Units),
+    ("processes", By::Processes),
+    ("functions", By::Functions),
+    ("gaps", By::Gaps),
+    ("deltas", By::Deltas),
+];
+
+fn rows(boot: &Boot, by: By, limit: usize) -> Value {
+    let text = table(&boot.report(None), by, &Rows::first(limit)).unwrap();
+    checked("show", &text)
+}
+
+#[test]
+fn tables_follow_the_schema_and_have_the_rows_that_people_see() {
+    for boot in [stock(), hostile(), wide()] {
+        for (name, by) in BYS {
+            let all = rows(&boot, by, usize::MAX);
+            assert_eq!(all["by"], name);
+            let count = all["rows"].as_array().unwrap().len();
+            assert_eq!(all["all"], count, "{name}");
+            let first = rows(&boot, by, 2);
+            assert_eq!(first["all"], count, "{name}");
+            let listed = first["rows"].as_array().unwrap().len();
+            let is_limited = name != "phases";
+            assert_eq!(
+                listed,
+                if is_limited { count.min(2) } else { count },
+                "{name}"
+            );
+        }
+    }
+    let wide = wide();
+    let units = rows(&wide, By::Units, 4);
+    assert_eq!(units["rows"].as_array().unwrap().len(), 4);
+    assert_eq!(units["rows"][0]["own_ns"], 207_359_998_000_000_i64);
+    let functions = rows(&wide, By::Functions, 1);
+    assert_eq!(functions["rows"][0]["track"], "function");
+    let deltas = rows(&stock(), By::Deltas, usize::MAX);
+    assert_eq!(deltas["rows"][1]["evidence"]["line"], 2);
+    // The schema tells the tables apart.
+    let schemas = schemas();
+    let (_, schema) = schemas.iter().find(|(name, _)| *name == "show").unwrap();
+    let mut wrong = deltas;
+    wrong["by"] = "gaps".into();
+    assert!(!jsonschema::is_valid(schema, &wrong));
+    let matching = Rows {
+        matching: Some(&|text| text.contains("autoboot")),
+        ..Rows::first(9)
+    };
+    let text = table(&stock().report(None), By::Spans, &matching).unwrap();
+    let spans = checked("show", &text);
+    assert_eq!(spans["rows"][0]["name"], "autoboot wait");
+    assert_eq!(spans["all"], 1);
 }
 
 #[test]

@@ -3,8 +3,10 @@
 mod common;
 
 use bootlap_report::text::{
-    By, Rows, Style, before_after, findings, notices, spans, summary, trials,
+    By, Entry, Rows, Style, before_after, catalogue, findings, inspected, notices, spans, summary,
+    trials,
 };
+use common::wide::wide;
 use common::{Boot, hostile, stock, tuned};
 use expect_test::{ExpectFile, expect_file};
 use unicode_width::UnicodeWidthStr;
@@ -16,6 +18,17 @@ fn style(width: usize) -> Style {
     }
 }
 
+const BYS: [By; 8] = [
+    By::Phases,
+    By::Spans,
+    By::Initcalls,
+    By::Units,
+    By::Processes,
+    By::Functions,
+    By::Gaps,
+    By::Deltas,
+];
+
 /// Everything that can be printed of a boot.
 fn everything(boot: &Boot, style: &Style) -> Vec<String> {
     let report = boot.report(None);
@@ -26,20 +39,22 @@ fn everything(boot: &Boot, style: &Style) -> Vec<String> {
         notices(report.timeline, style),
         before_after(&tuned().report(Some(boot)), style),
         before_after(&boot.report(Some(&tuned())), style),
+        inspected(&common::files(boot), report.timeline, style),
+        catalogue(&entries(boot), style),
     ];
-    for by in [
-        By::Phases,
-        By::Spans,
-        By::Initcalls,
-        By::Units,
-        By::Processes,
-        By::Functions,
-        By::Gaps,
-        By::Deltas,
-    ] {
+    for by in BYS {
         texts.push(spans(report.timeline, by, &Rows::first(10), style));
     }
     texts
+}
+
+fn entries(boot: &Boot) -> Vec<Entry> {
+    let entry = |name: &str| Entry {
+        name: name.to_owned(),
+        title: "Unpack the kernel faster: with another compression, or with none".to_owned(),
+        notes: vec![name.to_owned(), "risk: the image is larger".to_owned()],
+    };
+    vec![entry("kernel-compression"), entry(&boot.about.target)]
 }
 
 fn check(text: &str, expected: &ExpectFile, width: usize) {
@@ -143,11 +158,11 @@ fn without_unicode_there_is_only_ascii_and_without_colour_no_escape() {
         unicode: false,
         ..style(80)
     };
-    let wide = style(80);
-    for boot in [stock(), hostile()] {
+    let page = style(80);
+    for boot in [stock(), hostile(), wide()] {
         for (ascii, unicode) in everything(&boot, &plain)
             .iter()
-            .zip(everything(&boot, &wide))
+            .zip(everything(&boot, &page))
         {
             assert!(ascii.is_ascii(), "{ascii}");
             assert!(!unicode.contains('\x1b'), "{unicode}");
@@ -158,15 +173,50 @@ fn without_unicode_there_is_only_ascii_and_without_colour_no_escape() {
 
 #[test]
 fn no_line_is_wider_than_the_page() {
-    for width in [0, 60, 61, 77, 100, 200, 500] {
-        for boot in [stock(), hostile()] {
-            for text in everything(&boot, &style(width)) {
+    for width in [0, 40, 41, 47, 60, 61, 77, 80, 100, 200, 500] {
+        for boot in [stock(), hostile(), wide()] {
+            let colored = Style {
+                color: true,
+                ..style(width)
+            };
+            let colored = everything(&boot, &colored);
+            for (text, colored) in everything(&boot, &style(width)).iter().zip(colored) {
                 for line in text.lines() {
-                    assert!(line.width() <= width.clamp(60, 200), "{width}: {line}");
+                    assert!(line.width() <= width.clamp(40, 200), "{width}: {line}");
                 }
+                // Colours change nothing else.
+                assert_eq!(*text, without_colors(&colored));
             }
         }
     }
+}
+
+fn without_colors(text: &str) -> String {
+    let colors = regex::Regex::new("\x1b\\[[0-9;]*m").unwrap();
+    colors.replace_all(text, "").into_owned()
+}
+
+#[test]
+fn a_narrow_page_has_what_matters() {
+    let boot = stock();
+    let report = boot.report(None);
+    check(
+        &summary(&report, &style(40)),
+        &expect_file!["snapshots/summary-40.txt"],
+        40,
+    );
+    let old = stock();
+    check(
+        &before_after(&tuned().report(Some(&old)), &style(40)),
+        &expect_file!["snapshots/before-after-40.txt"],
+        40,
+    );
+    let mut tables = String::new();
+    for by in BYS {
+        tables += &spans(&wide().timeline, by, &Rows::first(6), &style(40));
+        tables += "\n";
+    }
+    check(&tables, &expect_file!["snapshots/tables-40.txt"], 40);
 }
 
 #[test]
@@ -175,7 +225,8 @@ fn hostile_text_does_not_reach_the_terminal() {
         color: true,
         ..style(100)
     };
-    for text in everything(&hostile(), &colored) {
+    let texts = [hostile(), wide()].map(|boot| everything(&boot, &colored));
+    for text in texts.concat() {
         for c in text.chars() {
             let acts = (c.is_control() && c != '\n' && c != '\x1b')
                 || ('\u{200b}'..='\u{200f}').contains(&c)

@@ -75,7 +75,7 @@ fn boot(report: &Report<'_>) -> BootJson {
     }
 }
 
-fn phase(phase: &Phase) -> PhaseJson {
+pub(super) fn phase(phase: &Phase) -> PhaseJson {
     PhaseJson {
         name: id(&phase.name),
         title: phase.name.text().to_owned(),
@@ -95,7 +95,7 @@ fn part(part: &Part) -> PartJson {
     }
 }
 
-fn span(report: &Report<'_>, axis: &Axis, span: &Span) -> SpanJson {
+pub(super) fn span(report: &Report<'_>, axis: &Axis, span: &Span) -> SpanJson {
     let timeline = report.timeline;
     let placed = axis.span(span);
     let end = placed.and_then(|p| p.end);

@@ -6,12 +6,16 @@
 //! absent.
 
 mod boot;
+mod catalogue;
 mod inspect;
 mod model;
 mod outcome;
+mod table;
 
+pub use catalogue::{RecipeJson, RuleJson, recipes, rules};
 pub use inspect::{InspectedJson, inspected};
 pub use model::*;
+pub use table::*;
 
 use std::io::{self, Write};
 
@@ -89,9 +93,9 @@ fn write_line(document: &impl Serialize, out: &mut impl Write) -> Result<(), ser
     out.write_all(b"\n").map_err(serde_json::Error::io)
 }
 
-/// The JSON schemas of the documents, by name: `report`, `inspect`, `advise`, `try`.
-pub fn schemas() -> [(&'static str, serde_json::Value); 4] {
-    [
+/// The JSON schemas of the documents, each by the command that prints it.
+pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
+    vec![
         ("report", schema_of::<ReportJson>("bootlap report")),
         (
             "inspect",
@@ -99,6 +103,9 @@ pub fn schemas() -> [(&'static str, serde_json::Value); 4] {
         ),
         ("advise", schema_of::<AdviceJson>("bootlap advise")),
         ("try", schema_of::<TrialsJson>("bootlap try")),
+        ("show", schema_of::<TableJson>("bootlap show --by")),
+        ("recipes", schema_of::<Vec<RecipeJson>>("bootlap recipes")),
+        ("rules", schema_of::<Vec<RuleJson>>("bootlap rules")),
     ]
 }
 

@@ -1,6 +1,7 @@
 //! Two boots of one target: what the changes brought, phase by phase.
 
 use bootlap_analysis::{Comparison, Delta, PhaseName, compare};
+use unicode_width::UnicodeWidthStr;
 
 use super::bar;
 use super::line::Line;
@@ -46,7 +47,7 @@ pub fn before_after(report: &Report<'_>, style: &Style) -> String {
 }
 
 fn headline(report: &Report<'_>, before: &Report<'_>, page: &mut Page<'_>) {
-    let mut line = Line::indented(MARGIN).with(&report.about.target, Ink::Strong);
+    let mut line = page.subject(&report.about.target);
     match (before.about.ready_ns, report.about.ready_ns) {
         (Some(old), Some(new)) => {
             let (text, ink) = verdict(old, new);
@@ -96,10 +97,17 @@ fn phases(comparison: &Comparison, page: &mut Page<'_>) {
     let sides = |d: &Delta| (d.before_ns.unwrap_or(0), d.after_ns.unwrap_or(0));
     let longest = comparison.phases.iter().map(|d| sides(d).0.max(sides(d).1));
     let longest = longest.max().unwrap_or(0);
-    let names = comparison.phases.iter().map(|d| d.name.chars().count());
+    let names = comparison.phases.iter().map(|d| d.name.width());
     let name = MARGIN + names.max().unwrap_or(0).max("to ready".len());
-    // Two times, an arrow and a change stand behind the bar.
-    let bar = page.columns().saturating_sub(name + 2 + 9 + 3 + 9 + 1 + 10);
+    let all = comparison.phases.iter().chain([&comparison.total]);
+    let texts = all.flat_map(|d| [duration(sides(d).0), duration(sides(d).1)]);
+    let time = texts.map(|text| text.width()).max().unwrap_or(0).max(9);
+    // Two times, an arrow and a change stand behind the bar; where there is no
+    // room for all of them the first time goes.
+    let columns = page.columns().saturating_sub(name + 2);
+    let numbers = time + 3 + time + time + 2;
+    let both = columns >= numbers;
+    let bar = columns.saturating_sub(numbers);
     for delta in comparison.phases.iter().chain([&comparison.total]) {
         let (old, new) = sides(delta);
         let total = std::ptr::eq(delta, &comparison.total);
@@ -112,7 +120,15 @@ fn phases(comparison: &Comparison, page: &mut Page<'_>) {
             stacked(delta, longest, bar)
         };
         line.append(drawn.fit(bar));
-        numbers(&mut line, old, new, change_ink(delta, &comparison.total));
+        if both {
+            let old = Line::default().with(&duration(old), Ink::Plain);
+            line.append(old.right_aligned(time).with(" → ", Ink::Faint));
+        }
+        let now = Line::default().with(&duration(new), Ink::Strong);
+        line.append(now.right_aligned(time));
+        let ink = change_ink(delta, &comparison.total);
+        let by = change(new.saturating_sub(old));
+        line.append(Line::default().with(&by, ink).right_aligned(time + 2));
         page.line(line);
     }
 }
@@ -125,22 +141,6 @@ fn change_ink(delta: &Delta, total: &Delta) -> Ink {
         1.. => Ink::Bad,
         _ => Ink::Good,
     }
-}
-
-fn numbers(line: &mut Line, old: i64, new: i64, ink: Ink) {
-    line.append(
-        Line::default()
-            .with(&duration(old), Ink::Plain)
-            .right_aligned(9),
-    );
-    line.push(" → ", Ink::Faint);
-    line.append(
-        Line::default()
-            .with(&duration(new), Ink::Strong)
-            .right_aligned(9),
-    );
-    let delta = change(new.saturating_sub(old));
-    line.append(Line::default().with(&delta, ink).right_aligned(11));
 }
 
 fn stacked(delta: &Delta, longest: i64, columns: usize) -> Line {
@@ -191,7 +191,8 @@ fn places(title: &str, deltas: &[&Delta], ink: Ink, page: &mut Page<'_>) {
         ("where", Align::Flex),
         ("before", Align::Right),
         ("after", Align::Right),
-    ]);
+    ])
+    .without(&["before", "after"]);
     let side = |ns: Option<i64>| cell(&ns.map_or("–".to_owned(), duration), Ink::Faint);
     for delta in deltas.iter().take(SHOWN) {
         table.row(vec![
@@ -212,6 +213,6 @@ fn places(title: &str, deltas: &[&Delta], ink: Ink, page: &mut Page<'_>) {
             deltas.len() - SHOWN,
             change(rest)
         );
-        page.line(Line::indented(MARGIN).with(&text, Ink::Faint));
+        page.wrapped(Line::indented(MARGIN), &text, Ink::Faint);
     }
 }

@@ -10,9 +10,6 @@ use super::style::{Ink, Style};
 use super::table::{Align, Table, cell};
 use crate::format::{count, duration};
 
-/// Below this width there is no room for the average.
-const ROOM_FOR_AVERAGE: usize = 74;
-
 /// The functions that took most time, at most `limit` of them: the columns of
 /// `kd` for KFI logs, for all evidence that has calls of functions. Below each
 /// function is the one that took most of its time when called from there.
@@ -25,9 +22,17 @@ pub fn functions(timeline: &Timeline, limit: usize, style: &Style) -> String {
         );
     }
     let mut page = Page::new(style);
-    let mut table = Table::new(&columns(&page));
+    let mut table = Table::new(&[
+        ("function", Align::Flex),
+        ("calls", Align::Right),
+        ("time", Align::Right),
+        ("average", Align::Right),
+        ("local", Align::Right),
+        ("sleep", Align::Right),
+    ])
+    .without(&["average", "calls", "sleep", "local"]);
     for stats in all.iter().take(limit) {
-        function(stats, &all, &page, &mut table);
+        function(stats, &all, &mut table);
         callee(stats, &mut table);
     }
     table.render(&mut page);
@@ -36,24 +41,7 @@ pub fn functions(timeline: &Timeline, limit: usize, style: &Style) -> String {
     page.finish()
 }
 
-fn columns(page: &Page<'_>) -> Vec<(&'static str, Align)> {
-    let mut columns = vec![
-        ("function", Align::Flex),
-        ("calls", Align::Right),
-        ("time", Align::Right),
-        ("average", Align::Right),
-        ("local", Align::Right),
-        ("sleep", Align::Right),
-    ];
-    columns.retain(|(name, _)| *name != "average" || has_average(page));
-    columns
-}
-
-fn has_average(page: &Page<'_>) -> bool {
-    page.columns() >= ROOM_FOR_AVERAGE
-}
-
-fn function(stats: &CallStats, all: &[CallStats], page: &Page<'_>, table: &mut Table) {
+fn function(stats: &CallStats, all: &[CallStats], table: &mut Table) {
     let mut name = cell(&stats.name, Ink::Plain);
     // Its calls may be known twice: from a trace and from the kernel's log.
     let twice = |other: &CallStats| other.name == stats.name && other.kind != stats.kind;
@@ -71,22 +59,20 @@ fn function(stats: &CallStats, all: &[CallStats], page: &Page<'_>, table: &mut T
         0 => cell("–", Ink::Faint),
         ns => cell(&duration(ns), Ink::Warn),
     };
-    let mut row = vec![
-        name,
-        cell(&count(stats.count), Ink::Plain),
-        cell(&known(stats.time_ns), Ink::Strong),
-    ];
-    if has_average(page) {
-        let average = stats.average_ns.map_or("–".to_owned(), duration);
-        row.push(cell(&average, Ink::Plain));
-    }
+    let average = stats.average_ns.map_or("–".to_owned(), duration);
     let local = if stats.count > stats.endless {
         duration(stats.local_ns)
     } else {
         "–".to_owned()
     };
-    row.extend([cell(&local, Ink::Plain), sleep]);
-    table.row(row);
+    table.row(vec![
+        name,
+        cell(&count(stats.count), Ink::Plain),
+        cell(&known(stats.time_ns), Ink::Strong),
+        cell(&average, Ink::Plain),
+        cell(&local, Ink::Plain),
+        sleep,
+    ]);
 }
 
 /// The callee that took most, a row of its own: names are long.
@@ -176,14 +162,14 @@ mod tests {
 
     #[test]
     fn it_fits() {
-        for width in [60, 70, 80, 120] {
+        for (width, average) in [(40, false), (60, false), (80, true), (120, true)] {
             let style = Style {
                 width,
                 ..Style::default()
             };
             let text = functions(&timeline(), 50, &style);
             assert!(text.lines().all(|l| l.chars().count() <= width), "{text}");
-            assert_eq!(text.contains("average"), width >= ROOM_FOR_AVERAGE);
+            assert_eq!(text.contains("average"), average, "{text}");
         }
         assert!(functions(&Timeline::default(), 5, &Style::default()).starts_with("  No calls"));
     }

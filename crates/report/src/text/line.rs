@@ -47,9 +47,9 @@ impl Line {
         self.with(&" ".repeat(missing), Ink::Plain)
     }
 
-    /// Fills with spaces on the left.
-    pub(super) fn right_aligned(mut self, columns: usize) -> Self {
-        self.cut(columns);
+    /// Fills with spaces on the left; what is wider stays so, as a number that
+    /// is cut is another number.
+    pub(super) fn right_aligned(self, columns: usize) -> Self {
         let mut line = Line::indented(columns.saturating_sub(self.width()));
         line.append(self);
         line

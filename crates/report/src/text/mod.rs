@@ -6,6 +6,7 @@
 
 mod bar;
 mod before_after;
+mod catalogue;
 mod costs;
 mod findings;
 mod functions;
@@ -24,6 +25,7 @@ mod trials;
 mod units;
 
 pub use before_after::before_after;
+pub use catalogue::{Entry, catalogue};
 pub use findings::findings;
 pub use functions::functions;
 pub use inspect::inspected;

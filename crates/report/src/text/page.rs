@@ -8,6 +8,9 @@ use super::style::{Ink, Style};
 /// The margin on the left.
 pub(super) const MARGIN: usize = 2;
 
+/// Below this width two things rarely go beside each other.
+const NARROW: usize = 60;
+
 /// A text under construction.
 pub(super) struct Page<'a> {
     pub(super) style: &'a Style,
@@ -33,9 +36,17 @@ impl<'a> Page<'a> {
         line.render(self.style, &mut self.text);
     }
 
-    /// Adds a line with something at its right edge; the left part gives way.
+    /// Adds a line with something at its right edge; the left part gives way,
+    /// or where that would leave little of it, the right one goes below it.
     pub(super) fn line_with_right(&mut self, left: Line, right: Line) {
-        let space = self.columns().saturating_sub(right.width() + 2);
+        let columns = self.columns();
+        let space = columns.saturating_sub(right.width() + 2);
+        let little = space < columns / 2 || columns < NARROW;
+        if left.width() > space && little {
+            self.line(left);
+            self.line(right.right_aligned(columns));
+            return;
+        }
         let mut line = left.fit(space);
         line.push("  ", Ink::Plain);
         line.append(right);
@@ -49,10 +60,20 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// The first words of a page: what it is about. A long name gives way to
+    /// what is said of it.
+    pub(super) fn subject(&self, name: &str) -> Line {
+        let mut name = Line::default().with(name, Ink::Strong);
+        name.cut(self.columns() / 2);
+        let mut line = Line::indented(MARGIN);
+        line.append(name);
+        line
+    }
+
     /// Begins a section.
     pub(super) fn heading(&mut self, title: &str) {
         self.blank();
-        self.line(Line::indented(MARGIN).with(title, Ink::Strong));
+        self.wrapped(Line::indented(MARGIN), title, Ink::Strong);
     }
 
     /// Adds text, wrapped at words; `first` stands before its first line and

@@ -10,9 +10,11 @@ use super::style::Ink;
 use crate::Report;
 use crate::format::{duration, share};
 
-/// Columns of a time, and of a share of the whole.
+/// Columns of a time (at least), and of a share of the whole.
 const TIME: usize = 10;
 const SHARE: usize = 8;
+/// A narrower page has no shares: bars say more.
+const ROOM_FOR_SHARES: usize = 50;
 /// Parts shorter than this share of the boot are left out, as 1 in …
 const SMALLEST_PART: i64 = 500;
 
@@ -77,6 +79,9 @@ struct Scale {
     whole: i64,
     name: usize,
     bar: usize,
+    time: usize,
+    /// Whether there is room for shares.
+    shares: bool,
 }
 
 impl Scale {
@@ -91,12 +96,18 @@ impl Scale {
         });
         // Names get three eighths of the page at most, the bars get the rest.
         let name = MARGIN + names.max().unwrap_or(0).min(columns * 3 / 8);
-        let bar = columns.saturating_sub(name + 2 + TIME + SHARE);
+        // What is longest has the longest text, or nearly so.
+        let time = TIME.max(1 + duration(whole).width());
+        let shares = columns >= ROOM_FOR_SHARES;
+        let share = if shares { SHARE } else { 0 };
+        let bar = columns.saturating_sub(name + 2 + time + share);
         Self {
             origin,
             whole,
             name,
             bar,
+            time,
+            shares,
         }
     }
 
@@ -112,17 +123,12 @@ impl Scale {
             Ink::Part(_) => Ink::Faint,
             _ => Ink::Plain,
         };
-        line.append(
-            Line::default()
-                .with(&duration(ns), number)
-                .right_aligned(TIME),
-        );
-        let share = share(ns, self.whole);
-        line.append(
-            Line::default()
-                .with(&share, Ink::Faint)
-                .right_aligned(SHARE),
-        );
+        let time = Line::default().with(&duration(ns), number);
+        line.append(time.right_aligned(self.time));
+        if self.shares {
+            let share = Line::default().with(&share(ns, self.whole), Ink::Faint);
+            line.append(share.right_aligned(SHARE));
+        }
         line
     }
 }

@@ -9,6 +9,7 @@ use super::page::{MARGIN, Page, nothing};
 use super::style::{Ink, Style};
 use super::table::{Align, Table, cell};
 use crate::format::{duration, moment};
+use crate::select::busiest;
 
 /// Columns of a bar on the narrowest page; wider ones give it a share.
 const BAR: usize = 10;
@@ -35,8 +36,9 @@ pub fn processes(timeline: &Timeline, limit: usize, prune: bool, style: &Style) 
         ("CPU", Align::Right),
         (&bar_head, Align::Left),
         ("process", Align::Flex),
-    ]);
-    let shown = most_important(&found.rows, limit, found.window.1);
+    ])
+    .without(&["when", "start, s", "lasted"]);
+    let shown = busiest(&found.rows, limit, found.window.1);
     for process in shown.iter().map(|at| &found.rows[*at]) {
         table.row(vec![
             cell(&moment(process.start_ns), Ink::Plain),
@@ -100,38 +102,11 @@ fn name(process: &Process) -> Line {
     line
 }
 
-/// The rows to show: those that used most CPU time, then those that lasted
-/// longest, as many as fit together with their parents.
-fn most_important(rows: &[Process], limit: usize, until: i64) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    let weight = |at: &usize| {
-        let process = &rows[*at];
-        let lasted = process.lasted_ns(until).unwrap_or(0);
-        std::cmp::Reverse((process.cpu_ns.unwrap_or(0), lasted))
-    };
-    order.sort_by_key(weight);
-    let mut shown = vec![false; rows.len()];
-    let mut left = limit;
-    for at in order {
-        let above = |at: &usize| rows[*at].parent;
-        let new = std::iter::successors(Some(at), above).take_while(|at| !shown[*at]);
-        let new: Vec<usize> = new.take(left + 1).collect();
-        if new.len() <= left {
-            left -= new.len();
-            new.iter().for_each(|at| shown[*at] = true);
-        }
-        if left == 0 {
-            break;
-        }
-    }
-    (0..rows.len()).filter(|at| shown[*at]).collect()
-}
-
 /// What the table does not show.
 fn below(hidden: &Hidden, (shown, rows, all): (usize, usize, usize), page: &mut Page<'_>) {
     if shown < rows {
         let text = format!("{shown} of {rows} shown: those with most CPU time, and their parents");
-        page.line(Line::indented(MARGIN).with(&text, Ink::Faint));
+        page.wrapped(Line::indented(MARGIN), &text, Ink::Faint);
     }
     if hidden.total() == 0 {
         return;

@@ -1,7 +1,7 @@
 //! The tables behind `bootlap show --by …`.
 
-use bootlap_analysis::{gaps, phases};
-use bootlap_model::{Axis, Span, Timeline, TrackKind};
+use bootlap_analysis::phases;
+use bootlap_model::{Span, Timeline, TrackKind};
 
 use super::gaps::length;
 use super::line::Line;
@@ -9,6 +9,7 @@ use super::page::{MARGIN, Page};
 use super::style::{Ink, Style};
 use super::table::{Align, Table, cell};
 use crate::format::{change, duration, moment, percent, short_count};
+use crate::select;
 
 /// What a table lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +52,7 @@ impl Rows<'_> {
         }
     }
 
-    fn takes(&self, text: &str) -> bool {
+    pub(crate) fn takes(&self, text: &str) -> bool {
         self.matching.is_none_or(|is| is(text))
     }
 }
@@ -81,28 +82,20 @@ pub fn spans(timeline: &Timeline, by: By, rows: &Rows<'_>, style: &Style) -> Str
 
 fn longest(
     timeline: &Timeline,
-    wanted_rows: &Rows<'_>,
+    rows: &Rows<'_>,
     page: &mut Page<'_>,
     wanted: impl Fn(TrackKind) -> bool,
 ) {
-    let axis = Axis::of(timeline);
-    let spans = timeline
-        .spans
-        .iter()
-        .filter(|s| wanted(timeline.kind_of(s)) && wanted_rows.takes(timeline.text(s.name)));
-    let limit = wanted_rows.limit;
-    let mut rows: Vec<_> = spans.filter_map(|s| Some((s, axis.span(s)?))).collect();
-    // What never ended comes first: it may be the longest of all.
-    rows.sort_by_key(|(_, placed)| std::cmp::Reverse(placed.duration_ns().unwrap_or(i64::MAX)));
-    let all = rows.len();
+    let found = select::longest(timeline, rows, wanted);
     let mut table = Table::new(&[
         ("time", Align::Right),
         ("at, s", Align::Right),
         ("instr.", Align::Right),
         ("in", Align::Left),
         ("what", Align::Flex),
-    ]);
-    for (span, placed) in rows.into_iter().take(limit) {
+    ])
+    .without(&["instr.", "in", "at, s"]);
+    for (span, placed) in &found.rows {
         let time = placed.duration_ns().map_or("no end".to_owned(), duration);
         let insns = placed.end.and_then(|end| placed.start.insns_until(&end));
         table.row(vec![
@@ -113,10 +106,10 @@ fn longest(
             what(timeline, span),
         ]);
     }
-    if all > 0 {
+    if found.all > 0 {
         table.render(page);
     }
-    left_out(all, limit, page);
+    left_out(found.all, rows.limit, page);
 }
 
 /// A span's name and arguments.
@@ -130,16 +123,16 @@ fn what(timeline: &Timeline, span: &Span) -> Line {
 }
 
 fn silences(timeline: &Timeline, limit: usize, page: &mut Page<'_>) {
-    // Below a millisecond a silence is the time that printing takes.
-    let gaps = gaps(timeline, 1_000_000);
+    let found = select::silences(timeline, limit);
     let mut table = Table::new(&[
         ("time", Align::Right),
         ("at, s", Align::Right),
         ("waiting", Align::Right),
         ("in", Align::Left),
         ("after the line", Align::Flex),
-    ]);
-    for gap in gaps.iter().take(limit) {
+    ])
+    .without(&["in", "waiting", "at, s"]);
+    for gap in &found.rows {
         table.row(vec![
             cell(&duration(length(gap)), Ink::Strong),
             cell(&moment(gap.start.ns), Ink::Plain),
@@ -148,54 +141,40 @@ fn silences(timeline: &Timeline, limit: usize, page: &mut Page<'_>) {
             cell(gap.before.trim(), Ink::Plain),
         ]);
     }
-    if !gaps.is_empty() {
+    if found.all > 0 {
         table.render(page);
     }
-    left_out(gaps.len(), limit, page);
+    left_out(found.all, limit, page);
 }
 
 /// Console lines; if not all fit, those after the longest silences.
 fn deltas(timeline: &Timeline, rows: &Rows<'_>, page: &mut Page<'_>) {
-    let axis = Axis::of(timeline);
-    let lines = timeline.spans_of(TrackKind::Console);
-    let lines = lines.filter(|s| rows.takes(timeline.text(s.name)));
-    let mut lines: Vec<_> = lines
-        .filter_map(|s| Some((axis.span(s)?.start.ns, s)))
-        .collect();
-    lines.sort_by_key(|(ns, _)| *ns);
-    let since = |at: usize| match at {
-        0 => 0,
-        _ => lines[at].0.saturating_sub(lines[at - 1].0),
-    };
-    let mut chosen: Vec<_> = (0..lines.len()).collect();
-    chosen.sort_by_key(|at| std::cmp::Reverse(since(*at)));
-    chosen.truncate(rows.limit);
-    chosen.sort_unstable();
+    let found = select::console(timeline, rows);
     let mut table = Table::new(&[
         ("at, s", Align::Right),
         ("since", Align::Right),
         ("console", Align::Flex),
-    ]);
-    for at in &chosen {
-        let (ns, span) = lines[*at];
+    ])
+    .without(&["at, s"]);
+    for line in &found.rows {
         // A long wait is what the reader looks for.
-        let ink = if since(*at) >= 100_000_000 {
+        let ink = if line.since_ns >= 100_000_000 {
             Ink::Warn
         } else {
             Ink::Faint
         };
         table.row(vec![
-            cell(&moment(ns), Ink::Plain),
-            cell(&change(since(*at)), ink),
-            cell(timeline.text(span.name).trim_end(), Ink::Plain),
+            cell(&moment(line.at_ns), Ink::Plain),
+            cell(&change(line.since_ns), ink),
+            cell(timeline.text(line.span.name).trim_end(), Ink::Plain),
         ]);
     }
-    if !lines.is_empty() {
+    if found.all > 0 {
         table.render(page);
     }
-    if lines.len() > chosen.len() {
+    if found.all > found.rows.len() {
         let text = "those after the longest silences";
-        left_out_text(lines.len(), chosen.len(), text, page);
+        left_out_text(found.all, found.rows.len(), text, page);
     }
 }
 
@@ -207,5 +186,5 @@ pub(super) fn left_out(all: usize, limit: usize, page: &mut Page<'_>) {
 
 fn left_out_text(all: usize, shown: usize, which: &str, page: &mut Page<'_>) {
     let text = format!("{shown} of {all} shown: {which}");
-    page.line(Line::indented(MARGIN).with(&text, Ink::Faint));
+    page.wrapped(Line::indented(MARGIN), &text, Ink::Faint);
 }

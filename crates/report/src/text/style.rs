@@ -5,7 +5,7 @@ use bootlap_analysis::phase::PhaseName;
 /// What the place that shows the text can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Columns; what is outside 60 to 200 is treated as the nearest of them.
+    /// Columns; what is outside 40 to 200 is treated as the nearest of them.
     pub width: usize,
     /// Whether ANSI colours are understood.
     pub color: bool,
@@ -25,7 +25,7 @@ impl Default for Style {
 
 impl Style {
     /// The narrowest and the widest page that is laid out.
-    const WIDTHS: (usize, usize) = (60, 200);
+    const WIDTHS: (usize, usize) = (40, 200);
 
     /// The columns to lay out for.
     pub(super) fn columns(&self) -> usize {

@@ -28,7 +28,7 @@ fn headline(report: &Report<'_>, page: &mut Page<'_>) {
     } else {
         &about.target
     };
-    let mut line = Line::indented(MARGIN).with(name, Ink::Strong);
+    let mut line = page.subject(name);
     match about.ready_ns {
         Some(ns) => {
             line.push(" is ready after ", Ink::Plain);

@@ -1,4 +1,5 @@
-//! Tables whose columns fit their content, and one of which gives way.
+//! Tables whose columns fit their content. One of them gives way where the page
+//! is narrow; where that is not enough, others go.
 
 use super::line::Line;
 use super::page::{MARGIN, Page};
@@ -6,6 +7,9 @@ use super::style::Ink;
 
 /// Spaces between columns.
 const GUTTER: usize = 2;
+
+/// With less than this, names cannot be told apart.
+const FLEX_LEAST: usize = 14;
 
 /// How a column is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +24,7 @@ pub(super) enum Align {
 pub(super) struct Table {
     columns: Vec<(String, Align)>,
     rows: Vec<Vec<Line>>,
+    dispensable: &'static [&'static str],
 }
 
 impl Table {
@@ -30,7 +35,15 @@ impl Table {
         Self {
             columns: columns.collect(),
             rows: Vec::new(),
+            dispensable: &[],
         }
+    }
+
+    /// The columns that go where there is no room for them, the first one
+    /// first.
+    pub(super) fn without(mut self, names: &'static [&'static str]) -> Self {
+        self.dispensable = names;
+        self
     }
 
     /// Adds a row; missing cells are empty.
@@ -39,7 +52,13 @@ impl Table {
     }
 
     /// Writes the heading and the rows.
-    pub(super) fn render(self, page: &mut Page<'_>) {
+    pub(super) fn render(mut self, page: &mut Page<'_>) {
+        for name in self.dispensable {
+            if self.fits(page.columns()) {
+                break;
+            }
+            self.remove(name);
+        }
         let widths = self.widths(page.columns());
         let heads = self.columns.iter().map(|(name, _)| cell(name, Ink::Faint));
         page.line(self.layout(heads.collect(), &widths));
@@ -62,14 +81,44 @@ impl Table {
         line
     }
 
-    /// Each column as wide as its widest cell; the flexible one gets the rest.
-    fn widths(&self, columns: usize) -> Vec<usize> {
+    fn remove(&mut self, name: &str) {
+        let Some(at) = self.columns.iter().position(|(n, _)| n.trim_end() == name) else {
+            return;
+        };
+        self.columns.remove(at);
+        for row in self.rows.iter_mut().filter(|row| row.len() > at) {
+            row.remove(at);
+        }
+    }
+
+    /// Whether the flexible column gets what it needs.
+    fn fits(&self, columns: usize) -> bool {
+        let natural = self.natural_widths();
+        let needed = natural.iter().zip(&self.columns).map(|(width, column)| {
+            let flexible = column.1 == Align::Flex;
+            if flexible {
+                (*width).min(FLEX_LEAST)
+            } else {
+                *width
+            }
+        });
+        let gutters = GUTTER * (natural.len() - 1);
+        MARGIN + needed.sum::<usize>() + gutters <= columns
+    }
+
+    /// What the widest cell of each column takes up.
+    fn natural_widths(&self) -> Vec<usize> {
         let natural = |at: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(at));
             let head = cell(&self.columns[at].0, Ink::Plain).width();
             cells.map(Line::width).max().unwrap_or(0).max(head)
         };
-        let mut widths: Vec<_> = (0..self.columns.len()).map(natural).collect();
+        (0..self.columns.len()).map(natural).collect()
+    }
+
+    /// Each column as wide as its widest cell; the flexible one gets the rest.
+    fn widths(&self, columns: usize) -> Vec<usize> {
+        let mut widths = self.natural_widths();
         if let Some(flex) = self.columns.iter().position(|(_, a)| *a == Align::Flex) {
             let others: usize = widths.iter().sum::<usize>() - widths[flex];
             let gutters = GUTTER * (widths.len() - 1);

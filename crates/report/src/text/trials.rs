@@ -36,7 +36,7 @@ fn table(trials: &[Trial], columns: usize) -> Table {
         heads.push(("95 % interval", Align::Right));
     }
     heads.push(("verdict", Align::Left));
-    let mut table = Table::new(&heads);
+    let mut table = Table::new(&heads).without(&["before", "after"]);
     for trial in trials {
         let (verdict, ink) = verdict(trial.effect.verdict);
         let mut cells = vec![

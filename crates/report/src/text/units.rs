@@ -36,7 +36,8 @@ fn blame(units: &[UnitStart], limit: usize, page: &mut Page<'_>) {
         ("at, s", Align::Right),
         ("idle before", Align::Right),
         ("unit", Align::Flex),
-    ]);
+    ])
+    .without(&["idle before", "at, s"]);
     for unit in units.iter().take(limit) {
         let time = match (unit.open, unit.own_ns) {
             (true, _) => "not active".to_owned(),
@@ -55,7 +56,7 @@ fn blame(units: &[UnitStart], limit: usize, page: &mut Page<'_>) {
     table.render(page);
     if units.len() > limit {
         let text = format!("{limit} of {} shown: the longest", units.len());
-        page.line(Line::indented(MARGIN).with(&text, Ink::Faint));
+        page.wrapped(Line::indented(MARGIN), &text, Ink::Faint);
     }
 }
 
@@ -103,7 +104,8 @@ fn waited_for(path: &CriticalPath, page: &mut Page<'_>) {
         ("idle before", Align::Right),
         ("time", Align::Right),
         ("unit", Align::Flex),
-    ]);
+    ])
+    .without(&["at, s", "idle before"]);
     let mut through: Vec<&Step> = Vec::new();
     for (at, step) in path.steps.iter().enumerate() {
         let last = at + 1 == path.steps.len();

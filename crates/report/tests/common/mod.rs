@@ -5,10 +5,12 @@
 
 mod boots;
 mod hostile;
+pub(crate) mod wide;
 
 use bootlap_advice::{Finding, Saving, SavingKind};
 use bootlap_analysis::{Cost, Delta, Effect, Gap, Moved, Phase, Trial, Verdict};
 use bootlap_model::Timeline;
+use bootlap_report::inspect::{self, Inspected};
 use bootlap_report::{About, Report, Texts};
 
 pub(crate) use boots::{stock, tuned};
@@ -41,6 +43,33 @@ impl Boot {
             before: before.map(|before| Box::new(before.report(None))),
         }
     }
+}
+
+/// The boot's file, and one of each kind that nothing was read of.
+pub(crate) fn files(boot: &Boot) -> Vec<Inspected> {
+    let name = &boot.timeline.files[0].name;
+    let file = |verdict, parts: &[String]| Inspected {
+        path: name.clone(),
+        parts: parts.to_vec(),
+        files: boot.timeline.file_ids().collect(),
+        verdict,
+    };
+    let known = inspect::Verdict::Known {
+        source: "stamps",
+        title: "a console with a stamp for each byte, as bootlap's probe writes it",
+        percent: 100,
+    };
+    let unknown = inspect::Verdict::Unknown {
+        nearest: vec![("dmesg", 12, "lines that begin with a time in brackets")],
+        looked_for: vec!["dmesg", "journal", "strace", "stamps"],
+    };
+    let why = name.clone();
+    vec![
+        file(known, &[name.clone(), name.clone()]),
+        file(unknown, &[]),
+        file(inspect::Verdict::Unreadable { why }, &[]),
+        file(inspect::Verdict::Empty, &[]),
+    ]
 }
 
 pub(crate) const MS: i64 = 1_000_000;

@@ -24,7 +24,7 @@
 
 use std::cell::Cell;
 
-use bootlap_model::{Evidence, Severity, Timeline};
+use bootlap_model::{Evidence, Severity};
 
 use crate::Sniff;
 use crate::steps;
@@ -74,7 +74,7 @@ pub(super) fn sniff(head: &[u8]) -> Sniff {
 /// Finds reports in lines, whatever is between them. Each [`Self::line`] may
 /// be any line of a console.
 #[derive(Default)]
-pub(crate) struct Report {
+pub(super) struct Report {
     /// What is known to be of this boot.
     records: Records,
     /// The report that is being read.
@@ -102,7 +102,7 @@ enum Within {
 
 impl Report {
     /// Takes a line without its line end; whether it is of a report.
-    pub(crate) fn line(&mut self, text: &str, at: Evidence) -> bool {
+    fn line(&mut self, text: &str, at: Evidence) -> bool {
         let line = text.trim();
         if line.starts_with(HEADER) {
             self.end_report();
@@ -192,14 +192,8 @@ impl Report {
     }
 
     /// Whether a record was found so far.
-    pub(crate) fn found(&self) -> bool {
+    fn found(&self) -> bool {
         !self.records.0.is_empty() || !self.current.0.is_empty()
-    }
-
-    /// There are no more lines: writes down what was found.
-    pub(crate) fn finish(&mut self, timeline: &mut Timeline) {
-        self.end_report();
-        std::mem::take(&mut self.records).write(timeline);
     }
 }
 
@@ -222,7 +216,8 @@ impl Reader for Report {
                 "there is no bootstage report in this file: run `bootstage report` at U-Boot's prompt, or set CONFIG_BOOTSTAGE_REPORT",
             );
         }
-        Report::finish(self, sheet.timeline);
+        self.end_report();
+        std::mem::take(&mut self.records).write(sheet.timeline);
         for at in std::mem::take(&mut self.dropped) {
             sheet.skip(at, OTHER_BOOT);
         }

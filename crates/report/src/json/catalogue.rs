@@ -1,0 +1,43 @@
+//! `recipes --json` and `rules --json`: lists with an entry for each.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A recipe.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct RecipeJson {
+    /// Its name, as typed.
+    pub recipe: String,
+    /// What it does, in one line.
+    pub title: String,
+    /// What may be lost by it.
+    pub risk: String,
+    /// The values that it takes, if any; the first is the default. Only the
+    /// empty text: any value.
+    pub values: Vec<String>,
+}
+
+/// A rule behind the advice.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct RuleJson {
+    /// Its name.
+    pub rule: String,
+    /// What it looks for, in one line.
+    pub title: String,
+}
+
+/// What `recipes --json` prints.
+///
+/// # Errors
+/// None for any recipes.
+pub fn recipes(all: &[RecipeJson]) -> Result<String, serde_json::Error> {
+    super::line(&all)
+}
+
+/// What `rules --json` prints.
+///
+/// # Errors
+/// None for any rules.
+pub fn rules(all: &[RuleJson]) -> Result<String, serde_json::Error> {
+    super::line(&all)
+}

@@ -1,0 +1,46 @@
+//! `bootlap recipes` and `bootlap rules`: names and what stands behind them.
+
+use super::line::Line;
+use super::page::{MARGIN, Page};
+use super::style::{Ink, Style};
+
+/// One entry of a catalogue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// As it is typed.
+    pub name: String,
+    /// What it is, in one line.
+    pub title: String,
+    /// What else there is to say, a line each.
+    pub notes: Vec<String>,
+}
+
+/// Columns of a name, if the page is wide enough to have them beside the
+/// titles.
+const NAME: usize = 24;
+const WIDE: usize = 60;
+
+/// The entries, in their order.
+pub fn catalogue(entries: &[Entry], style: &Style) -> String {
+    let mut page = Page::new(style);
+    for entry in entries {
+        let name = Line::indented(MARGIN).with(&entry.name, Ink::Command);
+        let beside = page.columns() >= WIDE && name.width() <= MARGIN + NAME;
+        let indent = match page.columns() {
+            ..WIDE => MARGIN + 2,
+            _ => MARGIN + NAME + 1,
+        };
+        let first = match beside {
+            true => name.fit(indent),
+            false => {
+                page.line(name);
+                Line::indented(indent)
+            }
+        };
+        page.wrapped(first, &entry.title, Ink::Plain);
+        for note in &entry.notes {
+            page.wrapped(Line::indented(indent), note, Ink::Faint);
+        }
+    }
+    page.finish()
+}

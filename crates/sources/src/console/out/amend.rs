@@ -1,0 +1,141 @@
+//! What is changed of the events of a read when later lines, or all of them,
+//! are known: counts of instructions, clocks and errors, or that they belong to
+//! another boot.
+
+use bootlap_model::{ClockId, SpanEnd, Stamp};
+
+use super::{Moment, Out};
+
+/// An event of the kernel's clock that could carry the instruction count of
+/// its line, if that was sent at once. Known only when all lines were read.
+pub(super) struct Counted {
+    place: Place,
+    /// From the line's time on the kernel's clock to its first byte.
+    delay_ns: i64,
+    insns: u64,
+}
+
+pub(super) enum Place {
+    Start(usize),
+    End(usize),
+    Mark(usize),
+}
+
+/// A line that was sent within this time after it was logged was sent at
+/// once: its instruction count is that of the moment it was logged.
+const AT_ONCE_NS: i64 = 50_000;
+
+/// A clock that ran uneven by less than this is as good as even.
+const MUCH_NS: i64 = 1_000_000;
+
+impl Out<'_> {
+    /// Remembers that what a span began with was counted when the line of
+    /// `moment` had been sent.
+    pub(crate) fn count_start(&mut self, span: usize, moment: &Moment) {
+        self.count(Place::Start(span), moment, moment.last);
+    }
+
+    /// Remembers that a span ended before the line of `moment` was sent.
+    pub(crate) fn count_end(&mut self, span: usize, moment: &Moment) {
+        self.count(Place::End(span), moment, moment.first);
+    }
+
+    pub(super) fn count(&mut self, place: Place, moment: &Moment, at: Option<Stamp>) {
+        if let (Some(first), Some(insns)) = (moment.first, at.and_then(|a| a.insns)) {
+            let delay_ns = first.ns.saturating_sub(moment.ns);
+            self.counted.push(Counted {
+                place,
+                delay_ns,
+                insns,
+            });
+        }
+    }
+
+    /// Puts instruction counts on the events of lines that were sent at once,
+    /// `offset_ns` being what lies between the two clocks.
+    pub(crate) fn apply_counts(&mut self, offset_ns: i64) {
+        for counted in std::mem::take(&mut self.kept.counted) {
+            if counted.delay_ns.saturating_sub(offset_ns) > AT_ONCE_NS {
+                continue;
+            }
+            let insns = Some(counted.insns);
+            match counted.place {
+                Place::Start(i) => self.timeline.spans[i].start.insns = insns,
+                Place::Mark(i) => self.timeline.marks[i].at.insns = insns,
+                Place::End(i) => {
+                    if let SpanEnd::At(end) = &mut self.timeline.spans[i].end {
+                        end.insns = insns;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Moves all that is on the kernel's clock so far to another clock: it
+    /// turned out to be one. Says which.
+    pub(crate) fn split_printk_clock(&mut self) -> ClockId {
+        let new = self.printk_clock();
+        let simulated = self.timeline.clock(new).simulated;
+        let (kind, file) = (self.printk_kind, self.file);
+        let old = self.timeline.add_clock(kind, simulated, file);
+        let Self { timeline, kept } = self;
+        let from = &kept.from;
+        let spans = timeline.spans[from.span..].iter_mut();
+        let marks = timeline.marks[from.mark..].iter_mut();
+        let anchors = timeline.anchors[from.anchor..].iter_mut();
+        let edges = timeline.edges[from.edge..].iter_mut();
+        let clocks = spans.map(|s| &mut s.clock);
+        let clocks = clocks.chain(marks.map(|m| &mut m.clock));
+        let clocks = clocks.chain(anchors.map(|a| &mut a.clock));
+        let clocks = clocks.chain(edges.flat_map(|e| [&mut e.from, &mut e.to]));
+        clocks.filter(|c| **c == new).for_each(|c| *c = old);
+        kept.counted.clear();
+        old
+    }
+
+    /// Widens the error of what happened before `until_ns` of the kernel's
+    /// clock to what `apart` says of it, if that is much.
+    pub(crate) fn widen(&mut self, until_ns: i64, apart: impl Fn(i64) -> i64) {
+        let Some(printk) = self.kept.printk else {
+            return;
+        };
+        let widen = |stamp: &mut Stamp| {
+            let apart = apart(stamp.ns);
+            if stamp.ns < until_ns && apart > MUCH_NS {
+                stamp.err_ns = stamp.err_ns.max(u32::try_from(apart).unwrap_or(u32::MAX));
+            }
+        };
+        for span in &mut self.timeline.spans[self.kept.from.span..] {
+            if span.clock != printk {
+                continue;
+            }
+            widen(&mut span.start);
+            if let SpanEnd::At(end) = &mut span.end {
+                widen(end);
+            }
+        }
+        for mark in &mut self.timeline.marks[self.kept.from.mark..] {
+            if mark.clock == printk {
+                widen(&mut mark.at);
+            }
+        }
+        for anchor in &mut self.timeline.anchors[self.kept.from.anchor..] {
+            if anchor.clock == printk {
+                widen(&mut anchor.at);
+            }
+        }
+    }
+
+    /// Takes back all events (of which there are no links): they turned out
+    /// to be of an earlier boot.
+    pub(crate) fn discard(&mut self) {
+        let Self { timeline, kept } = self;
+        timeline.spans.truncate(kept.from.span);
+        timeline.marks.truncate(kept.from.mark);
+        timeline.anchors.truncate(kept.from.anchor);
+        timeline.edges.truncate(kept.from.edge);
+        kept.counted.clear();
+        kept.passed.clear();
+        kept.kernel_lines = 0;
+    }
+}
