@@ -13,6 +13,8 @@ mod outcome;
 pub use inspect::{InspectedJson, inspected};
 pub use model::*;
 
+pub(crate) use boot::id;
+
 use std::io::{self, Write};
 
 use bootlap_analysis::Trial;
