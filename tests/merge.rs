@@ -175,6 +175,24 @@ fn the_text_beside_an_event_is_that_of_its_own_file() {
 }
 
 #[test]
+fn the_text_beside_a_stamped_byte_is_the_console() {
+    let dir = scratch("merge-stamped");
+    let report = json(
+        bootlap(&dir)
+            .args(["show", "--json"])
+            .arg(boot("console.stamps.gz")),
+    );
+    let spans = report["spans"].as_array().unwrap();
+    let kernel = spans.iter().filter(|s| s["track"] == "console");
+    let mut whole_lines = 0;
+    for span in kernel {
+        let said = span["evidence"]["text"].as_str().unwrap();
+        whole_lines += usize::from(said == span["name"].as_str().unwrap());
+    }
+    assert!(whole_lines > 100, "{whole_lines}");
+}
+
+#[test]
 fn options_that_a_table_would_not_heed_are_refused() {
     let dir = scratch("merge-options");
     let dmesg = boot("dmesg.txt.gz");

@@ -89,12 +89,13 @@ impl Process {
 /// The processes of a timeline; with `prune`, less those that bootchart would
 /// not show. Spans that nothing relates to the axis are left out.
 pub fn processes(timeline: &Timeline, prune: bool) -> Processes {
-    let mut nodes = nodes(timeline);
+    let axis = Axis::of(timeline);
+    let mut nodes = nodes(timeline, &axis);
     let parents = parents(timeline, &nodes);
     for (at, parent) in parents.into_iter().enumerate() {
         nodes[at].process.parent = parent;
     }
-    let window = window(timeline, &nodes);
+    let window = window(timeline, &axis, &nodes);
     let all = nodes.len();
     let processes = nodes.into_iter().map(|node| node.process).collect();
     let mut tree = prune::Tree::new(processes);
@@ -117,8 +118,7 @@ struct Node {
     process: Process,
 }
 
-fn nodes(timeline: &Timeline) -> Vec<Node> {
-    let axis = Axis::of(timeline);
+fn nodes(timeline: &Timeline, axis: &Axis) -> Vec<Node> {
     let spans = timeline.span_ids().zip(&timeline.spans);
     let processes = spans.filter(|(_, s)| timeline.kind_of(s) == TrackKind::Process);
     let nodes = processes.filter_map(|(id, span)| {
@@ -210,8 +210,7 @@ fn without_cycles(parents: &mut [Option<usize>]) {
 
 /// From the first start to the last moment known of: an end, or a mark of the
 /// same evidence that says when its recording ended.
-fn window(timeline: &Timeline, nodes: &[Node]) -> (i64, i64) {
-    let axis = Axis::of(timeline);
+fn window(timeline: &Timeline, axis: &Axis, nodes: &[Node]) -> (i64, i64) {
     let starts = nodes.iter().map(|node| node.process.start_ns);
     let clocks: HashSet<_> = nodes.iter().map(|n| timeline.span(n.span).clock).collect();
     let marks = timeline.marks.iter().filter(|m| clocks.contains(&m.clock));

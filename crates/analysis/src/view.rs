@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::cmp::Reverse;
 
-use bootlap_model::{Axis, ClockKind, MarkKind, Milestone, SpanEnd, Stamp, Timeline, TrackKind};
+use bootlap_model::{Axis, ClockKind, Milestone, Span, Stamp, Timeline, TrackKind};
 
 /// A timeline together with its axis. Events that nothing relates to the axis
 /// are left out: their time is not known.
@@ -58,9 +58,7 @@ impl<'t> View<'t> {
 
     /// The first mark of a milestone that the axis reaches.
     pub(crate) fn milestone(&self, milestone: Milestone) -> Option<Stamp> {
-        let kind = MarkKind::Milestone(milestone);
-        let mut marks = self.timeline.marks.iter().filter(|m| m.kind == kind);
-        marks.find_map(|m| self.axis.mark(m))
+        self.axis.milestone(self.timeline, milestone)
     }
 
     /// All spans, in order of start, the longer first among equals. An end
@@ -92,15 +90,20 @@ impl<'t> View<'t> {
 
     /// The value of a span's argument, as text.
     pub(crate) fn arg(&self, seen: &Seen, key: &str) -> Option<&'t str> {
-        let span = self.timeline.spans.get(seen.index)?;
-        self.timeline.arg(span, key)
+        self.timeline.arg(self.span(seen), key)
+    }
+
+    fn span(&self, seen: &Seen) -> &'t Span {
+        &self.timeline.spans[seen.index]
     }
 
     /// What people read as the name of a span.
     pub(crate) fn name(&self, seen: &Seen) -> String {
         let name = seen.name;
         match (seen.kind, self.arg(seen, "image"), self.arg(seen, "module")) {
-            (TrackKind::Initcall, ..) if self.is_probe(seen) => format!("probe of {name}"),
+            (TrackKind::Initcall, ..) if is_probe(self.timeline, self.span(seen)) => {
+                format!("probe of {name}")
+            }
             (TrackKind::Initcall, _, Some(module)) => format!("initcall {name} [{module}]"),
             (TrackKind::Initcall, ..) => format!("initcall {name}"),
             (TrackKind::Bootloader, Some(image), _) if name == "hash check" => {
@@ -108,16 +111,6 @@ impl<'t> View<'t> {
             }
             _ => name.to_owned(),
         }
-    }
-
-    /// Whether a span is a device's probe, which runs within an initcall. Its
-    /// lane says so, but a lane's label cannot be asked for by span: so by its
-    /// facts. An initcall begins with a line that has only its caller, a probe
-    /// is one line that begins with its time.
-    fn is_probe(&self, seen: &Seen) -> bool {
-        let span = self.timeline.spans.get(seen.index);
-        let first = span.and_then(|s| s.args.first());
-        first.is_some_and(|(key, _)| self.timeline.text(*key) == "usecs")
     }
 
     /// The counted moments of the reference clock. Counts on another clock
@@ -128,14 +121,8 @@ impl<'t> View<'t> {
         let on_axis = |clock| Some(clock) == reference;
         let marks = self.timeline.marks.iter().filter(|m| on_axis(m.clock));
         let spans = self.timeline.spans.iter().filter(|s| on_axis(s.clock));
-        let ends = spans.flat_map(|s| {
-            let end = match s.end {
-                SpanEnd::At(end) => Some(end),
-                SpanEnd::OpenAtCut | SpanEnd::Unknown => None,
-            };
-            [Some(s.start), end]
-        });
-        let stamps = marks.map(|m| m.at).chain(ends.flatten());
+        let ends = spans.flat_map(|s| std::iter::once(s.start).chain(s.end.known()));
+        let stamps = marks.map(|m| m.at).chain(ends);
         stamps.filter_map(|s| Some((s.ns, s.insns?))).collect()
     }
 
@@ -162,6 +149,12 @@ impl<'t> View<'t> {
             of_last.max_by_key(|s| s.ns)?,
         ))
     }
+}
+
+/// Whether a span is a device's probe, which runs within an initcall and is
+/// named after the device: its lane says so.
+pub(crate) fn is_probe(timeline: &Timeline, span: &Span) -> bool {
+    timeline.text(timeline.track_of(span).name) == "device probes"
 }
 
 /// How long from `start` to `end`, ns; never negative.

@@ -1,6 +1,6 @@
 //! One reference clock for all events, found along the best-known edges.
 
-use crate::{ClockEdge, ClockId, ClockKind, How, Mark, Span, SpanEnd, Stamp, Timeline};
+use crate::{ClockEdge, ClockId, ClockKind, How, Mark, MarkKind, Milestone, Span, Stamp, Timeline};
 
 /// A view of a timeline on one reference clock.
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ impl Axis {
         let spans = timeline.spans.iter().map(|s| s.clock);
         let marks = timeline.marks.iter().map(|m| m.clock);
         for clock in spans.chain(marks) {
-            events[usize::from(clock.0)] += 1;
+            events[clock.index()] += 1;
         }
         let mut best: Option<((bool, usize), Self)> = None;
         let mut clocks: Vec<ClockId> = timeline.clock_ids().collect();
@@ -93,19 +93,14 @@ impl Axis {
         for clock in clocks {
             // What one clock reaches all of its group reach, so the best of
             // each group speaks for it.
-            if best
-                .as_ref()
-                .is_some_and(|(_, axis)| axis.how(clock).is_some())
-            {
+            let is_spoken_for = |(_, axis): &(_, Self)| axis.way(clock).is_some();
+            if best.as_ref().is_some_and(is_spoken_for) {
                 continue;
             }
             let axis = Self::on(timeline, Some(clock));
-            let ways = axis.ways.iter().zip(&timeline.clocks).zip(&events);
-            let reached = ways.filter(|((way, _), _)| way.is_some());
-            let (kinds, counts): (Vec<ClockKind>, Vec<usize>) =
-                reached.map(|((_, c), n)| (c.kind, *n)).unzip();
-            let placed = kinds.iter().any(|k| *k != ClockKind::Relative);
-            let count = counts.iter().sum();
+            let group = || timeline.clock_ids().filter(|c| axis.way(*c).is_some());
+            let count: usize = group().map(|c| events[c.index()]).sum();
+            let placed = group().any(|c| timeline.clock(c).kind != ClockKind::Relative);
             let reached = (placed && count > 0, count);
             if best.as_ref().is_none_or(|(most, _)| reached > *most) {
                 best = Some((reached, axis));
@@ -118,7 +113,7 @@ impl Axis {
     pub fn on(timeline: &Timeline, reference: Option<ClockId>) -> Self {
         let mut ways: Vec<Option<Way>> = vec![None; timeline.clocks.len()];
         if let Some(r) = reference {
-            ways[usize::from(r.0)] = Some(Way {
+            ways[r.index()] = Some(Way {
                 steps: Vec::new(),
                 err_ns: 0,
                 how: How::Measured,
@@ -169,21 +164,24 @@ impl Axis {
         self.at(mark.clock, mark.at)
     }
 
+    /// The first mark of a milestone that the axis reaches.
+    pub fn milestone(&self, timeline: &Timeline, milestone: Milestone) -> Option<Stamp> {
+        let kind = MarkKind::Milestone(milestone);
+        let mut marks = timeline.marks.iter().filter(|m| m.kind == kind);
+        marks.find_map(|m| self.mark(m))
+    }
+
     /// A span on the axis.
     pub fn span(&self, span: &Span) -> Option<Placed> {
-        let end = match span.end {
-            SpanEnd::At(end) => self.at(span.clock, end),
-            SpanEnd::OpenAtCut | SpanEnd::Unknown => None,
-        };
         Some(Placed {
             start: self.at(span.clock, span.start)?,
-            end,
+            end: span.end.known().and_then(|end| self.at(span.clock, end)),
             how: self.how(span.clock)?,
         })
     }
 
     fn way(&self, clock: ClockId) -> Option<&Way> {
-        self.ways.get(usize::from(clock.0))?.as_ref()
+        self.ways.get(clock.index())?.as_ref()
     }
 }
 
@@ -195,7 +193,7 @@ fn relax(
     edge: &ClockEdge,
     step: Step,
 ) -> bool {
-    let (from, to) = (usize::from(from.0), usize::from(to.0));
+    let (from, to) = (from.index(), to.index());
     let Some(Some(next)) = ways.get(to) else {
         return false;
     };
@@ -282,7 +280,7 @@ mod tests {
         let mark = |clock| Mark {
             clock,
             at,
-            kind: crate::MarkKind::Named,
+            kind: MarkKind::Named,
             name,
             evidence,
         };

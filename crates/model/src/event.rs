@@ -12,6 +12,13 @@ pub struct TrackId(pub(crate) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SpanId(pub(crate) u32);
 
+impl SpanId {
+    /// Its place in [`crate::Timeline::spans`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// What a lane of the timeline shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -79,6 +86,16 @@ pub enum SpanEnd {
     OpenAtCut,
     /// Nobody knows; never invented.
     Unknown,
+}
+
+impl SpanEnd {
+    /// When it ended, if that is known.
+    pub fn known(self) -> Option<Stamp> {
+        match self {
+            SpanEnd::At(end) => Some(end),
+            SpanEnd::OpenAtCut | SpanEnd::Unknown => None,
+        }
+    }
 }
 
 /// Something that lasted.

@@ -57,12 +57,12 @@ impl Timeline {
 
     /// The file behind `id`.
     pub fn file(&self, id: FileId) -> &EvidenceFile {
-        &self.files[usize::from(id.0)]
+        &self.files[id.index()]
     }
 
     /// The usage count of `id`, for its source to fill in.
     pub fn usage_mut(&mut self, id: FileId) -> &mut Usage {
-        &mut self.files[usize::from(id.0)].usage
+        &mut self.files[id.index()].usage
     }
 
     /// Adds a clock that the times of `file` are on.
@@ -88,7 +88,7 @@ impl Timeline {
 
     /// The clock behind `id`.
     pub fn clock(&self, id: ClockId) -> &Clock {
-        &self.clocks[usize::from(id.0)]
+        &self.clocks[id.index()]
     }
 
     /// The track of this kind and name, new or known.
@@ -112,7 +112,7 @@ impl Timeline {
 
     /// What kind of lane `span` is on.
     pub fn kind_of(&self, span: &Span) -> TrackKind {
-        self.tracks[span.track.0 as usize].kind
+        self.track_of(span).kind
     }
 
     /// The text of a symbol.
@@ -129,12 +129,12 @@ impl Timeline {
 
     /// The span behind `id`.
     pub fn span(&self, id: SpanId) -> &Span {
-        &self.spans[id.0 as usize]
+        &self.spans[id.index()]
     }
 
     /// The span behind `id`, for what is learnt of it later.
     pub fn span_mut(&mut self, id: SpanId) -> &mut Span {
-        &mut self.spans[id.0 as usize]
+        &mut self.spans[id.index()]
     }
 
     /// The handles of [`Self::spans`], in their order.

@@ -19,9 +19,11 @@
 //! `bootstat_summary` has ms.
 
 use std::collections::BTreeMap;
+use std::io::{self, BufRead};
 
 use bootlap_model::{ClockId, ClockKind, Evidence, Milestone, Severity, Stamp, Timeline};
 
+use crate::parts::{self, Parts, base};
 use crate::text::{self, Line, Reader, Sheet, Skip};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
 
@@ -63,7 +65,7 @@ impl Source for Bootstat {
     }
 
     fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        part(input, "", out, &mut Events::default(), true)
+        parts::read_one(input, &INFO, out, Events::default())
     }
 
     fn reads_together(&self) -> bool {
@@ -71,48 +73,14 @@ impl Source for Bootstat {
     }
 
     fn is_part(&self, name: &str, head: &[u8]) -> bool {
-        let file = name.rsplit('/').next().unwrap_or_default();
+        let file = base(name);
         let of_numbers = |b: &u8| matches!(b, b'0'..=b'9' | b'.' | b' ' | b'\n' | b'\r');
         (file.starts_with("uptime-") || file.starts_with("disk-")) && head.iter().all(of_numbers)
     }
 
     fn read_parts(&self, parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
-        let mut events = Events::default();
-        let count = parts.len();
-        for (i, input) in parts.into_iter().enumerate() {
-            let label = input.label;
-            let name = label.rsplit('/').next().unwrap_or_default();
-            let kinds = ["uptime-", "disk-"];
-            let event = kinds.iter().find_map(|k| name.strip_prefix(k));
-            part(
-                input,
-                event.unwrap_or(name),
-                out,
-                &mut events,
-                i + 1 == count,
-            )?;
-        }
-        Ok(())
+        parts::read_all(parts, &INFO, out, Events::default())
     }
-}
-
-fn part(
-    input: Input<'_>,
-    event: &str,
-    out: &mut Timeline,
-    events: &mut Events,
-    last: bool,
-) -> Result<(), SourceError> {
-    let mut sheet = Sheet::new(out, input.label, INFO.name);
-    let mut reader = Rows { event, events };
-    text::lines(input.bytes, sheet.file, |line, cut| {
-        sheet.take(line, cut, &mut reader);
-    })?;
-    if last {
-        events.write(&mut sheet);
-    }
-    sheet.finish();
-    Ok(())
 }
 
 /// What was read of one boot. The first line of an event's disk belongs to
@@ -173,8 +141,21 @@ impl Reader for Rows<'_> {
     }
 }
 
-impl Events {
-    fn write(&mut self, sheet: &mut Sheet<'_>) {
+impl Parts for Events {
+    fn part(
+        &mut self,
+        name: &str,
+        bytes: &mut dyn BufRead,
+        sheet: &mut Sheet<'_>,
+    ) -> io::Result<()> {
+        let kinds = ["uptime-", "disk-"];
+        let event = kinds.iter().find_map(|k| name.strip_prefix(k));
+        let event = event.unwrap_or(name);
+        let events = self;
+        sheet.read(bytes, &mut Rows { event, events })
+    }
+
+    fn finish(&mut self, sheet: &mut Sheet<'_>) {
         let clock = sheet.clock(ClockKind::Boottime);
         let mut moments: Vec<(i64, String, Evidence)> = Vec::new();
         for (event, rows) in &self.uptimes {
@@ -207,7 +188,9 @@ impl Events {
         self.idle(clock, sheet);
         self.sectors(clock, sheet);
     }
+}
 
+impl Events {
     /// How busy the CPUs were. `/proc/uptime` does not tell how many there
     /// are, so the idle time is kept as it is.
     fn idle(&self, clock: ClockId, sheet: &mut Sheet<'_>) {

@@ -8,7 +8,7 @@
 //! ```
 
 /// The nanoseconds of a second.
-const SECOND_NS: i64 = 1_000_000_000;
+pub(crate) const SECOND_NS: i64 = 1_000_000_000;
 
 const MONTHS: [&[u8]; 12] = [
     b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",
@@ -33,7 +33,7 @@ impl Wall {
     pub(crate) fn parse(text: &[u8]) -> Option<Self> {
         match text.first()? {
             b'0'..=b'9' => iso(text).or_else(|| time_of_day(text)),
-            b'A'..=b'Z' => ctime(text).or_else(|| syslog(text)),
+            b'A'..=b'Z' => ctime(text).or_else(|| syslog(text, 1970)),
             _ => None,
         }
     }
@@ -85,11 +85,11 @@ pub(crate) fn ctime(text: &[u8]) -> Option<Wall> {
     })
 }
 
-/// `Nov 21 13:05:59`, as of 1970.
-pub(crate) fn syslog(text: &[u8]) -> Option<Wall> {
+/// `Nov 21 13:05:59`, as of `year`.
+pub(crate) fn syslog(text: &[u8], year: i64) -> Option<Wall> {
     let (month, day, len) = month_and_day(text)?;
     let time = time_of_day(text.get(len..)?)?;
-    let wall = time.on(days(1970, month, day)?)?;
+    let wall = time.on(days(year, month, day)?)?;
     Some(Wall {
         len: len + time.len,
         ..wall
@@ -130,8 +130,8 @@ pub(crate) fn time_of_day(text: &[u8]) -> Option<Wall> {
 }
 
 impl Wall {
-    /// The same time on a day.
-    fn on(self, days: i64) -> Option<Self> {
+    /// The same time on a day, counted from 1970-01-01.
+    pub(crate) fn on(self, days: i64) -> Option<Self> {
         let midnight = days.checked_mul(86_400)?.checked_mul(SECOND_NS)?;
         Some(Self {
             ns: self.ns.checked_add(midnight)?,
@@ -154,8 +154,9 @@ pub(crate) fn month_and_day(text: &[u8]) -> Option<(i64, i64, usize)> {
     (rest.get(end) == Some(&b' ')).then_some((month as i64, day, 3 + end + 1))
 }
 
-/// `Z`, `+01:00`, `+0100` or `+01`: s east of UTC, and the length.
-fn zone(text: &[u8]) -> (i64, usize) {
+/// `Z`, `+01:00`, `+0100` or `+01`: s east of UTC, and the length; 0 for both
+/// if there is none.
+pub(crate) fn zone(text: &[u8]) -> (i64, usize) {
     let sign = match text.first() {
         Some(b'Z') => return (0, 1),
         Some(b'+') => 1,
@@ -173,7 +174,7 @@ fn zone(text: &[u8]) -> (i64, usize) {
 }
 
 /// The value of up to 9 digits; `None` if there is none, or something else.
-fn number(digits: &[u8]) -> Option<i64> {
+pub(crate) fn number(digits: &[u8]) -> Option<i64> {
     let all = !digits.is_empty() && digits.len() <= 9 && digits.iter().all(u8::is_ascii_digit);
     let push = |n: i64, d: &u8| n * 10 + i64::from(d - b'0');
     all.then(|| digits.iter().fold(0, push))

@@ -14,17 +14,18 @@
 //! `LoaderTimeInitUSec=8346411`.
 //!
 //! Only the name tells which of them a file is; the loader's other variables
-//! beside them (`LoaderInfo`, `LoaderEntrySelected`) tell no times. The counter is not reset by
-//! some warm reboots: the firmware then seems to take as long as the machine
-//! was up before.
+//! beside them (`LoaderInfo`, `LoaderEntrySelected`) tell no times. The
+//! counter is not reset by some warm reboots: the firmware then seems to take
+//! as long as the machine was up before.
 
-use std::io::Read;
+use std::io::{self, BufRead, Read};
 
 use bootlap_model::{
     ClockKind, Evidence, Milestone, Severity, SpanEnd, Stamp, Timeline, TrackKind,
 };
 
 use crate::binary::{self, Order};
+use crate::parts::{self, Parts, base};
 use crate::text::{self, Line, Reader, Sheet, Skip};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
 
@@ -70,7 +71,7 @@ impl Source for Efi {
     }
 
     fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        part(input, About::Unknown, out, &mut Times::default(), true)
+        parts::read_one(input, &INFO, out, Times::default())
     }
 
     fn reads_together(&self) -> bool {
@@ -78,62 +79,12 @@ impl Source for Efi {
     }
 
     fn is_part(&self, name: &str, _head: &[u8]) -> bool {
-        About::of(name.rsplit('/').next().unwrap_or_default()) != About::Unknown
+        About::of(base(name)) != About::Unknown
     }
 
     fn read_parts(&self, parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
-        let mut times = Times::default();
-        let count = parts.len();
-        for (i, input) in parts.into_iter().enumerate() {
-            let about = About::of(input.label);
-            part(input, about, out, &mut times, i + 1 == count)?;
-        }
-        Ok(())
+        parts::read_all(parts, &INFO, out, Times::default())
     }
-}
-
-fn part(
-    input: Input<'_>,
-    about: About,
-    out: &mut Timeline,
-    times: &mut Times,
-    last: bool,
-) -> Result<(), SourceError> {
-    let mut sheet = Sheet::new(out, input.label, INFO.name);
-    let head = binary::head(input.bytes, MAX_VARIABLE + 1)?;
-    // `LoaderConfigTimeout` is a number, too.
-    let other = about == About::Other;
-    let which = match about {
-        About::Time(which) => Some(which),
-        About::Other | About::Unknown => None,
-    };
-    if let (Some(us), false) = (variable(&head), other) {
-        let at = whole_of(&sheet, &head);
-        sheet.count_lines(1);
-        if let Err(skip) = times.add(which, us, at) {
-            sheet.skip(at, skip);
-        }
-    } else if is_text_variable(&head) || (is_attributes(&head) && other) {
-        sheet.count_lines(1);
-        times.others.get_or_insert(whole_of(&sheet, &head));
-    } else {
-        let mut reader = Dump {
-            times,
-            which,
-            bytes: Vec::new(),
-            at: None,
-        };
-        let mut whole = head.chain(&mut *input.bytes);
-        text::lines(&mut whole, sheet.file, |line, cut| {
-            sheet.take(line, cut, &mut reader);
-        })?;
-        reader.finish(&mut sheet);
-    }
-    if last {
-        times.write(&mut sheet);
-    }
-    sheet.finish();
-    Ok(())
 }
 
 /// What the name of a part says.
@@ -224,8 +175,45 @@ impl Times {
         let found = self.known.iter().find(|(w, ..)| *w == which);
         found.map(|(_, ns, at)| (Stamp::new(*ns, UNIT_NS as u32), *at))
     }
+}
 
-    fn write(&self, sheet: &mut Sheet<'_>) {
+impl Parts for Times {
+    fn part(
+        &mut self,
+        name: &str,
+        bytes: &mut dyn BufRead,
+        sheet: &mut Sheet<'_>,
+    ) -> io::Result<()> {
+        let head = binary::head(bytes, MAX_VARIABLE + 1)?;
+        let about = About::of(name);
+        // `LoaderConfigTimeout` is a number, too.
+        let other = about == About::Other;
+        let which = match about {
+            About::Time(which) => Some(which),
+            About::Other | About::Unknown => None,
+        };
+        if let (Some(us), false) = (variable(&head), other) {
+            let at = whole_of(sheet, &head);
+            sheet.count_lines(1);
+            if let Err(skip) = self.add(which, us, at) {
+                sheet.skip(at, skip);
+            }
+        } else if is_text_variable(&head) || (is_attributes(&head) && other) {
+            sheet.count_lines(1);
+            self.others.get_or_insert(whole_of(sheet, &head));
+        } else {
+            let mut reader = Dump {
+                times: self,
+                which,
+                bytes: Vec::new(),
+                at: None,
+            };
+            sheet.read(&mut head.chain(bytes), &mut reader)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, sheet: &mut Sheet<'_>) {
         if self.known.is_empty() {
             if let Some(at) = self.others {
                 sheet.notice(

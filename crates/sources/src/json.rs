@@ -11,6 +11,8 @@
 //! counting brackets, so depth costs nothing. Text that ends in the middle of
 //! a record gives the fields that it has.
 
+use crate::quoted;
+
 /// What was met, in order.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Item<'a> {
@@ -68,11 +70,11 @@ impl Json {
                 b'"' => {
                     let mut text = std::mem::take(&mut self.text);
                     text.clear();
-                    let len = unescape(behind, &mut text);
+                    let len = quoted::unescape(behind, &mut text);
                     clean &= self.inside;
                     self.string(&text, each);
                     self.text = text;
-                    &behind[len..]
+                    &behind[len.unwrap_or(behind.len())..]
                 }
                 _ => {
                     let ends = |b: &u8| b" \t\r,:{}[]\"".contains(b);
@@ -156,61 +158,6 @@ impl Json {
             }
         }
     }
-}
-
-/// Appends the string that `text` begins with, up to its closing quote; says
-/// how long it was, quote included.
-fn unescape(text: &[u8], out: &mut Vec<u8>) -> usize {
-    let mut at = 0;
-    let mut high: Option<u32> = None;
-    while at < text.len() {
-        let special = memchr::memchr2(b'"', b'\\', &text[at..]);
-        let plain = special.map_or(text.len(), |i| at + i);
-        out.extend_from_slice(&text[at..plain]);
-        at = plain;
-        match text.get(at..) {
-            Some([b'"', ..]) => return at + 1,
-            Some([b'\\', b'u', digits @ ..]) => {
-                let unit = digits.get(..4).and_then(hex);
-                push_unit(unit.unwrap_or(0xfffd), &mut high, out);
-                at += 2 + unit.map_or(0, |_| 4);
-            }
-            Some([b'\\', escaped, ..]) => {
-                out.push(match escaped {
-                    b'n' => b'\n',
-                    b't' => b'\t',
-                    b'r' => b'\r',
-                    b'b' => 8,
-                    b'f' => 12,
-                    other => *other,
-                });
-                at += 2;
-            }
-            // The line was cut behind a backslash.
-            Some([_]) => at += 1,
-            _ => {}
-        }
-    }
-    at
-}
-
-/// Appends one UTF-16 unit of an escape; two may make one character.
-fn push_unit(unit: u32, high: &mut Option<u32>, out: &mut Vec<u8>) {
-    let c = match (high.take(), unit) {
-        (Some(high), 0xdc00..0xe000) => 0x10000 + ((high - 0xd800) << 10) + (unit - 0xdc00),
-        (_, 0xd800..0xdc00) => {
-            *high = Some(unit);
-            return;
-        }
-        (_, unit) => unit,
-    };
-    let c = char::from_u32(c).unwrap_or(char::REPLACEMENT_CHARACTER);
-    out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-}
-
-fn hex(digits: &[u8]) -> Option<u32> {
-    let digits = std::str::from_utf8(digits).ok()?;
-    u32::from_str_radix(digits, 16).ok()
 }
 
 #[cfg(test)]

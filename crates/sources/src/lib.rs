@@ -28,6 +28,7 @@ mod kfi;
 mod lava;
 mod logcat;
 mod logic;
+mod parts;
 mod perf;
 mod pins;
 mod quoted;

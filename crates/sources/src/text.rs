@@ -99,10 +99,7 @@ pub(crate) fn read(
     reader: &mut dyn Reader,
 ) -> Result<(), SourceError> {
     let mut sheet = Sheet::new(out, input.label, info.name);
-    lines(input.bytes, sheet.file, |line, cut| {
-        sheet.take(line, cut, reader);
-    })?;
-    reader.finish(&mut sheet);
+    sheet.read(input.bytes, reader)?;
     sheet.finish();
     Ok(())
 }
@@ -112,7 +109,7 @@ pub(crate) fn read(
 ///
 /// # Errors
 /// If the bytes cannot be read.
-pub(crate) fn lines(
+fn lines(
     bytes: &mut dyn BufRead,
     file: FileId,
     mut each: impl FnMut(&Line<'_>, bool),
@@ -220,6 +217,8 @@ pub(crate) struct Sheet<'t> {
     total: u64,
     skipped: u64,
     clock: Option<ClockId>,
+    /// Milestones that this file is known to have passed.
+    passed: Vec<Milestone>,
 }
 
 impl<'t> Sheet<'t> {
@@ -232,11 +231,23 @@ impl<'t> Sheet<'t> {
             total: 0,
             skipped: 0,
             clock: None,
+            passed: Vec::new(),
         }
     }
 
+    /// Hands all lines of `bytes` to the reader.
+    pub(crate) fn read(
+        &mut self,
+        bytes: &mut dyn BufRead,
+        reader: &mut dyn Reader,
+    ) -> io::Result<()> {
+        lines(bytes, self.file, |line, cut| self.take(line, cut, reader))?;
+        reader.finish(self);
+        Ok(())
+    }
+
     /// Counts a line and hands it to the reader.
-    pub(crate) fn take(&mut self, line: &Line<'_>, cut: bool, reader: &mut dyn Reader) {
+    fn take(&mut self, line: &Line<'_>, cut: bool, reader: &mut dyn Reader) {
         self.total += 1;
         if cut {
             self.notice(
@@ -334,15 +345,7 @@ impl<'t> Sheet<'t> {
 
     /// Adds a mark that the evidence names.
     pub(crate) fn mark(&mut self, clock: ClockId, at: Stamp, name: &str, evidence: Evidence) {
-        let name = self.timeline.symbols.intern(name);
-        let kind = MarkKind::Named;
-        self.timeline.marks.push(Mark {
-            clock,
-            at,
-            kind,
-            name,
-            evidence,
-        });
+        self.add_mark(clock, at, MarkKind::Named, name, evidence);
     }
 
     /// Adds a milestone, unless this file has passed it before.
@@ -353,13 +356,28 @@ impl<'t> Sheet<'t> {
         milestone: Milestone,
         evidence: Evidence,
     ) {
-        let kind = MarkKind::Milestone(milestone);
-        let marks = &self.timeline.marks;
-        let known = |m: &Mark| m.kind == kind && m.evidence.file == self.file;
-        if marks.iter().any(known) {
+        if self.passed.contains(&milestone) {
             return;
         }
-        let name = self.timeline.symbols.intern(milestone.text());
+        self.passed.push(milestone);
+        let kind = MarkKind::Milestone(milestone);
+        // A kernel log within the file may have passed it too.
+        let marks = &self.timeline.marks;
+        let known = |m: &Mark| m.kind == kind && m.evidence.file == self.file;
+        if !marks.iter().any(known) {
+            self.add_mark(clock, at, kind, milestone.text(), evidence);
+        }
+    }
+
+    fn add_mark(
+        &mut self,
+        clock: ClockId,
+        at: Stamp,
+        kind: MarkKind,
+        name: &str,
+        evidence: Evidence,
+    ) {
+        let name = self.timeline.symbols.intern(name);
         self.timeline.marks.push(Mark {
             clock,
             at,

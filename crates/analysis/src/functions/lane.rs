@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use bootlap_model::{ClockId, Span, SpanEnd, Sym, Timeline, TrackId, TrackKind};
+use bootlap_model::{ClockId, Span, Sym, Timeline, TrackId, TrackKind};
 
 use super::sleep::{Asleep, is_sleep};
+use crate::view::is_probe;
 
 /// The calls of one task on one clock.
 pub(super) struct Lane {
@@ -53,19 +54,15 @@ pub(super) fn lanes(timeline: &Timeline) -> Vec<Lane> {
     let mut lanes: Vec<Lane> = Vec::new();
     let mut known: HashMap<Key, usize> = HashMap::new();
     // A trace has the functions behind its initcalls: not both.
-    let traced = |file| {
-        let mut spans = timeline.spans_of(TrackKind::Function);
-        spans.any(|s| s.evidence.file == file)
-    };
-    let traced: Vec<bool> = timeline.file_ids().map(traced).collect();
+    let mut traced = vec![false; timeline.files.len()];
+    for span in timeline.spans_of(TrackKind::Function) {
+        traced[span.evidence.file.index()] = true;
+    }
     for span in &timeline.spans {
         let track = timeline.track_of(span);
         let calls = match track.kind {
             TrackKind::Function => true,
-            // Probes are named after devices, not after functions.
-            TrackKind::Initcall => {
-                timeline.text(track.name) != "device probes" && !traced[span.evidence.file.index()]
-            }
+            TrackKind::Initcall => !traced[span.evidence.file.index()] && !is_probe(timeline, span),
             _ => false,
         };
         if !calls {
@@ -103,11 +100,7 @@ pub(super) fn lanes(timeline: &Timeline) -> Vec<Lane> {
 }
 
 fn call(span: &Span) -> Call {
-    let end = match span.end {
-        SpanEnd::At(end) => Some(end),
-        SpanEnd::OpenAtCut | SpanEnd::Unknown => None,
-    };
-    let end = end.filter(|end| end.ns >= span.start.ns);
+    let end = span.end.known().filter(|end| end.ns >= span.start.ns);
     Call {
         name: span.name,
         start_ns: span.start.ns,

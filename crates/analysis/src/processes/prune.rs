@@ -176,12 +176,7 @@ impl Tree {
             for at in list {
                 match kept.last() {
                     Some(&before) if self.nodes[before].name == self.nodes[at].name => {
-                        self.merge(before, at);
-                        let moved = std::mem::take(&mut self.children[at]);
-                        moved
-                            .iter()
-                            .for_each(|at| self.nodes[*at].parent = Some(before));
-                        self.children[before].extend(moved);
+                        self.absorb(before, at);
                         hidden.same += 1;
                     }
                     _ => kept.push(at),
@@ -205,16 +200,22 @@ impl Tree {
             while let [child] = self.children[at][..]
                 && self.nodes[child].name == self.nodes[at].name
             {
-                self.merge(at, child);
-                let moved = std::mem::take(&mut self.children[child]);
-                moved
-                    .iter()
-                    .for_each(|grandchild| self.nodes[*grandchild].parent = Some(at));
-                self.children[at] = moved;
+                self.children[at].clear();
+                self.absorb(at, child);
                 hidden.chain += 1;
             }
             todo.extend(&self.children[at]);
         }
+    }
+
+    /// `into` stands for `at` too, and has its children.
+    fn absorb(&mut self, into: usize, at: usize) {
+        self.merge(into, at);
+        let children = std::mem::take(&mut self.children[at]);
+        for child in &children {
+            self.nodes[*child].parent = Some(into);
+        }
+        self.children[into].extend(children);
     }
 
     /// `into` stands for `at` too.

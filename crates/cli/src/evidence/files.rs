@@ -11,6 +11,7 @@ use bootlap_report::Texts;
 use bootlap_sources::HEAD_LEN;
 use bootlap_sources::bundle::{self, Limits, Member, Opener};
 use bootlap_sources::ingest::{Given, Piece, Taken};
+use bootlap_sources::stamps::{self, Record};
 
 use crate::exit::{Exit, Failure};
 
@@ -20,7 +21,7 @@ const MAX_FILES: usize = 2_000;
 /// Standard input cannot be read twice, so it is kept.
 const MAX_STDIN: u64 = 4 << 30;
 /// Evidence that is kept to show its lines.
-const MAX_TEXT: usize = 32 << 20;
+const MAX_TEXT: usize = 128 << 20;
 
 /// Something given, opened.
 pub(super) struct Opened {
@@ -178,13 +179,17 @@ impl Bytes {
         }
     }
 
-    /// The bytes that evidence counts, if there are at most `room`.
-    fn text(&self, room: usize) -> Option<Vec<u8>> {
+    /// The bytes that evidence counts in what `source` read, if there are at
+    /// most `room`.
+    fn text(&self, source: &str, room: usize) -> Option<Vec<u8>> {
         if let Bytes::Stamps { console, .. } = self {
             return Some(console.clone()).filter(|text| text.len() <= room);
         }
         let mut text = Vec::new();
         let stream = self.unpacked(&Opener::default()).ok()?;
+        if source == "stamps" {
+            return console(stream, room);
+        }
         stream.take(room as u64 + 1).read_to_end(&mut text).ok()?;
         (text.len() <= room).then_some(text)
     }
@@ -198,13 +203,28 @@ pub(super) fn texts(opened: &[Opened], timeline: &Timeline) -> Texts {
     let mut texts = Texts::new();
     let mut room = MAX_TEXT;
     for id in timeline.file_ids() {
-        let piece = pieces.get(timeline.file(id).name.as_str());
-        if let Some(text) = piece.and_then(|p| p.bytes.text(room)) {
+        let file = timeline.file(id);
+        let piece = pieces.get(file.name.as_str());
+        if let Some(text) = piece.and_then(|p| p.bytes.text(&file.source, room)) {
             room -= text.len();
             texts.insert(id, text);
         }
     }
     texts
+}
+
+/// What a stamped console said, if that is at most `room`.
+fn console(stamped: impl BufRead, room: usize) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    for record in stamps::Reader::new(stamped).ok()? {
+        if let Record::Byte { byte, .. } = record.ok()? {
+            text.push(byte);
+            if text.len() > room {
+                return None;
+            }
+        }
+    }
+    Some(text)
 }
 
 /// The files below `dir`, in the order of their names; links are not followed.

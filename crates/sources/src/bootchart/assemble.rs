@@ -13,8 +13,9 @@ use bootlap_model::{Anchor, ClockId, LinkKind, Span, SpanEnd, SpanId, Stamp, Sym
 
 use super::accounts::Exit;
 use super::blocks::{Blocks, JIFFY_ERR_NS, JIFFY_NS};
-use super::family::{Commands, Paternity, base};
+use super::family::{Commands, Paternity};
 use super::table::{Process, Table};
+use crate::parts::base;
 use crate::text::Sheet;
 
 /// Anchors are for the processes that come first.

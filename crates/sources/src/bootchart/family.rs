@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use bootlap_model::{Evidence, Sym};
 
 use super::blocks::{number, words};
+use crate::parts::base;
 use crate::text::{Line, Reader, Sheet, Skip};
 
 /// A boot forks some ten thousand times.
@@ -161,9 +162,4 @@ impl Commands {
         let found = execs.iter().rfind(fits);
         found.or(execs.last().filter(|_| alone)).copied()
     }
-}
-
-/// The last part of a path.
-pub(super) fn base(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }

@@ -2,7 +2,7 @@
 
 use super::blocks::stamp_ns;
 use super::disks::Disks;
-use super::family::{Paternity, base, pid};
+use super::family::{Paternity, pid};
 use super::header::Header;
 use super::memory::Memory;
 use super::stat::Stat;
@@ -104,8 +104,8 @@ impl Member {
     }
 
     /// By the name that all producers give it, where the bytes do not tell.
-    pub(super) fn named(label: &str) -> Option<Self> {
-        Some(match base(label) {
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Some(match name {
             "header" => Self::Header,
             "proc_stat.log" => Self::Stat,
             "proc_diskstats.log" => Self::Disks,

@@ -47,14 +47,11 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use std::io::{BufRead, Read};
-
 use bootlap_model::Timeline;
 
 use self::member::Member;
 use self::recording::Recording;
-use crate::text::{self, Sheet};
-use crate::{HEAD_LEN, Input, Sniff, Source, SourceError, SourceInfo};
+use crate::{Input, Sniff, Source, SourceError, SourceInfo, parts};
 
 /// The source.
 pub(crate) struct Bootchart;
@@ -75,7 +72,7 @@ impl Source for Bootchart {
     }
 
     fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        self.read_parts(vec![input], out)
+        parts::read_one(input, &INFO, out, Recording::default())
     }
 
     fn reads_together(&self) -> bool {
@@ -83,39 +80,6 @@ impl Source for Bootchart {
     }
 
     fn read_parts(&self, parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
-        let mut recording = Recording::default();
-        let mut left = parts.len();
-        for part in parts {
-            left -= 1;
-            let mut sheet = Sheet::new(out, part.label, INFO.name);
-            let head = head(part.bytes)?;
-            let known = Member::of(&head).map(|(member, _)| member);
-            let member = known.or_else(|| Member::named(part.label));
-            let mut bytes = (&head[..]).chain(part.bytes);
-            recording.member(member, &mut bytes, &mut sheet)?;
-            if left == 0 {
-                recording.finish(&mut sheet);
-            }
-            sheet.finish();
-        }
-        Ok(())
+        parts::read_all(parts, &INFO, out, Recording::default())
     }
-}
-
-/// The first bytes of a member, which tell what it is.
-fn head(bytes: &mut dyn BufRead) -> std::io::Result<Vec<u8>> {
-    let mut head = Vec::new();
-    bytes.take(HEAD_LEN as u64).read_to_end(&mut head)?;
-    Ok(head)
-}
-
-/// Hands the lines of a member to its reader.
-fn lines(
-    bytes: &mut dyn BufRead,
-    reader: &mut dyn text::Reader,
-    sheet: &mut Sheet<'_>,
-) -> std::io::Result<()> {
-    text::lines(bytes, sheet.file, |line, cut| sheet.take(line, cut, reader))?;
-    reader.finish(sheet);
-    Ok(())
 }

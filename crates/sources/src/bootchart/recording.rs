@@ -10,7 +10,6 @@ use super::blocks::{Blocks, JIFFY_ERR_NS, JIFFY_NS};
 use super::disks::Disks;
 use super::family::{Commands, Paternity};
 use super::header::Header;
-use super::lines;
 use super::member::Member;
 use super::memory::Memory;
 use super::pacct::{self, Account};
@@ -18,7 +17,9 @@ use super::ps::{Ps, Tasks};
 use super::stat::Stat;
 use super::svg::Svg;
 use super::table::Table;
+use crate::parts::Parts;
 use crate::text::{Line, Reader, Sheet, Skip};
+use crate::{HEAD_LEN, binary};
 
 #[derive(Default)]
 pub(super) struct Recording {
@@ -33,15 +34,17 @@ pub(super) struct Recording {
     accounts: Vec<Account>,
 }
 
-impl Recording {
-    /// Reads a member; `None` if nothing tells which it is.
-    pub(super) fn member(
+impl Parts for Recording {
+    fn part(
         &mut self,
-        member: Option<Member>,
+        name: &str,
         bytes: &mut dyn BufRead,
         sheet: &mut Sheet<'_>,
     ) -> io::Result<()> {
-        let reader: &mut dyn Reader = match member {
+        let head = binary::head(bytes, HEAD_LEN as u64)?;
+        let known = Member::of(&head).map(|(member, _)| member);
+        let bytes = &mut head.chain(bytes);
+        let reader: &mut dyn Reader = match known.or_else(|| Member::named(name)) {
             Some(Member::Header) => &mut self.header,
             Some(Member::Stat) => &mut self.stat,
             Some(Member::Disks | Member::Empty) => &mut self.disks,
@@ -52,7 +55,7 @@ impl Recording {
             Some(Member::CpuInfo) => &mut CpuInfo,
             Some(Member::Svg) => &mut Svg::default(),
             Some(Member::Commands) => {
-                return lines(&mut NulsAsTabs::new(bytes), &mut self.commands, sheet);
+                return sheet.read(&mut NulsAsTabs::new(bytes), &mut self.commands);
             }
             Some(Member::Accounts) => {
                 self.accounts.append(&mut pacct::read(bytes, sheet)?);
@@ -60,11 +63,10 @@ impl Recording {
             }
             None => &mut Unknown,
         };
-        lines(bytes, reader, sheet)
+        sheet.read(bytes, reader)
     }
 
-    /// There are no more members.
-    pub(super) fn finish(&self, sheet: &mut Sheet<'_>) {
+    fn finish(&mut self, sheet: &mut Sheet<'_>) {
         let (table, blocks) = self.processes(sheet);
         let sampled = self.clock(sheet);
         if let Some(clock) = sampled {
@@ -98,7 +100,9 @@ impl Recording {
         times.add(&self.accounts, sheet);
         self.too_short(table, sheet);
     }
+}
 
+impl Recording {
     /// Who was sampled, and when.
     fn processes(&self, sheet: &mut Sheet<'_>) -> (&Table, &Blocks) {
         if self.ps.table.processes.is_empty() {

@@ -35,7 +35,7 @@ use bootlap_model::{
     ClockId, ClockKind, Evidence, LinkKind, Severity, SpanEnd, SpanId, Stamp, TrackKind,
 };
 
-use super::family::base;
+use crate::parts::base;
 use crate::text::{Line, Reader, Sheet, Skip, decimal, seconds_ns};
 
 /// More processes than any boot has.

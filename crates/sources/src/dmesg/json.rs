@@ -17,75 +17,61 @@ use bootlap_model::{Evidence, Stamp};
 
 use super::reader::DmesgReader;
 use crate::console::printk::RESOLUTION_NS;
-use crate::quoted::string;
-use crate::text::{Line, Reader, Sheet, Skip, seconds_ns};
+use crate::json::{Item, Json};
+use crate::text::{Line, Reader, Sheet, Skip, decimal, seconds_ns};
 
-/// A record on the way.
+/// The records of a log.
 pub(crate) struct JsonReader<'h> {
     log: DmesgReader<'h>,
+    json: Json,
+    record: Record,
+}
+
+/// A record on the way.
+#[derive(Default)]
+struct Record {
     ns: Option<i64>,
     task: Option<u32>,
-    text: Option<(Vec<u8>, Evidence)>,
+    text: Option<(Box<[u8]>, Evidence)>,
+}
+
+impl Record {
+    fn field(&mut self, key: &[u8], value: &[u8], at: Evidence) {
+        match key {
+            b"msg" => self.text = Some((value.into(), at)),
+            b"caller" => {
+                let task = value.strip_prefix(b"T").and_then(|t| decimal(t, 0));
+                self.task = task.and_then(|t| u32::try_from(t).ok());
+            }
+            // Some versions quote the time.
+            b"time" => self.ns = seconds_ns(value.trim_ascii()),
+            _ => {}
+        }
+    }
+
+    /// All of it is there.
+    fn close(self, log: &mut DmesgReader<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+        let Some((text, at)) = self.text else {
+            return Ok(());
+        };
+        let Some(ns) = self.ns else {
+            return Err(NO_TIME);
+        };
+        let stamp = Stamp::new(ns, RESOLUTION_NS);
+        log.count_kernel();
+        text.split(|b| *b == b'\n')
+            .filter(|l| !l.trim_ascii().is_empty())
+            .try_for_each(|line| log.logged(line, 0, (stamp, self.task), at, sheet))
+    }
 }
 
 impl<'h> JsonReader<'h> {
     pub(crate) fn new(log: DmesgReader<'h>) -> Self {
         Self {
             log,
-            ns: None,
-            task: None,
-            text: None,
+            json: Json::default(),
+            record: Record::default(),
         }
-    }
-
-    /// Takes one `"key": value` from the front of `rest`; what follows it.
-    fn member<'t>(&mut self, rest: &'t [u8], at: Evidence) -> Option<&'t [u8]> {
-        let (key, rest) = string(rest)?;
-        let rest = rest
-            .trim_ascii_start()
-            .strip_prefix(b":")?
-            .trim_ascii_start();
-        if rest.first() == Some(&b'"') {
-            let (value, rest) = string(rest)?;
-            match key.as_slice() {
-                b"msg" => self.text = Some((value, at)),
-                b"caller" => {
-                    let task = value
-                        .strip_prefix(b"T")
-                        .and_then(|t| crate::text::decimal(t, 0));
-                    self.task = task.and_then(|t| u32::try_from(t).ok());
-                }
-                // Some versions quote the time.
-                b"time" => self.ns = seconds_ns(value.trim_ascii()),
-                _ => {}
-            }
-            return Some(rest);
-        }
-        let ends = |b: &u8| matches!(b, b',' | b'}' | b']');
-        let end = rest.iter().position(ends).unwrap_or(rest.len());
-        if key == b"time" {
-            self.ns = seconds_ns(rest[..end].trim_ascii());
-        }
-        Some(&rest[end..])
-    }
-
-    /// A record is complete.
-    fn close(&mut self, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
-        let (ns, task, text) = (self.ns.take(), self.task.take(), self.text.take());
-        let Some((text, at)) = text else {
-            return Ok(());
-        };
-        let Some(ns) = ns else {
-            return Err(NO_TIME);
-        };
-        let stamp = Stamp::new(ns, RESOLUTION_NS);
-        self.log.count_kernel();
-        let lines = text
-            .split(|b| *b == b'\n')
-            .filter(|l| !l.trim_ascii().is_empty());
-        lines
-            .into_iter()
-            .try_for_each(|line| self.log.logged(line, 0, (stamp, task), at, sheet))
     }
 }
 
@@ -94,35 +80,40 @@ const NO_TIME: Skip = Skip::lost(
     "these records have no time, so they are on no timeline: run dmesg without -t",
 );
 
+const EXPECTED: Skip =
+    Skip::unknown("expected the JSON that `dmesg --json` prints, a member a line");
+
+/// What follows the `"dmesg":` of the object around all records.
+fn inside_all(line: &[u8]) -> Option<&[u8]> {
+    let key = b"\"dmesg\"";
+    let behind = &line[memchr::memmem::find(line, key)? + key.len()..];
+    behind.trim_ascii_start().strip_prefix(b":")
+}
+
 impl Reader for JsonReader<'_> {
     fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
-        let mut rest = line.text;
+        let Self { log, json, record } = self;
+        let inside = inside_all(line.text);
+        if inside.is_some() {
+            json.reset();
+        }
         let mut result = Ok(());
-        loop {
-            rest = rest.trim_ascii_start();
-            rest = match rest.first() {
-                None => return result,
-                Some(b'{' | b'[' | b']' | b',' | b':') => &rest[1..],
-                Some(b'}') => {
-                    result = result.and(self.close(sheet));
-                    &rest[1..]
-                }
-                Some(_) if rest.starts_with(b"\"dmesg\"") => &rest[7..],
-                Some(_) => match self.member(rest, line.at) {
-                    Some(rest) => rest,
-                    None => {
-                        return Err(Skip::unknown(
-                            "expected the JSON that `dmesg --json` prints, a member a line",
-                        ));
-                    }
-                },
-            };
+        let clean = json.line(inside.unwrap_or(line.text), &mut |item| match item {
+            Item::Begin => *record = Record::default(),
+            Item::Field(key, value) => record.field(key, value, line.at),
+            Item::End => result = result.and(std::mem::take(record).close(log, sheet)),
+        });
+        match clean {
+            true => result,
+            false => Err(EXPECTED),
         }
     }
 
     fn finish(&mut self, sheet: &mut Sheet<'_>) {
-        if self.ns.is_some() && self.close(sheet).is_ok() {
-            self.ns = None;
+        // The last record of a log that was cut, if all that counts is there.
+        let record = std::mem::take(&mut self.record);
+        if record.ns.is_some() {
+            let _ = record.close(&mut self.log, sheet);
         }
         self.log.finish(sheet);
     }

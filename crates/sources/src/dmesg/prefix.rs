@@ -180,10 +180,9 @@ fn of_calendar(stamp: &[u8]) -> Option<(Time, u32)> {
     let (date, clock) = stamp.split_at_checked(stamp.len().checked_sub(5)?)?;
     let (month, day, _) = calendar::month_and_day(date)?;
     let clock = [clock, b":00"].concat();
-    let time = calendar::time_of_day(&clock)?;
     let days = calendar::days(1970, month, day)?;
-    let ns = days.checked_mul(86_400_000_000_000)?.checked_add(time.ns)?;
-    Some((Time::Minute(ns), u32::MAX))
+    let minute = calendar::time_of_day(&clock)?.on(days)?;
+    Some((Time::Minute(minute.ns), u32::MAX))
 }
 
 /// `12.345678`: ns; the kernel and `dmesg` give six digits.

@@ -25,13 +25,14 @@
 mod table;
 mod text;
 
-use std::io::Read;
+use std::io::{self, BufRead, Read};
 
 use bootlap_model::{
     ClockKind, Evidence, Milestone, Severity, SpanEnd, Stamp, Timeline, TrackKind,
 };
 
-use crate::text::{self as lines, Sheet};
+use crate::parts::{self, Parts, base};
+use crate::text::Sheet;
 use crate::{HEAD_LEN, Input, Sniff, Source, SourceError, SourceInfo, binary};
 
 /// The source.
@@ -62,13 +63,7 @@ impl Source for Fpdt {
     }
 
     fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        let mut boot = Boot::default();
-        let nameless = Input {
-            label: input.label,
-            bytes: input.bytes,
-            hints: input.hints,
-        };
-        part(nameless, None, out, &mut boot, true)
+        parts::read_one(input, &INFO, out, Boot::default())
     }
 
     fn reads_together(&self) -> bool {
@@ -77,49 +72,14 @@ impl Source for Fpdt {
 
     fn is_part(&self, name: &str, head: &[u8]) -> bool {
         let number = head.trim_ascii();
-        let file = name.rsplit('/').next().unwrap_or_default();
-        !number.is_empty() && number.iter().all(u8::is_ascii_digit) && Moment::of(file).is_some()
+        !number.is_empty()
+            && number.iter().all(u8::is_ascii_digit)
+            && Moment::of(base(name)).is_some()
     }
 
     fn read_parts(&self, parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
-        let mut boot = Boot::default();
-        let count = parts.len();
-        for (i, input) in parts.into_iter().enumerate() {
-            let moment = Moment::of(input.label);
-            part(input, moment, out, &mut boot, i + 1 == count)?;
-        }
-        Ok(())
+        parts::read_all(parts, &INFO, out, Boot::default())
     }
-}
-
-/// Reads one file, which is about `moment` if its name says so; the `last`
-/// writes down what all of them said.
-fn part(
-    input: Input<'_>,
-    moment: Option<Moment>,
-    out: &mut Timeline,
-    boot: &mut Boot,
-    last: bool,
-) -> Result<(), SourceError> {
-    let mut sheet = Sheet::new(out, input.label, INFO.name);
-    let head = binary::head(input.bytes, HEAD_LEN as u64)?;
-    let is_table = table::is_table(&head);
-    let mut whole = head.chain(&mut *input.bytes);
-    if is_table {
-        let (bytes, more) = binary::all(&mut whole, LIMIT)?;
-        table::read(&bytes, more, boot, &mut sheet);
-    } else {
-        let mut reader = text::Names::new(moment, boot);
-        lines::lines(&mut whole, sheet.file, |line, cut| {
-            sheet.take(line, cut, &mut reader);
-        })?;
-        lines::Reader::finish(&mut reader, &mut sheet);
-    }
-    if last {
-        boot.write(&mut sheet);
-    }
-    sheet.finish();
-    Ok(())
 }
 
 /// What the firmware writes down.
@@ -222,9 +182,27 @@ impl Boot {
     fn first_of(&self, moments: &[Moment]) -> Option<(Stamp, Evidence)> {
         moments.iter().find_map(|m| self.get(*m))
     }
+}
 
-    /// Writes down all that was read.
-    fn write(&mut self, sheet: &mut Sheet<'_>) {
+impl Parts for Boot {
+    fn part(
+        &mut self,
+        name: &str,
+        bytes: &mut dyn BufRead,
+        sheet: &mut Sheet<'_>,
+    ) -> io::Result<()> {
+        let head = binary::head(bytes, HEAD_LEN as u64)?;
+        let is_table = table::is_table(&head);
+        let mut whole = head.chain(bytes);
+        if is_table {
+            let (bytes, more) = binary::all(&mut whole, LIMIT)?;
+            table::read(&bytes, more, self, sheet);
+            return Ok(());
+        }
+        sheet.read(&mut whole, &mut text::Names::new(Moment::of(name), self))
+    }
+
+    fn finish(&mut self, sheet: &mut Sheet<'_>) {
         self.remarks(sheet);
         let has_times = self.moments.iter().any(|(_, ns, _)| *ns > 0);
         if !has_times && self.events.is_empty() {
@@ -267,7 +245,9 @@ impl Boot {
         }
         table::write(std::mem::take(&mut self.events), clock, sheet);
     }
+}
 
+impl Boot {
     fn remarks(&self, sheet: &mut Sheet<'_>) {
         for (_, ns, at) in &self.moments {
             if *ns == 0 {

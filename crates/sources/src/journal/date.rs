@@ -12,6 +12,7 @@
 //! count from the 1st of January of a leap year (so that the 29th of February
 //! has a place); the caller makes them count from the first day that it saw.
 
+use crate::calendar::{self, SECOND_NS, Wall};
 use crate::text;
 
 /// A moment of the wall clock.
@@ -24,12 +25,10 @@ pub(crate) struct Moment {
     pub(crate) has_year: bool,
 }
 
-const DAY_NS: i64 = 86_400_000_000_000;
-const SECOND_NS: u64 = 1_000_000_000;
+const DAY_NS: i64 = 86_400 * SECOND_NS;
 
-const MONTHS: [&str; 12] = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-];
+/// A leap year, and the days from 1970 to its first.
+const LEAP_YEAR: (i64, i64) = (1972, 730);
 
 /// The moment that `line` begins with, and what follows behind a space.
 pub(crate) fn leading(line: &str) -> Option<(Moment, &str)> {
@@ -49,103 +48,50 @@ fn unix(line: &str) -> Option<(Moment, &str)> {
     }
     let moment = Moment {
         ns: text::seconds_ns(number.as_bytes())?,
-        err_ns: text::resolution_ns(number.as_bytes(), SECOND_NS),
+        err_ns: text::resolution_ns(number.as_bytes(), SECOND_NS as u64),
         has_year: true,
     };
     Some((moment, rest))
 }
 
-/// `2026-04-27T19:48:56.842914+0000`.
+/// `2026-04-27T19:48:56.842914+0000`, never without a zone.
 fn iso(line: &str) -> Option<(Moment, &str)> {
-    let (stamp, rest) = line.split_once(' ')?;
-    let (date, time) = stamp.split_once('T')?;
-    let zone = time.find(['+', '-', 'Z'])?;
-    let (time, zone) = time.split_at(zone);
-    let mut moment = at(days(date)?, time)?;
-    let offset = zone_offset_ns(zone)?;
-    moment.ns = moment.ns.checked_sub(offset)?;
-    moment.has_year = true;
-    Some((moment, rest))
+    let wall = calendar::iso(line.as_bytes())?;
+    let (stamp, rest) = line.split_at_checked(wall.len)?;
+    let zoned = stamp.as_bytes()[10] == b'T' && stamp[11..].contains(['+', '-', 'Z']);
+    let rest = rest.strip_prefix(' ').filter(|_| zoned)?;
+    Some((of_1970(wall), rest))
 }
 
 /// `Apr 27 19:48:56`, the day padded with a space.
 fn month_first(line: &str) -> Option<(Moment, &str)> {
-    let month = MONTHS.iter().position(|m| line.starts_with(m))?;
-    let rest = line.get(3..)?.strip_prefix(' ')?.trim_start();
-    let (day, rest) = rest.split_once(' ')?;
-    let (time, rest) = rest.trim_start().split_once(' ')?;
-    let day = number(day).filter(|d| (1..=31).contains(d))?;
-    // 1972 was a leap year.
-    let days = days_of(1972, month as i64 + 1, day)? - days_of(1972, 1, 1)?;
-    Some((at(days, time)?, rest))
+    let (leap_year, first_day) = LEAP_YEAR;
+    let wall = calendar::syslog(line.as_bytes(), leap_year)?;
+    let moment = Moment {
+        ns: wall.ns - first_day * DAY_NS,
+        err_ns: wall.err_ns,
+        has_year: false,
+    };
+    Some((moment, line.get(wall.len..)?.strip_prefix(' ')?))
 }
 
 /// `Mon 2026-04-27 19:48:56 UTC`.
 fn weekday_first(line: &str) -> Option<(Moment, &str)> {
-    let mut words = line.splitn(5, ' ');
-    let day = words.next()?;
-    let (date, time, zone) = (words.next()?, words.next()?, words.next()?);
-    let rest = words.next().unwrap_or_default();
-    let named = day.len() == 3 && !zone.is_empty() && zone.len() < 8;
-    let mut moment = at(days(date).filter(|_| named)?, time)?;
-    moment.has_year = true;
-    if zone.starts_with(['+', '-']) {
-        moment.ns = moment.ns.checked_sub(zone_offset_ns(zone)?)?;
+    let line = line.get(3..)?.strip_prefix(' ')?;
+    let mut wall = calendar::iso(line.as_bytes())?;
+    let rest = line.get(wall.len..)?.strip_prefix(' ')?;
+    let (zone, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+    let (east_s, _) = calendar::zone(zone.as_bytes());
+    wall.ns = wall.ns.checked_sub(east_s * SECOND_NS)?;
+    (!zone.is_empty() && zone.len() < 8).then(|| (of_1970(wall), rest))
+}
+
+fn of_1970(wall: Wall) -> Moment {
+    Moment {
+        ns: wall.ns,
+        err_ns: wall.err_ns,
+        has_year: true,
     }
-    Some((moment, rest))
-}
-
-/// `19:48:56.842914` of a day.
-fn at(days: i64, time: &str) -> Option<Moment> {
-    let mut parts = time.splitn(3, ':');
-    let (h, m, s) = (parts.next()?, parts.next()?, parts.next()?);
-    let whole = s.split(['.', ',']).next()?;
-    if h.len() != 2 || m.len() != 2 || whole.len() != 2 {
-        return None;
-    }
-    let minutes = number(h)?.checked_mul(60)?.checked_add(number(m)?)?;
-    let ns = minutes.checked_mul(60_000_000_000)?;
-    let ns = ns.checked_add(text::seconds_ns(s.as_bytes())?)?;
-    Some(Moment {
-        ns: days.checked_mul(DAY_NS)?.checked_add(ns)?,
-        err_ns: text::resolution_ns(s.as_bytes(), SECOND_NS),
-        has_year: false,
-    })
-}
-
-/// `+0200`, `-05:30`, `Z`.
-fn zone_offset_ns(zone: &str) -> Option<i64> {
-    if zone == "Z" {
-        return Some(0);
-    }
-    let (sign, digits) = zone.split_at_checked(1)?;
-    let digits = digits.replace(':', "");
-    let hours = number(digits.get(..2)?)?;
-    let minutes = number(digits.get(2..4).unwrap_or("00"))?;
-    let ns = (hours * 60 + minutes) * 60_000_000_000;
-    Some(if sign == "-" { -ns } else { ns })
-}
-
-/// `2026-04-27` as days since 1970.
-fn days(date: &str) -> Option<i64> {
-    let mut parts = date.splitn(3, '-').map(number);
-    days_of(parts.next()??, parts.next()??, parts.next()??)
-}
-
-/// Days from 1970-01-01, by the proleptic Gregorian calendar.
-fn days_of(year: i64, month: i64, day: i64) -> Option<i64> {
-    if !(1..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    // Years that begin in March have their leap day at the end.
-    let y = if month <= 2 { year - 1 } else { year };
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    Some(y * 365 + y / 4 - y / 100 + y / 400 + of_year - 719_468)
-}
-
-fn number(text: &str) -> Option<i64> {
-    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    text.parse().ok().filter(|_| digits)
 }
 
 /// The start of the day that `ns` is in.

@@ -1,5 +1,6 @@
 //! The times of logcat: dates with or without year and zone, and seconds.
 
+use crate::calendar::{self, SECOND_NS, number};
 use crate::text::{decimal, resolution_ns};
 
 /// A time in front of a line.
@@ -21,8 +22,6 @@ pub(super) enum Scale {
     Monotonic,
 }
 
-const SECOND_NS: i64 = 1_000_000_000;
-
 /// Seconds below are since the start, above since 1970: in 1973 there was no
 /// Android.
 const EPOCH_AT_LEAST: i64 = 100_000_000 * SECOND_NS;
@@ -41,34 +40,25 @@ pub(super) fn when(line: &str) -> Option<(When, &str)> {
 
 /// `01-31 03:00:31.590`, perhaps with ` +0100` behind it.
 fn date(text: &str, year: Option<i64>) -> Option<(When, &str)> {
-    let (month, day) = (two(text, 0)?, two(text, 3)?);
     let bytes = text.as_bytes();
-    let marks = [(2, b'-'), (5, b' '), (8, b':'), (11, b':')];
-    if marks.iter().any(|(at, mark)| bytes.get(*at) != Some(mark)) {
-        return None;
+    let day = bytes.get(..6).filter(|d| d[2] == b'-' && d[5] == b' ')?;
+    let (month, day) = (number(&day[..2])?, number(&day[3..5])?);
+    let days = calendar::days(year.unwrap_or(1970), month, day)?;
+    let mut wall = calendar::time_of_day(&bytes[6..])?.on(days)?;
+    let mut rest = text.get(6 + wall.len..)?;
+    if let Some((east_s, behind)) = zone(rest) {
+        wall.ns = wall.ns.checked_sub(east_s * SECOND_NS)?;
+        rest = behind;
     }
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    let (hour, minute) = (two(text, 6)?, two(text, 9)?);
-    let rest = text.get(12..)?;
-    let end = rest.find(' ').unwrap_or(rest.len());
-    let (second, mut rest) = rest.split_at(end);
-    let second_ns = decimal(second.as_bytes(), 9).filter(|ns| (0..=61 * SECOND_NS).contains(ns))?;
-    let days = days(year.unwrap_or(1970), month, day)?;
-    let mut at = days * 86_400 + hour * 3_600 + minute * 60;
-    if let Some(east) = zone(rest) {
-        at -= east;
-        rest = &rest[6..];
-    }
-    let ns = at.checked_mul(SECOND_NS)?.checked_add(second_ns)?;
-    let scale = if year.is_some() {
-        Scale::Epoch
-    } else {
-        Scale::NoYear
+    let when = When {
+        scale: match year {
+            Some(_) => Scale::Epoch,
+            None => Scale::NoYear,
+        },
+        ns: wall.ns,
+        err_ns: wall.err_ns,
     };
-    let err_ns = resolution_ns(second.as_bytes(), SECOND_NS as u64);
-    Some((When { scale, ns, err_ns }, rest))
+    (rest.is_empty() || rest.starts_with(' ')).then_some((when, rest))
 }
 
 /// `1795268008.590`, `31.590`.
@@ -87,35 +77,13 @@ fn seconds(text: &str) -> Option<(When, &str)> {
     Some((When { scale, ns, err_ns }, rest))
 }
 
-/// Seconds east of Greenwich: ` +0100`.
-fn zone(rest: &str) -> Option<i64> {
-    let sign = match rest.as_bytes().get(..2)? {
-        b" +" => 1,
-        b" -" => -1,
-        _ => return None,
-    };
-    let whole = rest.as_bytes().get(6).is_none_or(|b| *b == b' ');
-    let (hours, minutes) = (two(rest, 2)?, two(rest, 4)?);
-    whole.then_some(sign * (hours * 3_600 + minutes * 60))
-}
-
-fn two(text: &str, at: usize) -> Option<i64> {
-    let digits = text.as_bytes().get(at..at + 2)?;
-    let digit = |b: u8| b.is_ascii_digit().then(|| i64::from(b - b'0'));
-    Some(digit(digits[0])? * 10 + digit(digits[1])?)
-}
-
-/// Days since 1970-01-01.
-fn days(year: i64, month: i64, day: i64) -> Option<i64> {
-    if !(1900..=2200).contains(&year) {
-        return None;
-    }
-    const BEFORE: [i64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
-    let leaps = |y: i64| y / 4 - y / 100 + y / 400;
-    let leap = leaps(year) > leaps(year - 1);
-    let behind = if leap && month > 2 { 1 } else { 0 };
-    let years = (year - 1970) * 365 + leaps(year - 1) - leaps(1969);
-    Some(years + BEFORE[month as usize - 1] + behind + day - 1)
+/// ` +0100`: s east of Greenwich, and what follows.
+fn zone(text: &str) -> Option<(i64, &str)> {
+    let behind = text.strip_prefix(' ')?;
+    let (east_s, len) = calendar::zone(behind.as_bytes());
+    let rest = &behind[len..];
+    let whole = rest.is_empty() || rest.starts_with(' ');
+    (len == 5 && whole).then_some((east_s, rest))
 }
 
 #[cfg(test)]
