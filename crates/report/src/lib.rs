@@ -2,8 +2,8 @@
 //!
 //! A [`Report`] is all that is shown of one boot. [`text`] makes what a
 //! terminal shows, [`json`] the document that programs read, [`html`] the page
-//! that people pass on: that document and a viewer in one file. All are pure:
-//! the same report gives the same bytes. Names and lines come from evidence,
+//! that people pass on: that document and a viewer in one file, [`perfetto`] a
+//! trace for its UI. All are pure: the same report gives the same bytes. Names and lines come from evidence,
 //! which is treated as hostile text everywhere ([`clean`]).
 
 pub mod clean;
@@ -12,6 +12,7 @@ pub mod format;
 pub mod html;
 pub mod inspect;
 pub mod json;
+pub mod perfetto;
 mod remedy;
 mod select;
 mod sink;

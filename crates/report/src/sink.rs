@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use crate::text::{Style, before_after, findings, summary, trials};
-use crate::{Report, html, json};
+use crate::{Report, html, json, perfetto};
 
 /// Facts about a sink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub trait Sink: Sync {
 }
 
 /// All formats.
-pub const SINKS: &[&dyn Sink] = &[&Html, &Json, &Text];
+pub const SINKS: &[&dyn Sink] = &[&Html, &Json, &Text, &Perfetto];
 
 /// The format that a file extension (without the dot, in any case) asks for.
 pub fn sink_for(extension: &str) -> Option<&'static dyn Sink> {
@@ -128,6 +128,24 @@ impl Sink for Text {
     }
 }
 
+struct Perfetto;
+
+impl Sink for Perfetto {
+    fn info(&self) -> &'static SinkInfo {
+        &SinkInfo {
+            name: "perfetto",
+            title: "a trace that opens in ui.perfetto.dev",
+            extensions: &["pftrace", "perfetto-trace"],
+        }
+    }
+
+    fn write(&self, report: &Report<'_>, out: &mut dyn Write) -> Result<(), SinkError> {
+        let mut out = BufWriter::with_capacity(BUFFER, out);
+        perfetto::write(report, &mut out)?;
+        Ok(out.flush()?)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,6 +157,7 @@ mod tests {
         assert_eq!(name("HTM"), Some("html"));
         assert_eq!(name("json"), Some("json"));
         assert_eq!(name("txt"), Some("text"));
+        assert_eq!(name("pftrace"), Some("perfetto"));
         assert_eq!(name("doc"), None);
     }
 }

@@ -2,12 +2,13 @@
 
 mod common;
 
+use bootlap_model::{ClockKind, Counter, LinkKind};
 use bootlap_report::json::{
     RecipeJson, RuleJson, advice, document, inspected, recipes, rules, schemas, table, trials,
 };
 use bootlap_report::text::{By, Rows};
 use common::wide::wide;
-use common::{Boot, hostile, stock, tuned};
+use common::{Boot, MS, hostile, stock, tuned};
 use expect_test::expect_file;
 use serde_json::Value;
 
@@ -153,6 +154,50 @@ fn the_document_has_the_numbers_and_the_evidence() {
         wait["evidence"]["text"],
         "Hit any key to stop autoboot:  2  1  0 "
     );
+}
+
+#[test]
+fn counters_and_links_are_in_the_document() {
+    let mut boot = stock();
+    let timeline = &mut boot.timeline;
+    let name = timeline.symbols.intern("cpu user");
+    let unit = timeline.symbols.intern("%");
+    let evidence = timeline.spans[0].evidence;
+    let stopwatch = timeline.add_clock(ClockKind::Stopwatch, false, evidence.file);
+    for clock in [timeline.spans[0].clock, stopwatch] {
+        timeline.counters.push(Counter {
+            clock,
+            name,
+            unit,
+            samples: vec![
+                (-MS, 12.5),
+                (0, f64::NAN),
+                (MS, f64::INFINITY),
+                (2 * MS, 80.0),
+            ],
+            evidence,
+        });
+    }
+    let spans: Vec<_> = timeline.span_ids().collect();
+    timeline.link(spans[1], spans[2], LinkKind::WaitsOn);
+    timeline.link(spans[3], spans[0], LinkKind::Spawns);
+    let value: Value = serde_json::from_str(&document(&boot.report(None)).unwrap()).unwrap();
+    let expected = serde_json::json!([
+        {"name": "cpu user", "unit": "%", "clock": 0,
+         "samples": [[-1_000_000, 12.5], [2_000_000, 80.0]]},
+        {"name": "cpu user", "unit": "%", "clock": 2,
+         "samples": [[null, 12.5], [null, 80.0]]},
+    ]);
+    assert_eq!(value["counters"], expected);
+    assert_eq!(value["clocks"][2]["how"], "unrelated");
+    let expected = serde_json::json!([
+        {"from": 1, "to": 2, "kind": "waits-on"},
+        {"from": 3, "to": 0, "kind": "spawns"},
+    ]);
+    assert_eq!(value["links"], expected);
+    let schema = jsonschema::validator_for(&schema()).unwrap();
+    let errors: Vec<_> = schema.iter_errors(&value).map(|e| e.to_string()).collect();
+    assert_eq!(errors, Vec::<String>::new());
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! From a report to its document: the boot itself and its events.
 
-use std::collections::BTreeSet;
-
 use bootlap_analysis::{Part, Phase, extent};
-use bootlap_model::{Axis, Clock, ClockId, Evidence, Mark, MarkKind, Span, Stamp, Timeline};
+use bootlap_model::{
+    Axis, Clock, ClockId, Counter, Evidence, Link, Mark, MarkKind, Span, Stamp, Timeline,
+};
 use serde::Serialize;
 
 use super::model::*;
@@ -35,6 +35,8 @@ impl ReportJson {
                 .iter()
                 .map(|m| mark(report, &axis, m))
                 .collect(),
+            counters: counters(timeline, &axis),
+            links: timeline.links.iter().map(link).collect(),
             clocks: clocks(timeline, &axis),
             files: files(timeline),
             before: report.before.as_deref().map(boot),
@@ -47,7 +49,7 @@ impl ReportJson {
 }
 
 /// The name that an enumeration's value has in JSON.
-pub(super) fn id<T: Serialize>(value: &T) -> String {
+pub(crate) fn id<T: Serialize>(value: &T) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(name)) => name,
         other => format!("{other:?}"),
@@ -106,7 +108,7 @@ pub(super) fn span(report: &Report<'_>, axis: &Axis, span: &Span) -> SpanJson {
         end_ns: end.map(|end| end.ns),
         err_ns: placed.map_or(span.start.err_ns, |p| p.start.err_ns),
         instructions: end.and_then(|end| placed?.start.insns_until(&end)),
-        clock: clock_index(timeline, span.clock),
+        clock: span.clock.index(),
         args: args(timeline, span),
         evidence: evidence(report, &span.evidence),
     }
@@ -142,41 +144,45 @@ pub(super) fn evidence(report: &Report<'_>, evidence: &Evidence) -> EvidenceJson
     }
 }
 
+fn counters(timeline: &Timeline, axis: &Axis) -> Vec<CounterJson> {
+    let text = |sym| timeline.text(sym).to_owned();
+    let counter = |counter: &Counter| CounterJson {
+        name: text(counter.name),
+        unit: text(counter.unit),
+        clock: counter.clock.index(),
+        samples: samples(axis, counter),
+    };
+    timeline.counters.iter().map(counter).collect()
+}
+
+/// JSON has no infinity, and what is no number is no sample.
+fn samples(axis: &Axis, counter: &Counter) -> Vec<(Option<i64>, f64)> {
+    let numbers = counter.samples.iter().filter(|(_, v)| v.is_finite());
+    let placed = |ns| Some(axis.at(counter.clock, Stamp::new(ns, 0))?.ns);
+    numbers.map(|(ns, value)| (placed(*ns), *value)).collect()
+}
+
+fn link(link: &Link) -> LinkJson {
+    LinkJson {
+        from: link.from.index(),
+        to: link.to.index(),
+        kind: id(&link.kind),
+    }
+}
+
 fn clocks(timeline: &Timeline, axis: &Axis) -> Vec<ClockJson> {
-    let ids = clock_ids(timeline, axis);
-    let clocks = timeline.clocks.iter().enumerate().map(|(at, c)| {
-        let id = ids.iter().find(|id| clock_index(timeline, **id) == at);
-        clock(axis, id.copied(), c)
-    });
-    clocks.collect()
+    let clock = |id| clock(axis, id, timeline.clock(id));
+    timeline.clock_ids().map(clock).collect()
 }
 
-/// The clocks that anything refers to: a timeline does not list its handles.
-fn clock_ids(timeline: &Timeline, axis: &Axis) -> BTreeSet<ClockId> {
-    let edges = timeline.edges.iter().flat_map(|edge| [edge.from, edge.to]);
-    let spans = timeline.spans.iter().map(|span| span.clock);
-    let marks = timeline.marks.iter().map(|mark| mark.clock);
-    edges
-        .chain(spans)
-        .chain(marks)
-        .chain(axis.reference())
-        .collect()
-}
-
-fn clock_index(timeline: &Timeline, id: ClockId) -> usize {
-    let clock = timeline.clock(id);
-    let mut clocks = timeline.clocks.iter();
-    clocks.position(|c| std::ptr::eq(c, clock)).unwrap_or(0)
-}
-
-fn clock(axis: &Axis, id: Option<ClockId>, clock: &Clock) -> ClockJson {
+fn clock(axis: &Axis, id: ClockId, clock: &Clock) -> ClockJson {
     // Where its zero lies tells the offset and what it is known to.
-    let zero = id.and_then(|id| axis.at(id, Stamp::new(0, 0)));
+    let zero = axis.at(id, Stamp::new(0, 0));
     ClockJson {
         kind: self::id(&clock.kind),
         simulated: clock.simulated,
-        how: match id.and_then(|id| axis.how(id)) {
-            Some(_) if axis.reference() == id => "reference".to_owned(),
+        how: match axis.how(id) {
+            Some(_) if axis.reference() == Some(id) => "reference".to_owned(),
             Some(how) => self::id(&how),
             None => "unrelated".to_owned(),
         },

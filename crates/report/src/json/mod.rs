@@ -17,6 +17,8 @@ pub use inspect::{InspectedJson, inspected};
 pub use model::*;
 pub use table::*;
 
+pub(crate) use boot::id;
+
 use std::io::{self, Write};
 
 use bootlap_analysis::Trial;

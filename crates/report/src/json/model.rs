@@ -32,6 +32,10 @@ pub struct ReportJson {
     pub spans: Vec<SpanJson>,
     /// What happened at one moment.
     pub marks: Vec<MarkJson>,
+    /// Quantities over time: CPU use, disk throughput, memory.
+    pub counters: Vec<CounterJson>,
+    /// What led to what.
+    pub links: Vec<LinkJson>,
     /// The clocks met, and how each got onto the reference clock.
     pub clocks: Vec<ClockJson>,
     /// The evidence that was read, and how much of it was used.
@@ -329,6 +333,33 @@ pub struct MarkJson {
     pub at_ns: Option<i64>,
     /// Where it was read.
     pub evidence: EvidenceJson,
+}
+
+/// A quantity over time.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct CounterJson {
+    /// What is counted, e.g. `cpu user`.
+    pub name: String,
+    /// In what: `%`, `kB/s`, `processes`.
+    pub unit: String,
+    /// The index of the clock that stamped it.
+    pub clock: usize,
+    /// `[at_ns, value]`, in order of time; a value holds up to the next one.
+    /// `at_ns` is null if nothing relates its clock to the reference.
+    pub samples: Vec<(Option<i64>, f64)>,
+}
+
+/// A relation of two spans.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct LinkJson {
+    /// The cause: its index in `spans`.
+    pub from: usize,
+    /// The consequence: its index in `spans`.
+    pub to: usize,
+    /// `waits-on` (`to` could not go on before `from` ended), `spawns` (`from`
+    /// started `to`) or `after` (`to` is ordered after `from`, but does not
+    /// need it); more may come.
+    pub kind: String,
 }
 
 /// A place in an evidence file.
