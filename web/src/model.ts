@@ -132,3 +132,12 @@ export function phaseTitle(head: Facts, name: string | null): string {
 export function took(spans: Spans, i: number): number | null {
   return spans.endKind[i] === END_KNOWN ? (spans.end[i] ?? 0) - (spans.start[i] ?? 0) : null;
 }
+
+/** What sections and panels can ask the timeline for. */
+export interface Navigation {
+  visit(startNs: number, endNs: number, boot?: number): void;
+  select(selection: Selection | null): void;
+}
+
+/** What every section gets: the boots, the first one's head, the timeline. */
+export interface Page { boots: Boot[]; head: Head; go: Navigation }
