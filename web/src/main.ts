@@ -1,6 +1,6 @@
 // Puts the page together.
 
-import { load } from "./document.ts";
+import { load } from "./pack.ts";
 import { el } from "./dom.ts";
 import { watchTheme } from "./theme.ts";
 
