@@ -12,7 +12,6 @@ interface Pack {
   shapes: number[][];
   origin_ns: string;
   unit_ns: number;
-  starts_from: "start" | "end";
   unplaced: number;
   columns: [string, number, number][];
 }
@@ -96,6 +95,11 @@ function signed(code: number): number {
   return code % 2 === 0 ? code / 2 : -(code + 1) / 2;
 }
 
+/** A place told from the start of the interval before, or from the last end. */
+function nearest(code: number, start: number, end: number): number {
+  return code % 2 === 0 ? start + signed(code / 2) : end + signed((code - 1) / 2);
+}
+
 class PackedSpans implements Spans {
   readonly count: number;
   readonly start: Float64Array;
@@ -125,10 +129,9 @@ class PackedSpans implements Spans {
     this.from = columns.get("at");
     this.bytes = columns.get("bytes");
     this.line = columns.get32("line");
-    for (let i = 0, end = 0, line = 0; i < this.count; i++) {
-      end += signed(this.from[i]!);
-      this.from[i] = end;
-      end += this.bytes[i]!;
+    for (let i = 0, at = 0, end = 0, line = 0; i < this.count; i++) {
+      this.from[i] = at = nearest(this.from[i]!, at, end);
+      if (this.bytes[i]! > 0) end = at + this.bytes[i]!;
       line += signed(this.line[i]!);
       this.line[i] = line;
     }
@@ -137,15 +140,16 @@ class PackedSpans implements Spans {
 
   /** Steps to moments, lengths to ends. */
   private times(): void {
-    const { unit_ns: unit, starts_from } = this.pack;
+    const unit = this.pack.unit_ns;
     const origin = Number(this.pack.origin_ns);
     for (let i = 0, at = 0, end = 0; i < this.count; i++) {
-      at = (starts_from === "end" ? end : at) + signed(this.start[i]!);
+      at = nearest(this.start[i]!, at, end);
       const code = this.end[i]!;
       this.endKind[i] = code === 0 ? END_UNKNOWN : code === 1 ? END_OPEN : END_KNOWN;
-      end = code < 2 ? at : at + code - 2;
+      const length = Math.max(0, code - 2);
+      if (length > 0) end = at + length;
       this.start[i] = origin + at * unit;
-      this.end[i] = origin + end * unit;
+      this.end[i] = origin + (at + length) * unit;
     }
   }
 
