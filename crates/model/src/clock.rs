@@ -8,6 +8,13 @@ use crate::{Evidence, FileId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ClockId(pub(crate) u16);
 
+impl ClockId {
+    /// Its place in [`crate::Timeline::clocks`].
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
 /// What a clock counts, and from when. Times are ns everywhere.
 ///
 /// The order is that of preference for the axis that everything is shown on:

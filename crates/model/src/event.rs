@@ -8,9 +8,23 @@ use crate::{ClockId, Evidence, Milestone, Stamp, Sym};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TrackId(pub(crate) u32);
 
+impl TrackId {
+    /// Its place in [`crate::Timeline::tracks`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// The handle of a span within its timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SpanId(pub(crate) u32);
+
+impl SpanId {
+    /// Its place in [`crate::Timeline::spans`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// What a lane of the timeline shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -144,7 +144,7 @@ fn grouped<'a>(
             let belongs = |g: &&mut Group<'_>| {
                 g.told.source.info().name == told.source.info().name
                     && g.given == given
-                    && (given.is_some() || g.told.by_name && told.by_name)
+                    && (given.is_some() || g.told.by_name && told.by_name && !g.has(&piece.name))
             };
             let together = told.source.reads_together();
             match groups.iter_mut().find(belongs).filter(|_| together) {
@@ -200,6 +200,12 @@ fn look(
 }
 
 impl Group<'_> {
+    /// Whether a piece of this name is in it. The parts of one recording have
+    /// names of their own; of two files called alike each is of another.
+    fn has(&self, name: &str) -> bool {
+        self.pieces.iter().any(|p| p.name == name)
+    }
+
     /// Reads the pieces, and says what became of them: of a folder's or an
     /// archive's as one, of those that were given one by one of each.
     fn read(self, options: &Options, out: &mut Timeline, all: &mut Vec<Taken>) {

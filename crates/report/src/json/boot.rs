@@ -1,7 +1,5 @@
 //! From a report to its document: the boot itself and its events.
 
-use std::collections::BTreeSet;
-
 use bootlap_analysis::{Part, Phase, extent};
 use bootlap_model::{Axis, Clock, ClockId, Evidence, Mark, MarkKind, Span, Stamp, Timeline};
 use serde::Serialize;
@@ -14,6 +12,16 @@ use crate::evidence::line_of;
 impl ReportJson {
     /// The document of `report`.
     pub fn of(report: &Report<'_>) -> Self {
+        let axis = Axis::of(report.timeline);
+        let spans = report.timeline.spans.iter();
+        Self {
+            spans: spans.map(|s| span(report, &axis, s)).collect(),
+            ..Self::head(report)
+        }
+    }
+
+    /// The same without spans.
+    pub(crate) fn head(report: &Report<'_>) -> Self {
         let timeline = report.timeline;
         let axis = Axis::of(timeline);
         Self {
@@ -25,11 +33,7 @@ impl ReportJson {
             findings: outcome::findings(report),
             trials: report.trials.iter().map(outcome::trial).collect(),
             notices: outcome::notices(report),
-            spans: timeline
-                .spans
-                .iter()
-                .map(|s| span(report, &axis, s))
-                .collect(),
+            spans: Vec::new(),
             marks: timeline
                 .marks
                 .iter()
@@ -47,7 +51,7 @@ impl ReportJson {
 }
 
 /// The name that an enumeration's value has in JSON.
-pub(super) fn id<T: Serialize>(value: &T) -> String {
+pub(crate) fn id<T: Serialize>(value: &T) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(name)) => name,
         other => format!("{other:?}"),
@@ -106,7 +110,7 @@ fn span(report: &Report<'_>, axis: &Axis, span: &Span) -> SpanJson {
         end_ns: end.map(|end| end.ns),
         err_ns: placed.map_or(span.start.err_ns, |p| p.start.err_ns),
         instructions: end.and_then(|end| placed?.start.insns_until(&end)),
-        clock: clock_index(timeline, span.clock),
+        clock: span.clock.index(),
         args: args(timeline, span),
         evidence: evidence(report, &span.evidence),
     }
@@ -143,40 +147,18 @@ pub(super) fn evidence(report: &Report<'_>, evidence: &Evidence) -> EvidenceJson
 }
 
 fn clocks(timeline: &Timeline, axis: &Axis) -> Vec<ClockJson> {
-    let ids = clock_ids(timeline, axis);
-    let clocks = timeline.clocks.iter().enumerate().map(|(at, c)| {
-        let id = ids.iter().find(|id| clock_index(timeline, **id) == at);
-        clock(axis, id.copied(), c)
-    });
-    clocks.collect()
+    let clocks = timeline.clock_ids().zip(&timeline.clocks);
+    clocks.map(|(id, c)| clock(axis, id, c)).collect()
 }
 
-/// The clocks that anything refers to: a timeline does not list its handles.
-fn clock_ids(timeline: &Timeline, axis: &Axis) -> BTreeSet<ClockId> {
-    let edges = timeline.edges.iter().flat_map(|edge| [edge.from, edge.to]);
-    let spans = timeline.spans.iter().map(|span| span.clock);
-    let marks = timeline.marks.iter().map(|mark| mark.clock);
-    edges
-        .chain(spans)
-        .chain(marks)
-        .chain(axis.reference())
-        .collect()
-}
-
-fn clock_index(timeline: &Timeline, id: ClockId) -> usize {
-    let clock = timeline.clock(id);
-    let mut clocks = timeline.clocks.iter();
-    clocks.position(|c| std::ptr::eq(c, clock)).unwrap_or(0)
-}
-
-fn clock(axis: &Axis, id: Option<ClockId>, clock: &Clock) -> ClockJson {
+fn clock(axis: &Axis, id: ClockId, clock: &Clock) -> ClockJson {
     // Where its zero lies tells the offset and what it is known to.
-    let zero = id.and_then(|id| axis.at(id, Stamp::new(0, 0)));
+    let zero = axis.at(id, Stamp::new(0, 0));
     ClockJson {
         kind: self::id(&clock.kind),
         simulated: clock.simulated,
-        how: match id.and_then(|id| axis.how(id)) {
-            Some(_) if axis.reference() == id => "reference".to_owned(),
+        how: match axis.how(id) {
+            Some(_) if axis.reference() == Some(id) => "reference".to_owned(),
             Some(how) => self::id(&how),
             None => "unrelated".to_owned(),
         },

@@ -7,4 +7,5 @@ mod damaged;
 mod fixtures;
 mod hostile;
 mod manager;
+mod several;
 mod support;

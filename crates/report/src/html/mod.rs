@@ -1,43 +1,33 @@
-//! The report as one page: a template, the JSON document and the viewer.
+//! The report as one page: the viewer and its data in one file.
 //!
 //! The page opens from disk in any browser, makes no request, and may not:
 //! its content security policy allows only the two inline pieces that carry
-//! the hashes given there. Evidence gets into it as escaped JSON in a data
-//! block, which the viewer only ever turns into text nodes.
+//! the hashes given there. Evidence gets into it as compressed bytes in data
+//! blocks ([`pack`]), which the viewer only ever turns into text nodes.
+
+mod base85;
+mod column;
+mod pack;
 
 use std::io::Write;
 
 use sha2::{Digest, Sha256};
 
+use crate::Report;
 use crate::text::{Style, before_after, summary};
-use crate::{Report, json};
 
-/// The viewer's style.
-const STYLE: &str = include_str!("../../../web/viewer.css");
-
-/// The viewer: parts of one module, in the order in which they build on each
-/// other.
-const VIEWER: &[&str] = &[
-    include_str!("../../../web/format.js"),
-    include_str!("../../../web/dom.js"),
-    include_str!("../../../web/model.js"),
-    include_str!("../../../web/lanes.js"),
-    include_str!("../../../web/timeline.js"),
-    include_str!("../../../web/paint.js"),
-    include_str!("../../../web/splits.js"),
-    include_str!("../../../web/sections.js"),
-    include_str!("../../../web/viewer.js"),
-];
+/// The viewer's style and program, made from `web/src` by `make web`.
+const STYLE: &str = include_str!("../../../../web/dist/viewer.css");
+const VIEWER: &str = include_str!("../../../../web/dist/viewer.js");
 
 /// Writes the whole page.
 ///
 /// # Errors
-/// As [`json::write`].
+/// If `out` does not take the bytes.
 pub fn write(report: &Report<'_>, out: &mut impl Write) -> Result<(), serde_json::Error> {
-    let viewer = VIEWER.concat();
     let policy = format!(
         "default-src 'none'; script-src '{}'; style-src '{}'; base-uri 'none'; form-action 'none'",
-        source_hash(&viewer),
+        source_hash(VIEWER),
         source_hash(STYLE),
     );
     let head = format!(
@@ -55,21 +45,28 @@ pub fn write(report: &Report<'_>, out: &mut impl Write) -> Result<(), serde_json
 <body>
 <main id="report"></main>
 <noscript><pre>{text}</pre></noscript>
-<script type="application/json" id="document">"#,
+"#,
         title = escaped(&title(report)),
         text = escaped(&plain(report)),
     );
-    let tail = format!(
-        r#"</script>
-<script type="module">{viewer}</script>
-</body>
-</html>
-"#
-    );
     let io = serde_json::Error::io;
     out.write_all(head.as_bytes()).map_err(io)?;
-    json::write(report, out)?;
+    let boots = [Some(report), report.before.as_deref()];
+    for (n, boot) in boots.into_iter().flatten().enumerate() {
+        block(out, &format!("boot-{n}"), &pack::boot(boot)?).map_err(io)?;
+        block(out, &format!("evidence-{n}"), &pack::evidence(boot)?).map_err(io)?;
+    }
+    let tail = format!("<script type=\"module\">{VIEWER}</script>\n</body>\n</html>\n");
     out.write_all(tail.as_bytes()).map_err(io)
+}
+
+/// Bytes that the viewer finds by `id`.
+fn block(out: &mut impl Write, id: &str, bytes: &[u8]) -> std::io::Result<()> {
+    let text = base85::encoded(bytes);
+    writeln!(
+        out,
+        r#"<script type="text/plain" id="{id}">{text}</script>"#
+    )
 }
 
 fn title(report: &Report<'_>) -> String {
@@ -149,26 +146,22 @@ mod tests {
     #[test]
     fn the_viewer_cannot_end_its_own_element() {
         // Raw text elements end at the first of these, wherever it stands.
-        for part in VIEWER {
-            assert!(!part.contains("</script") && !part.contains("<!--"));
-        }
+        assert!(!VIEWER.contains("</script") && !VIEWER.contains("<!--"));
         assert!(!STYLE.contains("</style"));
     }
 
     #[test]
     fn the_viewer_builds_text_nodes_only() {
-        for part in VIEWER {
-            for banned in [
-                "innerHTML",
-                "outerHTML",
-                "insertAdjacent",
-                "document.write",
-                "eval(",
-                "fetch(",
-                "import(",
-            ] {
-                assert!(!part.contains(banned), "{banned}");
-            }
+        for banned in [
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacent",
+            "document.write",
+            "eval(",
+            "fetch(",
+            "import(",
+        ] {
+            assert!(!VIEWER.contains(banned), "{banned}");
         }
     }
 }
