@@ -12,7 +12,8 @@ import { FONT, widthOf } from "./text.ts";
 export function drawMarks(frame: Frame): void {
   const { ctx, scene, scale, palette } = frame;
   const thing = scene.thing && intervalOf(scene, scene.thing);
-  if (thing && thing.end > thing.start) {
+  const wide = scene.thing?.kind === "finding" || scene.thing?.kind === "gap";
+  if (thing && wide && thing.end > thing.start) {
     const [left, right] = [scale.x(thing.start), scale.x(thing.end)];
     ctx.globalAlpha = 0.09;
     ctx.fillStyle = palette.of(scene.thing?.kind === "finding" ? "--warn" : "--ink");
@@ -21,7 +22,8 @@ export function drawMarks(frame: Frame): void {
   }
   for (const flag of frame.flags) {
     const pointed = isSame(scene.thing, flag.thing);
-    if (!flag.strong && !pointed) continue;
+    // With two boots the lines of all their marks would hide what they are over.
+    if (!pointed && !(flag.strong && (scene.boots.length === 1 || flag.ready))) continue;
     const x = Math.round(flag.x) + 0.5;
     ctx.strokeStyle = palette.of(flag.ready ? "--good" : "--accent");
     ctx.lineWidth = flag.ready ? 1.5 : 1;
