@@ -18,7 +18,7 @@ import { notices } from "./sections/notices.ts";
 import { splits } from "./sections/splits.ts";
 import { trials } from "./sections/trials.ts";
 import { setTheme, theme, watchTheme } from "./theme.ts";
-import { Timeline } from "./stub.ts";
+import { Timeline } from "./timeline/timeline.ts";
 import { skipLink, themeButton } from "./topbar.ts";
 
 function show(root: HTMLElement, boots: Boot[]): void {

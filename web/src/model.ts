@@ -112,7 +112,7 @@ export interface Selection { boot: number; span: number }
 export const FORMAT = 1;
 
 /** Where a boot begins and ends, ns. */
-export function extentOf(boot: Facts): [number, number] {
+export function extentOf(boot: Pick<Facts, "extent" | "phases" | "ready_ns">): [number, number] {
   if (boot.extent) return [boot.extent.start_ns, boot.extent.end_ns];
   const starts = boot.phases.map((phase) => phase.start_ns);
   const ends = boot.phases.map((phase) => phase.end_ns);

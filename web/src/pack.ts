@@ -3,7 +3,7 @@
 
 import { decoded } from "./base85.ts";
 import { BytesEvidence } from "./evidence.ts";
-import { type Boot, END_KNOWN, END_OPEN, END_UNKNOWN, type Evidence, FORMAT, type Head, type Links, type Spans } from "./model.ts";
+import { type Boot, type Counter, END_KNOWN, END_OPEN, END_UNKNOWN, type Evidence, FORMAT, type Head, type Links, type Spans } from "./model.ts";
 
 interface Pack {
   evidence: (number | null)[];
@@ -15,6 +15,9 @@ interface Pack {
   unplaced: number;
   columns: [string, number, number][];
 }
+
+type SampledCounter = Omit<Counter, "at_ns" | "values"> & { samples: [number, number][] };
+type Packed = Omit<Head, "counters" | "tracks" | "unplaced"> & { pack: Pack; counters?: SampledCounter[] };
 
 /** The boots of this page: one, or one and the boot before. */
 export async function load(): Promise<Boot[]> {
@@ -41,13 +44,20 @@ async function unpacked(id: string): Promise<Uint8Array> {
 export function bootOf(bytes: Uint8Array, evidence: Uint8Array): Boot {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const text = new TextDecoder().decode(bytes.subarray(4, 4 + length));
-  const { pack, ...head } = JSON.parse(text) as Head & { pack: Pack };
+  const { pack, counters, ...head } = JSON.parse(text) as Packed;
   if (head.format > FORMAT) throw new Error(`this page's data has format ${head.format}, its viewer knows ${FORMAT}`);
   const files = new BytesEvidence(evidence, pack.evidence);
   const columns = new Columns(bytes, 4 + length, pack.columns);
   const spans = new PackedSpans(columns, pack, files);
   const tracks = pack.tracks.map(([kind, name]) => ({ kind, name }));
-  return { head: { ...head, tracks, unplaced: pack.unplaced }, spans, links: new PackedLinks(columns, spans.count), evidence: Promise.resolve<Evidence>(files) };
+  return {
+    head: { ...head, tracks, counters: (counters ?? []).map(counterOf), unplaced: pack.unplaced },
+    spans, links: new PackedLinks(columns, spans.count), evidence: Promise.resolve<Evidence>(files),
+  };
+}
+
+function counterOf({ samples, ...rest }: SampledCounter): Counter {
+  return { ...rest, at_ns: samples.map(([at]) => at), values: samples.map(([, value]) => value) };
 }
 
 /** Columns by name. */
