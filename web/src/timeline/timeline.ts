@@ -65,7 +65,7 @@ export class Timeline {
     };
     this.viewport = new Viewport(home, limits, () => { this.scene.view = this.viewport.view; this.changed(); });
     this.stage = new Stage(this.scene, () => this.viewport.home, () => this.scrollTo(this.scene.scroll));
-    this.toolbar = new Toolbar(this, this.places);
+    this.toolbar = new Toolbar(this, boots.length > 1 ? this.places : []);
     this.pointer = new PointerInput(this.stage.canvas, this);
     new KeyInput(this.stage.canvas, this);
     listenMinimap(this.stage.minimap, this.scene, this.viewport);
@@ -403,7 +403,8 @@ export class Timeline {
     this.toolbar.showCount(found, all, at, query.error);
   }
 
-  private selectAndShow(selection: Selection): void {
+  /** Selects a span and brings it into view. */
+  selectAndShow(selection: Selection): void {
     this.select(selection);
     const placed = this.scene.boots.find((one) => one.index === selection.boot)!;
     const [start, end] = [placed.boot.spans.start[selection.span]! + placed.shift, placed.end[selection.span]! + placed.shift];
