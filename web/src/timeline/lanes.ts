@@ -36,6 +36,9 @@ const KINDS: Record<string, Kind> = {
 const MANY_NAMED = 60;
 const MANY_PACKED = 10;
 const MANY_TRACKS = 12;
+/** Tracks of these kinds share one lane's rows if they need no more than this. */
+const SHARED = new Set(["firmware", "bootloader", "kernel", "userspace"]);
+const FEW_ROWS = 6;
 
 export class SpanLane {
   readonly type = "spans";
@@ -223,7 +226,7 @@ function spanLanes(placed: Placed): SpanLane[] {
     const key = laneKey(placed, kind);
     const together = tracks.length === 1 ? idsOf[tracks[0]!]! : merge(tracks.map((track) => idsOf[track]!));
     const lane = new SpanLane(key, placed, kind, title, together, null);
-    if (tracks.length > 1 && !lane.isNamed) {
+    if (tracks.length > 1 && !lane.isNamed && !(SHARED.has(kind) && lane.load.peak <= FEW_ROWS)) {
       for (const track of tracks) {
         const name = head.tracks[track]!.name;
         lane.children.push(new SpanLane(`${key}/${name}`, placed, kind, name, idsOf[track]!, lane));

@@ -1,8 +1,7 @@
 // Moving by the minimap: the window is dragged, its edges are dragged, a click
 // elsewhere brings the window there.
 
-import { windowOf } from "./paint/minimap.ts";
-import { Scale } from "./scale.ts";
+import { mapScale, windowOf } from "./paint/minimap.ts";
 import type { Scene } from "./scene.ts";
 import type { Viewport } from "./viewport.ts";
 
@@ -11,9 +10,9 @@ const EDGE = 7;
 
 export function listenMinimap(canvas: HTMLCanvasElement, scene: Scene, viewport: Viewport): void {
   let grip: { part: "start" | "end" | "all"; at: number } | null = null;
-  const scale = () => new Scale(viewport.home, 0, canvas.clientWidth);
+  const scale = () => mapScale(scene, viewport.home, canvas.clientWidth);
   const partAt = (x: number) => {
-    const [left, right] = windowOf(scene.view, viewport.home, canvas.clientWidth);
+    const [left, right] = windowOf(scene, viewport.home, canvas.clientWidth);
     if (Math.abs(x - left) <= EDGE && right - left > 3 * EDGE) return "start";
     if (Math.abs(x - right) <= EDGE && right - left > 3 * EDGE) return "end";
     return x > left - EDGE && x < right + EDGE ? "all" : null;
@@ -35,7 +34,7 @@ export function listenMinimap(canvas: HTMLCanvasElement, scene: Scene, viewport:
       canvas.style.cursor = part === "all" ? "grab" : part ? "ew-resize" : "pointer";
       return;
     }
-    const ns = scale().ns(Math.min(Math.max(event.offsetX, 0), canvas.clientWidth));
+    const ns = scale().ns(Math.min(Math.max(event.offsetX, scene.gutter), canvas.clientWidth));
     const { start, end } = scene.view;
     if (grip.part === "all") {
       canvas.style.cursor = "grabbing";

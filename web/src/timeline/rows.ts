@@ -39,6 +39,12 @@ export class Row {
     return this.peaks.largest(from, to);
   }
 
+  /** How long the longest of the spans `from..to` takes, ns. */
+  longestTime(from: number, to: number): number {
+    const at = to - from === 1 ? from : this.longest(from, to);
+    return at < 0 ? 0 : this.end[at]! - this.start[at]!;
+  }
+
   /** How many of the first n spans a search found, for each n. */
   matches(found: Uint8Array): Uint32Array {
     if (this.found?.of !== found) this.found = { of: found, sums: matchSums(this.ids, found) };

@@ -84,7 +84,7 @@ export class Stage {
       this.mapKey = key;
     }
     const ctx = sized(this.minimap, width, MINIMAP, ratio);
-    if (ctx) paintWindow(ctx, this.map, scene.view, whole, this.palette, ratio, width);
+    if (ctx) paintWindow(ctx, this.map, scene, whole, this.palette, ratio, width);
   }
 
   /** After a search or another change of what the map shows. */

@@ -65,7 +65,7 @@ export class Timeline {
     };
     this.viewport = new Viewport(home, limits, () => { this.scene.view = this.viewport.view; this.changed(); });
     this.stage = new Stage(this.scene, () => this.viewport.home, () => this.scrollTo(this.scene.scroll));
-    this.toolbar = new Toolbar(this, boots.length > 1 ? this.places : []);
+    this.toolbar = new Toolbar(this, placed.length > 1 ? this.places : []);
     this.pointer = new PointerInput(this.stage.canvas, this);
     new KeyInput(this.stage.canvas, this);
     listenMinimap(this.stage.minimap, this.scene, this.viewport);

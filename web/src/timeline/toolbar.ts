@@ -44,7 +44,7 @@ export class Toolbar {
       event.stopPropagation();
     });
     this.only.addEventListener("change", () => actions.filter(this.only.checked));
-    this.choice = alignments.length > 1
+    this.choice = alignments.length > 0
       ? el("select", { "aria-label": "align the two boots at" }, alignments.map(({ key, title }) => el("option", { value: key }, title))) : null;
     this.choice?.addEventListener("change", () => actions.align(this.choice!.value));
     this.element = el("div", { class: "tl-bar", role: "toolbar", "aria-label": "timeline" },

@@ -124,7 +124,7 @@ export function nestedCalls(count: number, length: number, seed: number, track =
   fill(0, length, count, 0);
   while (spans.length < count) {
     const start = Math.round(next() * length * 0.98);
-    spans.push({ kind, track, name: `leaf_${spans.length % 3000}`, start, end: start + Math.round(next() * 40) });
+    spans.push({ kind, track, name: `leaf_${spans.length % 3000}`, start, end: start + Math.round(next() * 4000) });
   }
   return spans;
 }
@@ -249,6 +249,8 @@ export function manyInitcalls(count = 39_000): TimelineBoot {
 /** A million calls of eight threads, one of them with 400 000. */
 export function manyCalls(count = 1_000_000): TimelineBoot {
   const spans: SpanSpec[] = [];
-  for (let i = 0; i < 8; i++) spans.push(...nestedCalls(Math.round(count * (i === 0 ? 0.4 : 0.6 / 7)), 60 * S, 11 + i, `pid ${i + 1}`));
+  for (let i = 0; i < 8; i++) {
+    for (const span of nestedCalls(Math.round(count * (i === 0 ? 0.4 : 0.6 / 7)), 60 * S, 11 + i, `pid ${i + 1}`)) spans.push(span);
+  }
   return makeBoot({ spans, ready: 60 * S, phases: [phase("kernel", "kernel", 0, 50 * S), phase("userspace", "user space", 50 * S, 60 * S)] });
 }

@@ -24,6 +24,13 @@ export function drawBridge(frame: Frame, upper: Placed, lower: Placed, y: number
     ctx.lineTo(d, bottom);
     ctx.lineTo(c, bottom);
     ctx.fill();
+    ctx.globalAlpha = 1;
+    ctx.strokeStyle = palette.of("--card");
+    ctx.lineWidth = 1.5;
+    ctx.beginPath();
+    ctx.moveTo(b, y);
+    ctx.lineTo(d, bottom);
+    ctx.stroke();
   }
   ctx.globalAlpha = 1;
   ctx.font = FONT.strong;

@@ -11,8 +11,9 @@ export interface Columns {
   count: number;
 }
 
-/** A column is covered by this share, and a search found something in it. */
-export type Paint = (column: number, coverage: number, matched: boolean) => void;
+/** A column is covered by this share, a search found something in it, and the
+ * spans in it are these (places in the row). */
+export type Paint = (column: number, coverage: number, matched: boolean, from: number, to: number) => void;
 /** The span at this place of the row is wide enough for a box. */
 export type Box = (at: number) => void;
 
@@ -36,13 +37,13 @@ export function scanRow(row: Row, columns: Columns, boxWidth: number, sums: Uint
     // Only the last that starts in a column can be wide.
     if (next - at > 1 && end[next - 1]! - start[next - 1]! >= wide) next--;
     const before = start[at]! < left ? at + 1 : at;
-    paint(column, Math.min(1, (row.covered(right, next) - row.covered(left, before)) / per), match(at, next));
+    paint(column, Math.min(1, (row.covered(right, next) - row.covered(left, before)) / per), match(at, next), at, next);
     const last = end[next - 1]!;
     if (last > right) {
       // It reaches into columns in which nothing starts, or the next one does.
       const matched = match(next - 1, next);
       const stop = Math.min(columns.count, (last - from) / per);
-      for (let c = column + 1; c < stop; c++) paint(c, Math.min(1, stop - c), matched);
+      for (let c = column + 1; c < stop; c++) paint(c, Math.min(1, stop - c), matched, next - 1, next);
     }
     at = next;
   }

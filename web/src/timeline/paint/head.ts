@@ -27,7 +27,7 @@ export interface Flag {
 
 /** How much room the part above the lanes takes. */
 export function headHeight(scene: Pick<Scene, "boots">): number {
-  const pins = scene.boots.some((placed) => placed.boot.head.findings.some((finding) => finding.at_ns));
+  const pins = scene.boots.some((placed) => placed.index === 0 && placed.boot.head.findings.some((finding) => finding.at_ns));
   return AXIS + flagTiers(scene) * FLAG + (pins ? PIN : 0) + 2;
 }
 
@@ -73,9 +73,14 @@ export function layFlags(frame: Frame): Flag[] {
   return flags;
 }
 
+/** Labels of ticks are at least so far apart, px. */
+function tickRoom(scene: Scene): number {
+  return scene.width < 600 ? 64 : 96;
+}
+
 /** Lines at the ticks, behind everything. */
 export function drawGrid({ ctx, scene, scale, palette }: Frame): void {
-  const { major, minor } = ticks(scene.view, scale.width, 100);
+  const { major, minor } = ticks(scene.view, scale.width, tickRoom(scene));
   ctx.fillStyle = palette.of("--line");
   ctx.globalAlpha = 0.35;
   for (const ns of minor) ctx.fillRect(Math.round(scale.x(ns)), scene.head, 1, scene.height);
@@ -100,7 +105,7 @@ export function drawHead(frame: Frame): void {
 }
 
 function axis({ ctx, scene, scale, palette }: Frame): void {
-  const { step, major, minor } = ticks(scene.view, scale.width, 100);
+  const { step, major, minor } = ticks(scene.view, scale.width, tickRoom(scene));
   ctx.fillStyle = palette.of("--line");
   for (const ns of minor) ctx.fillRect(Math.round(scale.x(ns)), AXIS - 5, 1, 4);
   ctx.font = FONT.small;
@@ -149,7 +154,8 @@ function flags(frame: Frame): void {
 function pins(frame: Frame): void {
   const { ctx, scene, scale, palette } = frame;
   const y = scene.head - PIN / 2 - 1;
-  for (const placed of scene.boots) {
+  // The boot before had its own advice; what counts now is this one's.
+  for (const placed of scene.boots.filter((one) => one.index === 0)) {
     let free = -Infinity;
     const list = placed.boot.head.findings
       .flatMap((finding, index) => (finding.at_ns ? [{ index, at: finding.at_ns, x: scale.x(finding.at_ns[0] + placed.shift) }] : []))
@@ -175,7 +181,7 @@ function pins(frame: Frame): void {
         ctx.stroke();
         ctx.globalAlpha = 1;
       }
-      ctx.fillStyle = palette.of(placed.index === 0 ? "--warn" : "--faint");
+      ctx.fillStyle = palette.of("--warn");
       ctx.beginPath();
       ctx.arc(x, y, pointed ? 8.5 : 7.5, 0, 2 * Math.PI);
       ctx.fill();

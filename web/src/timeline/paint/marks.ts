@@ -21,7 +21,8 @@ export function drawMarks(frame: Frame): void {
   }
   for (const flag of frame.flags) {
     const pointed = isSame(scene.thing, flag.thing);
-    if (!flag.strong && !pointed) continue;
+    // With two boots the lines of all their marks would hide what they are over.
+    if (!pointed && !(flag.strong && (scene.boots.length === 1 || flag.ready))) continue;
     const x = Math.round(flag.x) + 0.5;
     ctx.strokeStyle = palette.of(flag.ready ? "--good" : "--accent");
     ctx.lineWidth = flag.ready ? 1.5 : 1;

@@ -1,11 +1,13 @@
 // The whole boot in one strip, and the window onto it.
 
+import { duration } from "../../format.ts";
 import { lowerBound } from "../pyramid.ts";
 import { Scale, ticks } from "../scale.ts";
 import type { Scene } from "../scene.ts";
 import type { View } from "../types.ts";
 import type { Palette } from "./palette.ts";
 import { phaseProperty } from "./phases.ts";
+import { FONT } from "./text.ts";
 
 export const MINIMAP = 44;
 
@@ -14,7 +16,7 @@ export function paintMap(ctx: CanvasRenderingContext2D, scene: Scene, whole: Vie
   ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
   ctx.fillStyle = palette.of("--card");
   ctx.fillRect(0, 0, width, MINIMAP);
-  const scale = new Scale(whole, 0, width);
+  const scale = mapScale(scene, whole, width);
   const tall = MINIMAP / scene.boots.length;
   scene.boots.forEach((placed, at) => {
     const top = at * tall;
@@ -30,7 +32,7 @@ export function paintMap(ctx: CanvasRenderingContext2D, scene: Scene, whole: Vie
   });
   ctx.fillStyle = palette.of("--ink");
   ctx.globalAlpha = 0.25;
-  for (const ns of ticks(whole, width, 100).major) ctx.fillRect(Math.round(scale.x(ns)), MINIMAP - 4, 1, 4);
+  for (const ns of ticks(whole, scale.width, 100).major) ctx.fillRect(Math.round(scale.x(ns)), MINIMAP - 4, 1, 4);
   ctx.globalAlpha = 1;
 }
 
@@ -39,12 +41,13 @@ function activity(ctx: CanvasRenderingContext2D, scene: Scene, boot: number, sca
   const placed = scene.boots.find((one) => one.index === boot)!;
   const { spans } = placed.boot;
   const width = Math.ceil(scale.width);
+  const left = scale.left;
   const found = scene.found?.[boot] ?? null;
   const starts = new Float64Array(width);
   let most = 0;
-  let before = lowerBound(spans.start, scale.ns(0) - placed.shift);
+  let before = lowerBound(spans.start, scale.ns(left) - placed.shift);
   for (let x = 0; x < width; x++) {
-    const next = lowerBound(spans.start, scale.ns(x + 1) - placed.shift, before);
+    const next = lowerBound(spans.start, scale.ns(left + x + 1) - placed.shift, before);
     starts[x] = Math.log1p(next - before);
     most = Math.max(most, starts[x]!);
     before = next;
@@ -53,7 +56,7 @@ function activity(ctx: CanvasRenderingContext2D, scene: Scene, boot: number, sca
   ctx.globalAlpha = found ? 0.15 : 0.32;
   for (let x = 0; x < width && most > 0; x++) {
     const height = (starts[x]! / most) * (tall - 9);
-    if (height > 0) ctx.fillRect(x, top + tall - 2 - height, 1, height);
+    if (height > 0) ctx.fillRect(left + x, top + tall - 2 - height, 1, height);
   }
   ctx.globalAlpha = 1;
   if (!found) return;
@@ -66,15 +69,16 @@ function activity(ctx: CanvasRenderingContext2D, scene: Scene, boot: number, sca
   }
 }
 
-/** The window, over a copy of the map. */
-export function paintWindow(ctx: CanvasRenderingContext2D, map: HTMLCanvasElement, view: View, whole: View, palette: Palette, ratio: number, width: number): void {
+/** The window, over a copy of the map; at the left, how much of the boot it is. */
+export function paintWindow(ctx: CanvasRenderingContext2D, map: HTMLCanvasElement, scene: Scene, whole: View, palette: Palette, ratio: number, width: number): void {
+  const { view, gutter } = scene;
   ctx.setTransform(1, 0, 0, 1, 0, 0);
   ctx.drawImage(map, 0, 0);
   ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-  const [left, right] = windowOf(view, whole, width);
+  const [left, right] = windowOf(scene, whole, width);
   ctx.fillStyle = palette.of("--card");
   ctx.globalAlpha = 0.66;
-  ctx.fillRect(0, 0, left, MINIMAP);
+  ctx.fillRect(gutter, 0, left - gutter, MINIMAP);
   ctx.fillRect(right, 0, width - right, MINIMAP);
   ctx.globalAlpha = 1;
   ctx.strokeStyle = palette.of("--accent");
@@ -83,15 +87,28 @@ export function paintWindow(ctx: CanvasRenderingContext2D, map: HTMLCanvasElemen
   ctx.fillStyle = palette.of("--accent");
   for (const x of [left, right]) {
     ctx.beginPath();
-    ctx.roundRect(Math.min(Math.max(x - 2.5, 0), width - 5), MINIMAP / 2 - 8, 5, 16, 2.5);
+    ctx.roundRect(Math.min(Math.max(x - 2.5, gutter), width - 5), MINIMAP / 2 - 8, 5, 16, 2.5);
     ctx.fill();
   }
+  ctx.textBaseline = "middle";
+  ctx.font = FONT.strong;
+  ctx.fillStyle = palette.of("--ink");
+  ctx.fillText(duration(Math.round(view.end - view.start)), 18, MINIMAP / 2 - 7);
+  ctx.font = FONT.small;
+  ctx.fillStyle = palette.of("--faint");
+  ctx.fillText("in view", 18, MINIMAP / 2 + 9);
+}
+
+/** The map's own scale: under the lanes' names it would not stand above its moment. */
+export function mapScale(scene: Pick<Scene, "gutter">, whole: View, width: number): Scale {
+  return new Scale(whole, scene.gutter, width - scene.gutter);
 }
 
 /** Where the window stands, px; never too small to be seen. */
-export function windowOf(view: View, whole: View, width: number): [number, number] {
-  const scale = new Scale(whole, 0, width);
+export function windowOf(scene: Pick<Scene, "gutter" | "view">, whole: View, width: number): [number, number] {
+  const { view } = scene;
+  const scale = mapScale(scene, whole, width);
   const middle = (scale.x(view.start) + scale.x(view.end)) / 2;
   const half = Math.max(3, (scale.x(view.end) - scale.x(view.start)) / 2);
-  return [Math.max(0, middle - half), Math.min(width, middle + half)];
+  return [Math.min(Math.max(scene.gutter, middle - half), width - 6), Math.max(Math.min(width, middle + half), scene.gutter + 6)];
 }

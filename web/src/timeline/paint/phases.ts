@@ -54,6 +54,7 @@ function block(frame: Frame, thing: Thing, color: string, [start, end]: [number,
   const from = Math.max(left, scene.gutter) + 8;
   const room = Math.min(right, scene.width) - 6 - from;
   ctx.font = strong ? FONT.strong : FONT.small;
+  if (strong && widthOf(ctx, clean(name)) > room) ctx.font = FONT.small;
   const text = fitting(ctx, clean(name), room);
   if (!text) return;
   ctx.fillStyle = palette.of(strong ? "--on-color" : "--ink");

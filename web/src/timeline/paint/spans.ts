@@ -18,6 +18,8 @@ const PAD = 2;
 /** So many spans of a row get a look each, for names beside them and faded ends. */
 const FEW = 400;
 const SHADES = 3;
+/** Columns have so many steps of height. */
+const STEPS = 7;
 
 function columnsOf(frame: Frame, shift: number): Columns {
   const { scene, raster } = frame;
@@ -35,15 +37,22 @@ export function scanRows(frame: Frame, lane: SpanLane, y: number, first: number,
   for (let at = first; at < last; at++) {
     const row = lane.row(at);
     const top = y + at * ROW + PAD;
-    const region = raster.region(1, top, ROW - 2 * PAD);
-    const base = region.at * raster.width;
-    const pixels = raster.pixels;
+    const region = raster.region(STEPS, top, ROW - 2 * PAD);
+    const { pixels, width } = raster;
+    const foot = (region.at + STEPS - 1) * width;
+    const longest = Math.max(1, row.longestTime(0, row.count));
+    const box = BOX * ratio * columns.per;
     const assumed = row.count > 0 && lane.placed.isAssumed(row.ids[0]!);
     scanRow(row, columns, BOX * ratio, found ? row.matches(found) : null,
-      (column, coverage, matched) => {
+      (column, coverage, matched, from, to) => {
         // An assumed time is drawn with every third column left out.
         if (assumed && column % 3 === 0) return;
-        pixels[base + column] = steps[Math.round(coverage * 16)]![matched ? 1 : 0]!;
+        const tint = steps[Math.round(coverage * 16)]![matched ? 1 : 0]!;
+        // The longer the longest span in it, the taller: where time goes shows
+        // up as a peak long before its span is wide enough for a box.
+        const time = row.longestTime(from, to);
+        const tall = Math.ceil(STEPS * Math.max(0.3, Math.sqrt(time / longest) * 0.9, Math.min(1, time / box)));
+        for (let k = 0; k < tall; k++) pixels[foot - k * width + column] = tint;
       },
       (i) => boxes.push({ lane, row, at: i, y: top, height: ROW - 2 * PAD, shade: at % SHADES, kind: "box" }));
     few(frame, lane, row, columns, top);

@@ -37,7 +37,7 @@ export function fitting(ctx: CanvasRenderingContext2D, text: string, width: numb
   const whole = widthOf(ctx, text);
   if (whole <= width) return text;
   const kept = Math.floor((text.length * (width - 9)) / whole);
-  return kept < 3 ? "" : `${text.slice(0, kept).trimEnd()}…`;
+  return kept < 4 ? "" : `${text.slice(0, kept).trimEnd()}…`;
 }
 
 /** A font with the size of the strings cached: fonts that load late change widths. */
