@@ -7,6 +7,7 @@ import { load } from "./pack.ts";
 import { ConsolePanel } from "./panels/console.ts";
 import { DetailsPanel } from "./panels/details.ts";
 import { flameSection } from "./panels/flame.ts";
+import { thingOf } from "./panels/thing.ts";
 import { basis } from "./sections/basis.ts";
 import { comparison } from "./sections/comparison.ts";
 import { costs } from "./sections/costs.ts";
@@ -22,15 +23,25 @@ import { Timeline } from "./timeline/timeline.ts";
 import { skipLink, themeButton } from "./topbar.ts";
 
 function show(root: HTMLElement, boots: Boot[]): void {
-  const select = (selection: Selection | null) => {
-    details.show(selection);
-    if (selection) void lines.show(selection);
-    address.save();
-  };
-  // Panels select through the timeline, which tells `select`.
-  const details = new DetailsPanel(boots, (selection) => timeline.select(selection));
-  const lines = new ConsolePanel(boots, (selection) => timeline.select(selection));
-  const timeline = new Timeline(boots, { onSelect: select, onTime: () => undefined });
+  // Panels select through the timeline, which tells all of them.
+  const choose = (selection: Selection) => timeline.selectAndShow(selection);
+  const details = new DetailsPanel(boots, choose);
+  const lines = new ConsolePanel(boots, choose);
+  const timeline: Timeline = new Timeline(boots, {
+    onSelect: (selection) => {
+      details.show(selection);
+      if (selection) void lines.show(selection);
+    },
+    onThing: (thing) => {
+      const about = thing && thingOf(boots, thing);
+      if (!about) return;
+      details.showThing(about);
+      void lines.showMoment(about.boot, about.from);
+    },
+    onFinding: openFinding,
+    onTime: () => undefined,
+    onChange: () => address.save(),
+  });
   const address = addressOf(timeline);
   const page: Page = { boots, head: boots[0]!.head, go: {
     select: (selection) => timeline.select(selection),
@@ -40,7 +51,7 @@ function show(root: HTMLElement, boots: Boot[]): void {
     },
   } };
   const header = headline(page);
-  header.querySelector(".brand")?.append(themeButton(address.save));
+  header.querySelector(".brand")?.append(themeButton(() => address.save()));
   document.body.prepend(skipLink());
   root.append(...[
     header, splits(page), comparison(page),
@@ -55,11 +66,18 @@ function show(root: HTMLElement, boots: Boot[]): void {
   });
 }
 
+/** A pin in the timeline leads to its advice, which only the first boot has. */
+function openFinding(index: number, boot: number): void {
+  const entry = boot === 0 ? document.getElementById(`finding-${index}`) : null;
+  if (!(entry instanceof HTMLDetailsElement)) return;
+  entry.open = true;
+  entry.scrollIntoView({ block: "nearest", behavior: "smooth" });
+}
+
 /** Keeps the page's address and what is shown the same. */
 function addressOf(timeline: Timeline): { save: () => void; restore: () => void } {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let written = "";
-  const write = () => {
+  let written: string | null = null;
+  const save = () => {
     written = formatHash({ timeline: timeline.state(), theme: theme() });
     if (written === location.hash.slice(1)) return;
     // Some browsers refuse too many changes in a short time.
@@ -67,15 +85,8 @@ function addressOf(timeline: Timeline): { save: () => void; restore: () => void 
       history.replaceState(null, "", written === "" ? location.pathname + location.search : `#${written}`);
     } catch { /* the address stays as it was */ }
   };
-  const save = () => {
-    clearTimeout(timer);
-    timer = setTimeout(write, 300);
-  };
-  for (const event of ["wheel", "pointerup", "keyup", "input", "click"]) {
-    timeline.element.addEventListener(event, save, { passive: true });
-  }
   const restore = () => {
-    if (location.hash.slice(1) === written && written !== "") return;
+    if (location.hash.slice(1) === written) return;
     const address = parseHash(location.hash);
     setTheme(address.theme);
     timeline.restore(address.timeline);

@@ -11,7 +11,7 @@ export function skipLink(): HTMLElement {
     event.preventDefault();
     const target = document.getElementById("timeline");
     target?.scrollIntoView();
-    target?.querySelector<HTMLElement>("canvas, [tabindex='0']")?.focus({ preventScroll: true });
+    target?.querySelector<HTMLElement>("canvas[tabindex]")?.focus({ preventScroll: true });
   };
   return el("a", { class: "skip", href: "#timeline", on: { click } }, "skip to the timeline");
 }

@@ -58,9 +58,21 @@ export class ConsolePanel {
       const last = this.evidence?.lineAt(place.file, Math.max(place.start, place.end - 1)) ?? first;
       this.mark([first, Math.max(first, last)]);
     } else {
-      const line = this.linesOf(n, this.file).lineAtTime(ns);
-      this.mark(line === null ? null : [line, line]);
+      this.markMoment(ns);
     }
+  }
+
+  /** Scrolls to what was printed at a moment of the boot's own clock. */
+  async showMoment(n: number, ns: number): Promise<void> {
+    const boot = this.boots[n];
+    if (!boot) return;
+    if (this.evidence === null || this.boot !== n) await this.open(n, consoleFile(boot));
+    this.markMoment(ns);
+  }
+
+  private markMoment(ns: number): void {
+    const line = this.linesOf(this.boot, this.file).lineAtTime(ns);
+    this.mark(line === null ? null : [line, line]);
   }
 
   private mark(lines: [number, number] | null): void {

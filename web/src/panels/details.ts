@@ -6,6 +6,7 @@ import { count, duration, moment } from "../format.ts";
 import { AFTER, END_OPEN, SPAWNS, took, type Boot, type Selection } from "../model.ts";
 import { lineNode } from "../sections/evidence.ts";
 import { selfTime } from "./self.ts";
+import type { About } from "./thing.ts";
 
 /** Lines shown before and behind the evidence. */
 const AROUND = 2;
@@ -34,6 +35,11 @@ export class DetailsPanel {
       return;
     }
     this.body.replaceChildren(...this.nodes(boot, selection));
+  }
+
+  /** A phase, a silence, a mark: what is no span. */
+  showThing(about: About): void {
+    this.body.replaceChildren(el("h3", {}, about.name), facts(about.facts.filter(([, value]) => value)));
   }
 
   private nodes(boot: Boot, { boot: n, span }: Selection): Node[] {

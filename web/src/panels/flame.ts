@@ -19,7 +19,7 @@ export function flameSection(boot: Boot): HTMLElement | null {
   if (traced.size === 0 || !boot.spans.track.some((track) => traced.has(track))) return null;
   const flame = new Flame();
   const element = section("flame", "where functions spend it",
-    "Calls summed up by stack; the wider, the longer. Click a frame to look into it, click one below it to go back.", flame.element);
+    "Calls summed up by stack; the wider, the longer. Click a frame to look into it, one above it to go back.", flame.element);
   new IntersectionObserver((entries, observer) => {
     if (!entries.some((entry) => entry.isIntersecting)) return;
     observer.disconnect();
@@ -137,7 +137,8 @@ class Flame {
 
   private box(context: CanvasRenderingContext2D, { frame, left, right, depth }: Box, width: number, on: boolean, searching: boolean): void {
     const [x, y, w] = [left * width, depth * ROW, Math.max(0.5, (right - left) * width - 1)];
-    context.globalAlpha = !on ? 0.18 : 0.55 + 0.45 * shade(frame.name);
+    // Pale enough for text in the page's ink, light and dark.
+    context.globalAlpha = !on ? 0.12 : 0.32 + 0.3 * shade(frame.name);
     context.fillStyle = color(searching && on ? "--application" : depth === 0 ? "--firmware" : "--bootloader");
     context.fillRect(x, y + 1, w, ROW - 2);
     context.globalAlpha = 1;
