@@ -5,12 +5,13 @@
 CARGO ?= cargo
 BOOTLAP = target/release/bootlap
 
-.PHONY: demo test build lint fuzz tables clean help
+.PHONY: demo test build lint web web-test fuzz tables clean help
 
 help:
 	@echo "make demo    boot the example, find what slows it, change it, prove it"
 	@echo "make test    lints and all tests, real boots and a real browser included"
 	@echo "make build   build $(BOOTLAP)"
+	@echo "make web     bundle the report's viewer again (web/dist)"
 	@echo "make tables  measure docs/tables/ again"
 	@echo "make fuzz    fuzz the parsers, for ten minutes altogether"
 
@@ -25,12 +26,24 @@ build:
 test: lint
 	@scripts/setup test
 	$(CARGO) test --locked --workspace
+	$(MAKE) web-test
 
 lint:
 	@scripts/setup build
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --quiet
+
+# The viewer inside the HTML report. Its bundle is checked in: only those who
+# change it need Node.
+web:
+	@scripts/setup web
+	cd web && npm run --silent check:types && npm run --silent build
+
+web-test:
+	@scripts/setup web-test
+	$(CARGO) build --locked -p bootlap
+	cd web && npm run --silent check && npm run --silent test && npm run --silent browser
 
 tables: build
 	@scripts/setup test

@@ -8,6 +8,13 @@ use crate::{ClockId, Evidence, Milestone, Stamp, Sym};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TrackId(pub(crate) u32);
 
+impl TrackId {
+    /// Its place in [`crate::Timeline::tracks`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// The handle of a span within its timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SpanId(pub(crate) u32);

@@ -14,6 +14,17 @@ use crate::evidence::line_of;
 impl ReportJson {
     /// The document of `report`.
     pub fn of(report: &Report<'_>) -> Self {
+        let axis = Axis::of(report.timeline);
+        let spans = report.timeline.spans.iter();
+        Self {
+            spans: spans.map(|s| span(report, &axis, s)).collect(),
+            links: report.timeline.links.iter().map(link).collect(),
+            ..Self::head(report)
+        }
+    }
+
+    /// The same without spans and links.
+    pub(crate) fn head(report: &Report<'_>) -> Self {
         let timeline = report.timeline;
         let axis = Axis::of(timeline);
         Self {
@@ -25,18 +36,14 @@ impl ReportJson {
             findings: outcome::findings(report),
             trials: report.trials.iter().map(outcome::trial).collect(),
             notices: outcome::notices(report),
-            spans: timeline
-                .spans
-                .iter()
-                .map(|s| span(report, &axis, s))
-                .collect(),
+            spans: Vec::new(),
             marks: timeline
                 .marks
                 .iter()
                 .map(|m| mark(report, &axis, m))
                 .collect(),
             counters: counters(timeline, &axis),
-            links: timeline.links.iter().map(link).collect(),
+            links: Vec::new(),
             clocks: clocks(timeline, &axis),
             files: files(timeline),
             before: report.before.as_deref().map(boot),

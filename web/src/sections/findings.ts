@@ -1,0 +1,22 @@
+// What to change: every piece of advice with the lines that show it.
+
+import { button, el, facts, section, type Child } from "../dom.ts";
+import type { Finding, Page } from "../model.ts";
+import { saving } from "./costs.ts";
+import { evidenceFigure } from "./evidence.ts";
+
+export function findings({ boots, head, go }: Page): HTMLElement | null {
+  if (head.findings.length === 0) return null;
+  const entry = (finding: Finding, at: number) => {
+    const details: [string, Child][] = [["why", finding.why], ["saving", finding.saving_basis], ["fix", finding.fix],
+      ["recipe", finding.recipe !== null && el("code", {}, `bootlap try ${head.target} ${finding.recipe}`)],
+      ["rule", finding.rule]];
+    const interval = finding.at_ns;
+    return el("details", { class: "finding", id: `finding-${at}` },
+      el("summary", {}, el("span", { class: "good" }, saving(finding)), el("span", {}, finding.title)),
+      facts(details.filter(([, value]) => value)),
+      finding.evidence.map((place) => evidenceFigure(boots[0]!, place)),
+      interval && button("show in the timeline", "", () => go.visit(interval[0], interval[1])));
+  };
+  return section("findings", "what to change", "", head.findings.map(entry));
+}

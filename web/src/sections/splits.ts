@@ -1,0 +1,114 @@
+// Where the time went: each boot as one bar, cut at its phases.
+
+import { el, section, svg, table } from "../dom.ts";
+import { count, duration, moment, share, tickStep } from "../format.ts";
+import { extentOf, phaseColor, type Facts, type Page, type Part } from "../model.ts";
+
+export function splits({ head }: Page): HTMLElement | null {
+  if (head.phases.length === 0) return null;
+  const before = head.before;
+  const lengths = [head, before].map((boot) => (boot ? extentOf(boot)[1] - extentOf(boot)[0] : 0));
+  const longest = Math.max(...lengths, 1);
+  const bars = el("div", { class: before ? "bars two" : "bars" });
+  if (before) {
+    bars.append(...bar(before, longest, "before"), el("span"), bridge(before, head, longest));
+    bars.append(...bar(head, longest, "after"), el("span"));
+  } else {
+    bars.append(...bar(head, longest, ""));
+  }
+  bars.append(ruler(longest));
+  return section("splits", "where the time goes", "", bars, before ? null : phaseTable(head));
+}
+
+/** One boot: its label, if any, and its bar. */
+function bar(boot: Facts, longest: number, label: string): HTMLElement[] {
+  const [start, end] = extentOf(boot);
+  const box = (kind: string, phase: string, part: Part, name: string, ...inside: HTMLElement[]) => {
+    const ns = part.end_ns - part.start_ns;
+    return el("div", {
+      class: kind, title: `${name}: ${duration(ns)}, ${share(ns, end - start)}`,
+      style: {
+        left: `${((part.start_ns - start) / longest) * 100}%`, width: `${(ns / longest) * 100}%`,
+        "--c": phaseColor(phase),
+      },
+    }, inside);
+  };
+  const segments = boot.phases.map((phase) => box("segment", phase.name, phase, phase.title,
+    el("span", {}, phase.title), el("b", {}, duration(phase.end_ns - phase.start_ns))));
+  const parts = boot.phases.flatMap((phase) => phase.parts.map((part) =>
+    box("part", phase.name, part, part.name, el("span", {}, part.name))));
+  // The parts lie on the outside, so that the phases of two boots face each other.
+  const lines = [el("div", { class: "segments" }, segments), el("div", { class: "parts" }, parts)];
+  const node = el("div", { class: "bar" }, label === "before" ? lines.reverse() : lines);
+  hideWhatDoesNotFit(node, [...segments, ...parts]);
+  const total = el("b", {}, duration(end - start));
+  return label ? [el("p", { class: `bar-label ${label}` }, label, " ", total), node] : [node];
+}
+
+/** A label that does not fit is worse than none: the table has all numbers. */
+function hideWhatDoesNotFit(node: HTMLElement, boxes: HTMLElement[]): void {
+  new ResizeObserver(() => {
+    for (const box of boxes) box.classList.remove("tight");
+    // All sizes are read before anything is changed: one layout, not one each.
+    const tight = boxes.map((box) => box.scrollWidth > box.clientWidth + 1);
+    boxes.forEach((box, at) => box.classList.toggle("tight", tight[at]));
+  }).observe(node);
+}
+
+/** Ties each phase of the upper bar to the same phase of the lower one. */
+function bridge(before: Facts, after: Facts, longest: number): SVGElement {
+  const shape = svg("svg", {
+    class: "bridge", viewBox: "0 0 1000 40", preserveAspectRatio: "none", "aria-hidden": "true",
+  });
+  const x = (boot: Facts, ns: number) => ((ns - extentOf(boot)[0]) / longest) * 1000;
+  for (const phase of before.phases) {
+    const now = after.phases.find((p) => p.name === phase.name);
+    if (!now) continue;
+    const points = [[x(before, phase.start_ns), 0], [x(before, phase.end_ns), 0],
+      [x(after, now.end_ns), 40], [x(after, now.start_ns), 40]];
+    const polygon = svg("polygon", { points: points.map((p) => p.join(",")).join(" ") });
+    polygon.style.fill = phaseColor(phase.name);
+    shape.append(polygon);
+  }
+  return shape;
+}
+
+/** Ticks under the bars. */
+function ruler(longest: number): HTMLElement {
+  const step = tickStep(longest / 7);
+  const ruler = el("div", { class: "ruler", "aria-hidden": "true" });
+  for (let tick = 0; tick <= longest; tick += step) {
+    // At the right edge there is no room for a number.
+    const text = tick === 0 ? "0" : tick / longest > 0.9 ? "" : moment(tick, step);
+    ruler.append(el("span", { style: { left: `${(tick / longest) * 100}%` } }, text));
+  }
+  return ruler;
+}
+
+/** Parts in the table at once; a boot of a distribution has fifty. */
+const PARTS = 8;
+
+function phaseTable(boot: Facts): HTMLElement {
+  const [start, end] = extentOf(boot);
+  const length = (part: Part) => part.end_ns - part.start_ns;
+  const row = (part: Part, name: HTMLElement) => {
+    const instructions = part.instructions === null ? "–" : count(part.instructions);
+    return [name, duration(length(part)), share(length(part), end - start), instructions];
+  };
+  const worth = boot.phases.flatMap((phase) => phase.parts).filter((part) => length(part) >= (end - start) / 500);
+  const largest = new Set([...worth].sort((a, b) => length(b) - length(a)).slice(0, PARTS));
+  const rows = (shown: (part: Part) => boolean) => boot.phases.flatMap((phase) => [
+    row(phase, phaseName(phase.name, phase.title)),
+    ...phase.parts.filter(shown).map((part) => row(part, el("span", { class: "part-name" }, part.name))),
+  ]);
+  const columns: [string, string][] = [["phase", ""], ["time", "number"], ["share", "number"], ["instructions", "number wide"]];
+  const short = table(columns, rows((part) => largest.has(part)));
+  if (worth.length <= PARTS) return short;
+  return el("div", {}, short, el("details", { class: "more" },
+    el("summary", {}, `all ${worth.length} parts, in their order`), table(columns, rows((part) => worth.includes(part)))));
+}
+
+/** A phase's name with its colour. */
+export function phaseName(phase: string | null, title: string): HTMLElement {
+  return el("span", { class: "phase", style: { "--c": phaseColor(phase) } }, title);
+}

@@ -1,0 +1,525 @@
+// The timeline: what can be done with it, from inside and from the page.
+
+import { el } from "../dom.ts";
+import { END_OPEN, END_UNKNOWN, type Selection } from "../model.ts";
+import { Placed } from "./boot.ts";
+import { align, alignments, type Alignment } from "./compare.ts";
+import { factsOf, spoken } from "./facts.ts";
+import { hitAt, snapped, type Hit } from "./hit.ts";
+import { PointerInput } from "./input.ts";
+import { KeyInput, type Motion } from "./keys.ts";
+import { laneOf, lanesOf, type Lane } from "./lanes.ts";
+import { layOut, placeOf, ROW } from "./layout.ts";
+import { listenMinimap } from "./minimap.ts";
+import { lowerBound } from "./pyramid.ts";
+import { intervalOf, scaleOf, type Scene } from "./scene.ts";
+import { isEmpty, parseQuery, search, type Query } from "./search.ts";
+import { Stage } from "./stage.ts";
+import { format, parse } from "./state.ts";
+import { legend, Toolbar } from "./toolbar.ts";
+import { Tooltip } from "./tooltip.ts";
+import type { Thing, TimelineBoot, View } from "./types.ts";
+import { Viewport } from "./viewport.ts";
+
+export interface TimelineOptions {
+  onSelect(selection: Selection | null): void;
+  /** The moment under the pointer, on the report's own boot's clock. */
+  onTime(ns: number | null): void;
+  /** A numbered pin was clicked: the finding's place in the head's list. */
+  onFinding?(index: number, boot: number): void;
+  /** A phase, part, silence or mark was clicked; null if it is let go. */
+  onThing?(thing: Thing | null): void;
+  /** state() is another now; not more often than a few times a second. */
+  onChange?(): void;
+}
+
+export class Timeline {
+  /** Toolbar, minimap, lanes and legend. */
+  readonly element: HTMLElement;
+  readonly scene: Scene;
+  private readonly stage: Stage;
+  private readonly viewport: Viewport;
+  private readonly toolbar: Toolbar;
+  private readonly tooltip = new Tooltip();
+  private readonly live = el("div", { class: "tl-live", "aria-live": "polite" });
+  private readonly pointer: PointerInput;
+  private readonly places: Alignment[];
+  private alignment: Alignment;
+  private text = "";
+  private query: Query = parseQuery("");
+  private searches = 0;
+  private filtering = false;
+  private armed = false;
+  private announced = 0;
+
+  constructor(boots: readonly TimelineBoot[], private readonly options: TimelineOptions) {
+    const placed = boots.slice(0, 2).map((boot, index) => new Placed(boot, index)).reverse();
+    this.places = alignments(placed);
+    this.alignment = this.places[0]!;
+    align(placed, this.alignment);
+    const lanes = ordered(placed.map(lanesOf));
+    const [home, limits] = bounds(placed);
+    this.scene = {
+      boots: placed, lanes, layout: layOut(lanes), view: home, scroll: 0, width: 0, height: 0, gutter: 0, head: 0,
+      selected: null, hovered: null, thing: null, found: null, measure: null, cursor: null, targets: [],
+    };
+    this.viewport = new Viewport(home, limits, () => { this.scene.view = this.viewport.view; this.changed(); });
+    this.stage = new Stage(this.scene, () => this.viewport.home, () => this.scrollTo(this.scene.scroll));
+    this.toolbar = new Toolbar(this, placed.length > 1 ? this.places : []);
+    this.pointer = new PointerInput(this.stage.canvas, this);
+    new KeyInput(this.stage.canvas, this);
+    listenMinimap(this.stage.minimap, this.scene, this.viewport);
+    this.stage.frame.append(this.tooltip.element);
+    this.element = el("div", { class: "tl" }, this.toolbar.element,
+      el("div", { class: "tl-box" }, this.stage.minimap, this.stage.frame), this.signs(placed), this.live);
+    this.changed();
+  }
+
+  // What the page asks for.
+
+  /** Brings an interval of a boot's own clock into view. */
+  visit(startNs: number, endNs: number, boot = 0): void {
+    const shift = this.scene.boots.find((placed) => placed.index === boot)?.shift ?? 0;
+    this.viewport.reveal(startNs + shift, endNs + shift);
+  }
+
+  select(selection: Selection | null): void {
+    const { scene } = this;
+    const known = selection && scene.boots.find((placed) => placed.index === selection.boot);
+    const chosen = known && selection.span >= 0 && selection.span < known.boot.spans.count ? selection : null;
+    if (chosen?.span === scene.selected?.span && chosen?.boot === scene.selected?.boot) return;
+    scene.selected = chosen;
+    this.setThing(null);
+    if (chosen) {
+      this.uncover(chosen);
+      this.live.textContent = spoken(scene, chosen.boot, chosen.span);
+    }
+    this.showCount();
+    this.changed();
+    this.options.onSelect(chosen);
+  }
+
+  state(): string {
+    const { scene, viewport } = this;
+    const { measure } = scene;
+    return format({
+      view: viewport.isHome ? null : viewport.target,
+      selection: scene.selected, query: this.text, filter: this.filtering,
+      toggled: everyLane(scene.lanes).filter((lane) => lane.collapsed !== lane.initiallyCollapsed).map((lane) => lane.key),
+      alignment: this.alignment === this.places[0] ? null : this.alignment.key,
+      measure: measure && !measure.open ? { start: Math.min(measure.from, measure.to), end: Math.max(measure.from, measure.to) } : null,
+    });
+  }
+
+  restore(text: string): void {
+    const state = parse(text);
+    for (const lane of everyLane(this.scene.lanes)) lane.collapsed = lane.initiallyCollapsed !== state.toggled.includes(lane.key);
+    this.filtering = state.filter;
+    this.align(state.alignment ?? this.places[0]!.key);
+    this.scene.measure = state.measure && { from: state.measure.start, to: state.measure.end, open: false };
+    this.relayout();
+    this.search(state.query);
+    this.select(state.selection);
+    this.viewport.set(state.view ?? this.viewport.home);
+  }
+
+  // Moving: Controls of input.ts, KeyActions of keys.ts, Actions of toolbar.ts.
+
+  hit(x: number, y: number): Hit | null {
+    return hitAt(this.scene, x, y);
+  }
+
+  move(ns: number, px: number): void {
+    if (px !== 0) this.scrollTo(this.scene.scroll + px);
+    if (ns !== 0) this.viewport.pan(ns);
+    else this.changed();
+  }
+
+  zoom(factor: number, around?: number): void {
+    const { start, end } = this.viewport.target;
+    if (around !== undefined) {
+      this.viewport.zoom(factor, around);
+      return;
+    }
+    const middle = (start + end) / 2;
+    const half = ((end - start) / 2) * factor;
+    this.viewport.glide({ start: middle - half, end: middle + half });
+  }
+
+  pan(share: number): void {
+    const { start, end } = this.viewport.target;
+    const ns = (end - start) * share;
+    this.viewport.glide({ start: start + ns, end: end + ns });
+  }
+
+  home(): void {
+    this.viewport.glide(this.viewport.home);
+  }
+
+  /** Zooms to what is selected: a span, a measurement, a phase. */
+  fit(): void {
+    const { scene } = this;
+    const { selected, measure, thing } = scene;
+    const placed = scene.boots.find((one) => one.index === selected?.boot);
+    const interval = thing && intervalOf(scene, thing);
+    if (selected && placed) this.visit(placed.boot.spans.start[selected.span]!, placed.end[selected.span]!, selected.boot);
+    else if (measure) this.viewport.reveal(Math.min(measure.from, measure.to), Math.max(measure.from, measure.to));
+    else if (interval) this.viewport.reveal(interval.start, interval.end);
+  }
+
+  glide(motion: Motion, seconds: number): boolean {
+    const { scene } = this;
+    const length = scene.view.end - scene.view.start;
+    if (motion.scroll !== 0) {
+      const before = scene.scroll;
+      this.scrollTo(before + motion.scroll * seconds * (scene.height - scene.head));
+      if (motion.pan === 0 && motion.zoom === 0) return scene.scroll !== before || this.scrollable > 0;
+    }
+    if (motion.pan !== 0) this.viewport.pan(motion.pan * seconds * length);
+    if (motion.zoom !== 0) {
+      // Around the pointer if it is here, else around the middle.
+      this.viewport.zoom(Math.exp(motion.zoom * seconds), scene.cursor ?? (scene.view.start + scene.view.end) / 2);
+    }
+    return true;
+  }
+
+  press(key: string): boolean {
+    const page = this.scene.height - this.scene.head - ROW;
+    const actions: Record<string, () => void> = {
+      "0": () => this.home(), Home: () => this.home(), f: () => this.fit(), F: () => this.fit(),
+      n: () => this.next(1), N: () => this.next(1), p: () => this.next(-1), P: () => this.next(-1),
+      "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2),
+      m: () => this.measure(), M: () => this.measure(), "/": () => this.toolbar.input.focus(),
+      PageUp: () => this.scrollTo(this.scene.scroll - page), PageDown: () => this.scrollTo(this.scene.scroll + page),
+      Enter: () => (this.scene.selected || this.scene.thing ? this.fit() : this.next(1)), Escape: () => this.letGo(),
+    };
+    const action = actions[key];
+    action?.();
+    return action !== undefined;
+  }
+
+  // Pointing and choosing.
+
+  point(x: number, y: number): void {
+    const { scene } = this;
+    const hit = this.hit(x, y);
+    const inLanes = x >= scene.gutter;
+    scene.cursor = inLanes ? scaleOf(scene).ns(x) : null;
+    scene.hovered = hit?.type === "span" ? hit : null;
+    if (hit?.type === "thing") scene.thing = hit.thing;
+    else if (!this.kept) scene.thing = null;
+    this.stage.canvas.style.cursor = this.armed || hit?.type === "axis" ? "crosshair" : hit && hit.type !== "chart" ? "pointer" : "";
+    const facts = hit && !this.armed ? factsOf(scene, hit) : null;
+    if (facts) this.tooltip.show(facts, x, y);
+    else this.tooltip.hide();
+    this.options.onTime(scene.cursor);
+    this.stage.request();
+  }
+
+  leave(): void {
+    const { scene } = this;
+    scene.cursor = scene.hovered = null;
+    if (!this.kept) scene.thing = null;
+    this.tooltip.hide();
+    this.options.onTime(null);
+    this.stage.request();
+  }
+
+  click(hit: Hit | null, again: boolean): void {
+    if (hit?.type === "span") {
+      this.select({ boot: hit.boot, span: hit.span });
+      if (again) this.fit();
+    } else if (hit?.type === "thing") {
+      if (hit.thing.kind === "finding") this.options.onFinding?.(hit.thing.index, hit.thing.boot);
+      else this.select(null);
+      this.setThing(hit.thing);
+      if (again) this.fit();
+    } else if ((hit?.type === "title" || hit?.type === "strip") && !again) {
+      this.toggle(hit.lane);
+    } else if (!again) {
+      this.select(null);
+      this.setThing(null);
+    }
+  }
+
+  /** Selects the next or the previous span of the row. */
+  next(by: number): void {
+    const { scene } = this;
+    const { selected } = scene;
+    const lane = selected && laneOf(scene.lanes, selected.boot, selected.span);
+    if (!lane || !selected) {
+      const first = this.firstInView();
+      if (first) this.select(first);
+      return;
+    }
+    const at = lane.rowOf(selected.span);
+    const span = lane.isNamed ? lane.label(at + by)?.span : lane.row(at).ids[lowerBound(lane.row(at).ids, selected.span) + by];
+    if (span !== undefined) this.selectAndShow({ boot: selected.boot, span });
+  }
+
+  toggle(lane: Lane): void {
+    lane.collapsed = !lane.collapsed;
+    this.relayout();
+  }
+
+  // Measuring.
+
+  get measuring(): boolean {
+    return this.armed;
+  }
+
+  measure(step?: "from" | "to" | "done", x = 0, y = 0): void {
+    const { scene } = this;
+    if (step === undefined) {
+      this.armed = !this.armed;
+      scene.measure = null;
+      this.changed();
+      return;
+    }
+    const at = snapped(scene, Math.max(x, scene.gutter), y);
+    if (step === "from") scene.measure = { from: at, to: at, open: true };
+    else if (scene.measure && (scene.measure.open || step === "done")) scene.measure.to = at;
+    if (step === "done") {
+      if (scene.measure) scene.measure.open = false;
+      this.armed = false;
+    }
+    this.changed();
+  }
+
+  // Searching.
+
+  search(text: string): void {
+    this.text = text;
+    this.query = parseQuery(text);
+    void this.runSearch();
+  }
+
+  filter(on: boolean): void {
+    this.filtering = on;
+    this.applyFilter();
+  }
+
+  /** Selects the next match, from what is selected or from where one looks. */
+  step(by: number): void {
+    const { scene } = this;
+    const found = scene.found;
+    if (!found) return;
+    const list = scene.boots.map((placed) => ({ boot: placed.index, ids: found[placed.index]!.ids })).filter(({ ids }) => ids.length > 0);
+    if (list.length === 0) return;
+    const { selected } = scene;
+    let boot = Math.max(0, list.findIndex((one) => one.boot === selected?.boot));
+    const { spans } = scene.boots.find((placed) => placed.index === list[boot]!.boot)!.boot;
+    const from = selected?.boot === list[boot]!.boot ? selected.span : lowerBound(spans.start, scene.view.start) - 1;
+    const { ids } = list[boot]!;
+    let at = by > 0 ? lowerBound(ids, from + 1) : lowerBound(ids, from) - 1;
+    if (at < 0 || at >= ids.length) {
+      boot = (boot + by + list.length) % list.length;
+      at = by > 0 ? 0 : list[boot]!.ids.length - 1;
+    }
+    this.selectAndShow({ boot: list[boot]!.boot, span: list[boot]!.ids[at]! });
+  }
+
+  // Two boots.
+
+  align(key: string): void {
+    const alignment = this.places.find((one) => one.key === key) ?? this.places[0]!;
+    if (alignment !== this.alignment) {
+      this.alignment = alignment;
+      align(this.scene.boots, alignment);
+      const [home, limits] = bounds(this.scene.boots);
+      const wasHome = this.viewport.isHome;
+      Object.assign(this.viewport, { home, limits });
+      this.viewport.set(wasHome ? home : this.viewport.target);
+    }
+    this.stage.renewMap();
+    this.changed();
+  }
+
+  // Inside.
+
+  /** The thing that stays marked when the pointer leaves it. */
+  private kept: Thing | null = null;
+
+  private setThing(thing: Thing | null): void {
+    if (thing === null && this.kept === null) return;
+    this.kept = this.scene.thing = thing;
+    this.options.onThing?.(thing);
+    this.changed();
+  }
+
+  private letGo(): void {
+    const { scene } = this;
+    if (this.armed || scene.measure) {
+      this.armed = false;
+      scene.measure = null;
+    } else if (scene.selected || this.kept) {
+      this.select(null);
+      this.setThing(null);
+    } else if (this.text) {
+      this.search("");
+    } else {
+      this.stage.canvas.blur();
+    }
+    this.changed();
+  }
+
+  private async runSearch(): Promise<void> {
+    const mine = ++this.searches;
+    const { scene, query } = this;
+    if (isEmpty(query)) {
+      scene.found = null;
+    } else {
+      this.toolbar.showCount(null, 0, null, null, true);
+      const found = await search(query, scene.boots, () => mine !== this.searches);
+      if (!found) return;
+      scene.found = scene.boots.map((_, index) => found[scene.boots.findIndex((placed) => placed.index === index)]!);
+    }
+    this.showCount();
+    this.applyFilter();
+  }
+
+  private applyFilter(): void {
+    const { scene } = this;
+    for (const lane of scene.lanes) {
+      if (lane.type === "spans") lane.keep(this.filtering ? scene.found?.[lane.placed.index]?.flags ?? null : null);
+    }
+    this.relayout();
+    this.stage.renewMap();
+  }
+
+  private showCount(): void {
+    const { scene, query } = this;
+    const all = scene.boots.reduce((sum, placed) => sum + placed.boot.spans.count, 0);
+    const found = scene.found?.reduce((sum, one) => sum + one.ids.length, 0) ?? null;
+    const mine = scene.selected && scene.found?.[scene.selected.boot];
+    let at: number | null = null;
+    if (mine && scene.selected && mine.flags[scene.selected.span]) {
+      at = lowerBound(mine.ids, scene.selected.span) + 1;
+      for (const placed of scene.boots) {
+        if (placed.index === scene.selected.boot) break;
+        at += scene.found?.[placed.index]?.ids.length ?? 0;
+      }
+    }
+    this.toolbar.showCount(found, all, at, query.error);
+  }
+
+  /** Selects a span and brings it into view. */
+  selectAndShow(selection: Selection): void {
+    this.select(selection);
+    const placed = this.scene.boots.find((one) => one.index === selection.boot)!;
+    const [start, end] = [placed.boot.spans.start[selection.span]! + placed.shift, placed.end[selection.span]! + placed.shift];
+    const { view } = this.scene;
+    const small = (end - start) / (view.end - view.start) < 0.002;
+    if (end < view.start || start > view.end || small) {
+      // Close enough to see it, but not so close that nothing else is seen.
+      const length = Math.min(view.end - view.start, Math.max((end - start) * 20, 200_000));
+      const middle = (start + end) / 2;
+      this.viewport.glide({ start: middle - length / 2, end: middle + length / 2 });
+    }
+  }
+
+  /** Opens the lane of a span and scrolls to it. */
+  private uncover({ boot, span }: Selection): void {
+    const { scene } = this;
+    const lane = laneOf(scene.lanes, boot, span);
+    if (!lane) return;
+    const hidden = [lane, lane.parent].filter((one) => one?.collapsed);
+    for (const one of hidden) one!.collapsed = false;
+    if (hidden.length > 0) this.relayout();
+    const place = placeOf(scene.layout, lane, span);
+    const room = scene.height - scene.head;
+    if (!place || room <= 0) return;
+    if (place.y < scene.scroll + 4) this.scrollTo(place.y - room / 3);
+    else if (place.y + place.height > scene.scroll + room - 4) this.scrollTo(place.y + place.height - (2 * room) / 3);
+  }
+
+  private firstInView(): Selection | null {
+    const { scene } = this;
+    for (const { mode, lane, y } of scene.layout.segments) {
+      if (mode !== "rows" || y < scene.scroll) continue;
+      const row = lane.row(0);
+      const at = lowerBound(row.start, scene.view.start - lane.placed.shift);
+      if (at < row.count) return { boot: lane.placed.index, span: row.ids[at]! };
+    }
+    return null;
+  }
+
+  private get scrollable(): number {
+    const { scene } = this;
+    return Math.max(0, scene.layout.height - (scene.height - scene.head));
+  }
+
+  private scrollTo(y: number): void {
+    this.scene.scroll = Math.round(Math.min(Math.max(0, y), this.scrollable));
+    this.stage.request();
+  }
+
+  private relayout(): void {
+    this.scene.layout = layOut(this.scene.lanes);
+    this.stage.fit();
+    this.scrollTo(this.scene.scroll);
+    this.pointer.touchAction();
+    this.changed();
+  }
+
+  private signs(boots: Placed[]): HTMLElement {
+    const any = (test: (placed: Placed) => boolean) => boots.some(test);
+    return legend({
+      assumed: any((placed) => placed.anyAssumed),
+      unknown: any((placed) => placed.boot.spans.endKind.includes(END_UNKNOWN)),
+      open: any((placed) => placed.boot.spans.endKind.includes(END_OPEN)),
+      gaps: any((placed) => placed.boot.head.gaps.length > 0 && placed.boot.head.tracks.some((track) => track.kind === "console")),
+      findings: any((placed) => placed.boot.head.findings.some((finding) => finding.at_ns)),
+    });
+  }
+
+  private changed(): void {
+    const { scene } = this;
+    this.toolbar?.showState({
+      query: this.text, filter: this.filtering, measuring: this.armed,
+      selected: scene.selected !== null || this.kept !== null || scene.measure !== null, alignment: this.alignment.key,
+    });
+    this.stage?.request();
+    this.announced ||= window.setTimeout(() => {
+      this.announced = 0;
+      this.options.onChange?.();
+    }, 300);
+  }
+}
+
+function everyLane(lanes: readonly Lane[]): Lane[] {
+  return lanes.flatMap((lane) => [lane, ...lane.children]);
+}
+
+/** Lanes of two boots: each kind's one above the other. */
+function ordered(perBoot: Lane[][]): Lane[] {
+  if (perBoot.length < 2) return perBoot.flat();
+  const bare = (lane: Lane) => lane.key.replace(/^1:/, "");
+  const [upper, lower] = perBoot as [Lane[], Lane[]];
+  const lanes: Lane[] = [];
+  let next = 0;
+  for (const lane of upper) {
+    const twin = lower.findIndex((other) => bare(other) === bare(lane));
+    // What only the lower boot has comes where it would stand in it.
+    if (twin >= next) {
+      lanes.push(...lower.slice(next, twin), lane, lower[twin]!);
+      next = twin + 1;
+    } else {
+      lanes.push(lane);
+    }
+  }
+  return [...lanes, ...lower.slice(next)];
+}
+
+/** The whole boot, and all that was recorded, with a little room. */
+function bounds(boots: readonly Placed[]): [View, View] {
+  const around = (views: View[]): View => {
+    const start = Math.min(...views.map((view) => view.start));
+    const end = Math.max(...views.map((view) => view.end));
+    const room = Math.max(1000, (end - start) * 0.012);
+    return { start: start - room, end: end + room };
+  };
+  const moved = (view: View, shift: number) => ({ start: view.start + shift, end: view.end + shift });
+  const home = around(boots.map((placed) => moved(placed.extent, placed.shift)));
+  return [home, around([home, ...boots.map((placed) => moved(placed.all, placed.shift))])];
+}

@@ -1,0 +1,24 @@
+// What the timeline needs of a boot, and its own small types.
+// Times are nanoseconds on the boot's reference clock unless said otherwise.
+
+import type { Boot, Head } from "../model.ts";
+
+/** A boot without its evidence: the timeline shows names and times only. */
+export interface TimelineBoot extends Pick<Boot, "spans" | "links"> {
+  readonly head: Pick<Head, "ready_ns" | "extent" | "phases" | "gaps" | "findings" | "marks" | "counters" | "clocks" | "tracks">;
+}
+
+/** Something in the timeline that is no span; `index` is its place in the
+ * head's list, `part` that of a phase's part. */
+export interface Thing {
+  kind: "phase" | "part" | "gap" | "mark" | "finding";
+  boot: number;
+  index: number;
+  part?: number;
+}
+
+/** An interval of time, in ns. */
+export interface View {
+  start: number;
+  end: number;
+}

@@ -1,0 +1,34 @@
+// A page with the timeline and made-up boots, for measuring and looking:
+// #sample, #two, #initcalls, #million, #plain.
+
+import { Timeline } from "../../src/timeline/timeline.ts";
+import { watchTheme } from "../../src/theme.ts";
+import type { TimelineBoot } from "../../src/timeline/types.ts";
+import { makeBoot, manyCalls, manyInitcalls, sampleBoot } from "./synthetic.ts";
+
+const BOOTS: Record<string, () => TimelineBoot[]> = {
+  sample: () => [sampleBoot()],
+  two: () => [sampleBoot(0.7, 7, 300), sampleBoot(1, 7, 400)],
+  initcalls: () => [manyInitcalls()],
+  million: () => [manyCalls()],
+  empty: () => [makeBoot({ spans: [] })],
+};
+
+watchTheme();
+const [name = "sample", state] = location.hash.slice(1).split("!");
+const boots = (BOOTS[name] ?? BOOTS["sample"]!)();
+const events: unknown[] = [];
+const began = performance.now();
+const timeline = new Timeline(boots, {
+  onSelect: (selection) => events.push(["select", selection]),
+  onTime: () => {},
+  onFinding: (index) => events.push(["finding", index]),
+  onThing: (thing) => events.push(["thing", thing]),
+});
+document.body.append(timeline.element);
+const built = performance.now() - began;
+if (state) timeline.restore(state);
+requestAnimationFrame(() => requestAnimationFrame(() => {
+  Object.assign(window, { ready: { built, painted: performance.now() - began, spans: boots[0]!.spans.count } });
+}));
+Object.assign(window, { timeline, events });
