@@ -1,15 +1,109 @@
 // Puts the page together.
 
-import { load } from "./document.ts";
-import { el } from "./dom.ts";
-import { watchTheme } from "./theme.ts";
+import { el, section } from "./dom.ts";
+import { formatHash, parseHash } from "./hash.ts";
+import type { Boot, Page, Selection } from "./model.ts";
+import { load } from "./pack.ts";
+import { ConsolePanel } from "./panels/console.ts";
+import { DetailsPanel } from "./panels/details.ts";
+import { flameSection } from "./panels/flame.ts";
+import { thingOf } from "./panels/thing.ts";
+import { basis } from "./sections/basis.ts";
+import { comparison } from "./sections/comparison.ts";
+import { costs } from "./sections/costs.ts";
+import { findings } from "./sections/findings.ts";
+import { gaps } from "./sections/gaps.ts";
+import { headline } from "./sections/headline.ts";
+import { largest } from "./sections/largest.ts";
+import { notices } from "./sections/notices.ts";
+import { splits } from "./sections/splits.ts";
+import { trials } from "./sections/trials.ts";
+import { setTheme, theme, watchTheme } from "./theme.ts";
+import { Timeline } from "./timeline/timeline.ts";
+import { skipLink, themeButton } from "./topbar.ts";
+
+function show(root: HTMLElement, boots: Boot[]): void {
+  // Panels select through the timeline, which tells all of them.
+  const choose = (selection: Selection) => timeline.selectAndShow(selection);
+  const details = new DetailsPanel(boots, choose);
+  const lines = new ConsolePanel(boots, choose);
+  const timeline: Timeline = new Timeline(boots, {
+    onSelect: (selection) => {
+      details.show(selection);
+      if (selection) void lines.show(selection);
+    },
+    onThing: (thing) => {
+      const about = thing && thingOf(boots, thing);
+      if (!about) return;
+      details.showThing(about);
+      void lines.showMoment(about.boot, about.from);
+    },
+    onFinding: openFinding,
+    onTime: () => undefined,
+    onChange: () => address.save(),
+  });
+  const address = addressOf(timeline);
+  const page: Page = { boots, head: boots[0]!.head, go: {
+    select: (selection) => timeline.select(selection),
+    visit: (start, end, boot) => {
+      timeline.visit(start, end, boot);
+      timeline.element.scrollIntoView({ block: "nearest", behavior: "smooth" });
+    },
+  } };
+  const header = headline(page);
+  header.querySelector(".brand")?.append(themeButton(() => address.save()));
+  document.body.prepend(skipLink());
+  root.append(...[
+    header, splits(page), comparison(page),
+    section("timeline", "timeline", "", timeline.element, el("div", { class: "panels" }, details.element, lines.element)),
+    costs(page), findings(page), trials(page), flameSection(boots[0]!), gaps(page), largest(page), notices(page), basis(page),
+  ].filter((node) => node !== null));
+  address.restore();
+  addEventListener("hashchange", address.restore);
+  afterPaint(() => {
+    performance.mark("bootlap-painted");
+    void lines.start();
+  });
+}
+
+/** A pin in the timeline leads to its advice, which only the first boot has. */
+function openFinding(index: number, boot: number): void {
+  const entry = boot === 0 ? document.getElementById(`finding-${index}`) : null;
+  if (!(entry instanceof HTMLDetailsElement)) return;
+  entry.open = true;
+  entry.scrollIntoView({ block: "nearest", behavior: "smooth" });
+}
+
+/** Keeps the page's address and what is shown the same. */
+function addressOf(timeline: Timeline): { save: () => void; restore: () => void } {
+  let written: string | null = null;
+  const save = () => {
+    written = formatHash({ timeline: timeline.state(), theme: theme() });
+    if (written === location.hash.slice(1)) return;
+    // Some browsers refuse too many changes in a short time.
+    try {
+      history.replaceState(null, "", written === "" ? location.pathname + location.search : `#${written}`);
+    } catch { /* the address stays as it was */ }
+  };
+  const restore = () => {
+    if (location.hash.slice(1) === written) return;
+    const address = parseHash(location.hash);
+    setTheme(address.theme);
+    timeline.restore(address.timeline);
+  };
+  return { save, restore };
+}
+
+function afterPaint(then: () => void): void {
+  requestAnimationFrame(() => setTimeout(then));
+}
 
 const root = document.getElementById("report")!;
 watchTheme();
+setTheme(parseHash(location.hash).theme);
 try {
-  const boots = await load();
-  root.append(el("h1", {}, boots[0]!.head.target));
+  show(root, await load());
 } catch (error) {
-  root.append(el("p", { class: "bad" }, `This page cannot show its data: ${error}`));
+  root.append(el("p", { class: "bad", role: "alert" }, `This page cannot show its data: ${error}`));
   console.error(error);
 }

@@ -46,6 +46,8 @@ export interface Head extends Facts {
   costs: Cost[]; gaps: Gap[]; findings: Finding[]; trials: Trial[]; notices: Notice[]; marks: Mark[];
   clocks: Clock[]; files: EvidenceFile[]; before: Facts | null; comparison: Comparison | null;
   counters: Counter[]; tracks: Track[];
+  /** Spans that are left out, because nothing relates their clock to the others. */
+  unplaced: number;
 }
 
 /** How the end of a span is known. */

@@ -19,7 +19,7 @@ export function costs({ head, go }: Page): HTMLElement | null {
     return el("li", { style: { "--c": phaseColor(cost.phase) } },
       button(duration(cost.duration_ns), "show it in the timeline", () => go.visit(cost.start_ns, cost.end_ns), "time"),
       el("div", {},
-        el("p", { class: "name" }, el("b", {}, cost.name), el("span", { class: "phase" }, phaseTitle(head, cost.phase)),
+        el("p", { class: "name" }, el("b", {}, cost.name), cost.phase !== null && el("span", { class: "phase" }, phaseTitle(head, cost.phase)),
           waiting && el("span", { class: "pill warn" }, `${percent(cost.idle_share ?? 0)} waiting`)),
         el("div", { class: "where", "aria-hidden": "true" }, line),
         el("p", { class: "why" }, cost.why),

@@ -13,7 +13,7 @@ export function gaps({ head, go }: Page): HTMLElement | null {
   const sum = head.gaps.reduce((total, gap) => total + gap.end_ns - gap.start_ns, 0);
   const row = (gap: Gap) => [
     button(duration(gap.end_ns - gap.start_ns), "show it in the timeline", () => go.visit(gap.start_ns, gap.end_ns), "link"),
-    moment(gap.start_ns, 1e6), phaseName(gap.phase, phaseTitle(head, gap.phase)),
+    moment(gap.start_ns, 1e6), gap.phase !== null && phaseName(gap.phase, phaseTitle(head, gap.phase)),
     gap.idle_share === null ? "–" : percent(gap.idle_share),
     el("div", { class: "lines" }, el("code", {}, gap.before.trim() || "(nothing)"), el("code", {}, gap.after.trim() || "(nothing)")),
   ];

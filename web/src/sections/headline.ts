@@ -15,9 +15,15 @@ export function headline({ head }: Page): HTMLElement {
   return el("header", {},
     el("p", { class: "brand" }, el("span", {}, "bootlap"),
       el("span", { class: "label", title: timeNote(head.time) }, `${head.time || "unlabelled"} time`)),
-    el("h1", {}, head.target || "this boot"), number,
+    el("h1", { title: head.target }, nameOf(head.target)), number,
     head.before && ready !== null && old !== null && ratioLine(old, ready),
     el("p", { class: "facts" }, facts(head).map((fact) => el("span", {}, fact))));
+}
+
+/** A target's name; of a path that was given instead, what tells it apart. */
+function nameOf(target: string): string {
+  if (!target.startsWith("/")) return target || "this boot";
+  return target.split("/").filter(Boolean).slice(-2).join("/");
 }
 
 function bigNumber(ns: number): HTMLElement[] {

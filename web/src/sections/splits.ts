@@ -78,24 +78,34 @@ function ruler(longest: number): HTMLElement {
   const step = tickStep(longest / 7);
   const ruler = el("div", { class: "ruler", "aria-hidden": "true" });
   for (let tick = 0; tick <= longest; tick += step) {
-    ruler.append(el("span", { style: { left: `${(tick / longest) * 100}%` } }, tick === 0 ? "0" : moment(tick, step)));
+    // At the right edge there is no room for a number.
+    const text = tick === 0 ? "0" : tick / longest > 0.9 ? "" : moment(tick, step);
+    ruler.append(el("span", { style: { left: `${(tick / longest) * 100}%` } }, text));
   }
   return ruler;
 }
 
+/** Parts in the table at once; a boot of a distribution has fifty. */
+const PARTS = 8;
+
 function phaseTable(boot: Facts): HTMLElement {
   const [start, end] = extentOf(boot);
+  const length = (part: Part) => part.end_ns - part.start_ns;
   const row = (part: Part, name: HTMLElement) => {
-    const ns = part.end_ns - part.start_ns;
     const instructions = part.instructions === null ? "–" : count(part.instructions);
-    return [name, duration(ns), share(ns, end - start), instructions];
+    return [name, duration(length(part)), share(length(part), end - start), instructions];
   };
-  const rows = boot.phases.flatMap((phase) => [
+  const worth = boot.phases.flatMap((phase) => phase.parts).filter((part) => length(part) >= (end - start) / 500);
+  const largest = new Set([...worth].sort((a, b) => length(b) - length(a)).slice(0, PARTS));
+  const rows = (shown: (part: Part) => boolean) => boot.phases.flatMap((phase) => [
     row(phase, phaseName(phase.name, phase.title)),
-    ...phase.parts.filter((part) => part.end_ns - part.start_ns >= (end - start) / 500)
-      .map((part) => row(part, el("span", { class: "part-name" }, part.name))),
+    ...phase.parts.filter(shown).map((part) => row(part, el("span", { class: "part-name" }, part.name))),
   ]);
-  return table([["phase", ""], ["time", "number"], ["share", "number"], ["instructions", "number wide"]], rows);
+  const columns: [string, string][] = [["phase", ""], ["time", "number"], ["share", "number"], ["instructions", "number wide"]];
+  const short = table(columns, rows((part) => largest.has(part)));
+  if (worth.length <= PARTS) return short;
+  return el("div", {}, short, el("details", { class: "more" },
+    el("summary", {}, `all ${worth.length} parts, in their order`), table(columns, rows((part) => worth.includes(part)))));
 }
 
 /** A phase's name with its colour. */

@@ -403,7 +403,8 @@ export class Timeline {
     this.toolbar.showCount(found, all, at, query.error);
   }
 
-  private selectAndShow(selection: Selection): void {
+  /** Selects a span and brings it into view. */
+  selectAndShow(selection: Selection): void {
     this.select(selection);
     const placed = this.scene.boots.find((one) => one.index === selection.boot)!;
     const [start, end] = [placed.boot.spans.start[selection.span]! + placed.shift, placed.end[selection.span]! + placed.shift];

@@ -20,7 +20,9 @@ export class Viewport {
   }
 
   get isHome(): boolean {
-    return this.target.start === this.home.start && this.target.end === this.home.end;
+    // Gliding and clamping round.
+    const { target, home } = this;
+    return Math.abs(target.start - home.start) < 1 && Math.abs(target.end - home.end) < 1;
   }
 
   set(view: View): void {

@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::io::Write;
 
-use bootlap_model::{Axis, LinkKind, Placed, Span, SpanEnd, Sym};
+use bootlap_model::{Axis, Evidence, LinkKind, Placed, Span, SpanEnd, Sym};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Serialize;
@@ -49,8 +49,6 @@ struct Pack<'a> {
     origin_ns: String,
     /// Starts and lengths are counted in this.
     unit_ns: i64,
-    /// Starts are told from the last span's `end`, or its `start`.
-    starts_from: &'static str,
     /// Spans whose clock nothing relates to the others, which are left out.
     unplaced: usize,
     /// `[name, numbers, bytes for each]`.
@@ -88,7 +86,6 @@ pub(super) fn boot(report: &Report<'_>) -> Result<Vec<u8>, serde_json::Error> {
             shapes: texts.shapes,
             origin_ns: times.origin_ns.to_string(),
             unit_ns: times.unit_ns,
-            starts_from: times.starts_from,
             unplaced: timeline.spans.len() - spans.all.len(),
             columns: columns
                 .iter()
@@ -124,7 +121,7 @@ fn gzip<'b>(all: impl IntoIterator<Item = &'b [u8]>) -> std::io::Result<Vec<u8>>
 }
 
 /// Of zlib: higher levels take twice as long for 1 % less.
-const LEVEL: u32 = 6;
+const LEVEL: u32 = 9;
 
 /// The spans that have a place on the axis, in the viewer's order: of start,
 /// the longer first among equals.
@@ -136,7 +133,6 @@ struct Spans<'t> {
 struct Times {
     origin_ns: i64,
     unit_ns: i64,
-    starts_from: &'static str,
     columns: Vec<Column>,
 }
 
@@ -157,20 +153,7 @@ impl<'t> Spans<'t> {
         let all = || self.all.iter().map(|(p, ..)| p);
         let unit = all().fold(0, |unit, p| gcd(gcd(unit, start(p)), length(p)));
         let unit = unit.max(1);
-        let starts = all().map(|p| start(p) / unit);
-        let ends = all().map(|p| (start(p).wrapping_add(length(p))) / unit);
-        let from_start: Vec<u64> = steps(starts.clone()).collect();
-        let before = std::iter::once(0).chain(ends);
-        let from_end = starts.zip(before).map(|(start, end)| {
-            let step = start.wrapping_sub(end);
-            zigzag(step as i64)
-        });
-        let from_end: Vec<u64> = from_end.collect();
-        let (starts_from, starts) = if bits(&from_end) < bits(&from_start) {
-            ("end", from_end)
-        } else {
-            ("start", from_start)
-        };
+        let starts = nearest(all().map(|p| (start(p) / unit, length(p) / unit)));
         let lengths = self.all.iter().map(|(p, span, _)| match (p.end, span.end) {
             (Some(end), _) if end.ns >= p.start.ns => length(p) / unit + 2,
             (_, SpanEnd::OpenAtCut) => 1,
@@ -183,7 +166,6 @@ impl<'t> Spans<'t> {
         Times {
             origin_ns,
             unit_ns: unit as i64,
-            starts_from,
             columns: vec![
                 Column::new("start", starts),
                 Column::new("length", lengths),
@@ -197,18 +179,13 @@ impl<'t> Spans<'t> {
     fn places(&self) -> Vec<Column> {
         let all = || self.all.iter().map(|(_, span, _)| *span);
         let evidence = || all().map(|s| &s.evidence);
-        let before = std::iter::once(0).chain(evidence().map(|e| e.end));
-        let from = evidence().map(|e| e.start).zip(before);
+        let bytes = |e: &Evidence| e.end.saturating_sub(e.start);
         vec![
             Column::new("track", all().map(|s| s.track.index() as u64)),
             Column::new("clock", all().map(|s| s.clock.index() as u64)),
             Column::new("file", evidence().map(|e| e.file.index() as u64)),
-            // From the end of what stands behind the last span.
-            Column::new(
-                "at",
-                from.map(|(at, end)| zigzag(at.wrapping_sub(end) as i64)),
-            ),
-            Column::new("bytes", evidence().map(|e| e.end.saturating_sub(e.start))),
+            Column::new("at", nearest(evidence().map(|e| (e.start, bytes(e))))),
+            Column::new("bytes", evidence().map(bytes)),
             Column::new("line", steps(evidence().map(|e| u64::from(e.line)))),
         ]
     }
@@ -338,12 +315,26 @@ fn last_ns(placed: &Placed) -> i64 {
         .map_or(placed.start.ns, |end| end.ns.max(placed.start.ns))
 }
 
-/// About how many bits the numbers have together.
-fn bits(values: &[u64]) -> u64 {
-    let all = values
-        .iter()
-        .map(|v| u64::from(u64::BITS - v.leading_zeros()));
-    all.sum()
+/// Where intervals `(start, length)` begin: from the start of the one before,
+/// or (lowest bit set) from the end of the last one that had a length,
+/// whichever is nearer. Events that belong together share moments: the line
+/// that tells of a call's end comes when the call ends.
+fn nearest(intervals: impl Iterator<Item = (u64, u64)>) -> Vec<u64> {
+    let (mut before, mut end) = (0_u64, 0_u64);
+    let step = |(start, length): (u64, u64)| {
+        let from_start = zigzag(start.wrapping_sub(before) as i64);
+        let from_end = zigzag(start.wrapping_sub(end) as i64);
+        before = start;
+        if length > 0 {
+            end = start.wrapping_add(length);
+        }
+        if from_end < from_start {
+            from_end << 1 | 1
+        } else {
+            from_start << 1
+        }
+    };
+    intervals.map(step).collect()
 }
 
 fn gcd(a: u64, b: u64) -> u64 {

@@ -1,0 +1,115 @@
+// What is known of the selected span: times, what it waited for and what
+// waited for it, its facts, and the line that it was read from.
+
+import { button, el, facts, type Child } from "../dom.ts";
+import { count, duration, moment } from "../format.ts";
+import { AFTER, END_OPEN, SPAWNS, took, type Boot, type Selection } from "../model.ts";
+import { lineNode } from "../sections/evidence.ts";
+import { selfTime } from "./self.ts";
+import type { About } from "./thing.ts";
+
+/** Lines shown before and behind the evidence. */
+const AROUND = 2;
+/** More lines than this of the evidence itself stay in the console. */
+const LINES = 12;
+const LINKS = 12;
+
+export class DetailsPanel {
+  readonly element: HTMLElement;
+  private readonly body = el("div", { class: "details-body" });
+  private readonly boots: Boot[];
+  private readonly onSelect: (selection: Selection) => void;
+
+  constructor(boots: Boot[], onSelect: (selection: Selection) => void) {
+    this.boots = boots;
+    this.onSelect = onSelect;
+    this.element = el("section", { class: "panel details", "aria-live": "polite", "aria-label": "the selected span" }, this.body);
+    this.show(null);
+  }
+
+  show(selection: Selection | null): void {
+    const boot = selection && this.boots[selection.boot];
+    if (!selection || !boot || selection.span >= boot.spans.count) {
+      this.body.replaceChildren(el("h3", {}, "nothing selected"),
+        el("p", { class: "why" }, "Select something in the timeline to see how long it took, what it waited for, and the line that says so."));
+      return;
+    }
+    this.body.replaceChildren(...this.nodes(boot, selection));
+  }
+
+  /** A phase, a silence, a mark: what is no span. */
+  showThing(about: About): void {
+    this.body.replaceChildren(el("h3", {}, about.name), facts(about.facts.filter(([, value]) => value)));
+  }
+
+  private nodes(boot: Boot, { boot: n, span }: Selection): Node[] {
+    const { spans, head } = boot;
+    const ns = took(spans, span);
+    const err = spans.err[span]!;
+    const within = err > 0 ? ` ± ${duration(err)}` : "";
+    const own = selfTime(spans, span);
+    const clock = head.clocks[spans.clock[span]!];
+    const track = head.tracks[spans.track[span]!];
+    const lane = track ? (track.name && track.name !== track.kind ? `${track.kind}, ${track.name}` : track.kind) : "";
+    const insns = spans.instructions[span]!;
+    const rows: [string, Child][] = [
+      ["took", ns === null ? (spans.endKind[span] === END_OPEN ? "still open at the end of the recording" : "end unknown") : duration(ns)],
+      ["of its own", own !== null && ns !== null && own < ns && duration(own)],
+      ["from", moment(spans.start[span]!) + within],
+      ["to", ns !== null && moment(spans.end[span]!) + within],
+      ["clock", clock?.how === "assumed" && `${clock.kind}: its place is assumed, not known`],
+      ["lane", [n === 1 && boot !== this.boots[0] ? "before: " : "", lane].join("")],
+      ["instructions", !Number.isNaN(insns) && count(insns)],
+      ...this.links(boot, n, span),
+      ...spans.args(span).map(([key, value]): [string, Child] => [key, value]),
+    ];
+    return [
+      el("h3", {}, spans.name(span).trim().slice(0, 400) || "(blank)"),
+      facts(rows.filter(([, value]) => value)),
+      this.evidence(boot, span),
+    ];
+  }
+
+  /** What led to it and what it led to, as buttons. */
+  private links(boot: Boot, n: number, span: number): [string, Child][] {
+    const { links, spans } = boot;
+    const groups = new Map<string, number[]>();
+    const add = (title: string, other: number) => {
+      const group = groups.get(title);
+      if (group) group.push(other);
+      else groups.set(title, [other]);
+    };
+    const title = (kind: number, into: boolean) =>
+      kind === SPAWNS ? (into ? "started by" : "started") : kind === AFTER ? (into ? "comes after" : "comes before") : into ? "waited for" : "waited for by";
+    // A link leads from what came first to what needed it.
+    for (const link of links.into(span)) add(title(links.kind[link]!, true), links.from[link]!);
+    for (const link of links.outOf(span)) add(title(links.kind[link]!, false), links.to[link]!);
+    return [...groups].map(([name, others]) => [name, el("span", { class: "links" },
+      others.slice(0, LINKS).map((other) =>
+        button(spans.name(other).trim().slice(0, 80) || "(blank)", "", () => this.onSelect({ boot: n, span: other }), "link")),
+      others.length > LINKS && `and ${others.length - LINKS} more`)]);
+  }
+
+  /** The line itself, with some lines around it. */
+  private evidence(boot: Boot, span: number): HTMLElement {
+    const place = boot.spans.evidence(span);
+    const name = boot.head.files[place.file]?.name ?? "";
+    const figure = el("figure", { class: "evidence" }, el("figcaption", {}, `${name}:${place.line}`));
+    void boot.evidence.then((evidence) => {
+      const lines = evidence.lineCount(place.file);
+      if (lines === 0) return;
+      const first = Math.max(0, place.line - 1);
+      const last = Math.max(first, evidence.lineAt(place.file, Math.max(place.start, place.end - 1)));
+      const shown = Math.min(last, first + LINES - 1);
+      const pre = el("pre", {});
+      for (let n = Math.max(0, first - AROUND); n <= Math.min(lines - 1, shown + (shown === last ? AROUND : 0)); n++) {
+        const node = lineNode(evidence.line(place.file, n));
+        node.className = n >= first && n <= last ? "itself" : "around";
+        pre.append(node);
+      }
+      if (shown < last) pre.append(el("span", { class: "around" }, `… ${last - shown} more lines`));
+      figure.append(pre);
+    });
+    return figure;
+  }
+}

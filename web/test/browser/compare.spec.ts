@@ -1,0 +1,79 @@
+// Two boots on one page, and the flame graph.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Browser } from "playwright-core";
+import { browser, fixture, grabserial, open, Pages } from "./harness.ts";
+
+const pages = new Pages();
+let chromium: Browser;
+
+beforeAll(async () => {
+  chromium = await browser();
+});
+afterAll(async () => {
+  await chromium?.close();
+  pages.remove();
+});
+
+const BOOT = ["U-Boot 2024.01", "Hit any key to stop autoboot:  0", "## Loading kernel", "Starting kernel ...", "[    0.000000] Linux version 6.1.0",
+  "[    0.100000] Memory: 2 MB", "Run /sbin/init as init process", "login:"];
+
+describe("two boots", () => {
+  it("stand one above the other, with what grew and what shrank", async () => {
+    const address = pages.report("pair", pages.write("new.log", grabserial(BOOT)), "--before", pages.write("old.log", grabserial(BOOT, 0.2)));
+    const { page, requests, complaints } = await open(chromium, address);
+    expect(await page.locator("#splits .bar-label").allTextContents()).toEqual([expect.stringMatching(/^before .*1\.\d+ s/), expect.stringMatching(/^after .*ms/)]);
+    expect(await page.locator("#comparison h3").first().textContent()).toBe("what shrank");
+    expect(await page.locator("#comparison tbody tr").count()).toBeGreaterThan(2);
+    expect(await page.locator(".tl-align option").count()).toBeGreaterThan(1);
+    // Both timelines go to what is clicked.
+    const before = page.url();
+    await page.locator("#comparison button.link").first().click();
+    await page.waitForFunction((before) => location.href !== before && /v-?\d+_\d+/.test(location.hash), before);
+    // Each boot's lines can be read.
+    await page.waitForSelector(".row code");
+    const lines = page.locator(".console-panel select");
+    expect(await lines.locator("option").allTextContents()).toEqual([expect.stringMatching(/^after: .*new\.log$/), expect.stringMatching(/^before: .*old\.log$/)]);
+    await lines.selectOption({ index: 1 });
+    await page.waitForFunction(() => document.querySelector(".row code")?.textContent?.startsWith("[0.200000"));
+    await page.locator(".row", { hasText: "Starting kernel" }).click();
+    expect(await page.locator(".details dd").allTextContents()).toEqual(expect.arrayContaining([expect.stringMatching(/^before: /)]));
+    expect([requests, complaints]).toEqual([[], []]);
+  });
+
+  it("a click on nothing known is no button", async () => {
+    const address = pages.report("same", pages.write("a.log", grabserial(BOOT)), "--before", pages.write("b.log", grabserial(BOOT)));
+    const { page, complaints } = await open(chromium, address);
+    expect(await page.locator(".ratio").count() === 0 || (await page.locator(".ratio").textContent())!.includes("as fast")).toBe(true);
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe("the flame graph", () => {
+  it("sums up, zooms, finds", async () => {
+    const address = pages.report("functions", fixture("fixtures/ftrace/linux-6.1-amd64/graph-events-abstime/input"));
+    const { page, requests, complaints } = await open(chromium, address);
+    const about = page.locator(".flame-about");
+    await page.locator("#flame").scrollIntoViewIfNeeded();
+    await page.waitForFunction(() => document.querySelector(".flame-about")?.textContent?.startsWith("all "));
+    await page.fill("#flame input", "schedule");
+    await page.waitForFunction(() => /^\d+\.\d % of the time$/.test(document.querySelector("#flame .controls .note")?.textContent ?? ""));
+    await page.fill("#flame input", "");
+    // The first frame of the second row is the widest thread; a click looks into it.
+    await page.locator(".flame canvas").click({ position: { x: 20, y: 30 } });
+    const zoomed = await about.textContent();
+    expect(zoomed).not.toMatch(/^all /);
+    await page.locator(".flame canvas").press("Escape");
+    expect(await about.textContent()).toMatch(/^all .*100\.0 %$/);
+    await page.locator(".flame canvas").press("ArrowDown");
+    expect(await about.textContent()).toBe(zoomed);
+    await page.click("#flame summary");
+    expect(await page.locator("#flame tbody tr").first().locator("td").first().textContent()).toBe("schedule");
+    expect([requests, complaints]).toEqual([[], []]);
+  });
+
+  it("is not there where no functions were traced", async () => {
+    const { page } = await open(chromium, pages.report("none", pages.write("c.log", grabserial(BOOT))));
+    expect(await page.locator("#flame").count()).toBe(0);
+  });
+});
