@@ -39,6 +39,7 @@ const MANY_TRACKS = 12;
 /** Tracks of these kinds share one lane's rows if they need no more than this. */
 const SHARED = new Set(["firmware", "bootloader", "kernel", "userspace"]);
 const FEW_ROWS = 6;
+const TALL = new Set(["initcall", "device", "function", "syscall"]);
 
 export class SpanLane {
   readonly type = "spans";
@@ -92,6 +93,12 @@ export class SpanLane {
       this.named.set(id, row);
     }
     return row;
+  }
+
+  /** Whether rows are high: one or two rows of very many spans, whose peaks
+   * show where the time goes. */
+  get isTall(): boolean {
+    return !this.isNamed && TALL.has(this.kind) && this.ids.length >= 100 && this.load.peak <= 2;
   }
 
   /** The name at the left of a row, and how far it is indented. */

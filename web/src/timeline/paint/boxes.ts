@@ -41,10 +41,16 @@ function drawBox(frame: Frame, box: Boxed): void {
   const id = row.ids[at]!;
   const snap = (x: number) => Math.round(x * ratio) / ratio;
   const left = snap(Math.max(scale.x(row.start[at]! + shift), scene.gutter - 12));
-  const free = at + 1 < row.count ? Math.min(scale.x(row.start[at + 1]! + shift), scene.width) : scene.width - 12;
+  let free = at + 1 < row.count ? Math.min(scale.x(row.start[at + 1]! + shift), scene.width) : scene.width - 12;
+  if (lane.kind === "console") {
+    // A silence has words of its own.
+    const gap = lane.placed.boot.head.gaps.find((one) => one.start_ns >= row.start[at]! && one.start_ns <= row.end[at]! + 1e6);
+    if (gap) free = Math.min(free, scale.x(gap.start_ns + shift));
+  }
   let right = snap(Math.min(scale.x(row.end[at]! + shift), scene.width + 12));
   if (right < scene.gutter && box.kind !== "fade") return;
-  const quiet = scene.found !== null && !scene.found[lane.placed.index]?.flags[id];
+  const chosen = scene.selected?.span === id && scene.selected.boot === lane.placed.index;
+  const quiet = scene.found !== null && !chosen && !scene.found[lane.placed.index]?.flags[id];
   if (box.kind === "fade") right = drawFade(frame, box, left, Math.min(left + FADE, free - 2), quiet);
   else if (box.kind === "box") drawBody(frame, box, id, left, right, quiet);
   drawWhiskers(frame, box, id, left, right);

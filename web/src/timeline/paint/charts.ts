@@ -25,7 +25,7 @@ export function drawChart(frame: Frame, lane: CounterLane, y: number, height: nu
       ctx.strokeStyle = palette.of(series.color);
       ctx.lineWidth = 1;
       ctx.beginPath();
-      upper.forEach((value, i) => ctx.lineTo(scene.gutter + i, at(value)));
+      upper.forEach((value, i) => { if (!Number.isNaN(edge[i])) ctx.lineTo(scene.gutter + i, at(value)); });
       ctx.stroke();
     }
     base.set(upper);

@@ -1,6 +1,6 @@
 // One frame: the order in which things are drawn, and what painters share.
 
-import { ROW, segmentsIn } from "../layout.ts";
+import { segmentsIn } from "../layout.ts";
 import type { Scale } from "../scale.ts";
 import { scaleOf, type Scene } from "../scene.ts";
 import { drawBoxes, type BoxList } from "./boxes.ts";
@@ -55,7 +55,7 @@ export function paint(ctx: CanvasRenderingContext2D, scene: Scene, palette: Pale
   drawGutter(frame);
   drawHead(frame);
   drawMeasure(frame);
-  drawScrollbar(frame);
+  if (!matchMedia("print").matches) drawScrollbar(frame);
 }
 
 function drawLanes(frame: Frame): void {
@@ -66,9 +66,9 @@ function drawLanes(frame: Frame): void {
     const y = segment.y - scene.scroll + scene.head;
     if (segment.mode === "strip") scanStrip(frame, segment.lane, y);
     else if (segment.mode === "rows") {
-      const first = Math.max(0, Math.floor((scene.head - y) / ROW));
-      const last = Math.min(segment.rows, Math.ceil((scene.height - y) / ROW));
-      scanRows(frame, segment.lane, y, first, last);
+      const first = Math.max(0, Math.floor((scene.head - y) / segment.rowHeight));
+      const last = Math.min(segment.rows, Math.ceil((scene.height - y) / segment.rowHeight));
+      scanRows(frame, segment.lane, y, segment.rowHeight, first, last);
     }
   }
   for (const segment of visible) drawGaps(frame, segment, segment.y - scene.scroll + scene.head);

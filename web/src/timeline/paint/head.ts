@@ -93,6 +93,13 @@ export function drawHead(frame: Frame): void {
   ctx.fillStyle = palette.of("--card");
   ctx.fillRect(0, 0, scene.width, scene.head);
   axis(frame);
+  if (scene.boots.length > 1) {
+    ctx.font = FONT.small;
+    ctx.fillStyle = palette.of("--faint");
+    for (const [tier, word] of ["before", "after"].entries()) {
+      ctx.fillText(word, scene.gutter - widthOf(ctx, word) - 8, AXIS + tier * FLAG + FLAG / 2 + 0.5);
+    }
+  }
   ctx.save();
   ctx.beginPath();
   ctx.rect(scene.gutter - 10, 0, scene.width, scene.head);

@@ -39,7 +39,7 @@ function arrow(frame: Frame, boot: number, from: number, to: number, starts: boo
   ctx.lineWidth = 1.3;
   ctx.globalAlpha = 0.85;
   ctx.setLineDash(dashed ? [4, 3] : []);
-  const bend = Math.max(14, Math.min(60, Math.abs(x1 - x0) / 2));
+  const bend = Math.max(9, Math.min(60, Math.abs(x1 - x0) / 2));
   ctx.beginPath();
   ctx.moveTo(x0, y0);
   ctx.bezierCurveTo(x0 + bend, y0, x1 - bend - 4, y1, x1 - 4, y1);

@@ -12,7 +12,8 @@ import { FONT, widthOf } from "./text.ts";
 export function drawMarks(frame: Frame): void {
   const { ctx, scene, scale, palette } = frame;
   const thing = scene.thing && intervalOf(scene, scene.thing);
-  if (thing && thing.end > thing.start) {
+  const wide = scene.thing?.kind === "finding" || scene.thing?.kind === "gap";
+  if (thing && wide && thing.end > thing.start) {
     const [left, right] = [scale.x(thing.start), scale.x(thing.end)];
     ctx.globalAlpha = 0.09;
     ctx.fillStyle = palette.of(scene.thing?.kind === "finding" ? "--warn" : "--ink");

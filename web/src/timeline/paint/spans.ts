@@ -5,6 +5,7 @@ import { duration } from "../../format.ts";
 import { END_UNKNOWN } from "../../model.ts";
 import type { SpanLane } from "../lanes.ts";
 import { ROW, type Segment } from "../layout.ts";
+import type { Row } from "../rows.ts";
 import { gallop, lowerBound } from "../pyramid.ts";
 import { scanRow, type Columns } from "./density.ts";
 import type { Frame } from "./frame.ts";
@@ -18,8 +19,8 @@ const PAD = 2;
 /** So many spans of a row get a look each, for names beside them and faded ends. */
 const FEW = 400;
 const SHADES = 3;
-/** Columns have so many steps of height. */
-const STEPS = 7;
+/** Columns have steps of height, each of so many px. */
+const STEP = 2;
 
 function columnsOf(frame: Frame, shift: number): Columns {
   const { scene, raster } = frame;
@@ -27,19 +28,21 @@ function columnsOf(frame: Frame, shift: number): Columns {
 }
 
 /** Rows `first` to `last` of a lane whose first row stands at `y`. */
-export function scanRows(frame: Frame, lane: SpanLane, y: number, first: number, last: number): void {
+export function scanRows(frame: Frame, lane: SpanLane, y: number, rowHeight: number, first: number, last: number): void {
   const { scene, palette, raster, boxes, ratio } = frame;
   const columns = columnsOf(frame, lane.placed.shift);
   const found = scene.found?.[lane.placed.index]?.flags ?? null;
   const rgb = palette.rgb(lane.color);
   // By coverage in 16 steps: present, and quieter if a search is on and it is not found.
   const steps = Array.from({ length: 17 }, (_, i) => [pixel(rgb, 0.1 + 0.12 * (i / 16)), pixel(rgb, 0.38 + 0.62 * (i / 16))]);
+  const height = rowHeight - 2 * PAD;
+  const high = Math.round(height / STEP);
   for (let at = first; at < last; at++) {
     const row = lane.row(at);
-    const top = y + at * ROW + PAD;
-    const region = raster.region(STEPS, top, ROW - 2 * PAD);
+    const top = y + at * rowHeight + PAD;
+    const region = raster.region(high, top, height);
     const { pixels, width } = raster;
-    const foot = (region.at + STEPS - 1) * width;
+    const foot = (region.at + high - 1) * width;
     const longest = Math.max(1, row.longestTime(0, row.count));
     const box = BOX * ratio * columns.per;
     const assumed = row.count > 0 && lane.placed.isAssumed(row.ids[0]!);
@@ -51,16 +54,16 @@ export function scanRows(frame: Frame, lane: SpanLane, y: number, first: number,
         // The longer the longest span in it, the taller: where time goes shows
         // up as a peak long before its span is wide enough for a box.
         const time = row.longestTime(from, to);
-        const tall = Math.ceil(STEPS * Math.max(0.3, Math.sqrt(time / longest) * 0.9, Math.min(1, time / box)));
+        const tall = Math.ceil(high * Math.max(0.15, Math.sqrt(time / longest) * 0.9, Math.min(1, time / box)));
         for (let k = 0; k < tall; k++) pixels[foot - k * width + column] = tint;
       },
-      (i) => boxes.push({ lane, row, at: i, y: top, height: ROW - 2 * PAD, shade: at % SHADES, kind: "box" }));
-    few(frame, lane, row, columns, top);
+      (i) => boxes.push({ lane, row, at: i, y: top, height, shade: at % SHADES, kind: "box" }));
+    few(frame, lane, row, columns, top, height);
   }
 }
 
 /** Names beside narrow spans, and ends that nobody saw, where spans are few. */
-function few(frame: Frame, lane: SpanLane, row: { ids: Uint32Array; start: Float64Array; end: Float64Array; firstEndingAt(ns: number): number }, columns: Columns, y: number): void {
+function few(frame: Frame, lane: SpanLane, row: Row, columns: Columns, y: number, height: number): void {
   const from = Math.max(0, row.firstEndingAt(columns.from) - 1);
   const to = lowerBound(row.start, columns.from + columns.per * columns.count);
   if (to - from > FEW) return;
@@ -69,7 +72,7 @@ function few(frame: Frame, lane: SpanLane, row: { ids: Uint32Array; start: Float
     const id = row.ids[at]!;
     const vague = lane.placed.boot.spans.endKind[id] === END_UNKNOWN;
     if (vague || row.end[at]! - row.start[at]! < wide) {
-      frame.boxes.push({ lane, row: row as never, at, y, height: ROW - 2 * PAD, shade: 0, kind: vague ? "fade" : "name" });
+      frame.boxes.push({ lane, row, at, y, height, shade: 0, kind: vague ? "fade" : "name" });
     }
   }
 }
@@ -77,6 +80,8 @@ function few(frame: Frame, lane: SpanLane, row: { ids: Uint32Array; start: Float
 /** A lane in one row: a silhouette. */
 export function scanStrip(frame: Frame, lane: SpanLane, y: number): void {
   const { scene, palette, raster, ratio } = frame;
+  // Each of its pins says the same under it.
+  if (lane.kind === "signal" && !lane.collapsed && lane.children.length > 0) return;
   const { load } = lane;
   const height = Math.round((ROW - 2 * PAD) * ratio);
   const region = raster.region(height, y + PAD, ROW - 2 * PAD);
