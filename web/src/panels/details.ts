@@ -23,7 +23,7 @@ export class DetailsPanel {
   constructor(boots: Boot[], onSelect: (selection: Selection) => void) {
     this.boots = boots;
     this.onSelect = onSelect;
-    this.element = el("section", { class: "panel details", "aria-live": "polite", "aria-label": "the selected span" }, this.body);
+    this.element = el("section", { class: "panel details", "aria-label": "the selected span" }, this.body);
     this.show(null);
   }
 

@@ -66,8 +66,12 @@ export class Stage {
     if (scene.width === 0) return;
     const printing = matchMedia("print").matches;
     const ratio = printing ? PRINT_RATIO : Math.min(4, devicePixelRatio || 1);
+    // Paper does not scroll: it gets as many lanes as fit on a page.
+    const { height, scroll } = scene;
+    if (printing) Object.assign(scene, { scroll: 0, height: Math.min(scene.head + scene.layout.height, scene.width * 1.2) });
     const ctx = sized(this.canvas, scene.width, scene.height, ratio);
     if (ctx) paint(ctx, scene, this.palette, ratio);
+    Object.assign(scene, { height, scroll });
     this.paintMinimap(ratio);
   }
 

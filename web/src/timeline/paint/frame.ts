@@ -55,7 +55,7 @@ export function paint(ctx: CanvasRenderingContext2D, scene: Scene, palette: Pale
   drawGutter(frame);
   drawHead(frame);
   drawMeasure(frame);
-  drawScrollbar(frame);
+  if (!matchMedia("print").matches) drawScrollbar(frame);
 }
 
 function drawLanes(frame: Frame): void {
