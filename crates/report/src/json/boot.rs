@@ -47,7 +47,7 @@ impl ReportJson {
 }
 
 /// The name that an enumeration's value has in JSON.
-pub(super) fn id<T: Serialize>(value: &T) -> String {
+pub(crate) fn id<T: Serialize>(value: &T) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(name)) => name,
         other => format!("{other:?}"),

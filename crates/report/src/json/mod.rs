@@ -10,6 +10,7 @@ mod inspect;
 mod model;
 mod outcome;
 
+pub(crate) use boot::id;
 pub use inspect::{InspectedJson, inspected};
 pub use model::*;
 

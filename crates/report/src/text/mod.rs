@@ -28,6 +28,7 @@ pub use findings::findings;
 pub use functions::functions;
 pub use inspect::inspected;
 pub use notices::notices;
+pub(crate) use processes::most_important;
 pub use processes::processes;
 pub use spans::{By, Rows, spans};
 pub use style::Style;

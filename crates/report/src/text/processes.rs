@@ -102,7 +102,7 @@ fn name(process: &Process) -> Line {
 
 /// The rows to show: those that used most CPU time, then those that lasted
 /// longest, as many as fit together with their parents.
-fn most_important(rows: &[Process], limit: usize, until: i64) -> Vec<usize> {
+pub(crate) fn most_important(rows: &[Process], limit: usize, until: i64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rows.len()).collect();
     let weight = |at: &usize| {
         let process = &rows[*at];
