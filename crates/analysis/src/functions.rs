@@ -92,6 +92,15 @@ pub fn functions(timeline: &Timeline) -> Vec<CallStats> {
 /// are in the order in which they were first seen, deeper ones than 256 are cut
 /// there.
 pub fn folded(timeline: &Timeline) -> Vec<(Vec<String>, i64)> {
+    folded_of(timeline, |_| true)
+}
+
+/// [`folded`], of the lanes whose kind is wanted: [`TrackKind::Function`],
+/// [`TrackKind::Initcall`], or both.
+pub fn folded_of(
+    timeline: &Timeline,
+    wanted: impl Fn(TrackKind) -> bool,
+) -> Vec<(Vec<String>, i64)> {
     const DEEPEST: usize = 256;
     struct Frame {
         below: Option<usize>,
@@ -116,7 +125,8 @@ pub fn folded(timeline: &Timeline) -> Vec<(Vec<String>, i64)> {
             frames.len() - 1
         })
     };
-    for lane in lane::lanes(timeline) {
+    let lanes = lane::lanes(timeline).into_iter();
+    for lane in lanes.filter(|lane| wanted(lane.kind)) {
         let root = frame(&mut frames, None, lane.name);
         let mut of_call = Vec::with_capacity(lane.calls.len());
         for call in &lane.calls {

@@ -30,7 +30,7 @@ pub(crate) enum Command {
     Inspect(Inspect),
     /// Show where the time of a boot goes: a run, logs, or any mix of them.
     Show(Show),
-    /// Write a report of a boot: .html, .json or .txt.
+    /// Write reports of a boot: .html, .svg, .md, .csv, .xml and more.
     Report(Report),
     /// Say what to change in a target, and what that should save.
     Advise(Advise),
@@ -176,9 +176,13 @@ pub(crate) struct Report {
     /// Evidence of one boot: runs, files, archives, folders, or `-`.
     #[arg(required = true, value_name = "RUN|FILE")]
     pub(crate) inputs: Vec<PathBuf>,
-    /// The file to write; its extension says which format.
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) out: PathBuf,
+    /// The file to write; its extension says which format. Give it again for more.
+    #[arg(short, long, required = true, value_name = "FILE")]
+    pub(crate) out: Vec<PathBuf>,
+    /// What a picture (.svg) or stacks (.folded) are of, instead of what the
+    /// boot has most to tell of.
+    #[arg(long)]
+    pub(crate) by: Option<By>,
     /// A run to compare with.
     #[arg(long, value_name = "RUN")]
     pub(crate) before: Option<PathBuf>,

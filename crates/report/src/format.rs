@@ -32,6 +32,13 @@ pub fn moment(ns: i64) -> String {
     format!("{sign}{}", decimal(ns.unsigned_abs(), 1_000_000_000, 6))
 }
 
+/// Seconds for programs: `-0.000005000`, to the last nanosecond.
+pub fn exact_seconds(ns: i64) -> String {
+    let sign = if ns < 0 { "-" } else { "" };
+    let text = decimal(ns.unsigned_abs(), 1_000_000_000, 9);
+    format!("{sign}{text}")
+}
+
 /// A share of a whole: `61.8 %`; nothing of nothing is `–`.
 pub fn share(part: i64, whole: i64) -> String {
     if whole <= 0 {
@@ -153,6 +160,8 @@ mod tests {
     fn moments_shares_and_ratios() {
         assert_eq!(moment(1_645_596_499), "1.645596");
         assert_eq!(moment(-5_000), "−0.000005");
+        assert_eq!(exact_seconds(-5_001), "-0.000005001");
+        assert_eq!(exact_seconds(i64::MAX), "9223372036.854775807");
         assert_eq!(share(1, 3), "33.3 %");
         assert_eq!(share(1, 0), "–");
         assert_eq!(percent(f64::NAN), "–");

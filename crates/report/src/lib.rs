@@ -2,21 +2,29 @@
 //!
 //! A [`Report`] is all that is shown of one boot. [`text`] makes what a
 //! terminal shows, [`json`] the document that programs read, [`html`] the page
-//! that people pass on: that document and a viewer in one file, [`perfetto`] a
-//! trace for its UI. All are pure: the same report gives the same bytes. Names and lines come from evidence,
+//! that people pass on: that document and a viewer in one file; [`SINKS`] lists
+//! all formats of files, by extension. All are pure: the same report gives the
+//! same bytes. Names and lines come from evidence,
 //! which is treated as hostile text everywhere ([`clean`]).
 
 pub mod clean;
+pub mod csv;
 mod evidence;
+mod folded;
 pub mod format;
+mod headline;
 pub mod html;
 pub mod inspect;
 pub mod json;
+mod junit;
+mod markdown;
 pub mod perfetto;
 mod remedy;
 mod select;
 mod sink;
+mod svg;
 pub mod text;
+mod xml;
 
 pub use sink::{SINKS, Sink, SinkError, SinkInfo, sink_for};
 

@@ -2,7 +2,12 @@
 
 use std::io::{self, BufWriter, Write};
 
-use crate::text::{Style, before_after, findings, summary, trials};
+use crate::csv::Csv;
+use crate::folded::Folded;
+use crate::junit::Junit;
+use crate::markdown::Markdown;
+use crate::svg::Svg;
+use crate::text::{By, Style, before_after, findings, summary, trials};
 use crate::{Report, html, json, perfetto};
 
 /// Facts about a sink.
@@ -25,6 +30,12 @@ pub enum SinkError {
     /// The report does not fit the format.
     #[error("cannot express this report as JSON: {0}")]
     Json(serde_json::Error),
+    /// There is nothing of what `by` asked for.
+    #[error("this boot shows no {}", .by.text())]
+    Nothing {
+        /// What was asked for.
+        by: By,
+    },
 }
 
 impl From<serde_json::Error> for SinkError {
@@ -45,10 +56,27 @@ pub trait Sink: Sync {
     /// # Errors
     /// If `out` does not take the bytes.
     fn write(&self, report: &Report<'_>, out: &mut dyn Write) -> Result<(), SinkError>;
+
+    /// What it can be of, where the format leaves a choice (`--by`).
+    fn choices(&self) -> &'static [By] {
+        &[]
+    }
+
+    /// Writes `report` seen by one of [`choices`](Self::choices).
+    ///
+    /// # Errors
+    /// As [`write`](Self::write); [`SinkError::Nothing`] if the boot has
+    /// nothing of that.
+    fn write_by(&self, report: &Report<'_>, by: By, out: &mut dyn Write) -> Result<(), SinkError> {
+        let _ = by;
+        self.write(report, out)
+    }
 }
 
 /// All formats.
-pub const SINKS: &[&dyn Sink] = &[&Html, &Json, &Text, &Perfetto];
+pub const SINKS: &[&dyn Sink] = &[
+    &Html, &Svg, &Markdown, &Json, &Csv, &Junit, &Folded, &Perfetto, &Text,
+];
 
 /// The format that a file extension (without the dot, in any case) asks for.
 pub fn sink_for(extension: &str) -> Option<&'static dyn Sink> {
@@ -158,6 +186,8 @@ mod tests {
         assert_eq!(name("json"), Some("json"));
         assert_eq!(name("txt"), Some("text"));
         assert_eq!(name("pftrace"), Some("perfetto"));
+        assert_eq!(name("md"), Some("markdown"));
+        assert_eq!(name("xml"), Some("junit"));
         assert_eq!(name("doc"), None);
     }
 }

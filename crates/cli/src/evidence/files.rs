@@ -10,7 +10,7 @@ use bootlap_model::{Evidence, Severity, Timeline};
 use bootlap_report::Texts;
 use bootlap_sources::HEAD_LEN;
 use bootlap_sources::bundle::{self, Limits, Member, Opener};
-use bootlap_sources::ingest::{Given, Piece, Taken};
+use bootlap_sources::ingest::{Format, Given, Piece, Taken};
 use bootlap_sources::stamps::{self, Record};
 
 use crate::exit::{Exit, Failure};
@@ -27,6 +27,8 @@ const MAX_TEXT: usize = 128 << 20;
 pub(super) struct Opened {
     name: String,
     pieces: Vec<Kept>,
+    /// The files on disk behind it.
+    paths: Vec<PathBuf>,
     /// Looks into it; knows what went wrong.
     opener: Opener,
 }
@@ -66,6 +68,8 @@ impl Opened {
         Ok(Self {
             name,
             pieces: vec![piece],
+            // Whatever a run consists of, its folder is kept as it is.
+            paths: Vec::new(),
             opener: Opener::default(),
         })
     }
@@ -76,6 +80,7 @@ impl Opened {
         let mut opened = Self {
             name: name.clone(),
             pieces: Vec::new(),
+            paths: Vec::new(),
             opener: Opener::new(Limits::default()),
         };
         if name == "-" {
@@ -89,6 +94,7 @@ impl Opened {
             return Ok(opened);
         }
         if !path.is_dir() {
+            opened.paths.push(path.to_owned());
             let kept = Bytes::File(path.to_owned());
             let added = opened.add(name.clone(), kept);
             added.map_err(|e| cannot_read(&name, &e))?;
@@ -102,6 +108,7 @@ impl Opened {
                 Failure::new(Exit::Usage, why).hint("name the folder or the files of one boot")
             );
         }
+        opened.paths.clone_from(&files);
         for file in files {
             let name = file.display().to_string();
             let added = opened.add(name.clone(), Bytes::File(file));
@@ -225,6 +232,30 @@ fn console(stamped: impl BufRead, room: usize) -> Option<Vec<u8>> {
         }
     }
     Some(text)
+}
+
+/// The files that evidence was read from: those that were named, and those of
+/// a folder that some source understood.
+pub(super) fn read_from(opened: &[Opened], taken: &[Taken]) -> Vec<PathBuf> {
+    let understood = |file: &str| {
+        let known = taken
+            .iter()
+            .filter(|t| matches!(t.format, Format::Known { .. }));
+        let mut names = known.flat_map(|t| t.parts.iter().chain([&t.name]));
+        names.any(|name| {
+            let rest = name.strip_prefix(file);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                || file
+                    .strip_suffix(name.as_str())
+                    .is_some_and(|f| f.ends_with('/'))
+        })
+    };
+    let files = opened.iter().flat_map(|o| {
+        let alone = o.paths.len() == 1;
+        let named = o.paths.iter().map(move |path| (path, alone));
+        named.filter(|(path, alone)| *alone || understood(&path.display().to_string()))
+    });
+    files.map(|(path, _)| path.clone()).collect()
 }
 
 /// The files below `dir`, in the order of their names; links are not followed.

@@ -31,6 +31,8 @@ pub(crate) struct Recorded {
     pub(crate) timeline: Timeline,
     pub(crate) texts: Texts,
     pub(crate) about: About,
+    /// The files that it was read from.
+    pub(crate) read: Vec<PathBuf>,
 }
 
 impl Recorded {
@@ -76,6 +78,7 @@ pub(crate) fn read(paths: &[PathBuf], how: &Evidence) -> Result<Recorded, Failur
         };
         return Ok(Recorded {
             texts: files::texts(&found.opened, &found.timeline),
+            read: files::read_from(&found.opened, &found.taken),
             timeline: found.timeline,
             about,
         });

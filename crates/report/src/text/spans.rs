@@ -32,6 +32,22 @@ pub enum By {
     Deltas,
 }
 
+impl By {
+    /// The word that asks for it: `--by initcalls`.
+    pub fn text(self) -> &'static str {
+        match self {
+            By::Phases => "phases",
+            By::Spans => "spans",
+            By::Initcalls => "initcalls",
+            By::Units => "units",
+            By::Processes => "processes",
+            By::Functions => "functions",
+            By::Gaps => "gaps",
+            By::Deltas => "deltas",
+        }
+    }
+}
+
 /// Which rows of a table are wanted.
 pub struct Rows<'r> {
     /// How many at most; what was left out is said below the table.

@@ -1,0 +1,267 @@
+//! One boot in a chart, from top to bottom: flags, phases, axis, counters, the
+//! crowd, the rows.
+//!
+//! Each label has a line of its own or is only drawn where there is room, so
+//! labels cannot overlap.
+
+use super::counters;
+use super::flags;
+use super::measure::{fitted, width};
+use super::palette::Ink;
+use super::picture::{Anchor, Area, Picture, Rect, Text};
+use super::rows::{Row, Rows};
+use super::scale::{Scale, Window};
+use crate::Report;
+use crate::format::duration;
+
+/// The size of letters, and the height of a row with them.
+pub(super) const LETTERS: f64 = 11.0;
+pub(super) const LINE: f64 = 16.0;
+/// Between a bar and its label.
+const GAP: f64 = 5.0;
+const BANNER: f64 = 22.0;
+const CROWD: f64 = 20.0;
+/// How wide a step of an area is.
+pub(super) const STEP: f64 = 2.0;
+
+/// Draws `report` from `top` on; where it ends.
+pub(super) fn draw(
+    report: &Report<'_>,
+    rows: &Rows,
+    window: Window,
+    scale: &Scale,
+    top: f64,
+    picture: &mut Picture,
+) -> f64 {
+    let flags = flags::place(report.timeline, window, scale);
+    let mut y = top + flags.height();
+    if !report.phases.is_empty() {
+        banner(report, scale, y, picture);
+        y += BANNER;
+    }
+    let axis = y;
+    y = ticks(scale, y, picture);
+    y = counters::draw(report.timeline, window, scale, y, picture);
+    y = caption(rows, scale, y, picture);
+    if !rows.rest.is_empty() {
+        let text = faint(scale.left, y + 12.0, &rows.rest_caption, scale);
+        picture.texts.push(text);
+        y += LINE;
+        crowd(&rows.rest, scale, y + CROWD, picture);
+        y += CROWD + 4.0;
+    }
+    for (at, row) in rows.rows.iter().enumerate() {
+        let y = y + at as f64 * LINE;
+        bar(row, scale, y, picture);
+        if let Some(parent) = row.parent {
+            let up = (at - parent) as f64 * LINE;
+            branch(row, scale, y, up, picture);
+        }
+    }
+    y += rows.rows.len() as f64 * LINE;
+    for (x, _) in scale.ticks() {
+        picture.back.push(line(x, axis, y - axis, Ink::Grid));
+    }
+    flags.draw(top, y, picture);
+    y
+}
+
+/// A thin vertical line.
+pub(super) fn line(x: f64, y: f64, h: f64, ink: Ink) -> Rect {
+    Rect {
+        x: x - 0.5,
+        y,
+        w: 1.0,
+        h,
+        ink,
+        tip: String::new(),
+    }
+}
+
+/// A line of explanation, cut where the picture ends.
+pub(super) fn faint(x: f64, y: f64, text: &str, scale: &Scale) -> Text {
+    let text = fitted(text, LETTERS, false, scale.right - x);
+    Text {
+        x,
+        y,
+        anchor: Anchor::Start,
+        size: LETTERS,
+        bold: false,
+        pieces: vec![(text, Ink::Faint)],
+    }
+}
+
+/// The phases, side by side.
+fn banner(report: &Report<'_>, scale: &Scale, y: f64, picture: &mut Picture) {
+    for phase in &report.phases {
+        let (from, to) = (scale.x(phase.start.ns), scale.x(phase.end.ns));
+        let (name, time) = (phase.name.text(), duration(phase.duration_ns()));
+        picture.rects.push(Rect {
+            x: from,
+            y,
+            // A hairline of paper between two phases.
+            w: (to - from - 0.5).max(0.5),
+            h: BANNER,
+            ink: Ink::Phase(phase.name),
+            tip: format!("{name}: {time}"),
+        });
+        let texts = [format!("{name} {time}"), name.to_owned()];
+        let fits = |text: &&String| width(text, LETTERS, false) + 2.0 * GAP <= to - from;
+        if let Some(text) = texts.iter().find(fits) {
+            picture.texts.push(Text {
+                x: f64::midpoint(from, to),
+                y: y + 15.0,
+                anchor: Anchor::Middle,
+                size: LETTERS,
+                bold: false,
+                pieces: vec![(text.clone(), Ink::Text)],
+            });
+        }
+    }
+}
+
+/// The names of round times, below `y`.
+fn ticks(scale: &Scale, y: f64, picture: &mut Picture) -> f64 {
+    let mut free = 0.0;
+    for (x, label) in scale.ticks() {
+        let half = width(&label, LETTERS, false) / 2.0;
+        // Those at the edges move inwards.
+        let x = x.clamp(
+            scale.left + half,
+            (scale.right - half).max(scale.left + half),
+        );
+        if x - half < free {
+            continue;
+        }
+        free = x + half + GAP;
+        picture.texts.push(Text {
+            x,
+            y: y + 13.0,
+            anchor: Anchor::Middle,
+            size: LETTERS,
+            bold: false,
+            pieces: vec![(label, Ink::Faint)],
+        });
+    }
+    y + 20.0
+}
+
+/// What the rows are, and what their colours mean.
+fn caption(rows: &Rows, scale: &Scale, y: f64, picture: &mut Picture) -> f64 {
+    let mut used = scale.left;
+    if let Some((ink, text)) = rows.legend {
+        let w = width(text, LETTERS, false);
+        let x = scale.right - w;
+        used = w + LETTERS + 2.0 * GAP + scale.left;
+        picture.rects.push(Rect {
+            x: x - GAP - 10.0,
+            y: y + 3.0,
+            w: 10.0,
+            h: 10.0,
+            ink,
+            tip: String::new(),
+        });
+        let mut text = faint(x, y + 12.0, text, scale);
+        // Measured twice, it must not be cut for a rounding error.
+        text.x = x.min(scale.right);
+        picture.texts.push(text);
+    }
+    let room = scale.right - used - 20.0;
+    picture.texts.push(Text {
+        x: scale.left,
+        y: y + 12.0,
+        anchor: Anchor::Start,
+        size: LETTERS,
+        bold: true,
+        pieces: vec![(fitted(&rows.caption, LETTERS, true, room), Ink::Text)],
+    });
+    y + LINE + 4.0
+}
+
+/// How many of `spans` there are at a time, as an area above `base`.
+fn crowd(spans: &[(i64, i64)], scale: &Scale, base: f64, picture: &mut Picture) {
+    let steps = ((scale.right - scale.left) / STEP) as usize;
+    // Differences first, sums after: a span counts in each step that it covers.
+    let mut change = vec![0.0; steps + 2];
+    let mut add = |at: f64, amount: f64| {
+        let at = (at - scale.left) / STEP;
+        let whole = (at.floor().max(0.0) as usize).min(steps);
+        let part = (at - whole as f64).clamp(0.0, 1.0);
+        change[whole] += amount * (1.0 - part);
+        change[whole + 1] += amount * part;
+    };
+    for (start, end) in spans {
+        add(scale.x(*start), 1.0);
+        add(scale.x(*end), -1.0);
+    }
+    let mut now = 0.0;
+    let sums = change.iter().take(steps).map(|c: &f64| {
+        now += c;
+        now.max(0.0)
+    });
+    let sums: Vec<f64> = sums.collect();
+    let most = sums.iter().copied().fold(1.0, f64::max);
+    picture.areas.push(Area {
+        left: scale.left,
+        base,
+        step: STEP,
+        heights: sums.iter().map(|n| n / most * CROWD).collect(),
+        ink: Ink::Rest,
+    });
+}
+
+fn bar(row: &Row, scale: &Scale, y: f64, picture: &mut Picture) {
+    let (from, to) = (scale.x(row.start), scale.x(row.end));
+    let to = to.max(from + 1.0).min(scale.right.max(from));
+    let (inset, h) = if row.thin { (5.0, 6.0) } else { (2.0, 12.0) };
+    let since = duration(scale.since_zero(row.start));
+    picture.rects.push(Rect {
+        x: from.min(scale.right - 1.0),
+        y: y + inset,
+        w: (to - from).max(1.0),
+        h,
+        ink: row.ink,
+        tip: format!("{}, {}, at {since}", cut(&row.name), row.said),
+    });
+    picture.texts.push(label(row, from, to, scale, y + 12.0));
+}
+
+/// Tips are read, not scrolled.
+fn cut(name: &str) -> String {
+    let mut name: String = name.chars().take(200).collect();
+    if name.is_empty() {
+        name.push_str("(no name)");
+    }
+    name
+}
+
+/// Behind the bar, else before it, else on it, else wherever most of it fits.
+fn label(row: &Row, from: f64, to: f64, scale: &Scale, y: f64) -> Text {
+    let said = format!("  {}", row.said);
+    let said_w = width(&said, LETTERS, false);
+    let name = fitted(&cut(&row.name), LETTERS, false, 420.0);
+    let w = width(&name, LETTERS, false) + said_w;
+    let behind = (scale.right - to - GAP, to + GAP, Anchor::Start);
+    let before = (from - GAP - scale.left, from - GAP, Anchor::End);
+    let on = (to - from - 2.0 * GAP, from + GAP, Anchor::Start);
+    let places = [behind, before, on];
+    let fits = places.iter().find(|(room, ..)| w <= *room);
+    let roomiest = places.iter().max_by(|a, b| a.0.total_cmp(&b.0));
+    let (room, x, anchor) = *fits.or(roomiest).unwrap_or(&behind);
+    let name = fitted(&name, LETTERS, false, room - said_w);
+    Text {
+        x,
+        y,
+        anchor,
+        size: LETTERS,
+        bold: false,
+        pieces: vec![(name, Ink::Text), (said, Ink::Faint)],
+    }
+}
+
+/// The line from a parent's row, `up` above, to its child's bar at `y`.
+fn branch(row: &Row, scale: &Scale, y: f64, up: f64, picture: &mut Picture) {
+    let x = scale.x(row.start);
+    let middle = LINE / 2.0;
+    picture.back.push(line(x, y - up + middle, up, Ink::Faint));
+}
