@@ -51,6 +51,9 @@ tables: build
 	mv docs/tables/probe-cost.md.new docs/tables/probe-cost.md
 	scripts/table-source-speed --slow > docs/tables/source-speed.md.new
 	mv docs/tables/source-speed.md.new docs/tables/source-speed.md
+	@scripts/setup web-test
+	scripts/table-viewer > docs/tables/viewer.md.new
+	mv docs/tables/viewer.md.new docs/tables/viewer.md
 
 fuzz:
 	@scripts/setup fuzz

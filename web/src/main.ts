@@ -42,7 +42,11 @@ function show(root: HTMLElement, boots: Boot[]): void {
     onTime: () => undefined,
     onChange: () => address.save(),
   });
-  const address = addressOf(timeline);
+  const address = addressOf(timeline, (text) => {
+    timeline.search(text);
+    const span = firstNamed(boots[0]!, text);
+    if (span !== null) choose({ boot: 0, span });
+  });
   const page: Page = { boots, head: boots[0]!.head, go: {
     select: (selection) => timeline.select(selection),
     visit: (start, end, boot) => {
@@ -74,8 +78,22 @@ function openFinding(index: number, boot: number): void {
   entry.scrollIntoView({ block: "nearest", behavior: "smooth" });
 }
 
+/** The first span with this in its name: rather one that says something than
+ * the console's text. */
+function firstNamed({ spans, head }: Boot, text: string): number | null {
+  const wanted = text.toLowerCase();
+  let line: number | null = null;
+  for (let i = 0; i < spans.count; i++) {
+    const isLine = head.tracks[spans.track[i]!]?.kind === "console";
+    if ((isLine && line !== null) || !spans.name(i).toLowerCase().includes(wanted)) continue;
+    if (!isLine) return i;
+    line = i;
+  }
+  return line;
+}
+
 /** Keeps the page's address and what is shown the same. */
-function addressOf(timeline: Timeline): { save: () => void; restore: () => void } {
+function addressOf(timeline: Timeline, find: (text: string) => void): { save: () => void; restore: () => void } {
   let written: string | null = null;
   const save = () => {
     written = formatHash({ timeline: timeline.state(), theme: theme() });
@@ -90,6 +108,7 @@ function addressOf(timeline: Timeline): { save: () => void; restore: () => void 
     const address = parseHash(location.hash);
     setTheme(address.theme);
     timeline.restore(address.timeline);
+    if (address.find) find(address.find);
   };
   return { save, restore };
 }

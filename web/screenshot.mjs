@@ -1,0 +1,51 @@
+// Pictures of reports for the documentation; scripts/screenshots calls it.
+//
+// usage: node web/screenshot.mjs PAGE.html OUT.png [--until SELECTOR] [--find TEXT] [--dark]
+//   from the top of the page to the end of SELECTOR, with the first span
+//   selected that TEXT finds; an .svg as it is
+import { existsSync } from "node:fs";
+import { delimiter, join, resolve } from "node:path";
+import { chromium } from "playwright-core";
+
+const [page, out, ...options] = process.argv.slice(2);
+const option = (/** @type {string} */ name) => options[options.indexOf(name) + 1 || options.length];
+if (!page || !out) {
+  console.error("usage: node web/screenshot.mjs PAGE.html OUT.png [--until SELECTOR] [--find TEXT] [--dark]");
+  process.exit(2);
+}
+const names = ["chromium", "chromium-browser", "google-chrome"];
+const folders = (process.env.PATH ?? "").split(delimiter);
+const executablePath = folders.flatMap((folder) => names.map((name) => join(folder, name))).find((file) => existsSync(file));
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+const context = await browser.newContext({
+  viewport: { width: 1180, height: 900 }, deviceScaleFactor: 1.5,
+  colorScheme: options.includes("--dark") ? "dark" : "light", reducedMotion: "reduce",
+});
+const tab = await context.newPage();
+await tab.goto(`file://${resolve(page)}`);
+if (page.endsWith(".svg")) {
+  await tab.locator("svg").first().screenshot({ path: out });
+} else {
+  await tab.waitForFunction(() => performance.getEntriesByName("bootlap-painted").length > 0);
+  const find = option("--find");
+  if (find) {
+    await tab.fill(".tl-search", find);
+    await tab.waitForFunction(() => /\d+ of /.test(document.querySelector(".tl-count")?.textContent ?? ""));
+    await tab.press(".tl-search", "Enter");
+    await tab.waitForSelector(".row.marked");
+    // A search fades what it does not find: the picture is of the whole boot.
+    await tab.fill(".tl-search", "");
+    await tab.getByText("whole boot").click();
+    await tab.evaluate(() => /** @type {HTMLElement} */ (document.activeElement)?.blur());
+    await tab.mouse.move(0, 0);
+  }
+  await tab.waitForTimeout(800);
+  const until = option("--until") ?? "main";
+  const height = await tab.evaluate((until) => {
+    const end = document.querySelector(until)?.getBoundingClientRect().bottom ?? 900;
+    return Math.ceil(end + scrollY + 28);
+  }, until);
+  await tab.screenshot({ path: out, fullPage: true, clip: { x: 0, y: 0, width: 1180, height } });
+}
+await browser.close();
+console.log(out);
