@@ -6,7 +6,7 @@ import { END_OPEN } from "../../model.ts";
 import type { SpanLane } from "../lanes.ts";
 import type { Row } from "../rows.ts";
 import type { Frame } from "./frame.ts";
-import { clean, fitting, FONT, widthOf } from "./text.ts";
+import { fitting, FONT, widthOf } from "./text.ts";
 
 export interface Boxed {
   lane: SpanLane;
@@ -151,7 +151,7 @@ function drawName(frame: Frame, box: Boxed, id: number, left: number, right: num
   const took = kind === "fade" ? "end unknown" : duration(row.end[at]! - row.start[at]!);
   const middle = y + height / 2 + 0.5;
   // The name of a row of its own stands at the left.
-  const name = lane.isNamed ? took : clean(lane.placed.boot.spans.name(id));
+  const name = lane.isNamed ? took : lane.placed.label(id);
   if (kind === "box" && inside >= 20) {
     const text = fitting(ctx, name, inside);
     const tight = text !== name;
