@@ -44,8 +44,9 @@ function drawBox(frame: Frame, box: Boxed): void {
   let free = at + 1 < row.count ? Math.min(scale.x(row.start[at + 1]! + shift), scene.width) : scene.width - 12;
   if (lane.kind === "console") {
     // A silence has words of its own.
-    const gap = lane.placed.boot.head.gaps.find((one) => one.start_ns >= row.start[at]! && one.start_ns <= row.end[at]! + 1e6);
-    if (gap) free = Math.min(free, scale.x(gap.start_ns + shift));
+    for (const gap of lane.placed.boot.head.gaps) {
+      if (gap.start_ns >= row.start[at]!) free = Math.min(free, scale.x(gap.start_ns + shift));
+    }
   }
   let right = snap(Math.min(scale.x(row.end[at]! + shift), scene.width + 12));
   if (right < scene.gutter && box.kind !== "fade") return;
