@@ -78,11 +78,18 @@ function openFinding(index: number, boot: number): void {
   entry.scrollIntoView({ block: "nearest", behavior: "smooth" });
 }
 
-/** The first span with this in its name. */
-function firstNamed({ spans }: Boot, text: string): number | null {
+/** The first span with this in its name: rather one that says something than
+ * the console's text. */
+function firstNamed({ spans, head }: Boot, text: string): number | null {
   const wanted = text.toLowerCase();
-  for (let i = 0; i < spans.count; i++) if (spans.name(i).toLowerCase().includes(wanted)) return i;
-  return null;
+  let line: number | null = null;
+  for (let i = 0; i < spans.count; i++) {
+    const isLine = head.tracks[spans.track[i]!]?.kind === "console";
+    if ((isLine && line !== null) || !spans.name(i).toLowerCase().includes(wanted)) continue;
+    if (!isLine) return i;
+    line = i;
+  }
+  return line;
 }
 
 /** Keeps the page's address and what is shown the same. */

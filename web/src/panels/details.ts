@@ -13,6 +13,12 @@ const AROUND = 2;
 /** More lines than this of the evidence itself stay in the console. */
 const LINES = 12;
 const LINKS = 12;
+/** Of a longer line what surrounds the name is shown: some files are one line. */
+const LONG = 600;
+const BESIDE = 100;
+/** Lanes in which what lies within a span is called by it; units and processes
+ * merely run at the same time. */
+const NESTING = new Set(["function", "initcall"]);
 
 export class DetailsPanel {
   readonly element: HTMLElement;
@@ -47,7 +53,7 @@ export class DetailsPanel {
     const ns = took(spans, span);
     const err = spans.err[span]!;
     const within = err > 0 ? ` ± ${duration(err)}` : "";
-    const own = selfTime(spans, span);
+    const own = NESTING.has(head.tracks[spans.track[span]!]?.kind ?? "") ? selfTime(spans, span) : null;
     const clock = head.clocks[spans.clock[span]!];
     const track = head.tracks[spans.track[span]!];
     const lane = track ? (track.name && track.name !== track.kind ? `${track.kind}, ${track.name}` : track.kind) : "";
@@ -102,14 +108,27 @@ export class DetailsPanel {
       const last = Math.max(first, evidence.lineAt(place.file, Math.max(place.start, place.end - 1)));
       const shown = Math.min(last, first + LINES - 1);
       const pre = el("pre", {});
+      figure.append(pre);
+      if (first === last && evidence.line(place.file, first).length > LONG) {
+        pre.append(...within(evidence.text(place.file, place.start, place.end) ?? "", boot.spans.name(span)));
+        return;
+      }
       for (let n = Math.max(0, first - AROUND); n <= Math.min(lines - 1, shown + (shown === last ? AROUND : 0)); n++) {
         const node = lineNode(evidence.line(place.file, n));
         node.className = n >= first && n <= last ? "itself" : "around";
         pre.append(node);
       }
       if (shown < last) pre.append(el("span", { class: "around" }, `… ${last - shown} more lines`));
-      figure.append(pre);
     });
     return figure;
   }
+}
+
+/** A very long line where it tells of `name`; all of it, folded, if nowhere. */
+function within(line: string, name: string): Node[] {
+  const at = name.length > 1 && name.length < LONG ? line.indexOf(name) : -1;
+  if (at < 0) return [lineNode(line)];
+  const from = Math.max(0, at - BESIDE);
+  const to = Math.min(line.length, at + name.length + 2 * BESIDE);
+  return [el("span", {}, from > 0 && "… ", line.slice(from, at), el("b", {}, name), line.slice(at + name.length, to), to < line.length && " …")];
 }

@@ -50,6 +50,7 @@ export class SpanLane {
   private cache: { load?: Load; rows?: Row[]; packing?: Packing; order?: Uint32Array; depth?: Uint8Array } = {};
   private found: { of: unknown; sums: Uint32Array } | null = null;
   private readonly named = new Map<number, Row>();
+  private kept: Uint8Array | null = null;
 
   constructor(
     readonly key: string, readonly placed: Placed, readonly kind: string, readonly title: string,
@@ -118,6 +119,8 @@ export class SpanLane {
 
   /** Shows only the spans that a search found, or all of them again. */
   keep(found: Uint8Array | null): void {
+    if (found === this.kept) return;
+    this.kept = found;
     this.ids = found ? this.all.filter((id) => found[id]) : this.all;
     this.cache = {};
     this.found = null;
