@@ -56,7 +56,7 @@ export class DetailsPanel {
     const own = NESTING.has(head.tracks[spans.track[span]!]?.kind ?? "") ? selfTime(spans, span) : null;
     const clock = head.clocks[spans.clock[span]!];
     const track = head.tracks[spans.track[span]!];
-    const lane = track ? (track.name && track.name !== track.kind ? `${track.kind}, ${track.name}` : track.kind) : "";
+    const lane = track?.name || track?.kind || "";
     const insns = spans.instructions[span]!;
     const rows: [string, Child][] = [
       ["took", ns === null ? (spans.endKind[span] === END_OPEN ? "still open at the end of the recording" : "end unknown") : duration(ns)],
