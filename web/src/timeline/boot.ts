@@ -51,3 +51,16 @@ export class Placed {
     return -1;
   }
 }
+
+/** The whole boot, and all that was recorded, with a little room. */
+export function bounds(boots: readonly Placed[]): [View, View] {
+  const around = (views: View[]): View => {
+    const start = Math.min(...views.map((view) => view.start));
+    const end = Math.max(...views.map((view) => view.end));
+    const room = Math.max(1000, (end - start) * 0.012);
+    return { start: start - room, end: end + room };
+  };
+  const moved = (view: View, shift: number) => ({ start: view.start + shift, end: view.end + shift });
+  const home = around(boots.map((placed) => moved(placed.extent, placed.shift)));
+  return [home, around([home, ...boots.map((placed) => moved(placed.all, placed.shift))])];
+}

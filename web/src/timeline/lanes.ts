@@ -3,7 +3,7 @@
 
 import type { Placed } from "./boot.ts";
 import { type Chart, chartsOf } from "./counters.ts";
-import { gallop, Load, lowerBound } from "./pyramid.ts";
+import { Load, lowerBound } from "./pyramid.ts";
 import { matchSums, pack, Row, split, treeOrder, type Packing } from "./rows.ts";
 
 /** How spans of a lane stand in rows: packed, or each in its own with its name
@@ -50,6 +50,7 @@ export class SpanLane {
   private cache: { load?: Load; rows?: Row[]; packing?: Packing; order?: Uint32Array; depth?: Uint8Array } = {};
   private found: { of: unknown; sums: Uint32Array } | null = null;
   private readonly named = new Map<number, Row>();
+  private kept: Uint8Array | null = null;
 
   constructor(
     readonly key: string, readonly placed: Placed, readonly kind: string, readonly title: string,
@@ -106,15 +107,20 @@ export class SpanLane {
     return this.isNamed ? { span: this.order[at]!, depth: this.cache.depth?.[at] ?? 0 } : null;
   }
 
+  has(span: number): boolean {
+    return this.ids[lowerBound(this.ids, span)] === span;
+  }
+
   /** The row of a span; −1 if it is not here. */
   rowOf(span: number): number {
-    const at = lowerBound(this.ids, span);
-    if (this.ids[at] !== span) return -1;
-    return this.isNamed ? this.order.indexOf(span) : this.packing.row[at]!;
+    if (!this.has(span)) return -1;
+    return this.isNamed ? this.order.indexOf(span) : this.packing.row[lowerBound(this.ids, span)]!;
   }
 
   /** Shows only the spans that a search found, or all of them again. */
   keep(found: Uint8Array | null): void {
+    if (found === this.kept) return;
+    this.kept = found;
     this.ids = found ? this.all.filter((id) => found[id]) : this.all;
     this.cache = {};
     this.found = null;
@@ -273,9 +279,32 @@ function merge(lists: Uint32Array[]): Uint32Array {
 export function laneOf(lanes: readonly Lane[], boot: number, span: number): SpanLane | null {
   for (const lane of lanes) {
     if (lane.type !== "spans" || lane.placed.index !== boot) continue;
-    const at = gallop(lane.ids, span, 0);
-    if (lane.ids[at] !== span) continue;
-    return lane.children.find((child) => child.rowOf(span) >= 0) ?? lane;
+    if (lane.has(span)) return lane.children.find((child) => child.has(span)) ?? lane;
   }
   return null;
+}
+
+/** Lanes and those under them. */
+export function everyLane(lanes: readonly Lane[]): Lane[] {
+  return lanes.flatMap((lane) => [lane, ...lane.children]);
+}
+
+/** Lanes of two boots: each kind's one above the other. */
+export function ordered(perBoot: Lane[][]): Lane[] {
+  if (perBoot.length < 2) return perBoot.flat();
+  const bare = (lane: Lane) => lane.key.replace(/^1:/, "");
+  const [upper, lower] = perBoot as [Lane[], Lane[]];
+  const lanes: Lane[] = [];
+  let next = 0;
+  for (const lane of upper) {
+    const twin = lower.findIndex((other) => bare(other) === bare(lane));
+    // What only the lower boot has comes where it would stand in it.
+    if (twin >= next) {
+      lanes.push(...lower.slice(next, twin), lane, lower[twin]!);
+      next = twin + 1;
+    } else {
+      lanes.push(lane);
+    }
+  }
+  return [...lanes, ...lower.slice(next)];
 }

@@ -5,6 +5,7 @@ import { type CounterLane, type Lane, type PhaseLane, type SpanLane } from "./la
 
 export const ROW = 18;
 const TALL_ROW = 36;
+const HIGH_ROW = 26;
 const PHASE = 28;
 const PART = 18;
 export const BRIDGE = 34;
@@ -68,7 +69,7 @@ export function layOut(lanes: readonly Lane[]): Layout {
 function addSpans(lane: SpanLane, add: (segment: Unplaced) => void): void {
   const group = lane.children.length > 0;
   if (lane.collapsed || lane.isNamed || group) add({ mode: "strip", lane, rows: 1, rowHeight: ROW });
-  if (!lane.collapsed && !group) add({ mode: "rows", lane, rows: lane.rowCount, rowHeight: lane.isTall ? TALL_ROW : ROW });
+  if (!lane.collapsed && !group) add({ mode: "rows", lane, rows: lane.rowCount, rowHeight: !lane.isTall ? ROW : lane.rowCount === 1 ? TALL_ROW : HIGH_ROW });
 }
 
 /** The segments that lie in `from..to`. */

@@ -80,7 +80,7 @@ export interface Found {
 const nextTurn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
 /** How long one slice may take, ms. */
-const SLICE = 8;
+const SLICE = 12;
 
 /** Looks through all spans of all boots; null if `stopped` says so meanwhile. */
 export async function search(

@@ -2,13 +2,13 @@
 
 import { el } from "../dom.ts";
 import { END_OPEN, END_UNKNOWN, type Selection } from "../model.ts";
-import { Placed } from "./boot.ts";
+import { bounds, Placed } from "./boot.ts";
 import { align, alignments, type Alignment } from "./compare.ts";
 import { factsOf, spoken } from "./facts.ts";
 import { hitAt, snapped, type Hit } from "./hit.ts";
 import { PointerInput } from "./input.ts";
 import { KeyInput, type Motion } from "./keys.ts";
-import { laneOf, lanesOf, type Lane } from "./lanes.ts";
+import { everyLane, laneOf, lanesOf, ordered, type Lane } from "./lanes.ts";
 import { layOut, placeOf, ROW } from "./layout.ts";
 import { listenMinimap } from "./minimap.ts";
 import { lowerBound } from "./pyramid.ts";
@@ -18,7 +18,7 @@ import { Stage } from "./stage.ts";
 import { format, parse } from "./state.ts";
 import { legend, Toolbar } from "./toolbar.ts";
 import { Tooltip } from "./tooltip.ts";
-import type { Thing, TimelineBoot, View } from "./types.ts";
+import type { Thing, TimelineBoot } from "./types.ts";
 import { Viewport } from "./viewport.ts";
 
 export interface TimelineOptions {
@@ -48,6 +48,8 @@ export class Timeline {
   private text = "";
   private query: Query = parseQuery("");
   private searches = 0;
+  /** Ends when the search that is on has ended; null if none is. */
+  private running: Promise<void> | null = null;
   private filtering = false;
   private armed = false;
   private announced = 0;
@@ -289,9 +291,13 @@ export class Timeline {
   // Searching.
 
   search(text: string): void {
+    if (text === this.text) return;
     this.text = text;
     this.query = parseQuery(text);
-    void this.runSearch();
+    const mine = this.runSearch().finally(() => {
+      if (this.running === mine) this.running = null;
+    });
+    this.running = mine;
   }
 
   filter(on: boolean): void {
@@ -302,6 +308,11 @@ export class Timeline {
   /** Selects the next match, from what is selected or from where one looks. */
   step(by: number): void {
     const { scene } = this;
+    if (this.running) {
+      // Who types and presses Enter at once means what was typed.
+      void this.running.then(() => this.step(by));
+      return;
+    }
     const found = scene.found;
     if (!found) return;
     const list = scene.boots.map((placed) => ({ boot: placed.index, ids: found[placed.index]!.ids })).filter(({ ids }) => ids.length > 0);
@@ -485,41 +496,4 @@ export class Timeline {
       this.options.onChange?.();
     }, 300);
   }
-}
-
-function everyLane(lanes: readonly Lane[]): Lane[] {
-  return lanes.flatMap((lane) => [lane, ...lane.children]);
-}
-
-/** Lanes of two boots: each kind's one above the other. */
-function ordered(perBoot: Lane[][]): Lane[] {
-  if (perBoot.length < 2) return perBoot.flat();
-  const bare = (lane: Lane) => lane.key.replace(/^1:/, "");
-  const [upper, lower] = perBoot as [Lane[], Lane[]];
-  const lanes: Lane[] = [];
-  let next = 0;
-  for (const lane of upper) {
-    const twin = lower.findIndex((other) => bare(other) === bare(lane));
-    // What only the lower boot has comes where it would stand in it.
-    if (twin >= next) {
-      lanes.push(...lower.slice(next, twin), lane, lower[twin]!);
-      next = twin + 1;
-    } else {
-      lanes.push(lane);
-    }
-  }
-  return [...lanes, ...lower.slice(next)];
-}
-
-/** The whole boot, and all that was recorded, with a little room. */
-function bounds(boots: readonly Placed[]): [View, View] {
-  const around = (views: View[]): View => {
-    const start = Math.min(...views.map((view) => view.start));
-    const end = Math.max(...views.map((view) => view.end));
-    const room = Math.max(1000, (end - start) * 0.012);
-    return { start: start - room, end: end + room };
-  };
-  const moved = (view: View, shift: number) => ({ start: view.start + shift, end: view.end + shift });
-  const home = around(boots.map((placed) => moved(placed.extent, placed.shift)));
-  return [home, around([home, ...boots.map((placed) => moved(placed.all, placed.shift))])];
 }

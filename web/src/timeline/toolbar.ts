@@ -36,7 +36,11 @@ export class Toolbar {
       waiting = window.setTimeout(() => actions.search(input.value), 60);
     });
     input.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") actions.step(event.shiftKey ? -1 : 1);
+      if (event.key === "Enter") {
+        clearTimeout(waiting);
+        actions.search(input.value);
+        actions.step(event.shiftKey ? -1 : 1);
+      }
       else if (event.key !== "Escape") return;
       else if (input.value !== "") actions.search((input.value = ""));
       else return;

@@ -2,21 +2,9 @@
 //
 // usage: node web/test/harness/harness.mjs frames [initcalls|million|two|sample]
 //        node web/test/harness/harness.mjs shot OUT.png NAME [WIDTH] [dark] [STATE]
-import { build } from "esbuild";
 import { chromium } from "playwright-core";
 import { fileURLToPath } from "node:url";
-
-const here = fileURLToPath(new URL(".", import.meta.url));
-
-export async function page() {
-  const { outputFiles } = await build({
-    absWorkingDir: here, entryPoints: { js: "harness.ts", css: "../../src/style/viewer.css" }, entryNames: "[name]", outdir: "out",
-    bundle: true, write: false, format: "esm", target: "es2022", logLevel: "warning",
-  });
-  const text = (end) => outputFiles.find((file) => file.path.endsWith(end)).text;
-  return `<!doctype html><meta charset="utf-8"><title>harness</title><style>${text(".css")} body{padding:24px;margin:0} @media(max-width:640px){body{padding:12px}}</style>`
-    + `<body><script type="module">${text(".js").replaceAll("</script", "<\\/script")}</script>`;
-}
+import { page } from "./page.mjs";
 
 export async function open({ name = "sample", width = 1280, height = 900, dark = false, state = "", scale = 1, touch = false } = {}) {
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });

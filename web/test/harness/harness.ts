@@ -1,5 +1,5 @@
 // A page with the timeline and made-up boots, for measuring and looking:
-// #sample, #two, #initcalls, #million, #plain.
+// #sample, #two, #initcalls, #million, #hostile, #empty.
 
 import { Timeline } from "../../src/timeline/timeline.ts";
 import { watchTheme } from "../../src/theme.ts";
@@ -11,6 +11,8 @@ const BOOTS: Record<string, () => TimelineBoot[]> = {
   two: () => [sampleBoot(0.7, 7, 300), sampleBoot(1, 7, 400)],
   initcalls: () => [manyInitcalls()],
   million: () => [manyCalls()],
+  hostile: () => [makeBoot({ ready: 1e9, spans: ["</script><img src=x onerror=alert(1)>\u202egnp.exe\u001b[31m red", "x".repeat(1_000_000), "\ud800\u0000"]
+    .map((name, i) => ({ kind: "kernel", track: `<b>${i}`, name, start: i * 3e8 + (i ? 6e8 : 0), end: i * 3e8 + (i ? 7e8 : 6e8), args: [["<i>", "<u>"]] })) })],
   empty: () => [makeBoot({ spans: [] })],
 };
 

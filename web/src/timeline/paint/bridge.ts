@@ -40,6 +40,7 @@ export function drawBridge(frame: Frame, upper: Placed, lower: Placed, y: number
     const middle = (clampX((bridge.upper[0] + bridge.upper[1]) / 2) + clampX((bridge.lower[0] + bridge.lower[1]) / 2)) / 2;
     const widest = Math.max(scale.x(bridge.upper[1]) - scale.x(bridge.upper[0]), scale.x(bridge.lower[1]) - scale.x(bridge.lower[0]));
     const full = `${clean(bridge.title)} ${bridge.text}`;
+    if (bridge.verdict === "same" && widthOf(ctx, full) > widest) continue;
     const text = widthOf(ctx, full) < widest ? full : bridge.text;
     const width = widthOf(ctx, text);
     const left = Math.min(Math.max(middle - width / 2, scene.gutter + 4), scene.width - width - 12);

@@ -19,6 +19,8 @@ const PAD = 2;
 /** So many spans of a row get a look each, for names beside them and faded ends. */
 const FEW = 400;
 const SHADES = 3;
+/** A row of more spans shows by the height of its columns how long they took. */
+const MANY = 200;
 /** Columns have steps of height, each of so many px. */
 const STEP = 2;
 
@@ -34,7 +36,8 @@ export function scanRows(frame: Frame, lane: SpanLane, y: number, rowHeight: num
   const found = scene.found?.[lane.placed.index]?.flags ?? null;
   const rgb = palette.rgb(lane.color);
   // By coverage in 16 steps: present, and quieter if a search is on and it is not found.
-  const steps = Array.from({ length: 17 }, (_, i) => [pixel(rgb, 0.1 + 0.12 * (i / 16)), pixel(rgb, 0.38 + 0.62 * (i / 16))]);
+  const faintest = lane.kind === "console" ? 0.8 : 0.45;
+  const steps = Array.from({ length: 17 }, (_, i) => [pixel(rgb, 0.1 + 0.12 * (i / 16)), pixel(rgb, faintest + (1 - faintest) * (i / 16))]);
   const height = rowHeight - 2 * PAD;
   const high = Math.round(height / STEP);
   for (let at = first; at < last; at++) {
@@ -45,6 +48,8 @@ export function scanRows(frame: Frame, lane: SpanLane, y: number, rowHeight: num
     const foot = (region.at + high - 1) * width;
     const longest = Math.max(1, row.longestTime(0, row.count));
     const box = BOX * ratio * columns.per;
+    const peaks = lane.kind !== "console" && (lane.isTall || row.count > MANY);
+    const least = lane.isTall ? 0.15 : 0.35;
     const assumed = row.count > 0 && lane.placed.isAssumed(row.ids[0]!);
     scanRow(row, columns, BOX * ratio, found ? row.matches(found) : null,
       (column, coverage, matched, from, to) => {
@@ -53,8 +58,8 @@ export function scanRows(frame: Frame, lane: SpanLane, y: number, rowHeight: num
         const tint = steps[Math.round(coverage * 16)]![matched ? 1 : 0]!;
         // The longer the longest span in it, the taller: where time goes shows
         // up as a peak long before its span is wide enough for a box.
-        const time = row.longestTime(from, to);
-        const tall = Math.ceil(high * Math.max(0.15, Math.sqrt(time / longest) * 0.9, Math.min(1, time / box)));
+        const time = peaks ? row.longestTime(from, to) : box;
+        const tall = Math.ceil(high * Math.max(least, Math.min(0.9, Math.sqrt(time / longest)), Math.min(1, time / box)));
         for (let k = 0; k < tall; k++) pixels[foot - k * width + column] = tint;
       },
       (i) => boxes.push({ lane, row, at: i, y: top, height, shade: at % SHADES, kind: "box" }));
@@ -124,8 +129,8 @@ export function drawGaps(frame: Frame, segment: Segment, y: number): void {
   for (const gap of lane.placed.boot.head.gaps) {
     const left = Math.max(scale.x(gap.start_ns + lane.placed.shift), scene.gutter - 4);
     const right = Math.min(scale.x(gap.end_ns + lane.placed.shift), scene.width + 4);
-    if (right - left < 2) continue;
-    ctx.globalAlpha = 0.42;
+    if (right - left < 6) continue;
+    ctx.globalAlpha = 0.32;
     ctx.fillStyle = palette.hatch(ctx, "--console");
     ctx.fillRect(left, y + PAD, right - left, ROW - 2 * PAD);
     ctx.globalAlpha = 1;

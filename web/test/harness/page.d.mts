@@ -1,0 +1,2 @@
+/** The harness as one page of HTML. */
+export function page(): Promise<string>;
