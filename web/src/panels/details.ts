@@ -35,6 +35,7 @@ export class DetailsPanel {
 
   show(selection: Selection | null): void {
     const boot = selection && this.boots[selection.boot];
+    this.element.classList.toggle("empty", !boot);
     if (!selection || !boot || selection.span >= boot.spans.count) {
       this.body.replaceChildren(el("h3", {}, "nothing selected"),
         el("p", { class: "why" }, "Select something in the timeline to see how long it took, what it waited for, and the line that says so."));
@@ -45,6 +46,7 @@ export class DetailsPanel {
 
   /** A phase, a silence, a mark: what is no span. */
   showThing(about: About): void {
+    this.element.classList.remove("empty");
     this.body.replaceChildren(el("h3", {}, about.name), facts(about.facts.filter(([, value]) => value)));
   }
 

@@ -104,7 +104,7 @@ function phaseTable(boot: Facts): HTMLElement {
   const columns: [string, string][] = [["phase", ""], ["time", "number"], ["share", "number"], ["instructions", "number wide"]];
   const short = table(columns, rows((part) => largest.has(part)));
   if (worth.length <= PARTS) return short;
-  return el("div", {}, short, el("details", { class: "more" },
+  return el("div", { class: "short-and-all" }, short, el("details", { class: "more" },
     el("summary", {}, `all ${worth.length} parts, in their order`), table(columns, rows((part) => worth.includes(part)))));
 }
 
