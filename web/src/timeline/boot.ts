@@ -1,6 +1,7 @@
 // One boot as the timeline sees it: its spans with ends that can be drawn, how
 // far it reaches, and where it stands on the shared axis.
 
+import { visible } from "../dom.ts";
 import { END_OPEN, extentOf, SPAWNS } from "../model.ts";
 import type { TimelineBoot, View } from "./types.ts";
 
@@ -14,6 +15,7 @@ export class Placed {
   /** All that was recorded. */
   readonly all: View;
   private readonly assumed: boolean[];
+  private readonly labels = new Map<number, string>();
 
   constructor(readonly boot: TimelineBoot, readonly index: number) {
     const { spans, head } = boot;
@@ -33,6 +35,23 @@ export class Placed {
       for (let i = 0; i < spans.count; i++) if (spans.endKind[i] === END_OPEN) this.end[i] = last;
     }
     this.assumed = head.clocks.map((clock) => clock.how === "assumed");
+  }
+
+  /** A span's name as one short line that can be drawn. A name may be a
+   * megabyte of console: it is looked at once, not in every frame. */
+  label(span: number): string {
+    let label = this.labels.get(span);
+    if (label === undefined) {
+      label = visible(this.boot.spans.name(span).slice(0, 300).trim()) || "(blank)";
+      if (this.labels.size > 20_000) this.labels.clear();
+      this.labels.set(span, label);
+    }
+    return label;
+  }
+
+  /** Names are others now: the evidence has come. */
+  forgetLabels(): void {
+    this.labels.clear();
   }
 
   /** Whether nothing but an assumption relates this span's clock to the axis. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { makeBoot, manyInitcalls, random } from "../../test/harness/synthetic.ts";
 import { Placed } from "./boot.ts";
-import { isEmpty, matcher, parseQuery, search } from "./search.ts";
+import { isEmpty, matcher, nextMatch, parseQuery, search } from "./search.ts";
 
 const MS = 1e6;
 const placed = new Placed(makeBoot({
@@ -66,4 +66,18 @@ test("a search in slices finds the same, and stops when told", async () => {
   expect([...result![0]!.ids]).toEqual(expected);
   expect(expected.length).toBeGreaterThan(10);
   expect(result![0]!.flags.reduce((a, b) => a + b, 0)).toBe(expected.length);
+});
+
+test("matches follow one another through both boots, and round again", () => {
+  const lists = [{ boot: 1, ids: Uint32Array.of(3, 9) }, { boot: 0, ids: Uint32Array.of(2, 5, 7) }];
+  const walk = (by: number, count: number) => {
+    let selected: { boot: number; span: number } | null = { boot: 0, span: 5 };
+    return Array.from({ length: count }, () => { selected = nextMatch(lists, selected, by, () => 0); return `${selected!.boot}:${selected!.span}`; });
+  };
+  expect(walk(1, 5)).toEqual(["0:7", "1:3", "1:9", "0:2", "0:5"]);
+  expect(walk(-1, 5)).toEqual(["0:2", "1:9", "1:3", "0:7", "0:5"]);
+  expect(nextMatch(lists, { boot: 0, span: 6 }, 1, () => 0)).toEqual({ boot: 0, span: 7 });
+  expect(nextMatch([lists[1]!], null, 1, () => 4)).toEqual({ boot: 0, span: 5 });
+  expect(nextMatch([lists[1]!], null, 1, () => 5)).toEqual({ boot: 0, span: 5 });
+  expect(nextMatch([{ boot: 0, ids: new Uint32Array() }], null, 1, () => 0)).toBeNull();
 });

@@ -1,8 +1,9 @@
 // Finding spans: by a part of their name, by /regex/, by how long they took.
 // A million names are looked through in slices, so that typing stays smooth.
 
-import { END_UNKNOWN } from "../model.ts";
+import { END_UNKNOWN, type Selection } from "../model.ts";
 import type { Placed } from "./boot.ts";
+import { lowerBound } from "./pyramid.ts";
 
 export interface Query {
   /** Lower case; empty matches every name. */
@@ -109,4 +110,22 @@ export async function search(
     all.push({ flags, ids });
   }
   return all;
+}
+
+/** The match after or before what is selected, over all boots and round again.
+ * Without a selection: the first one from `inView` on. Null if there is none. */
+export function nextMatch(
+  all: readonly { boot: number; ids: Uint32Array }[], selected: Selection | null, by: number, inView: (boot: number) => number,
+): Selection | null {
+  const lists = all.filter(({ ids }) => ids.length > 0);
+  let list = Math.max(0, lists.findIndex(({ boot }) => boot === selected?.boot));
+  const here = lists[list];
+  if (!here) return null;
+  const from = selected?.boot === here.boot ? selected.span : inView(here.boot) - (by > 0 ? 1 : 0);
+  let at = by > 0 ? lowerBound(here.ids, from + 1) : lowerBound(here.ids, from) - 1;
+  if (at < 0 || at >= here.ids.length) {
+    list = (list + by + lists.length) % lists.length;
+    at = by > 0 ? 0 : lists[list]!.ids.length - 1;
+  }
+  return { boot: lists[list]!.boot, span: lists[list]!.ids[at]! };
 }

@@ -1,7 +1,7 @@
 // The timeline: what can be done with it, from inside and from the page.
 
 import { el } from "../dom.ts";
-import { END_OPEN, END_UNKNOWN, type Selection } from "../model.ts";
+import type { Selection } from "../model.ts";
 import { bounds, Placed } from "./boot.ts";
 import { align, alignments, type Alignment } from "./compare.ts";
 import { factsOf, spoken } from "./facts.ts";
@@ -13,7 +13,7 @@ import { layOut, placeOf, ROW } from "./layout.ts";
 import { listenMinimap } from "./minimap.ts";
 import { lowerBound } from "./pyramid.ts";
 import { intervalOf, scaleOf, type Scene } from "./scene.ts";
-import { isEmpty, parseQuery, search, type Query } from "./search.ts";
+import { isEmpty, nextMatch, parseQuery, search, type Query } from "./search.ts";
 import { Stage } from "./stage.ts";
 import { format, parse } from "./state.ts";
 import { legend, Toolbar } from "./toolbar.ts";
@@ -73,7 +73,8 @@ export class Timeline {
     listenMinimap(this.stage.minimap, this.scene, this.viewport);
     this.stage.frame.append(this.tooltip.element);
     this.element = el("div", { class: "tl" }, this.toolbar.element,
-      el("div", { class: "tl-box" }, this.stage.minimap, this.stage.frame), this.signs(placed), this.live);
+      el("div", { class: "tl-box" }, this.stage.minimap, this.stage.frame), legend(placed), this.live);
+    for (const one of placed) void one.boot.evidence?.then(() => this.renamed(one)).catch(() => undefined);
     this.changed();
   }
 
@@ -294,10 +295,7 @@ export class Timeline {
     if (text === this.text) return;
     this.text = text;
     this.query = parseQuery(text);
-    const mine = this.runSearch().finally(() => {
-      if (this.running === mine) this.running = null;
-    });
-    this.running = mine;
+    this.startSearch();
   }
 
   filter(on: boolean): void {
@@ -315,19 +313,12 @@ export class Timeline {
     }
     const found = scene.found;
     if (!found) return;
-    const list = scene.boots.map((placed) => ({ boot: placed.index, ids: found[placed.index]!.ids })).filter(({ ids }) => ids.length > 0);
-    if (list.length === 0) return;
-    const { selected } = scene;
-    let boot = Math.max(0, list.findIndex((one) => one.boot === selected?.boot));
-    const { spans } = scene.boots.find((placed) => placed.index === list[boot]!.boot)!.boot;
-    const from = selected?.boot === list[boot]!.boot ? selected.span : lowerBound(spans.start, scene.view.start) - 1;
-    const { ids } = list[boot]!;
-    let at = by > 0 ? lowerBound(ids, from + 1) : lowerBound(ids, from) - 1;
-    if (at < 0 || at >= ids.length) {
-      boot = (boot + by + list.length) % list.length;
-      at = by > 0 ? 0 : list[boot]!.ids.length - 1;
-    }
-    this.selectAndShow({ boot: list[boot]!.boot, span: list[boot]!.ids[at]! });
+    const lists = scene.boots.map((placed) => ({ boot: placed.index, ids: found[placed.index]!.ids }));
+    const next = nextMatch(lists, scene.selected, by, (boot) => {
+      const placed = scene.boots.find((one) => one.index === boot)!;
+      return lowerBound(placed.boot.spans.start, scene.view.start - placed.shift);
+    });
+    if (next) this.selectAndShow(next);
   }
 
   // Two boots.
@@ -374,6 +365,13 @@ export class Timeline {
     this.changed();
   }
 
+  private startSearch(): void {
+    const mine = this.runSearch().finally(() => {
+      if (this.running === mine) this.running = null;
+    });
+    this.running = mine;
+  }
+
   private async runSearch(): Promise<void> {
     const mine = ++this.searches;
     const { scene, query } = this;
@@ -387,6 +385,13 @@ export class Timeline {
     }
     this.showCount();
     this.applyFilter();
+  }
+
+  /** The evidence has come, and with it names. */
+  private renamed(placed: Placed): void {
+    placed.forgetLabels();
+    if (this.text) this.startSearch();
+    this.stage.request();
   }
 
   private applyFilter(): void {
@@ -471,17 +476,6 @@ export class Timeline {
     this.scrollTo(this.scene.scroll);
     this.pointer.touchAction();
     this.changed();
-  }
-
-  private signs(boots: Placed[]): HTMLElement {
-    const any = (test: (placed: Placed) => boolean) => boots.some(test);
-    return legend({
-      assumed: any((placed) => placed.anyAssumed),
-      unknown: any((placed) => placed.boot.spans.endKind.includes(END_UNKNOWN)),
-      open: any((placed) => placed.boot.spans.endKind.includes(END_OPEN)),
-      gaps: any((placed) => placed.boot.head.gaps.length > 0 && placed.boot.head.tracks.some((track) => track.kind === "console")),
-      findings: any((placed) => placed.boot.head.findings.some((finding) => finding.at_ns)),
-    });
   }
 
   private changed(): void {

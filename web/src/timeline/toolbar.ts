@@ -2,7 +2,10 @@
 
 import { el, type Child } from "../dom.ts";
 import { count } from "../format.ts";
+import { END_OPEN, END_UNKNOWN } from "../model.ts";
+import type { Placed } from "./boot.ts";
 import type { Alignment } from "./compare.ts";
+import type { TimelineBoot } from "./types.ts";
 
 export interface Actions {
   search(text: string): void;
@@ -93,18 +96,19 @@ export class Toolbar {
 }
 
 /** What the drawing's signs mean: only those that are in it. */
-export function legend(signs: { assumed: boolean; unknown: boolean; open: boolean; gaps: boolean; findings: boolean }): HTMLElement {
+export function legend(boots: readonly Placed[]): HTMLElement {
   const sign = (kind: string, text: string) => el("span", {}, el("i", { class: `tl-sign tl-${kind}`, "aria-hidden": "true" }), text);
+  const any = (test: (boot: TimelineBoot) => boolean) => boots.some((placed) => test(placed.boot));
   const keys: [string, string][] = [
     ["← → ↑ ↓ or A D", "move"], ["W S, wheel, pinch", "zoom"], ["0", "whole boot"], ["N P", "next and previous span"],
     ["Enter, F", "zoom to the selected span"], ["M, Shift+drag", "measure"], ["/", "find"], ["Esc", "let go"],
   ];
   return el("div", { class: "tl-legend" },
-    signs.assumed && sign("assumed", "its clock's place is assumed, nothing tells it"),
-    signs.unknown && sign("unknown", "nobody saw its end"),
-    signs.open && sign("open", "still going on at the end"),
-    signs.gaps && sign("gap", "silence on the console"),
-    signs.findings && sign("pin", "advice, by its number"),
+    boots.some((placed) => placed.anyAssumed) && sign("assumed", "its clock's place is assumed, nothing tells it"),
+    any(({ spans }) => spans.endKind.includes(END_UNKNOWN)) && sign("unknown", "nobody saw its end"),
+    any(({ spans }) => spans.endKind.includes(END_OPEN)) && sign("open", "still going on at the end"),
+    any(({ head }) => head.gaps.length > 0 && head.tracks.some((track) => track.kind === "console")) && sign("gap", "silence on the console"),
+    any(({ head }) => head.findings.some((finding) => finding.at_ns)) && sign("pin", "advice, by its number"),
     el("details", { class: "tl-keys" }, el("summary", {}, "keys"),
       el("dl", {}, keys.flatMap(([key, text]) => [el("dt", {}, key), el("dd", {}, text)])),
       el("p", {}, "Click into the timeline first: then the wheel zooms, and does not scroll the page.")));

@@ -3,8 +3,9 @@
 
 import type { Boot, Head } from "../model.ts";
 
-/** A boot without its evidence: the timeline shows names and times only. */
-export interface TimelineBoot extends Pick<Boot, "spans" | "links"> {
+/** The part of a boot that the timeline shows: names and times. Names that
+ * stand in the evidence are empty until it is there. */
+export interface TimelineBoot extends Pick<Boot, "spans" | "links">, Partial<Pick<Boot, "evidence">> {
   readonly head: Pick<Head, "ready_ns" | "extent" | "phases" | "gaps" | "findings" | "marks" | "counters" | "clocks" | "tracks">;
 }
 

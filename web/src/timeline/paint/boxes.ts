@@ -6,7 +6,7 @@ import { END_OPEN } from "../../model.ts";
 import type { SpanLane } from "../lanes.ts";
 import type { Row } from "../rows.ts";
 import type { Frame } from "./frame.ts";
-import { clean, fitting, FONT, widthOf } from "./text.ts";
+import { fitting, FONT, widthOf } from "./text.ts";
 
 export interface Boxed {
   lane: SpanLane;
@@ -44,8 +44,9 @@ function drawBox(frame: Frame, box: Boxed): void {
   let free = at + 1 < row.count ? Math.min(scale.x(row.start[at + 1]! + shift), scene.width) : scene.width - 12;
   if (lane.kind === "console") {
     // A silence has words of its own.
-    const gap = lane.placed.boot.head.gaps.find((one) => one.start_ns >= row.start[at]! && one.start_ns <= row.end[at]! + 1e6);
-    if (gap) free = Math.min(free, scale.x(gap.start_ns + shift));
+    for (const gap of lane.placed.boot.head.gaps) {
+      if (gap.start_ns >= row.start[at]!) free = Math.min(free, scale.x(gap.start_ns + shift));
+    }
   }
   let right = snap(Math.min(scale.x(row.end[at]! + shift), scene.width + 12));
   if (right < scene.gutter && box.kind !== "fade") return;
@@ -151,7 +152,7 @@ function drawName(frame: Frame, box: Boxed, id: number, left: number, right: num
   const took = kind === "fade" ? "end unknown" : duration(row.end[at]! - row.start[at]!);
   const middle = y + height / 2 + 0.5;
   // The name of a row of its own stands at the left.
-  const name = lane.isNamed ? took : clean(lane.placed.boot.spans.name(id));
+  const name = lane.isNamed ? took : lane.placed.label(id);
   if (kind === "box" && inside >= 20) {
     const text = fitting(ctx, name, inside);
     const tight = text !== name;

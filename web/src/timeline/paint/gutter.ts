@@ -59,7 +59,9 @@ function title(frame: Frame, segment: Segment, y: number): void {
   }
   ctx.font = lane.parent ? FONT.label : FONT.strong;
   ctx.fillStyle = palette.of(lane.parent ? "--quiet" : "--ink");
-  ctx.fillText(fitting(ctx, name, room), SIGN + indent, middle);
+  // Where there is no room for both words: the lane under its twin of the boot before.
+  const twin = two && !noted && lane.placed.index === 0 && scene.lanes.some((one, i) => one.title === lane.title && scene.lanes[i + 1] === lane);
+  ctx.fillText(fitting(ctx, twin ? `… ${note}` : name, room), SIGN + indent, middle);
   if (lane.type === "counters" && !lane.collapsed) legend(frame, lane, y + ROW);
 }
 
@@ -121,7 +123,7 @@ function names(frame: Frame, segment: Segment & { mode: "strip" | "rows" }, y: n
     const x = SIGN + 6 + Math.min(label.depth * 9, scene.gutter * 0.4);
     ctx.globalAlpha = quiet ? 0.4 : 1;
     ctx.fillStyle = palette.of(chosen ? "--ink" : "--quiet");
-    ctx.fillText(fitting(ctx, clean(lane.placed.boot.spans.name(label.span)), scene.gutter - x - 8), x, top + ROW / 2 + 0.5);
+    ctx.fillText(fitting(ctx, lane.placed.label(label.span), scene.gutter - x - 8), x, top + ROW / 2 + 0.5);
     ctx.globalAlpha = 1;
   }
 }
