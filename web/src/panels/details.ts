@@ -24,6 +24,7 @@ export class DetailsPanel {
   readonly element: HTMLElement;
   private readonly body = el("div", { class: "details-body" });
   private readonly boots: Boot[];
+  private selected: Selection | null = null;
   private readonly onSelect: (selection: Selection) => void;
 
   constructor(boots: Boot[], onSelect: (selection: Selection) => void) {
@@ -31,10 +32,13 @@ export class DetailsPanel {
     this.onSelect = onSelect;
     this.element = el("section", { class: "panel details", "aria-label": "the selected span" }, this.body);
     this.show(null);
+    // Names can stand in the evidence: what was selected before that is there.
+    void Promise.all(boots.map((boot) => boot.evidence)).then(() => this.selected && this.show(this.selected));
   }
 
   show(selection: Selection | null): void {
     const boot = selection && this.boots[selection.boot];
+    this.selected = selection;
     this.element.classList.toggle("empty", !boot);
     if (!selection || !boot || selection.span >= boot.spans.count) {
       this.body.replaceChildren(el("h3", {}, "nothing selected"),
@@ -46,6 +50,7 @@ export class DetailsPanel {
 
   /** A phase, a silence, a mark: what is no span. */
   showThing(about: About): void {
+    this.selected = null;
     this.element.classList.remove("empty");
     this.body.replaceChildren(el("h3", {}, about.name), facts(about.facts.filter(([, value]) => value)));
   }
