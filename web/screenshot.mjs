@@ -18,7 +18,7 @@ const folders = (process.env.PATH ?? "").split(delimiter);
 const executablePath = folders.flatMap((folder) => names.map((name) => join(folder, name))).find((file) => existsSync(file));
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
 const context = await browser.newContext({
-  viewport: { width: 1180, height: 900 }, deviceScaleFactor: 1.5,
+  viewport: { width: 1180, height: 900 }, deviceScaleFactor: 1.25,
   colorScheme: options.includes("--dark") ? "dark" : "light", reducedMotion: "reduce",
 });
 const tab = await context.newPage();
@@ -35,7 +35,7 @@ if (page.endsWith(".svg")) {
     await tab.waitForSelector(".row.marked");
     // A search fades what it does not find: the picture is of the whole boot.
     await tab.fill(".tl-search", "");
-    await tab.getByText("whole boot").click();
+    await tab.locator(".tl-bar button", { hasText: "whole boot" }).last().click();
     await tab.evaluate(() => /** @type {HTMLElement} */ (document.activeElement)?.blur());
     await tab.mouse.move(0, 0);
   }
@@ -43,7 +43,7 @@ if (page.endsWith(".svg")) {
   const until = option("--until") ?? "main";
   const height = await tab.evaluate((until) => {
     const end = document.querySelector(until)?.getBoundingClientRect().bottom ?? 900;
-    return Math.ceil(end + scrollY + 28);
+    return Math.ceil(end + scrollY + 10);
   }, until);
   await tab.screenshot({ path: out, fullPage: true, clip: { x: 0, y: 0, width: 1180, height } });
 }

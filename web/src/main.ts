@@ -44,8 +44,10 @@ function show(root: HTMLElement, boots: Boot[]): void {
   });
   const address = addressOf(timeline, (text) => {
     timeline.search(text);
-    const span = firstNamed(boots[0]!, text);
-    if (span !== null) choose({ boot: 0, span });
+    void boots[0]!.evidence.then(() => {
+      const span = firstNamed(boots[0]!, text);
+      if (span !== null) choose({ boot: 0, span });
+    });
   });
   const page: Page = { boots, head: boots[0]!.head, go: {
     select: (selection) => timeline.select(selection),

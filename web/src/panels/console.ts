@@ -25,9 +25,10 @@ export class ConsolePanel {
   constructor(boots: Boot[], onSelect: (selection: Selection) => void) {
     this.boots = boots;
     this.onSelect = onSelect;
+    const folder = commonFolder(boots.flatMap((boot) => boot.head.files.map((file) => file.name)));
     boots.forEach((boot, n) => boot.head.files.forEach((file, at) => {
       const which = boots.length === 1 ? "" : n === 0 ? "after: " : "before: ";
-      this.picker.append(el("option", { value: `${n}/${at}` }, which + file.name));
+      this.picker.append(el("option", { value: `${n}/${at}`, title: file.name }, which + file.name.slice(folder)));
     }));
     this.picker.addEventListener("change", () => {
       const [boot, file] = this.picker.value.split("/").map(Number);
@@ -123,4 +124,14 @@ export class ConsolePanel {
     if (!lines) this.lines.set(key, (lines = new FileLines(this.boots[boot]!, file)));
     return lines;
   }
+}
+
+/** How many characters all paths have in common, up to a slash. */
+export function commonFolder(paths: string[]): number {
+  const [first = "", ...others] = paths;
+  let common = first.lastIndexOf("/") + 1;
+  while (common > 0 && !others.every((path) => path.startsWith(first.slice(0, common)))) {
+    common = first.lastIndexOf("/", common - 2) + 1;
+  }
+  return common;
 }

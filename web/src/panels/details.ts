@@ -24,6 +24,7 @@ export class DetailsPanel {
   readonly element: HTMLElement;
   private readonly body = el("div", { class: "details-body" });
   private readonly boots: Boot[];
+  private selected: Selection | null = null;
   private readonly onSelect: (selection: Selection) => void;
 
   constructor(boots: Boot[], onSelect: (selection: Selection) => void) {
@@ -31,10 +32,14 @@ export class DetailsPanel {
     this.onSelect = onSelect;
     this.element = el("section", { class: "panel details", "aria-label": "the selected span" }, this.body);
     this.show(null);
+    // Names can stand in the evidence: what was selected before that is there.
+    void Promise.all(boots.map((boot) => boot.evidence)).then(() => this.selected && this.show(this.selected));
   }
 
   show(selection: Selection | null): void {
     const boot = selection && this.boots[selection.boot];
+    this.selected = selection;
+    this.element.classList.toggle("empty", !boot);
     if (!selection || !boot || selection.span >= boot.spans.count) {
       this.body.replaceChildren(el("h3", {}, "nothing selected"),
         el("p", { class: "why" }, "Select something in the timeline to see how long it took, what it waited for, and the line that says so."));
@@ -45,6 +50,8 @@ export class DetailsPanel {
 
   /** A phase, a silence, a mark: what is no span. */
   showThing(about: About): void {
+    this.selected = null;
+    this.element.classList.remove("empty");
     this.body.replaceChildren(el("h3", {}, about.name), facts(about.facts.filter(([, value]) => value)));
   }
 
@@ -56,7 +63,7 @@ export class DetailsPanel {
     const own = NESTING.has(head.tracks[spans.track[span]!]?.kind ?? "") ? selfTime(spans, span) : null;
     const clock = head.clocks[spans.clock[span]!];
     const track = head.tracks[spans.track[span]!];
-    const lane = track ? (track.name && track.name !== track.kind ? `${track.kind}, ${track.name}` : track.kind) : "";
+    const lane = track?.name || track?.kind || "";
     const insns = spans.instructions[span]!;
     const rows: [string, Child][] = [
       ["took", ns === null ? (spans.endKind[span] === END_OPEN ? "still open at the end of the recording" : "end unknown") : duration(ns)],

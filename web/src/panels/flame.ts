@@ -61,6 +61,8 @@ class Flame {
   async sumUp(boot: Boot): Promise<void> {
     if (this.started) return;
     this.started = true;
+    // Names can stand in the evidence.
+    await boot.evidence;
     const steps = stacksOf(boot, "function");
     for (let step = steps.next(); ; step = steps.next()) {
       if (step.done) {

@@ -1,9 +1,9 @@
 // Two boots: what shrank, what grew, and what only moved. A name that either
 // boot knows the time of is a button: it brings both timelines there.
 
-import { el, section, table, type Child } from "../dom.ts";
+import { el, nodes, section, table, type Child } from "../dom.ts";
 import { change, duration } from "../format.ts";
-import type { Delta, Moved, Page } from "../model.ts";
+import type { Comparison, Delta, Head, Moved, Page } from "../model.ts";
 import { Places } from "./places.ts";
 import { phaseName } from "./splits.ts";
 
@@ -12,11 +12,21 @@ const SMALLEST = 1 / 5000;
 const SHOWN = 16;
 
 export function comparison(page: Page): HTMLElement | null {
-  const { head } = page;
+  const { head, boots } = page;
   const { comparison } = head;
   if (!comparison || !head.before) return null;
   const places = new Places(page);
-  const phases = [...head.phases, ...head.before.phases];
+  const body = el("div", {}, contents(head, comparison, places));
+  // Names can stand in the evidence: with it more of them are buttons.
+  void Promise.all(boots.map((boot) => boot.evidence)).then(() => {
+    places.forget();
+    body.replaceChildren(...nodes(contents(head, comparison, places)));
+  });
+  return section("comparison", "what changed", "", body);
+}
+
+function contents(head: Head, comparison: Comparison, places: Places): Child[] {
+  const phases = [...head.phases, ...(head.before?.phases ?? [])];
   const rows = [...comparison.phases, { ...comparison.total, name: "to ready" }].map((delta) => {
     const phase = phases.find((p) => p.title === delta.name);
     const name = phase ? places.link(delta.name, phaseName(phase.name, phase.title)) : el("strong", {}, delta.name);
@@ -24,12 +34,13 @@ export function comparison(page: Page): HTMLElement | null {
   });
   const least = Math.max(1, (comparison.total.before_ns ?? 0) * SMALLEST);
   const parts = comparison.parts.filter((delta) => Math.abs(delta.delta_ns) >= least);
-  return section("comparison", "what changed", "",
+  const moved = comparison.moved.map((moved) => el("li", {}, movedNodes(moved, places)));
+  return [
     table([["phase", ""], ["before", "number"], ["after", "number"], ["change", "number"]], rows),
-    list("what shrank", parts.filter((delta) => delta.delta_ns < 0), parts, places),
-    list("what grew", parts.filter((delta) => delta.delta_ns > 0), parts, places),
-    comparison.moved.length > 0 && [el("h3", {}, "what only moved"),
-      el("ul", { class: "moved" }, comparison.moved.map((moved) => el("li", {}, movedNodes(moved, places))))]);
+    ...list("what shrank", parts.filter((delta) => delta.delta_ns < 0), parts, places),
+    ...list("what grew", parts.filter((delta) => delta.delta_ns > 0), parts, places),
+    moved.length > 0 && el("h3", {}, "what only moved"), moved.length > 0 && el("ul", { class: "moved" }, moved),
+  ];
 }
 
 /** Bars on one scale: to the left what shrank, to the right what grew. */

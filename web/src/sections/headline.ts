@@ -15,7 +15,7 @@ export function headline({ head }: Page): HTMLElement {
   return el("header", {},
     el("p", { class: "brand" }, el("span", {}, "bootlap"),
       el("span", { class: "label", title: timeNote(head.time) }, `${head.time || "unlabelled"} time`)),
-    el("h1", { title: head.target }, nameOf(head.target)), number,
+    el("h1", { title: head.target.startsWith("/") && head.target }, nameOf(head.target)), number,
     head.before && ready !== null && old !== null && ratioLine(old, ready),
     el("p", { class: "facts" }, facts(head).map((fact) => el("span", {}, fact))));
 }

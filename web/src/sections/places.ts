@@ -11,6 +11,11 @@ export class Places {
     this.page = page;
   }
 
+  /** What was looked up before the evidence was there may be found now. */
+  forget(): void {
+    this.spans.length = 0;
+  }
+
   /** `label` as a button that shows the place in every boot that has it; as
    * it is if none has. */
   link(name: string, label: Child): Child {

@@ -78,9 +78,9 @@ function ruler(longest: number): HTMLElement {
   const step = tickStep(longest / 7);
   const ruler = el("div", { class: "ruler", "aria-hidden": "true" });
   for (let tick = 0; tick <= longest; tick += step) {
-    // At the right edge there is no room for a number.
-    const text = tick === 0 ? "0" : tick / longest > 0.9 ? "" : moment(tick, step);
-    ruler.append(el("span", { style: { left: `${(tick / longest) * 100}%` } }, text));
+    // At the right edge there is room for a number only before its tick.
+    const kind = tick / longest > 0.85 ? "last" : null;
+    ruler.append(el("span", { class: kind, style: { left: `${(tick / longest) * 100}%` } }, tick === 0 ? "0" : moment(tick, step)));
   }
   return ruler;
 }
@@ -104,7 +104,7 @@ function phaseTable(boot: Facts): HTMLElement {
   const columns: [string, string][] = [["phase", ""], ["time", "number"], ["share", "number"], ["instructions", "number wide"]];
   const short = table(columns, rows((part) => largest.has(part)));
   if (worth.length <= PARTS) return short;
-  return el("div", {}, short, el("details", { class: "more" },
+  return el("div", { class: "short-and-all" }, short, el("details", { class: "more" },
     el("summary", {}, `all ${worth.length} parts, in their order`), table(columns, rows((part) => worth.includes(part)))));
 }
 
