@@ -177,7 +177,7 @@ impl<'a> Lab<'a> {
     fn at_once(&self) -> NonZeroUsize {
         match self.mode() {
             Mode::Sim => std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
-            Mode::Plain => NonZeroUsize::MIN,
+            Mode::Plain | Mode::Board => NonZeroUsize::MIN,
         }
     }
 
