@@ -10,6 +10,7 @@
 //! anonymous memory and socket pairs, and the kernel ends QEMU when the thread
 //! that started it is gone.
 
+pub mod capture;
 mod child;
 pub mod experiment;
 mod host;
@@ -20,13 +21,14 @@ mod qmp;
 mod recorder;
 mod replay;
 mod run;
+mod shell;
 
 pub use host::Host;
 pub use machine::{Machine, MachineEvent, MachineInfo};
 pub use qemu::{Mode, Qemu, QemuSettings};
 pub use recorder::{Recorder, boot};
 pub use replay::Replay;
-pub use run::{FORMAT, Manifest, Outcome, ReadyAt, Run, RunError, State};
+pub use run::{Captured, FORMAT, Fault, Manifest, Outcome, ReadyAt, Run, RunError, Split, State};
 
 /// What can go wrong in the lab.
 #[derive(Debug, thiserror::Error)]
