@@ -103,15 +103,7 @@ impl<'a> Lab<'a> {
 
     /// A folder for the runs of one command; unlike any that is there.
     pub(crate) fn session(&self, name: &str) -> PathBuf {
-        let now = jiff::Zoned::now().strftime("%Y-%m-%d_%H-%M-%S").to_string();
-        let dir = self.args.runs.join(name);
-        (1..)
-            .map(|n| match n {
-                1 => dir.join(&now),
-                n => dir.join(format!("{now}-{n}")),
-            })
-            .find(|dir| !dir.exists())
-            .expect("there are endless names")
+        new_session(&self.args.runs.join(name))
     }
 
     /// Boots once; `layout` 0 is the target as described.
@@ -213,6 +205,18 @@ impl<'a> Lab<'a> {
             faults: Vec::new(),
         }
     }
+}
+
+/// A folder below `dir` named by the time; unlike any that is there.
+pub(crate) fn new_session(dir: &Path) -> PathBuf {
+    let now = jiff::Zoned::now().strftime("%Y-%m-%d_%H-%M-%S").to_string();
+    (1..)
+        .map(|n| match n {
+            1 => dir.join(&now),
+            n => dir.join(format!("{now}-{n}")),
+        })
+        .find(|dir| !dir.exists())
+        .expect("there are endless names")
 }
 
 /// Reads a target's description.
