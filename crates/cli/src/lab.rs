@@ -103,15 +103,7 @@ impl<'a> Lab<'a> {
 
     /// A folder for the runs of one command; unlike any that is there.
     pub(crate) fn session(&self, name: &str) -> PathBuf {
-        let now = jiff::Zoned::now().strftime("%Y-%m-%d_%H-%M-%S").to_string();
-        let dir = self.args.runs.join(name);
-        (1..)
-            .map(|n| match n {
-                1 => dir.join(&now),
-                n => dir.join(format!("{now}-{n}")),
-            })
-            .find(|dir| !dir.exists())
-            .expect("there are endless names")
+        new_session(&self.args.runs.join(name))
     }
 
     /// Boots once; `layout` 0 is the target as described.
@@ -177,7 +169,7 @@ impl<'a> Lab<'a> {
     fn at_once(&self) -> NonZeroUsize {
         match self.mode() {
             Mode::Sim => std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
-            Mode::Plain => NonZeroUsize::MIN,
+            Mode::Plain | Mode::Board => NonZeroUsize::MIN,
         }
     }
 
@@ -209,8 +201,22 @@ impl<'a> Lab<'a> {
             wall_ms: 0,
             outcome: None,
             console_sha256: String::new(),
+            capture: None,
+            faults: Vec::new(),
         }
     }
+}
+
+/// A folder below `dir` named by the time; unlike any that is there.
+pub(crate) fn new_session(dir: &Path) -> PathBuf {
+    let now = jiff::Zoned::now().strftime("%Y-%m-%d_%H-%M-%S").to_string();
+    (1..)
+        .map(|n| match n {
+            1 => dir.join(&now),
+            n => dir.join(format!("{now}-{n}")),
+        })
+        .find(|dir| !dir.exists())
+        .expect("there are endless names")
 }
 
 /// Reads a target's description.

@@ -10,22 +10,25 @@
 //! anonymous memory and socket pairs, and the kernel ends QEMU when the thread
 //! that started it is gone.
 
+pub mod capture;
 mod child;
 pub mod experiment;
 mod host;
 mod machine;
+pub mod port;
 mod qemu;
 mod qmp;
 mod recorder;
 mod replay;
 mod run;
+mod shell;
 
 pub use host::Host;
 pub use machine::{Machine, MachineEvent, MachineInfo};
 pub use qemu::{Mode, Qemu, QemuSettings};
 pub use recorder::{Recorder, boot};
 pub use replay::Replay;
-pub use run::{FORMAT, Manifest, Outcome, ReadyAt, Run, RunError, State};
+pub use run::{Captured, FORMAT, Fault, Manifest, Outcome, ReadyAt, Run, RunError, Split, State};
 
 /// What can go wrong in the lab.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +36,9 @@ pub enum LabError {
     /// The machine's program does not run.
     #[error("{0}")]
     Machine(String),
+    /// A console's other end cannot be opened or broke.
+    #[error(transparent)]
+    Port(#[from] port::PortError),
     /// A run could not be written or read.
     #[error(transparent)]
     Run(#[from] RunError),
