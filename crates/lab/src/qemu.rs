@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use bootlap_model::Stamp;
 use bootlap_sources::stamps::{HEADER_LEN, Header, RECORD_LEN, Record, StampClock};
-use bootlap_target::{Boot, Machine as Spec};
+use bootlap_target::{Boot, Qemu as Spec};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -46,6 +46,8 @@ pub enum Mode {
     Sim,
     /// QEMU's ordinary time, which follows the host: noisy.
     Plain,
+    /// A real machine's time, stamped by the host: noisy.
+    Board,
 }
 
 impl Mode {
@@ -54,6 +56,7 @@ impl Mode {
         match self {
             Mode::Sim => "sim",
             Mode::Plain => "plain",
+            Mode::Board => "board",
         }
     }
 }
@@ -154,7 +157,7 @@ impl Qemu {
         let clock = match (&probe, self.settings.mode) {
             (None, _) => StampClock::Host,
             (Some(_), Mode::Sim) => StampClock::Simulated,
-            (Some(_), Mode::Plain) => StampClock::Virtual,
+            (Some(_), Mode::Plain | Mode::Board) => StampClock::Virtual,
         };
         let facts = json!({
             "kind": "qemu",

@@ -20,7 +20,7 @@ pub(crate) fn run(args: &Boot, ui: &Ui) -> Result<Exit, Failure> {
     let bootable = lab.prepare(&args.target)?;
     let boots = args.boots.unwrap_or(match lab.mode() {
         Mode::Sim => 2,
-        Mode::Plain => 1,
+        Mode::Plain | Mode::Board => 1,
     });
     let runs = boot_equal(&lab, &bootable, boots, &args.append)?;
     let identical = check_identical(&lab, &runs)?;
