@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use bootlap_lab::LabError;
+use bootlap_lab::port::PortError;
 use bootlap_target::TargetError;
 
 /// What the exit code says; scripts rely on it.
@@ -74,9 +75,20 @@ impl From<LabError> for Failure {
     fn from(e: LabError) -> Self {
         match e {
             LabError::Machine(_) => Failure::new(Exit::MachineFailed, e),
+            LabError::Port(e) => e.into(),
             LabError::Run(e) => e.into(),
             LabError::Target(e) => e.into(),
         }
+    }
+}
+
+impl From<PortError> for Failure {
+    fn from(e: PortError) -> Self {
+        let exit = match &e {
+            PortError::Address(_) => Exit::Usage,
+            PortError::Open(_) | PortError::Io { .. } => Exit::MachineFailed,
+        };
+        Failure::new(exit, e)
     }
 }
 

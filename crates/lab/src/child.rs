@@ -4,9 +4,10 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
+use std::time::{Duration, Instant};
 
 use rustix::io::FdFlags;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal};
 
 /// Starts `command` with `inherited` open under their own numbers.
 ///
@@ -38,4 +39,55 @@ pub(crate) fn spawn(command: &mut Command, inherited: &[&OwnedFd]) -> io::Result
         command.pre_exec(prepare);
     }
     command.spawn()
+}
+
+/// Starts `command` in a session and process group of its own, whose
+/// controlling terminal is the command's standard input.
+///
+/// The child is killed when the calling thread ends; its children are hung up
+/// on when the terminal's other end is closed.
+///
+/// # Errors
+/// If the program cannot be started.
+pub(crate) fn spawn_on_terminal(command: &mut Command) -> io::Result<Child> {
+    let parent = rustix::process::getpid();
+    let prepare = move || {
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        if rustix::process::getppid() != Some(parent) {
+            return Err(io::Error::other("bootlap is gone"));
+        }
+        rustix::process::setsid()?;
+        rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
+        Ok(())
+    };
+    // SAFETY: as above.
+    #[allow(unsafe_code)]
+    unsafe {
+        command.pre_exec(prepare);
+    }
+    command.spawn()
+}
+
+/// Ends a child and its process group: asks, waits for `patience`, kills.
+pub(crate) fn end_group(child: &mut Child, patience: Duration) {
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let tell = |signal| {
+        if let Some(group) = group {
+            let _ = rustix::process::kill_process_group(group, signal);
+        }
+    };
+    tell(Signal::TERM);
+    let until = Instant::now() + patience;
+    // The group may outlive its leader, so it is asked after, not the child.
+    while Instant::now() < until {
+        let _ = child.try_wait();
+        let alive = group.map(rustix::process::test_kill_process_group);
+        if !matches!(alive, Some(Ok(()))) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    tell(Signal::KILL);
+    let _ = child.kill();
+    let _ = child.wait();
 }

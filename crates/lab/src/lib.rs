@@ -14,6 +14,7 @@ mod child;
 pub mod experiment;
 mod host;
 mod machine;
+pub mod port;
 mod qemu;
 mod qmp;
 mod recorder;
@@ -33,6 +34,9 @@ pub enum LabError {
     /// The machine's program does not run.
     #[error("{0}")]
     Machine(String),
+    /// A console's other end cannot be opened or broke.
+    #[error(transparent)]
+    Port(#[from] port::PortError),
     /// A run could not be written or read.
     #[error(transparent)]
     Run(#[from] RunError),
