@@ -312,6 +312,10 @@ impl Machine for Board {
                 return Ok(event);
             }
             if Instant::now() >= deadline {
+                if self.boot.as_ref().is_some_and(|b| b.port.is_none()) {
+                    // Then that is what is wrong.
+                    self.console(deadline)?;
+                }
                 return Ok(MachineEvent::Deadline);
             }
         }

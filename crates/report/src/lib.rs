@@ -13,6 +13,7 @@ pub mod html;
 pub mod inspect;
 pub mod json;
 mod remedy;
+pub mod series;
 mod sink;
 pub mod text;
 

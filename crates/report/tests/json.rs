@@ -23,7 +23,7 @@ fn schema() -> Value {
 
 #[test]
 fn parts_printed_on_their_own_follow_their_schemas() {
-    let [_, _, (_, advise), (_, tried)] = schemas();
+    let [_, _, (_, advise), (_, tried), ..] = schemas();
     let (old, new) = (stock(), tuned());
     let report = new.report(Some(&old));
     let trials = trials(&report.trials, "kiosk", "sim", "bootlap 0").unwrap();

@@ -9,9 +9,11 @@ mod boot;
 mod inspect;
 mod model;
 mod outcome;
+mod series;
 
 pub use inspect::{InspectedJson, inspected};
 pub use model::*;
+pub use series::{LapJson, LapPhaseJson, PhaseSpreadJson, SeriesJson, SpreadJson, series};
 
 use std::io::{self, Write};
 
@@ -89,8 +91,9 @@ fn write_line(document: &impl Serialize, out: &mut impl Write) -> Result<(), ser
     out.write_all(b"\n").map_err(serde_json::Error::io)
 }
 
-/// The JSON schemas of the documents, by name: `report`, `inspect`, `advise`, `try`.
-pub fn schemas() -> [(&'static str, serde_json::Value); 4] {
+/// The JSON schemas of the documents, by name: `report`, `inspect`, `advise`, `try`,
+/// `series`.
+pub fn schemas() -> [(&'static str, serde_json::Value); 5] {
     [
         ("report", schema_of::<ReportJson>("bootlap report")),
         (
@@ -99,6 +102,7 @@ pub fn schemas() -> [(&'static str, serde_json::Value); 4] {
         ),
         ("advise", schema_of::<AdviceJson>("bootlap advise")),
         ("try", schema_of::<TrialsJson>("bootlap try")),
+        ("series", schema_of::<SeriesJson>("bootlap boot of a board")),
     ]
 }
 
