@@ -238,6 +238,8 @@ impl<'a> Lab<'a> {
             wall_ms: 0,
             outcome: None,
             console_sha256: String::new(),
+            capture: None,
+            faults: Vec::new(),
         }
     }
 }

@@ -68,6 +68,16 @@ pub(crate) fn spawn_on_terminal(command: &mut Command) -> io::Result<Child> {
     command.spawn()
 }
 
+/// Starts `command` in a process group of its own; the child is killed when
+/// the calling thread ends.
+///
+/// # Errors
+/// If the program cannot be started.
+pub(crate) fn spawn_group(command: &mut Command) -> io::Result<Child> {
+    command.process_group(0);
+    spawn(command, &[])
+}
+
 /// Ends a child and its process group: asks, waits for `patience`, kills.
 pub(crate) fn end_group(child: &mut Child, patience: Duration) {
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);

@@ -11,6 +11,7 @@
 //! that started it is gone.
 
 mod board;
+pub mod capture;
 mod child;
 pub mod experiment;
 mod host;
@@ -21,6 +22,7 @@ mod qmp;
 mod recorder;
 mod replay;
 mod run;
+mod shell;
 
 pub use board::Board;
 pub use host::Host;
@@ -28,7 +30,7 @@ pub use machine::{Machine, MachineEvent, MachineInfo};
 pub use qemu::{Mode, Qemu, QemuSettings};
 pub use recorder::{Recorder, boot};
 pub use replay::Replay;
-pub use run::{FORMAT, Manifest, Outcome, ReadyAt, Run, RunError, State};
+pub use run::{Captured, FORMAT, Fault, Manifest, Outcome, ReadyAt, Run, RunError, Split, State};
 
 /// What can go wrong in the lab.
 #[derive(Debug, thiserror::Error)]

@@ -1,15 +1,15 @@
 //! Records a boot as a run, until ready, a timeout, or the machine's end.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufRead, BufWriter, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use bootlap_sources::stamps::{Record, Writer};
+use bootlap_sources::stamps::{ChunkWriter, Event, HEADER_LEN, Record, StampClock, Writer, Zero};
 use bootlap_sources::{Hints, ReadyWatch, Seen};
 use sha2::{Digest, Sha256};
 
-use crate::run::{CONSOLE, STAMPS, failed, hex, write_manifest};
+use crate::run::{BEFORE, CONSOLE, STAMPS, failed, hex, write_manifest};
 use crate::{LabError, Machine, MachineEvent, Manifest, Outcome, ReadyAt, Run, RunError, State};
 
 /// A console that says more than this goes on for ever.
@@ -99,8 +99,29 @@ pub struct Recorder {
     run: Run,
     started: Instant,
     console: BufWriter<File>,
-    stamps: Option<Writer<BufWriter<File>>>,
+    stamps: Option<Stamps>,
     hash: Sha256,
+    /// Bytes of the console so far.
+    len: u64,
+    /// The console was cut, so the hash has to be made anew.
+    cut: bool,
+}
+
+/// The stamped console, in the version that fits its clock.
+enum Stamps {
+    Bytes(Writer<BufWriter<File>>),
+    Chunks {
+        writer: ChunkWriter<BufWriter<File>>,
+        /// Bytes of the file so far.
+        len: u64,
+    },
+}
+
+/// A place in a run that is being written, to cut it back to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Position {
+    pub(crate) console: u64,
+    stamps: u64,
 }
 
 impl Recorder {
@@ -112,67 +133,192 @@ impl Recorder {
         fs::create_dir_all(dir).map_err(|e| failed("create", dir, e))?;
         manifest.state = State::Unfinished;
         write_manifest(dir, &manifest)?;
-        let console = dir.join(CONSOLE);
-        let console = File::create(&console).map_err(|e| failed("write", &console, e))?;
         Ok(Self {
+            console: create(&dir.join(CONSOLE))?,
             run: Run {
                 dir: dir.to_owned(),
                 manifest,
             },
             started: Instant::now(),
-            console: BufWriter::new(console),
             stamps: None,
             hash: Sha256::new(),
+            len: 0,
+            cut: false,
         })
     }
 
-    fn begin(
+    pub(crate) fn manifest_mut(&mut self) -> &mut Manifest {
+        &mut self.run.manifest
+    }
+
+    fn begin(&mut self, machine: serde_json::Value, clock: StampClock) -> Result<(), RunError> {
+        if clock == StampClock::Host {
+            return self.begin_chunks(machine, Zero::PowerOn);
+        }
+        self.run.manifest.machine = machine;
+        write_manifest(&self.run.dir, &self.run.manifest)?;
+        let path = self.run.dir.join(STAMPS);
+        let writer = Writer::new(create(&path)?, clock).map_err(|e| failed("write", &path, e))?;
+        self.stamps = Some(Stamps::Bytes(writer));
+        Ok(())
+    }
+
+    /// Begins the evidence of a console that the host stamps.
+    pub(crate) fn begin_chunks(
         &mut self,
         machine: serde_json::Value,
-        clock: bootlap_sources::stamps::StampClock,
+        zero: Zero,
     ) -> Result<(), RunError> {
         self.run.manifest.machine = machine;
         write_manifest(&self.run.dir, &self.run.manifest)?;
         let path = self.run.dir.join(STAMPS);
-        let writer = File::create(&path)
-            .and_then(|file| Writer::new(BufWriter::new(file), clock))
+        let mut writer = ChunkWriter::new(create(&path)?, StampClock::Host, zero)
             .map_err(|e| failed("write", &path, e))?;
-        self.stamps = Some(writer);
+        // There from the start, so that a killed recording is one.
+        writer.flush().map_err(|e| failed("write", &path, e))?;
+        let len = HEADER_LEN as u64;
+        self.stamps = Some(Stamps::Chunks { writer, len });
         Ok(())
+    }
+
+    /// Whether the evidence has a zero yet.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.stamps.is_some()
     }
 
     fn record(&mut self, record: Record) -> Result<(), RunError> {
         if let Record::Byte { byte, .. } = record {
-            self.hash.update([byte]);
-            let written = self.console.write_all(&[byte]);
-            written.map_err(|e| failed("write", &self.run.dir.join(CONSOLE), e))?;
+            self.console(&[byte])?;
         }
-        match &mut self.stamps {
-            Some(stamps) => stamps
-                .record(record)
-                .map_err(|e| failed("write", &self.run.dir.join(STAMPS), e)),
-            None => Ok(()),
+        let written = match (&mut self.stamps, record) {
+            (Some(Stamps::Bytes(writer)), record) => writer.record(record),
+            (Some(Stamps::Chunks { writer, len }), Record::Byte { at, byte }) => {
+                writer.bytes(at.ns, &[byte]).map(|n| *len += n)
+            }
+            (Some(Stamps::Chunks { writer, len }), Record::Event { at, event }) => {
+                writer.event(at.ns, event, "").map(|n| *len += n)
+            }
+            (Some(Stamps::Chunks { .. }), Record::Mark { .. }) | (None, _) => Ok(()),
+        };
+        written.map_err(|e| failed("write", &self.run.dir.join(STAMPS), e))
+    }
+
+    /// Takes bytes that were read together at `ns` since zero.
+    pub(crate) fn chunk(&mut self, ns: i64, bytes: &[u8]) -> Result<(), RunError> {
+        self.console(bytes)?;
+        let written = match &mut self.stamps {
+            Some(Stamps::Chunks { writer, len }) => writer.bytes(ns, bytes).map(|n| *len += n),
+            _ => Ok(()),
+        };
+        written.map_err(|e| failed("write", &self.run.dir.join(STAMPS), e))
+    }
+
+    /// Takes what happened to the recording at `ns` since zero.
+    pub(crate) fn event(&mut self, ns: i64, event: Event, text: &str) -> Result<(), RunError> {
+        let written = match &mut self.stamps {
+            Some(Stamps::Chunks { writer, len }) => {
+                writer.event(ns, event, text).map(|n| *len += n)
+            }
+            _ => Ok(()),
+        };
+        written.map_err(|e| failed("write", &self.run.dir.join(STAMPS), e))
+    }
+
+    fn console(&mut self, bytes: &[u8]) -> Result<(), RunError> {
+        self.hash.update(bytes);
+        self.len += bytes.len() as u64;
+        let written = self.console.write_all(bytes);
+        written.map_err(|e| failed("write", &self.run.dir.join(CONSOLE), e))
+    }
+
+    /// Keeps bytes that came before the boot began, beside its evidence.
+    pub(crate) fn before(&mut self, bytes: &[u8]) -> Result<(), RunError> {
+        let path = self.run.dir.join(BEFORE);
+        let mut options = fs::OpenOptions::new();
+        let file = options.append(true).create(true).open(&path);
+        file.and_then(|mut file| file.write_all(bytes))
+            .map_err(|e| failed("write", &path, e))
+    }
+
+    /// Where the next byte goes.
+    pub(crate) fn position(&self) -> Position {
+        Position {
+            console: self.len,
+            stamps: match &self.stamps {
+                Some(Stamps::Chunks { len, .. }) => *len,
+                _ => 0,
+            },
         }
     }
 
-    fn flush(&mut self) -> Result<(), RunError> {
-        let stamps = self.stamps.as_mut().map_or(Ok(()), Writer::flush);
+    /// Takes back what was written behind `to`: it is another boot's.
+    pub(crate) fn cut_back(&mut self, to: Position) -> Result<(), RunError> {
+        self.flush()?;
+        let cut = |file: &File, len: u64| {
+            use std::io::Seek;
+            file.set_len(len)?;
+            let mut file = file;
+            file.seek(io::SeekFrom::Start(len)).map(|_| ())
+        };
+        let mut done = cut(self.console.get_ref(), to.console);
+        if let Some(Stamps::Chunks { writer, len }) = &mut self.stamps {
+            done = done.and_then(|()| cut(writer.get_ref().get_ref(), to.stamps));
+            *len = to.stamps;
+        }
+        self.len = to.console;
+        self.cut = true;
+        done.map_err(|e| failed("write", &self.run.dir, e))
+    }
+
+    /// What was recorded so far came before the boot began: puts it aside and
+    /// begins anew, in the same folder.
+    pub(crate) fn set_aside(&mut self, zero: Zero) -> Result<(), RunError> {
+        let dir = self.run.dir.clone();
+        if self.len > 0 {
+            self.flush()?;
+            let (console, before) = (dir.join(CONSOLE), dir.join(BEFORE));
+            let aside = match before.exists() {
+                true => File::open(&console).and_then(|mut from| {
+                    let mut to = fs::OpenOptions::new().append(true).open(&before)?;
+                    io::copy(&mut from, &mut to).map(|_| ())
+                }),
+                false => fs::rename(&console, &before),
+            };
+            aside.map_err(|e| failed("write", &before, e))?;
+        }
+        self.console = create(&dir.join(CONSOLE))?;
+        (self.hash, self.len, self.cut) = (Sha256::new(), 0, false);
+        let machine = std::mem::take(&mut self.run.manifest.machine);
+        self.begin_chunks(machine, zero)
+    }
+
+    /// Hands all to the host, so that it is there if this process is not.
+    pub(crate) fn flush(&mut self) -> Result<(), RunError> {
+        let stamps = match &mut self.stamps {
+            Some(Stamps::Bytes(writer)) => writer.flush(),
+            Some(Stamps::Chunks { writer, .. }) => writer.flush(),
+            None => Ok(()),
+        };
         stamps
             .and_then(|()| self.console.flush())
             .map_err(|e| failed("write", &self.run.dir, e))
     }
 
     /// Puts the evidence on disk, then says that the run is whole.
-    fn finish(mut self, outcome: Outcome) -> Result<Run, RunError> {
+    pub(crate) fn finish(mut self, outcome: Outcome) -> Result<Run, RunError> {
         self.flush()?;
-        let sync = |file: &File| file.sync_data();
-        let stamps = match self.stamps.take() {
-            Some(stamps) => stamps.into_inner().into_inner().map_err(io::Error::from),
-            None => self.console.get_ref().try_clone(),
+        let stamps = match &self.stamps {
+            Some(Stamps::Bytes(writer)) => writer.get_ref().get_ref().sync_data(),
+            Some(Stamps::Chunks { writer, .. }) => writer.get_ref().get_ref().sync_data(),
+            None => Ok(()),
         };
-        sync(self.console.get_ref())
-            .and_then(|()| sync(&stamps?))
+        stamps
+            .and_then(|()| self.console.get_ref().sync_data())
             .map_err(|e| failed("write", &self.run.dir, e))?;
+        if self.cut {
+            let path = self.run.dir.join(CONSOLE);
+            self.hash = hash_of(&path).map_err(|e| failed("read", &path, e))?;
+        }
         let manifest = &mut self.run.manifest;
         manifest.wall_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         manifest.outcome = Some(outcome);
@@ -180,5 +326,31 @@ impl Recorder {
         manifest.state = State::Finished;
         write_manifest(&self.run.dir, manifest)?;
         Ok(self.run)
+    }
+
+    /// The evidence cannot be written any more: writes down why, if that can
+    /// still be done. The run stays unfinished, and valid.
+    pub(crate) fn abandon(mut self) {
+        let _ = self.flush();
+        let _ = write_manifest(&self.run.dir, &self.run.manifest);
+    }
+}
+
+fn create(path: &Path) -> Result<BufWriter<File>, RunError> {
+    let file = File::create(path).map_err(|e| failed("write", path, e))?;
+    Ok(BufWriter::with_capacity(1 << 16, file))
+}
+
+fn hash_of(path: &Path) -> io::Result<Sha256> {
+    let mut file = io::BufReader::with_capacity(1 << 16, File::open(path)?);
+    let mut hash = Sha256::new();
+    loop {
+        let bytes = file.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(hash);
+        }
+        hash.update(bytes);
+        let n = bytes.len();
+        file.consume(n);
     }
 }

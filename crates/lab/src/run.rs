@@ -4,6 +4,7 @@
 //! manifest.json     what was booted, how, and what came of it
 //! console           the console's bytes up to ready
 //! console.stamps    the same bytes, each with its time (and probe marks)
+//! before            captures: what the console said before this boot began
 //! ```
 //!
 //! `manifest.json` is written before the machine is switched on, saying
@@ -26,6 +27,8 @@ pub const FORMAT: u32 = 1;
 const MANIFEST: &str = "manifest.json";
 /// The raw console's file name.
 pub(crate) const CONSOLE: &str = "console";
+/// The file name of what came before the boot began.
+pub(crate) const BEFORE: &str = "before";
 /// The stamped console's file name.
 pub(crate) const STAMPS: &str = "console.stamps";
 
@@ -111,6 +114,69 @@ pub struct Manifest {
     pub outcome: Option<Outcome>,
     /// SHA-256 of `console`, in hex.
     pub console_sha256: String,
+    /// How a console was captured; `None` for machines of the lab.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<Captured>,
+    /// What went wrong with the recording, as it happened.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
+}
+
+/// How a console was captured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Captured {
+    /// The port, as it can be typed again.
+    pub port: String,
+    /// Bits per second, of a serial line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baud: Option<u32>,
+    /// What zero is: `power-on`, `pattern` or `first-byte`.
+    #[serde(default)]
+    pub zero: String,
+    /// Zero on the host's wall clock, RFC 3339 with ns.
+    #[serde(default)]
+    pub zero_wall: String,
+    /// Zero on the host's monotonic clock, ns.
+    #[serde(default)]
+    pub zero_monotonic_ns: i64,
+    /// The pattern of the line that is zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The pattern that ends it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// The command that switched the board on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power_cmd: Option<String>,
+    /// How long that command ran, ns: the board got its power somewhere in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power_cmd_ns: Option<i64>,
+    /// Which of the boots of its session it is, from 1.
+    #[serde(default)]
+    pub boot: u32,
+    /// The moments as they were met: name, ns since zero.
+    #[serde(default)]
+    pub splits: Vec<Split>,
+}
+
+/// When a named pattern was met, as the recorder saw it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Split {
+    /// The mark's name; `ready` and `until` are the end's.
+    pub name: String,
+    /// ns since zero.
+    pub ns: i64,
+}
+
+/// Something that went wrong with a recording.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    /// When, ns since zero.
+    pub ns: i64,
+    /// `gone`, `returned`, `wrong-rate`, `lost`, `restarted`, `power`, `disk`.
+    pub kind: String,
+    /// In words.
+    pub text: String,
 }
 
 /// Whether a recording came to its end.
@@ -131,6 +197,8 @@ pub enum Outcome {
     Ready(ReadyAt),
     /// It did not, and why the recording ended.
     NeverReady(String),
+    /// Nothing was to appear; why the recording ended.
+    Recorded(String),
 }
 
 /// The moment of ready.

@@ -90,6 +90,8 @@ fn manifest() -> Manifest {
         wall_ms: 0,
         outcome: None,
         console_sha256: String::new(),
+        capture: None,
+        faults: Vec::new(),
     }
 }
 

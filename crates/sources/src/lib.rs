@@ -50,7 +50,8 @@ use std::io::{self, BufRead};
 
 use bootlap_model::Timeline;
 
-pub use watch::{ReadyWatch, Seen};
+pub use console::Cleaner;
+pub use watch::{Began, BootWatch, ReadyWatch, Seen};
 
 pub use registry::{HEAD_LEN, all, detect, named, ranking};
 

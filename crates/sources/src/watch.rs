@@ -4,7 +4,8 @@
 use regex::bytes::Regex;
 
 use crate::Hints;
-use crate::console::Cleaner;
+use crate::console::bootloader::BootLoader;
+use crate::console::{Cleaner, printk};
 
 /// A line is watched up to this many bytes; longer ones lose their beginning.
 const LINE_LIMIT: usize = 4096;
@@ -96,6 +97,56 @@ impl ReadyWatch {
     }
 }
 
+/// Sees that a machine begins to boot: by the first line of its boot loader,
+/// or of its kernel.
+///
+/// A boot has several banners (SPL, then U-Boot), so one that was not there
+/// before is no new boot until a kernel ran.
+#[derive(Default)]
+pub struct BootWatch {
+    banners: Vec<Vec<u8>>,
+    kernel: bool,
+}
+
+/// What a line means for whose boot it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Began {
+    /// The boot goes on.
+    No,
+    /// A boot begins, the first one seen.
+    First,
+    /// The machine boots again.
+    Again,
+}
+
+impl BootWatch {
+    /// Takes a whole line of clean text; after [`Began::Again`] it counts from
+    /// that line.
+    pub fn line(&mut self, text: &[u8]) -> Began {
+        let text = text.trim_ascii();
+        let kernel = printk::parse(text)
+            .is_some_and(|p| p.ns == 0 && text[p.body..].starts_with(b"Linux version "));
+        let banner = BootLoader::is_banner(text);
+        if !banner && !kernel {
+            return Began::No;
+        }
+        let first = !self.kernel && self.banners.is_empty();
+        let again = self.kernel || self.banners.iter().any(|b| b == text);
+        if again {
+            *self = Self::default();
+        }
+        self.kernel |= kernel;
+        if banner {
+            self.banners.push(text.to_owned());
+        }
+        match (first, again) {
+            (true, _) => Began::First,
+            (_, true) => Began::Again,
+            _ => Began::No,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,6 +165,30 @@ mod tests {
         assert_eq!(ready_at("login: ", b"kiosk login: "), Some(12));
         assert_eq!(ready_at("^READY", b"not READY\nREADY\n"), Some(14));
         assert_eq!(ready_at("^A READY", b"\x1b[1mA\x1b[0m READY"), Some(14));
+    }
+
+    #[test]
+    fn a_boot_that_begins_again_is_seen() {
+        let restarts = |lines: &[&str]| -> Vec<usize> {
+            let mut watch = BootWatch::default();
+            let began = lines.iter().map(|l| watch.line(l.as_bytes()));
+            let began: Vec<Began> = began.collect();
+            assert_eq!(began[0], Began::First);
+            (0..began.len())
+                .filter(|i| began[*i] == Began::Again)
+                .collect()
+        };
+        let linux = "[    0.000000] Linux version 6.1.0";
+        let (spl, uboot) = ("U-Boot SPL 2023.01 (x)", "U-Boot 2023.01 (x)");
+        assert_eq!(restarts(&[spl, uboot, linux, "login:"]), []);
+        assert_eq!(
+            restarts(&[spl, uboot, linux, spl, uboot, linux, linux]),
+            [3, 6]
+        );
+        assert_eq!(restarts(&[uboot, "stuck", uboot]), [2]);
+        assert_eq!(restarts(&[linux, uboot, linux]), [1]);
+        // The log printed again is not a kernel that begins.
+        assert_eq!(restarts(&[linux, "[    9.000000] Linux version 6.1.0"]), []);
     }
 
     #[test]

@@ -56,7 +56,11 @@ pub(crate) fn hints<'a>(
     application: Option<&str>,
     marks: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> Hints {
-    let compile = |pattern: &str| Regex::new(pattern).ok();
+    // A capture need not wait for anything.
+    let compile = |pattern: &str| match pattern {
+        "" => None,
+        pattern => Regex::new(pattern).ok(),
+    };
     Hints {
         ready: ready.and_then(compile),
         application: application.and_then(compile),

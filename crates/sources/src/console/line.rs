@@ -248,13 +248,20 @@ enum Escape {
     OneMore,
 }
 
-/// Tells text from control bytes.
-pub(crate) struct Cleaner {
+/// Tells the text of a console from its control bytes and escape sequences.
+pub struct Cleaner {
     escape: Escape,
 }
 
+impl Default for Cleaner {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Cleaner {
-    pub(crate) fn new() -> Self {
+    /// At the start of a console.
+    pub fn new() -> Self {
         Self {
             escape: Escape::None,
         }
@@ -262,7 +269,7 @@ impl Cleaner {
 
     /// Whether `byte`, which ends no line, is text.
     #[inline]
-    pub(crate) fn is_text(&mut self, byte: u8) -> bool {
+    pub fn is_text(&mut self, byte: u8) -> bool {
         if self.escape == Escape::None && byte != 0x1b {
             return is_plain(byte);
         }
@@ -280,7 +287,7 @@ impl Cleaner {
     }
 
     /// A line end also ends what a torn escape sequence began.
-    pub(crate) fn line_ends(&mut self) {
+    pub fn line_ends(&mut self) {
         self.escape = Escape::None;
     }
 

@@ -41,7 +41,7 @@ mod userspace;
 
 use bootlap_model::{Severity, Timeline};
 
-pub(crate) use self::line::Cleaner;
+pub use self::line::Cleaner;
 pub(crate) use self::log::KernelLog;
 pub(crate) use self::out::shown;
 pub(crate) use self::reading::Reading;
@@ -90,13 +90,14 @@ impl Source for Stamps {
                 why: e.to_string(),
             },
         })?;
-        let clock = reader.header().clock;
+        let clock = (reader.header().clock, reader.zero());
         let names = (input.label, STAMPS.name);
         let mut session = Session::new(out, input.hints, names, Some(clock));
         while let Some(record) = reader.record()? {
             match record {
                 Record::Byte { at, byte } => session.byte(byte, at),
                 Record::Mark { at, mark } => session.probe_mark(mark, at),
+                Record::Event { at, event } => session.event(event, at, reader.text()),
             }
         }
         if reader.torn() > 0 {

@@ -1,12 +1,12 @@
 //! One read of a console: lines in, events out.
 
-use bootlap_model::{ClockId, Evidence, FileId, Milestone, Severity, Stamp, Timeline};
+use bootlap_model::{ClockId, Evidence, FileId, MarkKind, Milestone, Severity, Stamp, Timeline};
 
 use super::line::{Line, Splitter};
-use super::out::{Kept, Out};
+use super::out::{Kept, Out, shown};
 use super::reading::Reading;
 use crate::Hints;
-use crate::stamps::{ProbeMark, StampClock};
+use crate::stamps::{Event, ProbeMark, StampClock, Zero};
 
 /// The recognisers, and what they share.
 pub(crate) struct Session<'t> {
@@ -22,17 +22,35 @@ impl<'t> Session<'t> {
         timeline: &'t mut Timeline,
         hints: &'t Hints,
         (label, source): (&str, &str),
-        clock: Option<StampClock>,
+        clock: Option<(StampClock, Zero)>,
     ) -> Self {
         let file = timeline.add_file(label, source);
-        let wire = clock.map(|c| timeline.add_clock(c.kind(), c.simulated(), file));
+        let wire = clock.map(|(c, _)| timeline.add_clock(c.kind(), c.simulated(), file));
         let mut session = Self::start(timeline, hints, file, wire);
-        if let Some(clock) = clock {
-            let (here, zero) = (session.here(), clock.stamp(0, 0));
-            let mut out = Out::new(session.timeline, &mut session.kept);
-            out.wire_milestone(Milestone::PowerOn, Some(zero), here);
+        if let Some((clock, zero)) = clock {
+            session.zero(zero, clock.stamp(0, 0));
         }
         session
+    }
+
+    fn zero(&mut self, zero: Zero, at: Stamp) {
+        let here = self.here();
+        let mut out = Out::new(self.timeline, &mut self.kept);
+        match zero {
+            Zero::PowerOn => out.wire_milestone(Milestone::PowerOn, Some(at), here),
+            Zero::Pattern => out.notice(
+                "begins-at-a-pattern",
+                Severity::Info,
+                here,
+                "the times begin with the line that --from met, not with power-on: what the board did before it printed that is not in them",
+            ),
+            Zero::FirstByte => out.notice(
+                "begins-at-the-first-byte",
+                Severity::Info,
+                here,
+                "the times begin with the first byte, not with power-on: `bootlap capture --power-cmd` switches the board on itself and counts from there",
+            ),
+        }
     }
 
     /// Begins to read a console that other evidence contains, with stamps on a
@@ -104,6 +122,51 @@ impl<'t> Session<'t> {
                 "unknown-probe-mark",
                 Severity::Notice,
                 "the probe made marks that this bootlap does not know: use a newer bootlap",
+            ),
+        }
+    }
+
+    /// Takes what happened to the recording; `text` is in the recorder's words.
+    pub(crate) fn event(&mut self, event: Event, at: Stamp, text: &[u8]) {
+        let here = self.here();
+        let mut out = Out::new(self.timeline, &mut self.kept);
+        let text = shown(text);
+        let said = |what: &str| match text.is_empty() {
+            true => what.to_owned(),
+            false => format!("{what}: {text}"),
+        };
+        let name = match event {
+            Event::Sent => said("sent"),
+            Event::Gone => said("console gone"),
+            Event::Returned => said("console back"),
+            Event::WrongRate => said("garbage"),
+            Event::Lost => said("bytes lost"),
+            Event::Other(_) => said("event"),
+        };
+        if let Some(wire) = out.wire {
+            out.mark(wire, at, MarkKind::Named, &name, here);
+        }
+        match event {
+            Event::Sent | Event::Returned => {}
+            Event::Gone => self.notice(
+                "console-gone",
+                Severity::DataLoss,
+                "the console's device vanished here, and what the board said until it was back is not in the recording: see to the cable and the adapter, and record again",
+            ),
+            Event::WrongRate => self.notice(
+                "wrong-rate",
+                Severity::DataLoss,
+                "these bytes look as if sent at another rate: record again with the rate that the board uses (--baud)",
+            ),
+            Event::Lost => self.notice(
+                "bytes-lost",
+                Severity::DataLoss,
+                "the host did not keep up, and bytes of the console are missing here: record on a host that is less busy, or with flow control",
+            ),
+            Event::Other(_) => self.notice(
+                "unknown-event",
+                Severity::Notice,
+                "the recording tells of events that this bootlap does not know: use a newer bootlap",
             ),
         }
     }

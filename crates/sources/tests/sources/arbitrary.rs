@@ -6,7 +6,7 @@ use std::io::BufReader;
 use crate::support::dump::dump;
 use crate::support::read_bytes;
 use bootlap_model::Timeline;
-use bootlap_sources::stamps::{Record, StampClock, Writer};
+use bootlap_sources::stamps::{ChunkWriter, Record, StampClock, Writer, Zero};
 use bootlap_sources::{Hints, all, named};
 use proptest::prelude::*;
 
@@ -97,6 +97,34 @@ proptest! {
         let is_anew = |n: &bootlap_model::Notice| n.code == "end-of-an-earlier-boot";
         let anew = timeline.notices.iter().any(is_anew);
         prop_assert!(anew || timeline.files[0].usage.skipped == 0);
+    }
+
+    /// What came in chunks is told as what came byte by byte with their stamps.
+    #[test]
+    fn captured_consoles(
+        pieces in prop::collection::vec((0..3_000_000i64, prop::collection::vec(any::<u8>(), 0..60)), 0..40),
+        text in console(),
+    ) {
+        let mut chunks = ChunkWriter::new(Vec::new(), StampClock::Host, Zero::PowerOn).unwrap();
+        let mut single = Writer::new(Vec::new(), StampClock::Host).unwrap();
+        let mut ns = 0;
+        for (gap, bytes) in pieces.iter().chain([&(7, text)]) {
+            ns += gap;
+            chunks.bytes(ns, bytes).unwrap();
+            single.bytes(StampClock::Host.stamp(ns, 0), bytes).unwrap();
+        }
+        let read = |bytes: Vec<u8>| read_bytes(named("stamps").unwrap(), &bytes[..], &hints());
+        let (chunks, single) = (read(chunks.into_inner()), read(single.into_inner()));
+        accounted(&chunks);
+        prop_assert_eq!(dump(&chunks, true), dump(&single, true));
+    }
+
+    #[test]
+    fn captured_consoles_of_any_bytes(records in prop::collection::vec(any::<u8>(), 0..400)) {
+        let writer = ChunkWriter::new(Vec::new(), StampClock::Host, Zero::FirstByte).unwrap();
+        let mut bytes = writer.into_inner();
+        bytes.extend(records);
+        accounted(&read_bytes(named("stamps").unwrap(), &bytes[..], &hints()));
     }
 
     #[test]

@@ -7,16 +7,24 @@
 //! mark user               or kernel
 //! "U-Boot 2021.07\r\n"    bytes, with \r \n \t \\ \" and \xHH
 //! ```
+//!
+//! `clock host, chunks from power-on` (or `pattern`, `first-byte`) is version
+//! 2: each line of bytes came in one read, and `event gone TEXT` (`sent`,
+//! `returned`, `wrong-rate`, `lost`, `new`) is what happened to the recording.
 
 use bootlap_model::Stamp;
-use bootlap_sources::stamps::{ProbeMark, StampClock, Writer};
+use bootlap_sources::stamps::{ChunkWriter, Event, ProbeMark, StampClock, Writer, Zero};
 
 /// The stamped console that `script` describes.
 pub(crate) fn stamps(script: &str) -> Vec<u8> {
     let mut lines = script
         .lines()
         .filter(|l| !l.is_empty() && !l.starts_with('#'));
-    let clock = match lines.next().unwrap() {
+    let first = lines.next().unwrap();
+    if let Some(zero) = first.strip_prefix("clock host, chunks from ") {
+        return chunks(zero, lines);
+    }
+    let clock = match first {
         "clock simulated" => StampClock::Simulated,
         "clock virtual" => StampClock::Virtual,
         "clock host" => StampClock::Host,
@@ -37,6 +45,38 @@ pub(crate) fn stamps(script: &str) -> Vec<u8> {
             byte_ns = nanoseconds(time);
         } else {
             mark(&mut writer, line, at(ns));
+        }
+    }
+    writer.into_inner()
+}
+
+fn chunks<'s>(zero: &str, lines: impl Iterator<Item = &'s str>) -> Vec<u8> {
+    let zero = match zero {
+        "power-on" => Zero::PowerOn,
+        "pattern" => Zero::Pattern,
+        "first-byte" => Zero::FirstByte,
+        other => panic!("{other}"),
+    };
+    let mut writer = ChunkWriter::new(Vec::new(), StampClock::Host, zero).unwrap();
+    let mut ns = 0;
+    for line in lines {
+        if let Some(text) = line.strip_prefix('"').and_then(|l| l.strip_suffix('"')) {
+            writer.bytes(ns, &unescape(text)).unwrap();
+        } else if let Some(time) = line.strip_prefix('+') {
+            ns += nanoseconds(time);
+        } else {
+            let event = line.strip_prefix("event ").unwrap();
+            let (name, text) = event.split_once(' ').unwrap_or((event, ""));
+            let event = match name {
+                "sent" => Event::Sent,
+                "gone" => Event::Gone,
+                "returned" => Event::Returned,
+                "wrong-rate" => Event::WrongRate,
+                "lost" => Event::Lost,
+                "new" => Event::Other(7),
+                other => panic!("{other}"),
+            };
+            writer.event(ns, event, text).unwrap();
         }
     }
     writer.into_inner()

@@ -1,8 +1,9 @@
 //! The stamped console: every console byte with the moment it was sent.
 //!
 //! bootlap's QEMU probe (`probe/probe.c`) and `bootlap capture` write it next
-//! to the raw console. A 16-byte header, then 16-byte records, all
-//! little-endian:
+//! to the raw console. A 16-byte header, then records, all little-endian.
+//!
+//! **Version 1**, which the probe writes: 16 bytes for each console byte.
 //!
 //! ```text
 //! 42 4f 4f 54 4c 41 50 00  01 01 00 00 00 00 00 00   BOOTLAP\0, version 1, clock 1
@@ -10,30 +11,55 @@
 //! 10 c7 1b 44 00 00 00 80  01 64 c4 0d 22 00 00 00   bit 63: mark 1, the kernel's first insn
 //! ```
 //!
-//! The first word is ns since power-on (bit 63 tells a mark from a byte), the
+//! The first word is ns since zero (bit 63 tells a mark from a byte), the
 //! second `instructions << 8 | byte`, where a mark has its number for a byte.
+//!
+//! **Version 2**, which a host writes: what came in one read is one record. It
+//! holds the bytes too, so the file is whole by itself, and about as large as
+//! the console.
+//!
+//! ```text
+//! 42 4f 4f 54 4c 41 50 00  02 03 01 00 00 00 00 00   BOOTLAP\0, version 2, clock 3, zero 1
+//! e8 07  20  54 46 2d 41                             1000 ns later: kind 0, 4 bytes: TF-A
+//! 80 ad e2 04  42  67 6f 6e 65 20 75 73 62           10 ms later: kind 2 (gone), 8 bytes of text
+//! ```
+//!
+//! A record is `ns since the record before`, `length << 3 | kind`, both as
+//! LEB128 (seven bits a byte, low ones first, bit 7: more follow), and as many
+//! bytes. The kinds are those of [`Event`]; kind 0 is console bytes.
 //!
 //! | clock | what the ns are | instructions |
 //! | --- | --- | --- |
 //! | 1 | QEMU's virtual clock with `-icount`: simulated time | counted |
 //! | 2 | QEMU's virtual clock, which follows the host | 0 |
-//! | 3 | the host's monotonic clock since power-on | 0 |
+//! | 3 | the host's monotonic clock | 0 |
 //!
-//! Bytes that a machine handed over in one piece share one stamp. The probe
-//! dies with QEMU, so the last record can be torn: [`Reader::torn`] counts
-//! what is left of it.
+//! Zero is power-on (0), the line that a pattern met (1), or the first byte
+//! (2); version 1 knows only power-on.
+//!
+//! Bytes that a machine handed over in one piece share one stamp. A recording
+//! can die with its machine or its host, so the last record can be torn: what
+//! is there of a chunk is used, and [`Reader::torn`] counts what is left over.
 
-use std::io::{self, BufRead, Write};
+mod chunks;
+mod reader;
+mod writer;
+
+pub use chunks::{ChunkWriter, Event};
+pub use reader::{OpenError, Reader};
+pub use writer::Writer;
 
 use bootlap_model::{ClockKind, Stamp};
 
 /// The first bytes of a stamped console.
 pub const MAGIC: [u8; 8] = *b"BOOTLAP\0";
-/// The only version so far.
+/// The version with a record for each byte.
 pub const VERSION: u8 = 1;
+/// The version with a record for each read.
+pub const VERSION_CHUNKS: u8 = 2;
 /// Bytes of the header.
 pub const HEADER_LEN: usize = 16;
-/// Bytes of a record.
+/// Bytes of a record of version 1.
 pub const RECORD_LEN: usize = 16;
 
 const MARK_FLAG: u64 = 1 << 63;
@@ -45,7 +71,7 @@ pub enum StampClock {
     Simulated,
     /// QEMU's virtual clock without instruction counting.
     Virtual,
-    /// The host's monotonic clock since power-on.
+    /// The host's monotonic clock.
     Host,
 }
 
@@ -80,7 +106,29 @@ impl StampClock {
     }
 }
 
-/// The first 16 bytes.
+/// What the ns of a stamped console are counted from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Zero {
+    /// Power-on, or the command that gave it.
+    #[default]
+    PowerOn,
+    /// The line that a pattern of the user met.
+    Pattern,
+    /// The first byte.
+    FirstByte,
+}
+
+impl Zero {
+    fn code(self) -> u8 {
+        match self {
+            Zero::PowerOn => 0,
+            Zero::Pattern => 1,
+            Zero::FirstByte => 2,
+        }
+    }
+}
+
+/// What the first 16 bytes say of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The clock of all records.
@@ -97,8 +145,11 @@ pub enum HeaderError {
     #[error("it does not begin with BOOTLAP and a zero byte")]
     Magic,
     /// A version of the format that this program does not know.
-    #[error("it is of version {0}, and this bootlap reads version 1: use a newer bootlap")]
+    #[error("it is of version {0}, and this bootlap reads versions 1 and 2: use a newer bootlap")]
     Version(u8),
+    /// A zero that this program does not know.
+    #[error("its zero {0} is none of 0, 1 and 2: use a newer bootlap")]
+    Zero(u8),
     /// A clock that this program does not know.
     #[error("clock {0} is none of 1, 2 and 3: use a newer bootlap")]
     Clock(u8),
@@ -117,7 +168,7 @@ impl Header {
         let Some(&[version, clock]) = bytes.get(8..10).filter(|_| bytes.len() >= HEADER_LEN) else {
             return Err(HeaderError::Short(bytes.len()));
         };
-        if version != VERSION {
+        if !matches!(version, VERSION | VERSION_CHUNKS) {
             return Err(HeaderError::Version(version));
         }
         let clock = match clock {
@@ -129,7 +180,29 @@ impl Header {
         Ok(Self { clock })
     }
 
-    /// The bytes to write first.
+    /// The version and the zero that bytes say which [`Self::decode`] took.
+    ///
+    /// # Errors
+    /// If the zero is one of a newer version.
+    fn layout(bytes: &[u8; HEADER_LEN]) -> Result<(u8, Zero), HeaderError> {
+        match (bytes[8], bytes[10]) {
+            (VERSION, _) => Ok((VERSION, Zero::PowerOn)),
+            (version, 0) => Ok((version, Zero::PowerOn)),
+            (version, 1) => Ok((version, Zero::Pattern)),
+            (version, 2) => Ok((version, Zero::FirstByte)),
+            (_, other) => Err(HeaderError::Zero(other)),
+        }
+    }
+
+    /// The bytes of version 2 to write first.
+    fn encode_chunks(self, zero: Zero) -> [u8; HEADER_LEN] {
+        let mut bytes = self.encode();
+        bytes[8] = VERSION_CHUNKS;
+        bytes[10] = zero.code();
+        bytes
+    }
+
+    /// The bytes of version 1 to write first.
     pub fn encode(self) -> [u8; HEADER_LEN] {
         let mut bytes = [0; HEADER_LEN];
         bytes[..8].copy_from_slice(&MAGIC);
@@ -172,7 +245,7 @@ impl ProbeMark {
     }
 }
 
-/// One record.
+/// One thing that a stamped console tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record {
     /// A console byte.
@@ -188,6 +261,13 @@ pub enum Record {
         at: Stamp,
         /// What.
         mark: ProbeMark,
+    },
+    /// Something that happened to the recording; [`Reader::text`] has more.
+    Event {
+        /// When.
+        at: Stamp,
+        /// What.
+        event: Event,
     },
 }
 
@@ -207,171 +287,17 @@ impl Record {
         }
     }
 
-    /// The 16 bytes to write. Times before power-on do not exist: they are
-    /// written as 0.
-    pub fn encode(self) -> [u8; RECORD_LEN] {
+    /// The 16 bytes to write; version 1 has none for an event. Times before
+    /// power-on do not exist: they are written as 0.
+    pub fn encode(self) -> Option<[u8; RECORD_LEN]> {
         let (flag, at, code) = match self {
             Record::Byte { at, byte } => (0, at, byte),
             Record::Mark { at, mark } => (MARK_FLAG, at, mark.code()),
+            Record::Event { .. } => return None,
         };
         let first = at.ns.max(0) as u64 | flag;
         let second = at.insns.unwrap_or(0) << 8 | u64::from(code);
-        (u128::from(second) << 64 | u128::from(first)).to_le_bytes()
-    }
-}
-
-/// Reads a stamped console record by record.
-pub struct Reader<R> {
-    bytes: R,
-    header: Header,
-    torn: usize,
-}
-
-/// Why a stamped console cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// The bytes are something else.
-    #[error(transparent)]
-    Header(#[from] HeaderError),
-    /// The bytes could not be read.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-}
-
-impl<R: BufRead> Reader<R> {
-    /// Reads the header.
-    ///
-    /// # Errors
-    /// If `bytes` cannot be read or are no stamped console.
-    pub fn new(mut bytes: R) -> Result<Self, OpenError> {
-        let mut head = [0; HEADER_LEN];
-        let n = fill(&mut bytes, &mut head)?;
-        let header = Header::decode(&head[..n])?;
-        Ok(Self {
-            bytes,
-            header,
-            torn: 0,
-        })
-    }
-
-    /// The header.
-    pub fn header(&self) -> Header {
-        self.header
-    }
-
-    /// At the end: how many bytes of a last, incomplete record were left over.
-    pub fn torn(&self) -> usize {
-        self.torn
-    }
-
-    /// The next record; `None` at the end.
-    ///
-    /// # Errors
-    /// If the bytes cannot be read.
-    #[inline]
-    pub fn record(&mut self) -> io::Result<Option<Record>> {
-        let clock = self.header.clock;
-        if let Some(bytes) = self.bytes.fill_buf()?.first_chunk() {
-            let record = Record::decode(bytes, clock);
-            self.bytes.consume(RECORD_LEN);
-            return Ok(Some(record));
-        }
-        self.straddling()
-    }
-
-    /// A record of which the buffer holds only a part.
-    #[cold]
-    fn straddling(&mut self) -> io::Result<Option<Record>> {
-        let mut bytes = [0; RECORD_LEN];
-        let n = fill(&mut self.bytes, &mut bytes)?;
-        if n == RECORD_LEN {
-            return Ok(Some(Record::decode(&bytes, self.header.clock)));
-        }
-        if n > 0 {
-            self.torn = n;
-        }
-        Ok(None)
-    }
-}
-
-impl<R: BufRead> Iterator for Reader<R> {
-    type Item = io::Result<Record>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        self.record().transpose()
-    }
-}
-
-/// Reads until `into` is full or the bytes end; says how many there were.
-fn fill(bytes: &mut impl BufRead, into: &mut [u8]) -> io::Result<usize> {
-    let mut n = 0;
-    while n < into.len() {
-        match bytes.read(&mut into[n..]) {
-            Ok(0) => break,
-            Ok(got) => n += got,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
-        }
-    }
-    Ok(n)
-}
-
-/// Writes a stamped console.
-///
-/// It does not buffer: hand it a `BufWriter`, and flush that when the console
-/// is silent so that a killed recording keeps what it saw.
-pub struct Writer<W: Write> {
-    to: W,
-}
-
-impl<W: Write> Writer<W> {
-    /// Writes the header.
-    ///
-    /// # Errors
-    /// If writing fails.
-    pub fn new(mut to: W, clock: StampClock) -> io::Result<Self> {
-        to.write_all(&Header { clock }.encode())?;
-        Ok(Self { to })
-    }
-
-    /// Writes one record.
-    ///
-    /// # Errors
-    /// If writing fails.
-    pub fn record(&mut self, record: Record) -> io::Result<()> {
-        self.to.write_all(&record.encode())
-    }
-
-    /// Writes bytes that arrived together at `at`.
-    ///
-    /// # Errors
-    /// If writing fails.
-    pub fn bytes(&mut self, at: Stamp, bytes: &[u8]) -> io::Result<()> {
-        bytes
-            .iter()
-            .try_for_each(|&byte| self.record(Record::Byte { at, byte }))
-    }
-
-    /// Writes a mark.
-    ///
-    /// # Errors
-    /// If writing fails.
-    pub fn mark(&mut self, at: Stamp, mark: ProbeMark) -> io::Result<()> {
-        self.record(Record::Mark { at, mark })
-    }
-
-    /// Flushes what is written to.
-    ///
-    /// # Errors
-    /// If that fails.
-    pub fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
-    }
-
-    /// What was written to.
-    pub fn into_inner(self) -> W {
-        self.to
+        Some((u128::from(second) << 64 | u128::from(first)).to_le_bytes())
     }
 }
 
@@ -442,7 +368,7 @@ mod tests {
         assert_eq!(Header::decode(b"BOOTLAP"), Err(HeaderError::Short(7)));
         assert_eq!(Header::decode(b"U-Boot 2023.01"), Err(HeaderError::Magic));
         let mut newer = good.encode();
-        newer[8] = 2;
-        assert_eq!(Header::decode(&newer), Err(HeaderError::Version(2)));
+        newer[8] = 3;
+        assert_eq!(Header::decode(&newer), Err(HeaderError::Version(3)));
     }
 }

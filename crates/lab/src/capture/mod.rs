@@ -1,0 +1,144 @@
+//! Captures: a console recorded as it comes, of boots that nobody controls or
+//! that a power command starts.
+//!
+//! ```text
+//! Port ──reader thread (poll, read, stamp)──► bounded queue ──► session ──► run folder
+//!                                                                  │
+//!                                              patterns, faults ◄──┴──► whoever watches
+//! ```
+//!
+//! What has arrived is handed to the kernel at the latest 100 ms later, so a
+//! capture that is killed leaves a run of what it saw.
+//!
+//! Zero of a boot's times is the power command, or the line that `from` meets,
+//! or the first byte. As long as that line has not come, what comes is recorded
+//! from its first byte; when it comes, that is put aside as `before`.
+
+mod garbage;
+mod line;
+mod plan;
+mod reader;
+mod session;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
+
+use crate::port::Port;
+use crate::{Fault, LabError, Run, Split};
+
+pub use plan::{Pin, Plan, Sending};
+
+use reader::{Heard, Reader};
+use session::Session;
+
+/// How long bytes are gathered before they are looked at: a person sees no
+/// difference, and a processor does.
+const GATHER: Duration = Duration::from_millis(15);
+/// How often those who watch hear of the time.
+const TICK: Duration = Duration::from_millis(100);
+/// Pieces that are handled before the disk and the screen get their turn.
+const BATCH: usize = 1024;
+
+/// What a capture tells those who watch; all times are the host's monotonic
+/// clock, ns.
+pub enum Told<'a> {
+    /// A run is being recorded.
+    Begins {
+        /// Which boot, from 1.
+        boot: u32,
+        /// Its folder.
+        dir: &'a std::path::Path,
+    },
+    /// The boot's times count from here.
+    Zero {
+        /// When.
+        ns: i64,
+    },
+    /// Bytes of at most one line came.
+    Bytes {
+        /// When.
+        ns: i64,
+        /// The bytes as they came.
+        bytes: &'a [u8],
+    },
+    /// A pattern was met.
+    Split(&'a Split),
+    /// Something went wrong with the recording.
+    Fault(&'a Fault),
+    /// Something was sent to the board.
+    Sent(&'a [u8]),
+    /// All that came so far was told.
+    Tick {
+        /// Now.
+        ns: i64,
+    },
+    /// A run is recorded.
+    Ends(&'a Run),
+}
+
+/// What came of a capture.
+pub struct Recorded {
+    /// The runs, in the order of their boots.
+    pub runs: Vec<Run>,
+    /// Why it did not record all that it was to record: the port or the power
+    /// command failed.
+    pub failed: Option<String>,
+}
+
+/// Records what `plan` says, until it is over or `stop` is set; `told` hears of
+/// all that happens.
+///
+/// # Errors
+/// If the port cannot be opened or a run cannot be written. What was recorded
+/// until then is in the run.
+pub fn capture(
+    plan: &Plan,
+    stop: &Arc<AtomicBool>,
+    told: &mut dyn FnMut(Told<'_>),
+) -> Result<Recorded, LabError> {
+    let port = Port::open(&plan.port, &plan.settings)?;
+    let control = port.control();
+    let reader = Reader::start(port);
+    let mut session = Session::new(plan, control, stop.clone(), told);
+    let result = session
+        .start()
+        .and_then(|()| pump(&mut session, &reader, stop));
+    drop(reader);
+    match result {
+        Ok(()) => Ok(session.into_recorded()),
+        Err(e) => {
+            session.abandon(&e);
+            Err(e)
+        }
+    }
+}
+
+fn pump(session: &mut Session<'_>, reader: &Reader, stop: &AtomicBool) -> Result<(), LabError> {
+    while !session.is_over() {
+        let wait = session.next_deadline().map_or(TICK, |deadline| {
+            let left = deadline.saturating_duration_since(Instant::now());
+            left.min(TICK)
+        });
+        let first = match reader.heard.recv_timeout(wait) {
+            Ok(first) => Some(first),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => {
+                session.port_ended("the port was closed".into())?;
+                None
+            }
+        };
+        if let Some(first) = first {
+            std::thread::sleep(GATHER);
+            let rest = std::iter::from_fn(|| reader.heard.try_recv().ok());
+            for heard in std::iter::once(first).chain(rest.take(BATCH)) {
+                session.hear(heard)?;
+            }
+        }
+        session.look_at_unfinished_line()?;
+        session.flush()?;
+        session.look_at_the_time(stop.load(Ordering::Relaxed))?;
+    }
+    Ok(())
+}
