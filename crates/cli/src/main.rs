@@ -11,6 +11,7 @@ mod commands;
 mod evidence;
 mod exit;
 mod lab;
+mod signals;
 mod ui;
 
 use std::process::ExitCode;

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use bootlap_model::Stamp;
-use bootlap_sources::stamps::{Header, Record, StampClock};
+use bootlap_sources::stamps::{Event, Header, Record, StampClock};
 use bootlap_target::{Board as Spec, Console, Start};
 use serde_json::{Value, json};
 
@@ -34,8 +34,8 @@ use typist::Typist;
 
 /// How often Ctrl-C and the commands are looked after.
 const TICK: Duration = Duration::from_millis(20);
-/// A console that is not there so long after the board was switched on will
-/// not come.
+/// A console that is not there so long after the board was switched on, or
+/// after it went away, will not come.
 const CONSOLE_PATIENCE: Duration = Duration::from_secs(15);
 /// How long to wait before the console is tried again.
 const RETRY: Duration = Duration::from_millis(50);
@@ -72,7 +72,22 @@ struct Boot {
     t0: Instant,
     t0_ns: i64,
     last_byte: Instant,
+    /// Since when the console is gone, if it is, and why.
+    gone: Option<(Instant, String)>,
     buffer: Vec<u8>,
+}
+
+impl Boot {
+    /// A moment of the monotonic clock, since the board was switched on.
+    fn at(&self, ns: i64) -> Stamp {
+        Stamp::new(ns.saturating_sub(self.t0_ns).max(0), 0)
+    }
+
+    /// What happened to the console itself.
+    fn event(&self, ns: i64, event: Event) -> MachineEvent {
+        let at = self.at(ns);
+        MachineEvent::Console(vec![Record::Event { at, event }])
+    }
 }
 
 impl Board {
@@ -214,6 +229,7 @@ impl Board {
             t0,
             t0_ns,
             last_byte: t0,
+            gone: None,
             buffer: vec![0; BUFFER],
         });
         Ok(())
@@ -251,7 +267,7 @@ impl Board {
         match port.read(&mut boot.buffer, deadline.min(now + TICK))? {
             PortEvent::Bytes { len, ns } => {
                 boot.last_byte = Instant::now();
-                let at = Stamp::new(ns.saturating_sub(boot.t0_ns).max(0), 0);
+                let at = boot.at(ns);
                 let bytes = &boot.buffer[..len];
                 let control = port.control();
                 for text in boot.typist.hears(bytes) {
@@ -262,12 +278,23 @@ impl Board {
                 Ok(Some(MachineEvent::Console(records)))
             }
             PortEvent::Ended { why, .. } => stopped(why),
-            PortEvent::Gone { .. } => {
+            PortEvent::Gone { ns, why } => {
+                boot.gone = Some((Instant::now(), why));
                 let gone = self.facts["console_gone"].as_u64().unwrap_or(0);
                 self.facts["console_gone"] = json!(gone + 1);
-                Ok(None)
+                Ok(Some(boot.event(ns, Event::Gone)))
             }
-            PortEvent::Returned { .. } | PortEvent::Deadline => Ok(None),
+            PortEvent::Returned { ns } => {
+                boot.gone = None;
+                Ok(Some(boot.event(ns, Event::Returned)))
+            }
+            PortEvent::Deadline => match &boot.gone {
+                Some((since, why)) if since.elapsed() >= CONSOLE_PATIENCE => {
+                    let why = format!("the console went away and did not come back: {why}");
+                    Ok(Some(MachineEvent::Stopped(why)))
+                }
+                _ => Ok(None),
+            },
         }
     }
 

@@ -73,7 +73,8 @@ fn many_boots_on_one_screen() {
           fastest    4.190 s  runs/board/2
           slowest    4.900 s  runs/board/5
           not ready  runs/board/3: the kernel� panicked
-    "#]].assert_eq(&text(&report(&LAPS), &style));
+    "#]]
+    .assert_eq(&text(&report(&LAPS), &style));
 }
 
 #[test]
@@ -92,14 +93,16 @@ fn few_boots_and_none() {
 
           fastest    4.190 s  runs/board/2
           slowest    4.210 s  runs/board/1
-    "#]].assert_eq(&text(&report(&LAPS[..2]), &style));
+    "#]]
+    .assert_eq(&text(&report(&LAPS[..2]), &style));
     expect![[r#"
           gateway never got ready in 2 boots                               measured time
           serial /dev/ttyUSB0 at 115200 baud · of which the power command took 250.0 ms
 
           not ready  runs/board/1: the kernel� panicked
           not ready  runs/board/2: the kernel� panicked
-    "#]].assert_eq(&text(&report(&[None, None]), &style));
+    "#]]
+    .assert_eq(&text(&report(&[None, None]), &style));
 }
 
 #[test]

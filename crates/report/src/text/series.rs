@@ -62,7 +62,7 @@ fn headline(report: &SeriesReport, page: &mut Page<'_>) {
         .collect();
     if let Some(power) = Spread::of(&power) {
         let took = duration(power.median_ns);
-        facts.push(format!("of which the power command took {took}"));
+        facts.push(format!("the power command took {took} of it"));
     }
     if !facts.is_empty() {
         page.wrapped(Line::indented(MARGIN), &facts.join(" · "), Ink::Faint);
