@@ -81,9 +81,8 @@ impl<'a> Boot<'a> {
 
     /// The speed of the serial console in baud, as the command line says it.
     pub(crate) fn baud(&self) -> u64 {
-        let cmdline = self
-            .target
-            .map_or("", |(t, _)| t.spec.kernel.cmdline.as_str());
+        let kernel = self.target.and_then(|(t, _)| t.spec.kernel.as_ref());
+        let cmdline = kernel.map_or("", |k| k.cmdline.as_str());
         let said = cmdline.split_whitespace().find_map(|word| {
             // The speed is last: `ttyS0,115200n8`, `uart8250,mmio,0xff5e0000,115200`.
             let (_, options) = word.strip_prefix("console=")?.rsplit_once(',')?;

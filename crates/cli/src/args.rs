@@ -85,7 +85,7 @@ pub(crate) struct Demo {
 
 #[derive(ClapArgs)]
 pub(crate) struct Boot {
-    /// The target's folder, or a recorded run to play again.
+    /// The target's folder or file (board.toml), or a recorded run to play again.
     pub(crate) target: PathBuf,
     /// How often [default: 2 in simulated time, to see that they are equal; else 1].
     #[arg(short = 'n', long, value_parser = clap::value_parser!(u32).range(1..=10_000))]

@@ -9,7 +9,7 @@ use bootlap_lab::{Host, LabError, Manifest, Mode, Outcome, Qemu, QemuSettings, R
 use bootlap_report::clean::clean_bytes;
 use bootlap_sources::Hints;
 use bootlap_target::recipe::Choice;
-use bootlap_target::{Assembly, Cache, Parts, Target};
+use bootlap_target::{Assembly, Cache, Machine, PartHash, Parts, Qemu as QemuSpec, Target};
 
 use crate::args::LabArgs;
 use crate::evidence;
@@ -22,6 +22,7 @@ pub(crate) struct Bootable {
     pub(crate) target: Target,
     pub(crate) parts: Parts,
     assembly: Assembly,
+    machine: QemuSpec,
 }
 
 /// A boot to be done.
@@ -80,10 +81,25 @@ impl<'a> Lab<'a> {
     }
 
     /// Reads a target, finds its parts and puts them together.
+    ///
+    /// # Errors
+    /// Also if it is a board, which boots what is on it.
     pub(crate) fn prepare(&self, path: &Path) -> Result<Bootable, Failure> {
-        let target = load(path)?;
-        let parts = target.parts(&self.cache, &|what| self.ui.step(what))?;
+        self.prepare_target(load(path)?)
+    }
+
+    /// The same for a target that was read.
+    pub(crate) fn prepare_target(&self, target: Target) -> Result<Bootable, Failure> {
+        if let Machine::Board(_) = target.machine {
+            return Err(by_hand(&target));
+        }
+        let parts = self.parts(&target)?;
         self.assemble(target, parts)
+    }
+
+    /// The parts of a target, as far as it says what they are.
+    pub(crate) fn parts(&self, target: &Target) -> Result<Parts, Failure> {
+        Ok(target.parts(&self.cache, &|what| self.ui.step(what))?)
     }
 
     /// The same with a recipe applied.
@@ -93,8 +109,12 @@ impl<'a> Lab<'a> {
     }
 
     fn assemble(&self, target: Target, parts: Parts) -> Result<Bootable, Failure> {
+        let Machine::Qemu(machine) = target.machine.clone() else {
+            return Err(by_hand(&target));
+        };
         let assembly = target.assemble(&parts, &self.cache, &|what| self.ui.step(what))?;
         Ok(Bootable {
+            machine,
             target,
             parts,
             assembly,
@@ -114,21 +134,23 @@ impl<'a> Lab<'a> {
         layout: u32,
         append: &str,
     ) -> Result<Run, LabError> {
-        let spec = &bootable.target.spec;
         let words = [append, &perturbation(layout)].join(" ");
         let boot = bootable.assembly.boot(words.trim())?;
         let settings = QemuSettings {
-            spec: spec.machine.clone(),
+            spec: bootable.machine.clone(),
             dir: bootable.target.dir.display().to_string(),
             mode: self.mode(),
             seed: self.args.seed,
             probe: !self.args.no_probe,
         };
-        let manifest = self.manifest(bootable, layout, append);
+        let manifest = Manifest {
+            layout,
+            append: append.to_owned(),
+            ..self.manifest(&bootable.target, &bootable.assembly.parts, self.mode())
+        };
         let hints = hints(&bootable.target);
-        let timeout = self.args.timeout.unwrap_or(spec.ready.timeout_s);
         let mut machine = Qemu::new(settings, boot);
-        let timeout = Duration::from_secs(timeout);
+        let timeout = self.timeout(&bootable.target);
         bootlap_lab::boot(&mut machine, dir, manifest, &hints, timeout)
     }
 
@@ -173,8 +195,15 @@ impl<'a> Lab<'a> {
         }
     }
 
-    fn manifest(&self, bootable: &Bootable, layout: u32, append: &str) -> Manifest {
-        let spec = &bootable.target.spec;
+    /// How long to wait for ready.
+    pub(crate) fn timeout(&self, target: &Target) -> Duration {
+        let seconds = self.args.timeout.unwrap_or(target.spec.ready.timeout_s);
+        Duration::from_secs(seconds)
+    }
+
+    /// What is known of a boot before it begins.
+    pub(crate) fn manifest(&self, target: &Target, parts: &[PartHash], mode: Mode) -> Manifest {
+        let spec = &target.spec;
         let marks = spec
             .mark
             .iter()
@@ -184,17 +213,17 @@ impl<'a> Lab<'a> {
             bootlap: env!("CARGO_PKG_VERSION").to_owned(),
             state: State::Unfinished,
             target: spec.name.clone(),
-            target_path: bootable.target.dir.display().to_string(),
-            target_sha256: bootable.target.sha256(),
+            target_path: target.typed().display().to_string(),
+            target_sha256: target.sha256(),
             ready_pattern: spec.ready.pattern.clone(),
             application_pattern: spec.ready.application.clone(),
             marks: marks.collect(),
-            edits: bootable.target.edits.clone(),
-            append: append.to_owned(),
-            parts: bootable.assembly.parts.clone(),
-            mode: self.mode(),
+            edits: target.edits.clone(),
+            append: String::new(),
+            parts: parts.to_vec(),
+            mode,
             seed: self.args.seed,
-            layout,
+            layout: 0,
             machine: serde_json::Value::Null,
             host: Host::here(),
             started: jiff::Timestamp::now().to_string(),
@@ -217,6 +246,22 @@ pub(crate) fn new_session(dir: &Path) -> PathBuf {
         })
         .find(|dir| !dir.exists())
         .expect("there are endless names")
+}
+
+/// Why a board cannot be booted with other parts than those that are on it.
+fn by_hand(target: &Target) -> Failure {
+    let failure = Failure::new(
+        Exit::Usage,
+        format!(
+            "{} is a board: it boots what is on it, and bootlap cannot put changed parts there",
+            target.spec.name
+        ),
+    );
+    failure.hint(format!(
+        "`bootlap apply {} RECIPE -o DIR` writes down what to change; make that change on the \
+         board by hand,\n         and compare `bootlap boot` of before and after",
+        target.typed().display()
+    ))
 }
 
 /// Reads a target's description.

@@ -12,6 +12,7 @@ mod evidence;
 mod exit;
 mod lab;
 mod live;
+mod signals;
 mod ui;
 
 use std::process::ExitCode;

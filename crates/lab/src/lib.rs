@@ -1,7 +1,7 @@
 //! The lab: machines boot targets, and every boot becomes a run.
 //!
 //! ```text
-//! Assembly ──► Machine (qemu, replay) ──events──► recorder ──► run folder
+//! Assembly ──► Machine (qemu, board, replay) ──events──► recorder ──► run folder
 //!                      ▲                                           │
 //!              experiment (variants × layouts, in parallel) ◄──────┘
 //! ```
@@ -10,6 +10,7 @@
 //! anonymous memory and socket pairs, and the kernel ends QEMU when the thread
 //! that started it is gone.
 
+mod board;
 pub mod capture;
 mod child;
 pub mod experiment;
@@ -23,6 +24,7 @@ mod replay;
 mod run;
 mod shell;
 
+pub use board::Board;
 pub use host::Host;
 pub use machine::{Machine, MachineEvent, MachineInfo};
 pub use qemu::{Mode, Qemu, QemuSettings};

@@ -22,6 +22,23 @@ pub trait Machine {
 
     /// Ends the boot, whatever its state. Dropping the machine does the same.
     fn power_off(&mut self);
+
+    /// What is known of it after the boot, if that is more than
+    /// [`Machine::power_on`] could say.
+    fn facts(&self) -> Option<serde_json::Value> {
+        None
+    }
+
+    /// Whether it types for the user: then a boot loader's prompt is not the
+    /// end.
+    fn answers(&self) -> bool {
+        false
+    }
+
+    /// Why it could not be switched off, if it could not. Told once.
+    fn trouble(&mut self) -> Option<LabError> {
+        None
+    }
 }
 
 /// What is known of a machine once it runs.

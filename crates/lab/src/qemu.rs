@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use bootlap_model::Stamp;
 use bootlap_sources::stamps::{HEADER_LEN, Header, RECORD_LEN, Record, StampClock};
-use bootlap_target::{Boot, Machine as Spec};
+use bootlap_target::{Boot, Qemu as Spec};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

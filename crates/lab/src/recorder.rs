@@ -21,7 +21,8 @@ const CONSOLE_LIMIT: usize = 16 << 20;
 /// are filled in. Whatever happens, the machine is off afterwards.
 ///
 /// # Errors
-/// If the machine does not start or breaks, or the run cannot be written. A
+/// If the machine does not start, breaks or does not go off (the run is whole
+/// then), or the run cannot be written. A
 /// boot that never gets ready is an [`Outcome`], not an error.
 pub fn boot(
     machine: &mut dyn Machine,
@@ -33,8 +34,14 @@ pub fn boot(
     let mut recorder = Recorder::create(dir, manifest)?;
     let result = record(machine, &mut recorder, hints, timeout);
     machine.power_off();
-    let outcome = result?;
-    Ok(recorder.finish(outcome)?)
+    if let Some(facts) = machine.facts() {
+        recorder.run.manifest.machine = facts;
+    }
+    let run = recorder.finish(result?)?;
+    match machine.trouble() {
+        Some(trouble) => Err(trouble),
+        None => Ok(run),
+    }
 }
 
 fn record(
@@ -43,10 +50,13 @@ fn record(
     hints: &Hints,
     timeout: Duration,
 ) -> Result<Outcome, LabError> {
-    let deadline = Instant::now() + timeout;
     let info = machine.power_on()?;
+    let deadline = Instant::now() + timeout;
     recorder.begin(info.facts, info.clock.clock)?;
     let mut watch = ReadyWatch::new(hints);
+    if machine.answers() {
+        watch = watch.that_is_answered();
+    }
     let mut bytes = 0;
     loop {
         match machine.next(deadline)? {

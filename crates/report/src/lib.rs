@@ -21,6 +21,7 @@ mod markdown;
 pub mod perfetto;
 mod remedy;
 mod select;
+pub mod series;
 mod sink;
 mod svg;
 pub mod text;

@@ -21,6 +21,7 @@ pub struct ReadyWatch {
     line: Vec<u8>,
     cleaner: Cleaner,
     in_bootloader: bool,
+    answered: bool,
 }
 
 /// What the byte that was just seen means.
@@ -42,7 +43,16 @@ impl ReadyWatch {
             line: Vec::new(),
             cleaner: Cleaner::new(),
             in_bootloader: false,
+            answered: false,
         }
+    }
+
+    /// The same for a console on which somebody answers: a boot loader that
+    /// stops at its prompt is not the end then.
+    #[must_use]
+    pub fn that_is_answered(mut self) -> Self {
+        self.answered = true;
+        self
     }
 
     /// Takes the next byte.
@@ -74,7 +84,9 @@ impl ReadyWatch {
         match self.line.as_slice() {
             b"U-Boot 20" => self.in_bootloader = true,
             b"Starting kernel" => self.in_bootloader = false,
-            b"=> " if self.in_bootloader => return Some("U-Boot stopped at its prompt"),
+            b"=> " if self.in_bootloader && !self.answered => {
+                return Some("U-Boot stopped at its prompt");
+            }
             b"### ERROR ### Please RESET the board ###" => return Some("U-Boot gave up"),
             line if line.ends_with(b"---[ end Kernel panic") => {
                 return Some("the kernel panicked");
@@ -198,6 +210,9 @@ mod tests {
             *seen.last().unwrap()
         };
         assert!(matches!(end(b"U-Boot 2023.01\n=> "), Seen::GaveUp(_)));
+        let mut answered = ReadyWatch::new(&Hints::default()).that_is_answered();
+        let text = b"U-Boot 2023.01\n=> ";
+        assert!(text.iter().all(|&b| answered.byte(b) == Seen::Nothing));
         assert_eq!(
             end(b"U-Boot 2023.01\nStarting kernel ...\n=> "),
             Seen::Nothing

@@ -132,7 +132,14 @@ pub(crate) fn assemble(
     let pack = &|what: &str, bytes: &[u8], compression| {
         compressed(what, bytes, compression, cache, progress)
     };
-    let mut hashes = vec![hash_of("kernel", &parts.kernel)];
+    let (Some(kernel), Some(kernel_spec)) = (&parts.kernel, &spec.kernel) else {
+        return Err(TargetError::MissingPart(format!(
+            "{} has no kernel that could be put together with anything; a board boots what is on \
+             it",
+            spec.name
+        )));
+    };
+    let mut hashes = vec![hash_of("kernel", kernel)];
     let initramfs = match (&parts.initramfs, &spec.initramfs) {
         (Some(entries), Some(spec)) => {
             let compression = for_kernel(spec.compression);
@@ -157,7 +164,13 @@ pub(crate) fn assemble(
         (Some(program), Some(bootloader), Some(flash), Some(fit)) => {
             hashes.push(hash_of("bootloader", program));
             let kernel_entry = fit.load_address;
-            let fit = fit_image(target, fit, &parts.kernel, initramfs.as_deref(), pack)?;
+            let fit = fit_image(
+                kernel_spec.compression,
+                fit,
+                kernel,
+                initramfs.as_deref(),
+                pack,
+            )?;
             let mut environment = UbootEnv::new();
             for (name, value) in &bootloader.environment {
                 let set = environment.set(name, value);
@@ -172,14 +185,14 @@ pub(crate) fn assemble(
             }
         }
         _ => Images::Direct {
-            kernel: blob("kernel", 0, parts.kernel.bytes.clone()),
+            kernel: blob("kernel", 0, kernel.bytes.clone()),
             initramfs: initramfs.map(|bytes| blob("initramfs", 0, bytes)),
         },
     };
     Ok(Assembly {
         parts: hashes,
         images,
-        cmdline: spec.kernel.cmdline.clone(),
+        cmdline: kernel_spec.cmdline.clone(),
     })
 }
 
@@ -244,13 +257,12 @@ fn archive(entries: &[Entry]) -> Result<Vec<u8>, TargetError> {
 type Pack<'a> = &'a dyn Fn(&str, &[u8], Compression) -> Result<Vec<u8>, TargetError>;
 
 fn fit_image(
-    target: &Target,
+    compression: Compression,
     fit: &Fit,
     kernel: &Part,
     initramfs: Option<&[u8]>,
     pack: Pack<'_>,
 ) -> Result<Vec<u8>, TargetError> {
-    let compression = target.spec.kernel.compression;
     // However the file is wrapped, the FIT holds the kernel packed as the
     // target says.
     let plain = kernel.unwrapped()?;

@@ -30,7 +30,7 @@ fn parts(kernel: Vec<u8>) -> Parts {
     let to = b"\xff".to_vec();
     Parts {
         bootloader: Some(part("u-boot", b"U-Boot".to_vec())),
-        kernel: part("Image", kernel),
+        kernel: Some(part("Image", kernel)),
         initramfs: Some(vec![
             entry(b"a\xfe", What::Dir),
             entry(b"a\xfe/l", What::Link { to }),
@@ -226,7 +226,7 @@ fn without_a_boot_loader_the_machine_gets_the_parts() {
     else {
         panic!("not direct");
     };
-    assert_eq!(kernel.bytes[..], parts.kernel.bytes);
+    assert_eq!(kernel.bytes[..], parts.kernel.as_ref().unwrap().bytes);
     assert!(cpio::read(&initramfs.unwrap().bytes).is_ok());
     assert_eq!(cmdline, "a b c");
 }

@@ -16,6 +16,7 @@ mod cache;
 mod cmdline;
 mod edit;
 mod initramfs;
+mod machine;
 mod packages;
 mod parts;
 pub mod recipe;
@@ -27,11 +28,9 @@ mod write_out;
 pub use assemble::{Assembly, Blob, Boot, PartHash};
 pub use cache::Cache;
 pub use edit::Edit;
+pub use machine::{Board, Console, Machine, MachineTable, Power, Qemu, Send, Start};
 pub use parts::{Part, Parts};
-pub use spec::{
-    Bootloader, Fit, Flash, Initramfs, Kernel, Machine, MachineKind, NamedPattern, Packages, Ready,
-    Spec,
-};
+pub use spec::{Bootloader, Fit, Flash, Initramfs, Kernel, NamedPattern, Packages, Ready, Spec};
 pub use target::Target;
 
 /// Tells the person who waits what is being done.

@@ -47,8 +47,8 @@ impl Part {
 pub struct Parts {
     /// The boot loader, if there is one.
     pub bootloader: Option<Part>,
-    /// The kernel image.
-    pub kernel: Part,
+    /// The kernel image; always there for an emulated machine.
+    pub kernel: Option<Part>,
     /// What the initramfs holds, in the order in which it is packed.
     pub(crate) initramfs: Option<Vec<Entry>>,
 }
@@ -70,11 +70,14 @@ impl Parts {
         };
         let spec = &target.spec;
         Ok(Self {
-            bootloader: match &spec.bootloader {
-                Some(b) => Some(finder.part("bootloader.image", &b.image)?),
+            bootloader: match spec.bootloader.as_ref().and_then(|b| b.image.as_ref()) {
+                Some(image) => Some(finder.part("bootloader.image", image)?),
                 None => None,
             },
-            kernel: finder.part("kernel.image", &spec.kernel.image)?,
+            kernel: match spec.kernel.as_ref().and_then(|k| k.image.as_ref()) {
+                Some(image) => Some(finder.part("kernel.image", image)?),
+                None => None,
+            },
             initramfs: match &spec.initramfs {
                 Some(i) => Some(crate::initramfs::entries(i, &finder)?),
                 None => None,
@@ -86,7 +89,7 @@ impl Parts {
 impl Parts {
     /// Bytes of the kernel once it is unpacked, if it can be.
     pub fn kernel_bytes(&self) -> Option<usize> {
-        Some(self.kernel.unwrapped().ok()?.len())
+        Some(self.kernel.as_ref()?.unwrapped().ok()?.len())
     }
 
     /// Bytes of all files in the initramfs, if there is one.

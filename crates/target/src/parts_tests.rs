@@ -24,8 +24,9 @@ fn kernel(name: &str, fill: impl FnOnce(&Path)) -> Result<(String, String), Stri
     let (scratch, target) = scratch(&text.replace("[kernel]", packages), fill);
     let cache = Cache::at(scratch.path().join("cache"));
     let parts = target.parts(&cache, &|_| {}).map_err(|e| e.to_string())?;
-    let text = String::from_utf8(parts.kernel.bytes).unwrap();
-    Ok((parts.kernel.origin, text))
+    let kernel = parts.kernel.expect("every emulated machine has one");
+    let text = String::from_utf8(kernel.bytes).unwrap();
+    Ok((kernel.origin, text))
 }
 
 fn put(path: &Path, text: &str) {
@@ -128,11 +129,11 @@ fn what_is_missing_is_named_with_its_key() {
 fn the_size_of_a_wrapped_kernel_is_that_of_the_kernel() {
     let part = |bytes: Vec<u8>| Parts {
         bootloader: None,
-        kernel: Part {
+        kernel: Some(Part {
             origin: "k".into(),
             sha256: String::new(),
             bytes,
-        },
+        }),
         initramfs: None,
     };
     let kernel = vec![0; 100_000];

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use crate::artefact::compress::Compression;
 use crate::artefact::fit::Hash;
+use crate::machine::MachineTable;
 
 /// A target as its file describes it.
 #[derive(Clone, Debug, Deserialize)]
@@ -23,8 +24,8 @@ pub struct Spec {
     /// More moments to mark, by name.
     #[serde(default)]
     pub mark: Vec<NamedPattern>,
-    /// What boots it.
-    pub machine: Machine,
+    /// What boots it, as it is written: see [`Target::machine`](crate::Target).
+    pub machine: MachineTable,
     /// The distribution packages that its parts come from.
     pub packages: Option<Packages>,
     /// The boot loader; without one the machine starts the kernel itself.
@@ -33,8 +34,8 @@ pub struct Spec {
     pub flash: Option<Flash>,
     /// The image that holds kernel and initramfs for the boot loader.
     pub fit: Option<Fit>,
-    /// The kernel.
-    pub kernel: Kernel,
+    /// The kernel; always there for an emulated machine.
+    pub kernel: Option<Kernel>,
     /// The initramfs.
     pub initramfs: Option<Initramfs>,
 }
@@ -67,43 +68,6 @@ pub struct NamedPattern {
     pub pattern: String,
 }
 
-/// What boots a target.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Machine {
-    /// Which kind.
-    pub kind: MachineKind,
-    /// The QEMU program, found in `PATH` unless it has a slash.
-    pub program: String,
-    /// QEMU's `-M`.
-    pub machine: String,
-    /// QEMU's `-cpu`.
-    pub cpu: String,
-    /// Memory in MiB.
-    pub memory_mb: u32,
-    /// Number of processors.
-    #[serde(default = "one")]
-    pub cpus: u32,
-    /// Simulated time: an instruction lasts 2^shift ns.
-    #[serde(default = "one")]
-    pub icount_shift: u32,
-    /// More arguments for QEMU; `{dir}` stands for the target's folder.
-    #[serde(default)]
-    pub args: Vec<String>,
-}
-
-fn one() -> u32 {
-    1
-}
-
-/// Kinds of machines that a target can name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MachineKind {
-    /// An emulated machine.
-    Qemu,
-}
-
 /// Where parts named `package:…` come from.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -116,8 +80,9 @@ pub struct Packages {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Bootloader {
-    /// The program; the machine starts it from the first flash bank.
-    pub image: String,
+    /// The program; an emulated machine, which needs it, starts it from the
+    /// first flash bank.
+    pub image: Option<String>,
     /// U-Boot's environment. `bootargs` is added from `kernel.cmdline`.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
@@ -151,8 +116,8 @@ pub struct Fit {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Kernel {
-    /// The kernel image.
-    pub image: String,
+    /// The kernel image; always there for an emulated machine.
+    pub image: Option<String>,
     /// How it is compressed in the FIT.
     #[serde(default = "uncompressed")]
     pub compression: Compression,

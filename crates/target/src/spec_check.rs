@@ -3,23 +3,12 @@
 use toml_edit::Document;
 
 use crate::artefact::compress::Compression;
+use crate::machine::Machine;
 use crate::spec::{Flash, Spec};
 
 /// Largest environment that is taken for one, in bytes; real ones have 4 KiB to
 /// 256 KiB.
 const ENVIRONMENT_LIMIT: u64 = 16 << 20;
-
-/// Options of QEMU that would take a boot out of bootlap's hands.
-const RESERVED: [&str; 8] = [
-    "-daemonize",
-    "-serial",
-    "-icount",
-    "-S",
-    "-qmp",
-    "-mon",
-    "-nographic",
-    "-pidfile",
-];
 
 /// Something that cannot work.
 pub(crate) struct Wrong {
@@ -29,7 +18,7 @@ pub(crate) struct Wrong {
     pub(crate) message: String,
 }
 
-fn wrong<T>(key: &str, message: impl Into<String>) -> Result<T, Wrong> {
+pub(crate) fn wrong<T>(key: &str, message: impl Into<String>) -> Result<T, Wrong> {
     Err(Wrong {
         key: key.to_owned(),
         message: message.into(),
@@ -68,8 +57,8 @@ pub(crate) fn with_mend(message: &str) -> String {
     format!("{said}; {mend}")
 }
 
-/// The first thing that cannot work.
-pub(crate) fn check(spec: &Spec) -> Result<(), Wrong> {
+/// What boots it, or the first thing that cannot work.
+pub(crate) fn check(spec: &Spec) -> Result<Machine, Wrong> {
     let name = spec.name.as_str();
     if matches!(name, "" | "." | "..") || name.contains(|c: char| c == '/' || c.is_control()) {
         return wrong(
@@ -78,7 +67,14 @@ pub(crate) fn check(spec: &Spec) -> Result<(), Wrong> {
         );
     }
     patterns(spec)?;
-    machine(spec)?;
+    let machine = spec.machine.machine()?;
+    if spec.ready.timeout_s == 0 {
+        return wrong(
+            "ready.timeout-s",
+            "0 is too little to boot with; write 1 or more",
+        );
+    }
+    parts(spec, &machine)?;
     let arch = spec.packages.as_ref().map_or("any", |p| &p.architecture);
     if !crate::packages::is_name(arch) {
         return wrong(
@@ -86,8 +82,9 @@ pub(crate) fn check(spec: &Spec) -> Result<(), Wrong> {
             format!("{arch:?} is no architecture; say it as dpkg does: arm64, armhf, amd64"),
         );
     }
-    bootloader(spec)?;
-    compression(spec)
+    bootloader(spec, &machine)?;
+    compression(spec, &machine)?;
+    Ok(machine)
 }
 
 fn patterns(spec: &Spec) -> Result<(), Wrong> {
@@ -101,7 +98,7 @@ fn patterns(spec: &Spec) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn pattern(key: &str, pattern: &str) -> Result<(), Wrong> {
+pub(crate) fn pattern(key: &str, pattern: &str) -> Result<(), Wrong> {
     match regex::bytes::Regex::new(pattern) {
         Err(e) => {
             let why = e.to_string();
@@ -124,39 +121,30 @@ fn pattern(key: &str, pattern: &str) -> Result<(), Wrong> {
     }
 }
 
-fn machine(spec: &Spec) -> Result<(), Wrong> {
-    let machine = &spec.machine;
-    if machine.icount_shift > 10 {
-        return wrong(
-            "machine.icount-shift",
-            "icount-shift is a power of two of ns per instruction, from 0 to 10",
-        );
+/// What an emulated machine cannot do without; a board has its parts on it.
+fn parts(spec: &Spec, machine: &Machine) -> Result<(), Wrong> {
+    if let Machine::Board(_) = machine {
+        return Ok(());
     }
-    let reserved = machine.args.iter().find(|a| RESERVED.contains(&a.as_str()));
-    if let Some(arg) = reserved {
-        return wrong(
-            "machine.args",
-            format!("{arg} is bootlap's own business: console, control and time; remove it"),
-        );
+    let missing = |key: &str, name: &str| {
+        let message = format!("missing field `{name}`; add it; docs/targets.md explains every key");
+        wrong(key, message)
+    };
+    match (&spec.kernel, &spec.bootloader) {
+        (None, _) => missing("kernel", "kernel"),
+        (Some(kernel), _) if kernel.image.is_none() => missing("kernel.image", "image"),
+        (_, Some(bootloader)) if bootloader.image.is_none() => missing("bootloader.image", "image"),
+        _ => Ok(()),
     }
-    for (key, value) in [
-        ("machine.memory-mb", u64::from(machine.memory_mb)),
-        ("machine.cpus", u64::from(machine.cpus)),
-        ("ready.timeout-s", spec.ready.timeout_s),
-    ] {
-        if value == 0 {
-            return wrong(key, "0 is too little to boot with; write 1 or more");
-        }
-    }
-    Ok(())
 }
 
-fn bootloader(spec: &Spec) -> Result<(), Wrong> {
+fn bootloader(spec: &Spec, machine: &Machine) -> Result<(), Wrong> {
+    let emulated = matches!(machine, Machine::Qemu(_));
     let sections = [("flash", spec.flash.is_some()), ("fit", spec.fit.is_some())];
     let Some(bootloader) = &spec.bootloader else {
         // They would be ignored, and a recipe for them would change nothing.
         for (section, there) in sections {
-            if there {
+            if there && emulated {
                 return wrong(
                     section,
                     format!(
@@ -169,7 +157,7 @@ fn bootloader(spec: &Spec) -> Result<(), Wrong> {
         return Ok(());
     };
     for (section, there) in sections {
-        if !there {
+        if !there && emulated {
             return wrong(
                 "bootloader",
                 format!(
@@ -215,9 +203,11 @@ fn flash(flash: &Flash) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn compression(spec: &Spec) -> Result<(), Wrong> {
-    let kernel = spec.kernel.compression;
-    if spec.fit.is_none() && kernel != Compression::None {
+fn compression(spec: &Spec, machine: &Machine) -> Result<(), Wrong> {
+    let kernel = spec.kernel.as_ref();
+    let kernel = kernel.map_or(Compression::None, |k| k.compression);
+    let emulated = matches!(machine, Machine::Qemu(_));
+    if emulated && spec.fit.is_none() && kernel != Compression::None {
         return wrong(
             "kernel.compression",
             "kernel.compression says how the kernel is packed in a FIT, and there is none; \

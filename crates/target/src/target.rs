@@ -6,13 +6,17 @@ use std::path::{Path, PathBuf};
 use toml_edit::{Document, DocumentMut};
 
 use crate::spec::Spec;
-use crate::{Assembly, Cache, Edit, Parts, Progress, TargetError};
+use crate::{Assembly, Cache, Edit, Machine, Parts, Progress, TargetError};
 
 /// What is booted.
 #[derive(Clone, Debug)]
 pub struct Target {
     /// The folder that holds `target.toml` and that paths in it start from.
     pub dir: PathBuf,
+    /// The file that describes it, as it was named.
+    pub file: PathBuf,
+    /// What boots it.
+    pub machine: Machine,
     /// The typed description.
     pub spec: Spec,
     /// The description as text.
@@ -63,10 +67,12 @@ impl Target {
             let offset = e.span().map_or(0, |span| span.start);
             fail(offset, crate::spec_check::with_mend(e.message()))
         })?;
-        crate::spec_check::check(&spec)
+        let machine = crate::spec_check::check(&spec)
             .map_err(|wrong| fail(offset_of(&text, &wrong.key), wrong.message))?;
         Ok(Self {
             dir,
+            file: file.into(),
+            machine,
             spec,
             text,
             edits: Vec::new(),
@@ -83,11 +89,26 @@ impl Target {
         for edit in edits {
             edit.apply(&mut doc).map_err(broken)?;
         }
-        let file = self.dir.join("target.toml").display().to_string();
+        let file = self.file.display().to_string();
         let mut changed = Self::parse(self.dir.clone(), doc.to_string(), &file)?;
         changed.edits = self.edits.clone();
         changed.edits.extend_from_slice(edits);
         Ok(changed)
+    }
+
+    /// Whether it is one file with a name of its own, such as `board.toml`,
+    /// and not a folder: what lies beside that file may be anything.
+    pub fn is_lone(&self) -> bool {
+        self.file.file_name() != Some("target.toml".as_ref())
+    }
+
+    /// What to name it by in a command: its folder, or its lone file.
+    pub fn typed(&self) -> &Path {
+        if self.is_lone() {
+            &self.file
+        } else {
+            &self.dir
+        }
     }
 
     /// The identity of the description: SHA-256 in hex.
@@ -117,7 +138,8 @@ impl Target {
     }
 
     /// Writes the target, as changed, to a new folder; what cannot be written
-    /// whole is not left behind.
+    /// whole is not left behind. Of a lone file, nothing that lies beside it is
+    /// copied: parts are named where they are.
     ///
     /// # Errors
     /// If the folder exists already, lies in the target's own or cannot be

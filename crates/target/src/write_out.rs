@@ -11,7 +11,7 @@ use toml_edit::DocumentMut;
 use crate::{Edit, Target, TargetError};
 
 /// Copies the target's folder to `dir` and writes the description, as changed,
-/// into it.
+/// into it. Of a lone file the folder may be anybody's: nothing of it is copied.
 pub(crate) fn write(target: &Target, dir: &Path) -> Result<(), TargetError> {
     if fs::symlink_metadata(dir).is_ok() {
         return Err(TargetError::Recipe(format!(
@@ -20,7 +20,8 @@ pub(crate) fn write(target: &Target, dir: &Path) -> Result<(), TargetError> {
         )));
     }
     let from = real(&target.dir)?;
-    if landing(dir)?.starts_with(&from) {
+    let lone = target.is_lone();
+    if !lone && landing(dir)?.starts_with(&from) {
         return Err(TargetError::Recipe(format!(
             "{} lies inside the target's own folder {}, which is never written to: name a \
              folder outside of it with -o",
@@ -34,7 +35,12 @@ pub(crate) fn write(target: &Target, dir: &Path) -> Result<(), TargetError> {
     }
     fs::create_dir(dir).map_err(|e| TargetError::io("create", dir, e))?;
     let file = dir.join("target.toml");
-    let written = copy_folder(&target.dir, dir, Path::new("target.toml"))
+    let copied = if lone {
+        Ok(())
+    } else {
+        copy_folder(&target.dir, dir, Path::new("target.toml"))
+    };
+    let written = copied
         .and_then(|()| fs::write(&file, text).map_err(|e| TargetError::io("write", &file, e)));
     if written.is_err() {
         // It was made a moment ago, and half a target helps nobody.
@@ -63,13 +69,18 @@ fn landing(dir: &Path) -> Result<PathBuf, TargetError> {
     Ok(at)
 }
 
-/// The description, in which parts that lie outside of the folder (such as
-/// `../output/images/Image`) have absolute names: the copy may be anywhere.
+/// The description, in which parts that are not copied (those outside of the
+/// folder, such as `../output/images/Image`, or all of a lone file) have
+/// absolute names: the copy may be anywhere.
 fn with_outside_parts(target: &Target, from: &Path) -> Result<String, TargetError> {
     let spec = &target.spec;
-    let mut parts = vec![("kernel.image".to_owned(), &spec.kernel.image)];
-    if let Some(bootloader) = &spec.bootloader {
-        parts.push(("bootloader.image".to_owned(), &bootloader.image));
+    let lone = target.is_lone();
+    let mut parts = Vec::new();
+    if let Some(image) = spec.kernel.as_ref().and_then(|k| k.image.as_ref()) {
+        parts.push(("kernel.image".to_owned(), image));
+    }
+    if let Some(image) = spec.bootloader.as_ref().and_then(|b| b.image.as_ref()) {
+        parts.push(("bootloader.image".to_owned(), image));
     }
     if let Some(initramfs) = &spec.initramfs {
         let tree = initramfs
@@ -84,7 +95,8 @@ fn with_outside_parts(target: &Target, from: &Path) -> Result<String, TargetErro
     let outside = parts.into_iter().filter_map(|(key, name)| {
         let relative = !name.starts_with("package:") && !name.starts_with('/');
         let part = fs::canonicalize(from.join(name)).ok()?;
-        let moved = relative && leaves(name.as_ref()) && !part.starts_with(from);
+        let stays = !lone && (!leaves(name.as_ref()) || part.starts_with(from));
+        let moved = relative && !stays;
         let part = part.to_str().filter(|_| moved)?;
         Some(Edit::set(&key, part))
     });

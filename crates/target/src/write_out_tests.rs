@@ -77,7 +77,10 @@ fn the_copy_is_the_same_but_for_the_edits() {
         .map(|l| l.replace("cmdline = \\\"a\\\"", "cmdline = \\\"b\\\""))
         .collect();
     assert_eq!(listing(&out), want);
-    assert_eq!(Target::load(&out).unwrap().spec.kernel.cmdline, "b");
+    assert_eq!(
+        Target::load(&out).unwrap().spec.kernel.unwrap().cmdline,
+        "b"
+    );
 }
 
 #[test]
@@ -157,7 +160,7 @@ fn parts_outside_of_the_folder_are_still_found() {
     let copy = Target::load(&out).unwrap();
     let common = fs::canonicalize(&common).unwrap();
     assert_eq!(
-        copy.spec.kernel.image,
+        copy.spec.kernel.unwrap().image.unwrap(),
         common.join("Image").display().to_string()
     );
     let files = copy.spec.initramfs.unwrap().files;

@@ -3,12 +3,13 @@
 use bootlap_advice::{Boot, Finding, advise};
 use bootlap_lab::Run;
 use bootlap_report::{json, text};
+use bootlap_target::{Board, Machine, Target};
 
 use crate::args::{Advise, Evidence};
-use crate::commands::boot;
+use crate::commands::{board, boot};
 use crate::evidence::{self, Recorded};
 use crate::exit::{Exit, Failure};
-use crate::lab::{Bootable, Lab, never_ready};
+use crate::lab::{Bootable, Lab, load, never_ready};
 use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Advise, ui: &Ui) -> Result<Exit, Failure> {
@@ -16,14 +17,11 @@ pub(crate) fn run(args: &Advise, ui: &Ui) -> Result<Exit, Failure> {
     let is_target = args.target.join("target.toml").is_file()
         || args.target.extension().is_some_and(|e| e == "toml");
     let (recorded, findings) = if is_target || !args.target.exists() {
-        let bootable = lab.prepare(&args.target)?;
-        let runs = boot::boot_equal(&lab, &bootable, 1, "")?;
-        if let Some(failure) = runs.iter().find_map(never_ready) {
-            return Err(failure);
+        let target = load(&args.target)?;
+        match &target.machine {
+            Machine::Board(spec) => of_board(&lab, &target, spec)?,
+            Machine::Qemu(_) => of_target(&lab, target)?,
         }
-        let recorded = evidence::read_run(&runs[0])?;
-        let findings = findings(&lab, &bootable, &recorded)?;
-        (recorded, findings)
     } else {
         let recorded = evidence::read(&evidence::one(&args.target), &Evidence::default())?;
         let findings = advise(&Boot {
@@ -41,6 +39,38 @@ pub(crate) fn run(args: &Advise, ui: &Ui) -> Result<Exit, Failure> {
         ui.print(&text::findings(&report.findings, &ui::style()));
     }
     Ok(Exit::Ok)
+}
+
+/// Boots a target, and once more to explain the kernel's time.
+fn of_target(lab: &Lab<'_>, target: Target) -> Result<(Recorded, Vec<Finding>), Failure> {
+    let bootable = lab.prepare_target(target)?;
+    let runs = boot::boot_equal(lab, &bootable, 1, "")?;
+    if let Some(failure) = runs.iter().find_map(never_ready) {
+        return Err(failure);
+    }
+    let recorded = evidence::read_run(&runs[0])?;
+    let findings = findings(lab, &bootable, &recorded)?;
+    Ok((recorded, findings))
+}
+
+/// Boots a board as it is: its command line cannot be changed from here.
+fn of_board(
+    lab: &Lab<'_>,
+    target: &Target,
+    spec: &Board,
+) -> Result<(Recorded, Vec<Finding>), Failure> {
+    let run = board::boot_once(lab, target, spec)?;
+    if let Some(failure) = never_ready(&run) {
+        return Err(failure);
+    }
+    let recorded = evidence::read_run(&run)?;
+    let parts = lab.parts(target)?;
+    let findings = advise(&Boot {
+        timeline: &recorded.timeline,
+        explained: None,
+        target: Some((target, &parts)),
+    });
+    Ok((recorded, findings))
 }
 
 /// What the kernel needs to tell of each initcall.

@@ -1,5 +1,7 @@
 //! `bootlap apply`: a changed copy of a target.
 
+use bootlap_target::Machine;
+
 use crate::args::Apply;
 use crate::commands::try_recipes::parse;
 use crate::exit::{Exit, Failure};
@@ -18,9 +20,13 @@ pub(crate) fn run(args: &Apply, ui: &Ui) -> Result<Exit, Failure> {
     for edit in &target.edits {
         ui.print(&format!("{} = {:?}", edit.key, edit.value));
     }
-    ui.note(&format!(
-        "wrote {}; boot it with `bootlap boot {0}`",
-        args.out.display()
-    ));
+    let out = args.out.display();
+    ui.note(&match target.machine {
+        Machine::Qemu(_) => format!("wrote {out}; boot it with `bootlap boot {out}`"),
+        Machine::Board(_) => format!(
+            "wrote {out}, which says what is to be on the board. Put it there by hand: bootlap \
+             cannot.\nThen `bootlap boot {out}` measures it"
+        ),
+    });
     Ok(Exit::Ok)
 }

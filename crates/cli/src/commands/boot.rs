@@ -5,11 +5,13 @@ use std::time::Duration;
 use bootlap_advice::advise;
 use bootlap_lab::{Mode, Replay, Run};
 use bootlap_report::text;
+use bootlap_target::Machine;
 
 use crate::args::Boot;
+use crate::commands::board;
 use crate::evidence::{self, Recorded};
 use crate::exit::{Exit, Failure};
-use crate::lab::{Bootable, Lab, Planned, never_ready};
+use crate::lab::{Bootable, Lab, Planned, load, never_ready};
 use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Boot, ui: &Ui) -> Result<Exit, Failure> {
@@ -17,7 +19,11 @@ pub(crate) fn run(args: &Boot, ui: &Ui) -> Result<Exit, Failure> {
     if Run::is_run(&args.target) {
         return replay(args, &lab);
     }
-    let bootable = lab.prepare(&args.target)?;
+    let target = load(&args.target)?;
+    if let Machine::Board(spec) = &target.machine {
+        return board::run(args, &lab, &target, spec);
+    }
+    let bootable = lab.prepare_target(target)?;
     let boots = args.boots.unwrap_or(match lab.mode() {
         Mode::Sim => 2,
         Mode::Plain | Mode::Board => 1,
@@ -88,7 +94,7 @@ pub(crate) fn check_identical(lab: &Lab<'_>, runs: &[Run]) -> Result<Option<bool
     Ok(Some(identical))
 }
 
-fn show(
+pub(crate) fn show(
     args: &Boot,
     recorded: &Recorded,
     findings: Vec<bootlap_advice::Finding>,

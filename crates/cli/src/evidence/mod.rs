@@ -223,16 +223,25 @@ fn offset(text: &str) -> Result<Declared, String> {
     ))
 }
 
-fn about_run(run: &Run, timeline: &Timeline) -> About {
+/// A machine in a few words.
+fn machine(facts: &serde_json::Value) -> String {
+    let text = |key: &str| facts[key].as_str().unwrap_or_default();
+    let said = match text("kind") {
+        "serial" if text("device").contains(':') => text("device").to_owned(),
+        "serial" => format!("{} at {} baud", text("device"), facts["baud"]),
+        "command" => text("run").to_owned(),
+        _ => format!("{} {}", text("program"), text("version")),
+    };
+    said.trim().to_owned()
+}
+
+pub(crate) fn about_run(run: &Run, timeline: &Timeline) -> About {
     let m = &run.manifest;
-    let qemu = |key: &str| m.machine[key].as_str().unwrap_or_default().to_owned();
     About {
         target: m.target.clone(),
         path: m.target_path.clone(),
         run: run.dir.display().to_string(),
-        machine: format!("{} {}", qemu("program"), qemu("version"))
-            .trim()
-            .to_owned(),
+        machine: machine(&m.machine),
         mode: m.mode.name().to_owned(),
         time: kind_of_time(timeline),
         identical: None,

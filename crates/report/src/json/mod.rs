@@ -10,11 +10,13 @@ mod catalogue;
 mod inspect;
 mod model;
 mod outcome;
+mod series;
 mod table;
 
 pub use catalogue::{RecipeJson, RuleJson, recipes, rules};
 pub use inspect::{InspectedJson, inspected};
 pub use model::*;
+pub use series::{LapJson, LapPhaseJson, PhaseSpreadJson, SeriesJson, SpreadJson, series};
 pub use table::*;
 
 pub(crate) use boot::id;
@@ -108,6 +110,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("show", schema_of::<TableJson>("bootlap show --by")),
         ("recipes", schema_of::<Vec<RecipeJson>>("bootlap recipes")),
         ("rules", schema_of::<Vec<RuleJson>>("bootlap rules")),
+        ("series", schema_of::<SeriesJson>("bootlap boot of a board")),
     ]
 }
 

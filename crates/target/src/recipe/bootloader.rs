@@ -65,11 +65,11 @@ impl Recipe for Silent {
         if uboot.environment.contains_key("silent") {
             return Err("the environment sets `silent` already".into());
         }
-        let able = parts
-            .bootloader
-            .as_ref()
-            .is_some_and(|p| memchr::memmem::find(&p.bytes, b"\0silent\0").is_some());
-        if !able {
+        let binary = parts.bootloader.as_ref().ok_or(
+            "U-Boot ignores `silent` unless it was built with CONFIG_SILENT_CONSOLE; name its \
+             binary in bootloader.image, to be looked into",
+        )?;
+        if memchr::memmem::find(&binary.bytes, b"\0silent\0").is_none() {
             return Err(
                 "this U-Boot was built without CONFIG_SILENT_CONSOLE and would ignore \
                  `silent`; rebuild it with CONFIG_SILENT_CONSOLE=y"

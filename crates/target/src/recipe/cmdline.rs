@@ -4,10 +4,16 @@ use super::{Recipe, RecipeMeta};
 use crate::cmdline::{self, is_parameter};
 use crate::{Edit, Parts, Target};
 
+fn line(target: &Target) -> Result<&str, String> {
+    let kernel = target.spec.kernel.as_ref();
+    let kernel = kernel.ok_or("the target does not say its kernel.cmdline; add it")?;
+    Ok(&kernel.cmdline)
+}
+
 /// The edit that adds `parameter` to what the kernel reads, unless one called
 /// `name` is there already.
 fn add(target: &Target, name: &str, parameter: &str) -> Result<Vec<Edit>, String> {
-    let line = &target.spec.kernel.cmdline;
+    let line = line(target)?;
     let words = cmdline::words(line);
     if let Some(word) = words.iter().find(|w| is_parameter(w, name)) {
         return Err(format!("the command line has {word} already"));
@@ -39,7 +45,7 @@ impl Recipe for Quiet {
     }
 
     fn edits(&self, target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
-        for word in cmdline::words(&target.spec.kernel.cmdline) {
+        for word in cmdline::words(line(target)?) {
             if is_parameter(word, "ignore_loglevel") {
                 return Err("ignore_loglevel on the command line overrides quiet".into());
             }

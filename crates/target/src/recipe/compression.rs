@@ -29,7 +29,8 @@ impl Recipe for KernelCompression {
             return Err("the kernel is not in a FIT".into());
         }
         let wanted: Compression = value.parse().map_err(|e| format!("{e}"))?;
-        if wanted == target.spec.kernel.compression {
+        let kernel = target.spec.kernel.as_ref();
+        if kernel.is_some_and(|k| k.compression == wanted) {
             return Err(format!("the kernel is compressed with {value} already"));
         }
         if let Some(uboot) = &parts.bootloader {

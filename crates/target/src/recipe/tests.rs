@@ -26,7 +26,7 @@ fn able() -> Vec<u8> {
 fn parts(bootloader: Option<&[u8]>) -> Parts {
     Parts {
         bootloader: bootloader.map(part),
-        kernel: part(b"kernel"),
+        kernel: Some(part(b"kernel")),
         initramfs: None,
     }
 }
@@ -114,7 +114,7 @@ fn all_at_once_give_a_target_too() {
         target = choice.apply(&target, &parts(Some(&able()))).unwrap();
     }
     assert_eq!(
-        target.spec.kernel.cmdline,
+        target.spec.kernel.unwrap().cmdline,
         "console=ttyAMA0,115200 quiet cryptomgr.notests lpj=7"
     );
 }
@@ -126,7 +126,7 @@ fn the_edits_do_what_the_recipe_says() {
     assert_eq!(environment("uboot-silent")["silent"], "1");
     assert_eq!(environment("uboot-silent")["silent_linux"], "no");
     assert_eq!(applied("fit-no-hash").spec.fit.unwrap().hash, Hash::None);
-    let kernel = |recipe| applied(recipe).spec.kernel;
+    let kernel = |recipe| applied(recipe).spec.kernel.unwrap();
     assert_eq!(kernel("kernel-compression").compression, Compression::None);
     assert_eq!(
         kernel("kernel-compression=lz4").compression,

@@ -1,0 +1,144 @@
+//! A series of boots, as text and as a document.
+
+use bootlap_analysis::{Lap, PhaseName};
+use bootlap_report::About;
+use bootlap_report::json::{schemas, series as json};
+use bootlap_report::series::{LapAbout, SeriesReport};
+use bootlap_report::text::{Style, series as text};
+use expect_test::expect;
+use serde_json::Value;
+
+fn lap(n: usize, ready_ms: Option<i64>) -> (Lap, LapAbout) {
+    let ms = |ms: i64| ms * 1_000_000;
+    let boot_ms = ready_ms.unwrap_or(100_000);
+    let lap = Lap {
+        ready_ns: ready_ms.map(ms),
+        phases: vec![
+            (PhaseName::Firmware, ms(300)),
+            (PhaseName::Kernel, ms(1000)),
+            (PhaseName::Userspace, ms(boot_ms - 1300)),
+        ],
+    };
+    let about = LapAbout {
+        run: format!("runs/board/{n}"),
+        why_not: ready_ms
+            .is_none()
+            .then(|| "the \u{1b}[31mkernel\u{202e} panicked".into()),
+        power_ms: Some(250),
+    };
+    (lap, about)
+}
+
+fn report(ready_ms: &[Option<i64>]) -> SeriesReport {
+    let boots = ready_ms.iter().enumerate();
+    SeriesReport::new(
+        About {
+            target: "gateway".into(),
+            machine: "serial /dev/ttyUSB0 at 115200 baud".into(),
+            mode: "board".into(),
+            time: "measured".into(),
+            tool: "bootlap 0".into(),
+            ..About::default()
+        },
+        boots.map(|(n, ms)| lap(n + 1, *ms)).collect(),
+    )
+}
+
+const LAPS: [Option<i64>; 8] = [
+    Some(4210),
+    Some(4190),
+    None,
+    Some(4205),
+    Some(4900),
+    Some(4200),
+    Some(4211),
+    Some(4203),
+];
+
+#[test]
+fn many_boots_on_one_screen() {
+    let style = Style::default();
+    expect![[r#"
+          gateway is ready after 4.205 s, the median of 7 boots            measured time
+          95 % interval 4.190 s to 4.900 s · serial /dev/ttyUSB0 at 115200 baud · of
+          which the power command took 250.0 ms
+          1 of 8 boots never got ready
+
+          phase         median       min       max       IQR
+          firmware    300.0 ms  300.0 ms  300.0 ms      0 ns
+          kernel       1.000 s   1.000 s   1.000 s      0 ns
+          user space   2.905 s   2.890 s   3.600 s  9.000 ms
+          ready        4.205 s   4.190 s   4.900 s  9.000 ms
+
+          fastest    4.190 s  runs/board/2
+          slowest    4.900 s  runs/board/5
+          not ready  runs/board/3: the kernel� panicked
+    "#]]
+    .assert_eq(&text(&report(&LAPS), &style));
+}
+
+#[test]
+fn few_boots_and_none() {
+    let style = Style::default();
+    expect![[r#"
+          gateway is ready after 4.200 s, the median of 2 boots            measured time
+          fewer than 6 boots: no interval of the median · serial /dev/ttyUSB0 at 115200
+          baud · of which the power command took 250.0 ms
+
+          phase         median       min       max       IQR
+          firmware    300.0 ms  300.0 ms  300.0 ms      0 ns
+          kernel       1.000 s   1.000 s   1.000 s      0 ns
+          user space   2.900 s   2.890 s   2.910 s  20.00 ms
+          ready        4.200 s   4.190 s   4.210 s  20.00 ms
+
+          fastest    4.190 s  runs/board/2
+          slowest    4.210 s  runs/board/1
+    "#]]
+    .assert_eq(&text(&report(&LAPS[..2]), &style));
+    expect![[r#"
+          gateway never got ready in 2 boots                               measured time
+          serial /dev/ttyUSB0 at 115200 baud · of which the power command took 250.0 ms
+
+          not ready  runs/board/1: the kernel� panicked
+          not ready  runs/board/2: the kernel� panicked
+    "#]]
+    .assert_eq(&text(&report(&[None, None]), &style));
+}
+
+#[test]
+fn every_line_fits_and_is_harmless() {
+    for width in [60, 80, 100, 140] {
+        let style = Style {
+            width,
+            ..Style::default()
+        };
+        for laps in [&LAPS[..], &LAPS[..1], &[None; 20], &[]] {
+            let shown = text(&report(laps), &style);
+            for line in shown.lines() {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+                assert!(!line.contains(['\u{1b}', '\u{202e}']), "{line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn documents_follow_the_schema() {
+    let schemas = schemas();
+    let (_, schema) = schemas.iter().find(|(name, _)| *name == "series").unwrap();
+    let schema = jsonschema::validator_for(schema).unwrap();
+    for laps in [&LAPS[..], &LAPS[..1], &[None], &[]] {
+        let value: Value = serde_json::from_str(&json(&report(laps)).unwrap()).unwrap();
+        let errors: Vec<_> = schema.iter_errors(&value).map(|e| e.to_string()).collect();
+        assert_eq!(errors, Vec::<String>::new());
+    }
+    let value: Value = serde_json::from_str(&json(&report(&LAPS)).unwrap()).unwrap();
+    assert_eq!(value["ready"]["median_ns"], 4_205_000_000_i64);
+    assert_eq!(value["ready"]["samples"], 7);
+    assert_eq!(value["not_ready"], 1);
+    assert_eq!(value["phases"][1]["name"], "kernel");
+    assert_eq!(value["phases"][1]["median_ns"], 1_000_000_000);
+    assert_eq!(value["fastest"], "runs/board/2");
+    assert_eq!(value["slowest"], "runs/board/5");
+    assert_eq!(value["boots"][2]["ready_ns"], Value::Null);
+}
