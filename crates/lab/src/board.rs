@@ -267,12 +267,12 @@ impl Board {
         match port.read(&mut boot.buffer, deadline.min(now + TICK))? {
             PortEvent::Bytes { len, ns } => {
                 boot.last_byte = Instant::now();
-                let at = boot.at(ns);
-                let bytes = &boot.buffer[..len];
                 let control = port.control();
+                let bytes = &boot.buffer[..len];
                 for text in boot.typist.hears(bytes) {
                     control.write(text.as_bytes())?;
                 }
+                let at = boot.at(ns);
                 let byte = |&byte| Record::Byte { at, byte };
                 let records = bytes.iter().map(byte).collect();
                 Ok(Some(MachineEvent::Console(records)))
