@@ -34,7 +34,8 @@ pub fn bootlap(dir: &Path) -> Command {
     command
 }
 
-/// Runs to success and reads the JSON that it printed.
+/// Runs to success and reads the JSON that it printed, which must follow the
+/// schema that is checked in for the command.
 pub fn json(command: &mut Command) -> Value {
     let out = command.output().unwrap();
     assert!(
@@ -42,7 +43,26 @@ pub fn json(command: &mut Command) -> Value {
         "{command:?} failed: {}",
         String::from_utf8_lossy(&out.stderr)
     );
-    serde_json::from_slice(&out.stdout).unwrap()
+    let value = serde_json::from_slice(&out.stdout).unwrap();
+    let file = root().join(format!("docs/schema/{}.json", schema_of(command)));
+    let schema = fs::read(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    let schema = serde_json::from_slice(&schema).unwrap();
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<_> = schema.iter_errors(&value).map(|e| e.to_string()).collect();
+    assert_eq!(errors, Vec::<String>::new(), "{command:?}");
+    value
+}
+
+/// The name of the schema of what a command prints with `--json`.
+fn schema_of(command: &Command) -> String {
+    let args: Vec<_> = command.get_args().map(|a| a.to_string_lossy()).collect();
+    let name = args.iter().find(|a| !a.starts_with('-')).unwrap();
+    match &**name {
+        "boot" => "report",
+        "show" if !args.iter().any(|a| *a == "--by") => "report",
+        name => name,
+    }
+    .to_owned()
 }
 
 /// Runs to the failure with this exit code; what it said on standard error.

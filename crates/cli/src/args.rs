@@ -266,7 +266,7 @@ pub(crate) struct Show {
     /// Leave out processes that bootchart leaves out, and say which.
     #[arg(long)]
     pub(crate) prune: bool,
-    /// The report as JSON.
+    /// As JSON: the rows of the table, or the whole report.
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]

@@ -58,9 +58,9 @@ fn main() -> ExitCode {
     match result {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            eprintln!("bootlap: {}", failure.message);
+            eprintln!("bootlap: {}", ui::harmless(&failure.message));
             if let Some(hint) = &failure.hint {
-                eprintln!("         {hint}");
+                eprintln!("         {}", ui::harmless(hint));
             }
             failure.exit.into()
         }

@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use bootlap_report::clean::clean;
 use bootlap_report::text::Style;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -19,7 +20,8 @@ pub(crate) struct Ui {
 
 impl Ui {
     pub(crate) fn new(quiet: bool) -> Self {
-        let live = !quiet && std::io::stderr().is_terminal();
+        let moves = variable("TERM").as_deref() != Some("dumb");
+        let live = !quiet && moves && std::io::stderr().is_terminal();
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         Self {
             bar,
@@ -36,6 +38,7 @@ impl Ui {
 
     /// Says what is being done.
     pub(crate) fn step(&self, what: &str) {
+        let what = &harmless(what);
         if self.live {
             if self.bar.is_hidden() {
                 self.bar.set_draw_target(ProgressDrawTarget::stderr());
@@ -53,11 +56,12 @@ impl Ui {
     /// it will take.
     pub(crate) fn count(&self, what: &str, total: usize) {
         self.step(what);
+        let what = harmless(what);
         if self.live {
             self.bar.reset();
             self.bar.set_length(total as u64);
             self.bar.set_style(counting_style());
-            self.bar.set_message(what.to_owned());
+            self.bar.set_message(what);
         }
     }
 
@@ -73,6 +77,7 @@ impl Ui {
         if self.quiet {
             return;
         }
+        let text = harmless(text);
         if self.live {
             self.bar.suspend(|| eprintln!("{text}"));
         } else {
@@ -113,6 +118,13 @@ impl Ui {
     }
 }
 
+/// Text for standard error, in which names and console lines may stand: no line
+/// of it controls a terminal.
+pub(crate) fn harmless(text: &str) -> String {
+    let lines: Vec<_> = text.split('\n').map(clean).collect();
+    lines.join("\n")
+}
+
 fn plain_style() -> ProgressStyle {
     ProgressStyle::with_template("{spinner} {wide_msg}").expect("a valid template")
 }
@@ -122,18 +134,49 @@ fn counting_style() -> ProgressStyle {
         .expect("a valid template")
 }
 
-/// How results look where standard output goes.
+/// How results look where standard output goes: colours only on a terminal that
+/// understands them and whose user did not turn them off, and as wide as it is.
+/// Elsewhere `COLUMNS` says how wide.
 pub(crate) fn style() -> Style {
     let terminal = std::io::stdout().is_terminal();
-    let width = terminal_size::terminal_size().map(|(w, _)| usize::from(w.0));
-    let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
-        .iter()
-        .find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()))
-        .unwrap_or_default();
+    let size = terminal_size::terminal_size_of(std::io::stdout());
+    let width = size.map(|(w, _)| usize::from(w.0));
+    let columns = variable("COLUMNS").and_then(|c| c.parse().ok());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"];
+    let locale = locale.iter().find_map(|name| variable(name));
+    let locale = locale.unwrap_or_default();
     Style {
-        width: if terminal { width } else { columns }.unwrap_or(80),
-        color: terminal && std::env::var_os("NO_COLOR").is_none(),
+        width: width.or(columns).unwrap_or(80),
+        color: terminal && wants_color(&variable),
         unicode: locale.to_uppercase().replace('-', "").contains("UTF8"),
+    }
+}
+
+/// A variable of the environment that says something.
+fn variable(name: &str) -> Option<String> {
+    let value = std::env::var_os(name)?.to_string_lossy().into_owned();
+    Some(value).filter(|value| !value.is_empty())
+}
+
+/// Whether a terminal is to have colours: see <https://no-color.org> and
+/// <https://bixense.com/clicolors>.
+fn wants_color(variable: &dyn Fn(&str) -> Option<String>) -> bool {
+    let is = |name, value| variable(name).as_deref() == Some(value);
+    variable("NO_COLOR").is_none() && !is("CLICOLOR", "0") && !is("TERM", "dumb")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wants_color;
+
+    #[test]
+    fn colours_can_be_turned_off() {
+        let with = |set: (&str, &str)| {
+            let of = |name: &str| (name == set.0).then(|| set.1.to_owned());
+            wants_color(&of)
+        };
+        assert!(with(("TERM", "xterm")) && with(("CLICOLOR", "1")));
+        assert!(!with(("NO_COLOR", "1")) && !with(("NO_COLOR", "0")));
+        assert!(!with(("CLICOLOR", "0")) && !with(("TERM", "dumb")));
     }
 }

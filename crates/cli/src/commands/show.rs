@@ -1,11 +1,11 @@
 //! `bootlap show`: where the time of recorded evidence goes.
 
 use bootlap_advice::{Boot, advise};
-use bootlap_report::text;
+use bootlap_report::{json, text};
 use regex::Regex;
 
 use crate::args::{By, Show};
-use crate::commands::boot::json;
+use crate::commands::boot;
 use crate::evidence;
 use crate::exit::{Exit, Failure};
 use crate::ui::{self, Ui};
@@ -16,7 +16,7 @@ pub(crate) fn run(args: &Show, ui: &Ui) -> Result<Exit, Failure> {
     let grep = grep.map_err(|e| Failure::new(Exit::Usage, format!("--grep: {e}")))?;
     let recorded = evidence::read(&args.inputs, &args.evidence)?;
     let style = ui::style();
-    if let Some(by) = args.by.filter(|_| !args.json) {
+    if let Some(by) = args.by {
         let matches = |text: &str| grep.as_ref().is_none_or(|g| g.is_match(text));
         let rows = text::Rows {
             limit: match args.limit {
@@ -26,7 +26,12 @@ pub(crate) fn run(args: &Show, ui: &Ui) -> Result<Exit, Failure> {
             matching: Some(&matches),
             prune: args.prune,
         };
-        ui.print(&text::spans(&recorded.timeline, by.into(), &rows, &style));
+        if args.json {
+            let document = json::table(&recorded.report(Vec::new()), by.into(), &rows);
+            ui.print(&document.map_err(|e| Failure::new(Exit::Internal, e))?);
+        } else {
+            ui.print(&text::spans(&recorded.timeline, by.into(), &rows, &style));
+        }
         return Ok(Exit::Ok);
     }
     let findings = advise(&Boot {
@@ -36,7 +41,7 @@ pub(crate) fn run(args: &Show, ui: &Ui) -> Result<Exit, Failure> {
     });
     let report = recorded.report(findings);
     if args.json {
-        ui.print(&json(&report)?);
+        ui.print(&boot::json(&report)?);
     } else {
         ui.print(&text::summary(&report, &style));
     }

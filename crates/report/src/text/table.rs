@@ -9,7 +9,7 @@ use super::style::Ink;
 const GUTTER: usize = 2;
 
 /// With less than this, names cannot be told apart.
-const FLEX_LEAST: usize = 14;
+const FLEX_LEAST: usize = 13;
 
 /// How a column is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
