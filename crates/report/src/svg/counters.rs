@@ -99,6 +99,8 @@ pub(super) fn draw(
 /// kB/s as people read it.
 fn rate(kb: f64) -> String {
     match kb {
+        // No disk: the evidence is damaged.
+        kb if kb >= 1e10 => format!("{:.0e} MB/s", kb / 1000.0),
         kb if kb >= 999.5 => format!("{:.1} MB/s", kb / 1000.0),
         kb => format!("{kb:.0} kB/s"),
     }
