@@ -25,12 +25,32 @@ pub(super) fn code(text: &str) -> String {
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 
-/// A sentence, for the middle of a line: characters that begin markup are
-/// escaped. What forges look for in finished text (`@name`, `#12`, `www.`,
-/// `a:b`) is split by an empty comment, which is the only thing they respect.
+/// A sentence, for the middle of a line: what it has in backticks becomes code,
+/// the rest is escaped.
 pub(super) fn prose(text: &str) -> String {
     let text = clean(text);
     let text = cut(text.trim(), LONGEST_PROSE);
+    let mut out = String::new();
+    let mut rest = text.as_str();
+    while let Some((before, (inside, after))) = rest
+        .split_once('`')
+        .and_then(|(before, behind)| Some((before, behind.split_once('`')?)))
+    {
+        out += &words(before);
+        // Two runs of backticks would become one.
+        if out.ends_with('`') {
+            out.push(' ');
+        }
+        out += &code(inside);
+        rest = after;
+    }
+    out + &words(rest)
+}
+
+/// Words without code: characters that begin markup are escaped. What forges
+/// look for in finished text (`@name`, `#12`, `www.`, `a:b`) is split by an
+/// empty comment, which is the only thing they respect.
+fn words(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut chars = text.chars().peekable();
     let mut last = ' ';
@@ -89,6 +109,8 @@ mod tests {
     fn prose_has_no_markup_and_no_references() {
         assert_eq!(prose("a <b> *c*"), "a \\<b\\> \\*c\\*");
         assert_eq!(prose("see @user, #12"), "see @<!-- -->user, #<!-- -->12");
+        assert_eq!(prose("add `quiet|x` to `a"), "add `quiet|x` to \\`a");
+        assert_eq!(prose("`a``b`"), "`a` `b`");
         assert_eq!(prose("https://x"), "https:<!-- -->//x");
         assert_eq!(prose("www.x.org, GH-7"), "www.<!-- -->x.org, GH-<!-- -->7");
         assert_eq!(prose("takes 5.2 s: 50 %"), "takes 5.2 s: 50 %");

@@ -170,10 +170,13 @@ fn trial(trial: &Trial) -> String {
     };
     // The change's interval, turned round.
     let [most, least] = effect.interval_ns.map(|ns| duration(ns.saturating_neg()));
-    let saved = duration(effect.shift_ns.saturating_neg());
+    let saved = match effect.shift_ns {
+        ns @ 1.. => format!("took {} more", duration(ns)),
+        ns => format!("saved {}", duration(ns.saturating_neg())),
+    };
     let [without, with] = effect.samples;
     let mut line = format!(
-        "- {}: **{verdict}**, saved {saved} (95 % interval {least} to {most}, {without} + {with} boots)",
+        "- {}: **{verdict}**, {saved} (95 % interval of the saving: {least} to {most}, {without} + {with} boots)",
         code(&trial.recipe)
     );
     let [without, with] = trial.not_ready;

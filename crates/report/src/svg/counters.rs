@@ -8,6 +8,8 @@ use super::picture::{Anchor, Area, Picture, Rect, Text};
 use super::scale::{Scale, Window};
 
 const HEIGHT: f64 = 34.0;
+/// No counter counts more.
+const MOST: f64 = 1e15;
 
 /// Counters that are drawn in one area, the lowest first.
 struct Group {
@@ -99,6 +101,8 @@ pub(super) fn draw(
 /// kB/s as people read it.
 fn rate(kb: f64) -> String {
     match kb {
+        // No disk: the evidence is damaged.
+        kb if kb >= 1e10 => format!("{:.0e} MB/s", kb / 1000.0),
         kb if kb >= 999.5 => format!("{:.1} MB/s", kb / 1000.0),
         kb => format!("{kb:.0} kB/s"),
     }
@@ -150,10 +154,11 @@ fn steps(counter: &Counter, axis: &Axis, window: Window, scale: &Scale) -> Vec<f
         let (Some(from), Some(to)) = (place(*from), place(*to)) else {
             continue;
         };
-        let value = if value.is_finite() {
-            value.max(0.0)
-        } else {
+        // Sums of damaged values must stay numbers.
+        let value = if value.is_nan() {
             0.0
+        } else {
+            value.clamp(0.0, MOST)
         };
         let first = (from.floor().max(0.0) as usize).min(count);
         let last = (to.ceil().max(0.0) as usize).min(count);

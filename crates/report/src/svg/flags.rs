@@ -55,7 +55,7 @@ pub(super) struct Flags {
 pub(super) fn place(timeline: &Timeline, window: Window, scale: &Scale) -> Flags {
     let mut flags: Vec<Flag> = Vec::new();
     for (ns, name) in moments(timeline) {
-        if ns < window.start || ns > window.end {
+        if !scale.has(ns) || ns > window.end {
             continue;
         }
         let at = scale.since_zero(ns);
@@ -119,13 +119,16 @@ impl Flags {
         self.rows() as f64 * HEIGHT
     }
 
-    /// Draws them below `top`, with lines down to `bottom`.
-    pub(super) fn draw(&self, top: f64, bottom: f64, picture: &mut Picture) {
+    /// Draws them below `top`, with lines down to the axis and, fainter, on to
+    /// the bottom.
+    pub(super) fn draw(&self, [top, axis, bottom]: [f64; 3], picture: &mut Picture) {
         for flag in &self.flags {
             let y = top + (self.rows() - 1 - flag.row) as f64 * HEIGHT;
-            picture
-                .back
-                .push(line(flag.x, y + 2.0, bottom - y - 2.0, Ink::Flag));
+            let y_line = y + 2.0;
+            let mast = line(flag.x, axis, bottom - axis, Ink::Mast);
+            picture.back.push(mast);
+            let pole = line(flag.x, y_line, axis - y_line, Ink::Flag);
+            picture.back.push(pole);
             let x = match flag.anchor {
                 Anchor::Start => flag.span.0,
                 _ => flag.span.1,

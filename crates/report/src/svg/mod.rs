@@ -17,6 +17,8 @@ mod panel;
 mod picture;
 mod rows;
 mod scale;
+#[cfg(test)]
+mod tests;
 
 use std::io::Write;
 
@@ -27,6 +29,7 @@ use crate::text::By;
 
 use measure::{fitted, width};
 use palette::Ink;
+use panel::Panel;
 use picture::{Anchor, Picture, Text};
 use rows::Rows;
 use scale::{Scale, Window};
@@ -59,7 +62,7 @@ impl Sink for Svg {
     }
 
     fn write_by(&self, report: &Report<'_>, by: By, out: &mut dyn Write) -> Result<(), SinkError> {
-        let window = Window::of(report.timeline);
+        let window = rows::window(report, by);
         if Rows::of(report, by, window, 1).rows.is_empty() {
             return Err(SinkError::Nothing { by });
         }
@@ -78,17 +81,31 @@ fn picture(report: &Report<'_>, by: By) -> Picture {
     let before = report.before.as_deref();
     // The earlier boot above the later one.
     let boots: Vec<&Report<'_>> = before.into_iter().chain([report]).collect();
-    let windows: Vec<Window> = boots.iter().map(|r| Window::of(r.timeline)).collect();
+    let whole: Vec<Window> = boots.iter().map(|r| Window::of(r.timeline)).collect();
+    let mut shown: Vec<Window> = boots.iter().map(|r| rows::window(r, by)).collect();
+    let zoomed = shown.iter().zip(&whole).any(|(s, w)| !s.covers(*w));
+    if zoomed && before.is_some() {
+        // Parts of two boots lie beside each other only from their starts on.
+        shown = shown.into_iter().map(Window::from_its_start).collect();
+    }
+    let limit = if before.is_some() { ROWS_OF_TWO } else { ROWS };
     for (at, boot) in boots.iter().enumerate() {
-        let limit = if before.is_some() { ROWS_OF_TWO } else { ROWS };
-        let rows = Rows::of(boot, by, windows[at], limit);
-        let scale = Scale::of(&windows, windows[at], MARGIN, WIDTH - MARGIN);
+        let on = |all: &[Window]| {
+            let scale = Scale::of(all, all[at], MARGIN, WIDTH - MARGIN);
+            (all[at], scale)
+        };
+        let panel = Panel {
+            report: boot,
+            rows: Rows::of(boot, by, shown[at], limit),
+            whole: on(&whole),
+            shown: on(&shown),
+        };
         if before.is_some() {
             let word = if at == 0 { "before" } else { "after" };
             subheading(boot, word, y, &mut picture);
-            y += 20.0;
+            y += 24.0;
         }
-        y = panel::draw(boot, &rows, windows[at], &scale, y, &mut picture) + 14.0;
+        y = panel::draw(&panel, y, &mut picture) + 18.0;
     }
     picture.height = y;
     picture

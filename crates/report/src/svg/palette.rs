@@ -17,6 +17,10 @@ pub(super) enum Ink {
     Grid,
     /// A moment.
     Flag,
+    /// From a moment down through the rows.
+    Mast,
+    /// From a parent to its child.
+    Branch,
     /// An ordinary bar.
     Bar,
     /// A bar of something that merely stays there.
@@ -35,12 +39,14 @@ pub(super) enum Ink {
     Phase(PhaseName),
 }
 
-const ALL: [Ink; 21] = [
+const ALL: [Ink; 23] = [
     Ink::Paper,
     Ink::Text,
     Ink::Faint,
     Ink::Grid,
     Ink::Flag,
+    Ink::Mast,
+    Ink::Branch,
     Ink::Bar,
     Ink::Open,
     Ink::Path,
@@ -69,6 +75,8 @@ impl Ink {
             Ink::Faint => ("bl-faint", "#59636e", "#9198a1"),
             Ink::Grid => ("bl-grid", "#e4e7eb", "#262c36"),
             Ink::Flag => ("bl-flag", "#9a6700", "#bb8009"),
+            Ink::Mast => ("bl-mast", "#f3dfa9", "#4a3a12"),
+            Ink::Branch => ("bl-branch", "#c3ccd6", "#465160"),
             Ink::Bar => ("bl-bar", "#79aee8", "#2f5f9e"),
             Ink::Open => ("bl-open", "#d3dce6", "#343c47"),
             Ink::Path => ("bl-path", "#f0954d", "#a8561c"),

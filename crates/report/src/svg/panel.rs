@@ -8,7 +8,7 @@ use super::counters;
 use super::flags;
 use super::measure::{fitted, width};
 use super::palette::Ink;
-use super::picture::{Anchor, Area, Picture, Rect, Text};
+use super::picture::{Anchor, Area, Funnel, Picture, Rect, Text};
 use super::rows::{Row, Rows};
 use super::scale::{Scale, Window};
 use crate::Report;
@@ -21,49 +21,100 @@ pub(super) const LINE: f64 = 16.0;
 const GAP: f64 = 5.0;
 const BANNER: f64 = 22.0;
 const CROWD: f64 = 20.0;
+/// How high it is between the boot and the part of it that is shown.
+const FUNNEL: f64 = 14.0;
 /// How wide a step of an area is.
 pub(super) const STEP: f64 = 2.0;
 
-/// Draws `report` from `top` on; where it ends.
-pub(super) fn draw(
-    report: &Report<'_>,
-    rows: &Rows,
-    window: Window,
-    scale: &Scale,
-    top: f64,
-    picture: &mut Picture,
-) -> f64 {
-    let flags = flags::place(report.timeline, window, scale);
+/// What is drawn of a boot, and when.
+pub(super) struct Panel<'r> {
+    pub(super) report: &'r Report<'r>,
+    pub(super) rows: Rows,
+    /// All of the boot, for its phases and flags.
+    pub(super) whole: (Window, Scale),
+    /// What the rows show: the same, or a part of it.
+    pub(super) shown: (Window, Scale),
+}
+
+/// Draws it from `top` on; where it ends.
+pub(super) fn draw(panel: &Panel<'_>, top: f64, picture: &mut Picture) -> f64 {
+    let (report, rows) = (panel.report, &panel.rows);
+    let ((whole, overview), (window, scale)) = (panel.whole, panel.shown);
+    let flags = flags::place(report.timeline, whole, &overview);
     let mut y = top + flags.height();
     if !report.phases.is_empty() {
-        banner(report, scale, y, picture);
+        banner(report, &overview, y, picture);
         y += BANNER;
     }
-    let axis = y;
-    y = ticks(scale, y, picture);
-    y = counters::draw(report.timeline, window, scale, y, picture);
-    y = caption(rows, scale, y, picture);
-    if !rows.rest.is_empty() {
-        let text = faint(scale.left, y + 12.0, &rows.rest_caption, scale);
+    let mut axis = y;
+    let zoomed = !whole.covers(window);
+    if zoomed {
+        flags.draw([top, y, y], picture);
+        y = ticks(&overview, y, picture);
+        picture.funnels.push(Funnel {
+            top: (overview.x(window.start), overview.x(window.end)),
+            bottom: (scale.x(window.start), scale.x(window.end)),
+            y: (y, y + FUNNEL),
+        });
+        axis = y + FUNNEL;
+        y = axis;
+    }
+    y = ticks(&scale, y, picture);
+    y = counters::draw(report.timeline, window, &scale, y, picture);
+    y = caption(rows, &scale, y, picture);
+    if rows.rows.is_empty() {
+        let text = faint(scale.left, y + 12.0, "nothing of this was seen", &scale);
         picture.texts.push(text);
         y += LINE;
-        crowd(&rows.rest, scale, y + CROWD, picture);
+    }
+    if !rows.rest.is_empty() {
+        let text = faint(scale.left, y + 12.0, &rows.rest_caption, &scale);
+        picture.texts.push(text);
+        y += LINE;
+        crowd(&rows.rest, &scale, y + CROWD, picture);
         y += CROWD + 4.0;
     }
     for (at, row) in rows.rows.iter().enumerate() {
         let y = y + at as f64 * LINE;
-        bar(row, scale, y, picture);
+        bar(row, &scale, y, picture);
         if let Some(parent) = row.parent {
             let up = (at - parent) as f64 * LINE;
-            branch(row, scale, y, up, picture);
+            branch(row, &scale, y, up, picture);
         }
     }
+    path(&rows.rows, &scale, y, picture);
     y += rows.rows.len() as f64 * LINE;
     for (x, _) in scale.ticks() {
         picture.back.push(line(x, axis, y - axis, Ink::Grid));
     }
-    flags.draw(top, y, picture);
+    if !zoomed {
+        flags.draw([top, axis, y], picture);
+    }
     y
+}
+
+/// From each thing that the end waited for to the next one: down where it was
+/// over, and along while nothing of them ran.
+fn path(rows: &[Row], scale: &Scale, top: f64, picture: &mut Picture) {
+    let steps = rows.iter().enumerate().filter(|(_, r)| r.ink == Ink::Path);
+    let steps: Vec<(usize, &Row)> = steps.collect();
+    for pair in steps.windows(2) {
+        let [(above, from), (below, to)] = pair else {
+            continue;
+        };
+        let (x, next) = (scale.x(from.end), scale.x(to.start));
+        let middle = top + LINE / 2.0;
+        let (y, end) = (middle + *above as f64 * LINE, middle + *below as f64 * LINE);
+        picture.back.push(line(x, y, end - y, Ink::Path));
+        picture.back.push(Rect {
+            x: x.min(next),
+            y: end - 0.5,
+            w: (next - x).abs(),
+            h: 1.0,
+            ink: Ink::Path,
+            tip: String::new(),
+        });
+    }
 }
 
 /// A thin vertical line.
@@ -150,7 +201,8 @@ fn ticks(scale: &Scale, y: f64, picture: &mut Picture) -> f64 {
 fn caption(rows: &Rows, scale: &Scale, y: f64, picture: &mut Picture) -> f64 {
     let mut used = scale.left;
     if let Some((ink, text)) = rows.legend {
-        let w = width(text, LETTERS, false);
+        // One more, so that it is not cut for a rounding error.
+        let w = width(text, LETTERS, false) + 1.0;
         let x = scale.right - w;
         used = w + LETTERS + 2.0 * GAP + scale.left;
         picture.rects.push(Rect {
@@ -161,9 +213,7 @@ fn caption(rows: &Rows, scale: &Scale, y: f64, picture: &mut Picture) -> f64 {
             ink,
             tip: String::new(),
         });
-        let mut text = faint(x, y + 12.0, text, scale);
-        // Measured twice, it must not be cut for a rounding error.
-        text.x = x.min(scale.right);
+        let text = faint(x, y + 12.0, text, scale);
         picture.texts.push(text);
     }
     let room = scale.right - used - 20.0;
@@ -200,7 +250,8 @@ fn crowd(spans: &[(i64, i64)], scale: &Scale, base: f64, picture: &mut Picture) 
         now.max(0.0)
     });
     let sums: Vec<f64> = sums.collect();
-    let most = sums.iter().copied().fold(1.0, f64::max);
+    // Never nothing: dividing by it must give a height.
+    let most = sums.iter().copied().fold(1e-9, f64::max);
     picture.areas.push(Area {
         left: scale.left,
         base,
@@ -223,7 +274,7 @@ fn bar(row: &Row, scale: &Scale, y: f64, picture: &mut Picture) {
         ink: row.ink,
         tip: format!("{}, {}, at {since}", cut(&row.name), row.said),
     });
-    picture.texts.push(label(row, from, to, scale, y + 12.0));
+    picture.texts.extend(label(row, from, to, scale, y + 12.0));
 }
 
 /// Tips are read, not scrolled.
@@ -236,7 +287,7 @@ fn cut(name: &str) -> String {
 }
 
 /// Behind the bar, else before it, else on it, else wherever most of it fits.
-fn label(row: &Row, from: f64, to: f64, scale: &Scale, y: f64) -> Text {
+fn label(row: &Row, from: f64, to: f64, scale: &Scale, y: f64) -> Vec<Text> {
     let said = format!("  {}", row.said);
     let said_w = width(&said, LETTERS, false);
     let name = fitted(&cut(&row.name), LETTERS, false, 420.0);
@@ -249,13 +300,22 @@ fn label(row: &Row, from: f64, to: f64, scale: &Scale, y: f64) -> Text {
     let roomiest = places.iter().max_by(|a, b| a.0.total_cmp(&b.0));
     let (room, x, anchor) = *fits.or(roomiest).unwrap_or(&behind);
     let name = fitted(&name, LETTERS, false, room - said_w);
-    Text {
+    let text = |x, pieces| Text {
         x,
         y,
         anchor,
         size: LETTERS,
         bold: false,
-        pieces: vec![(name, Ink::Text), (said, Ink::Faint)],
+        pieces,
+    };
+    let (name, said) = ((name, Ink::Text), (said, Ink::Faint));
+    match anchor {
+        Anchor::Start => vec![text(x, vec![name, said])],
+        // LibreOffice aligns each piece on its own, so they stand apart.
+        _ => vec![
+            text(x - said_w, vec![name]),
+            text(x, vec![(row.said.clone(), Ink::Faint)]),
+        ],
     }
 }
 
@@ -263,5 +323,5 @@ fn label(row: &Row, from: f64, to: f64, scale: &Scale, y: f64) -> Text {
 fn branch(row: &Row, scale: &Scale, y: f64, up: f64, picture: &mut Picture) {
     let x = scale.x(row.start);
     let middle = LINE / 2.0;
-    picture.back.push(line(x, y - up + middle, up, Ink::Faint));
+    picture.back.push(line(x, y - up + middle, up, Ink::Branch));
 }

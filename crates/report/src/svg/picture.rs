@@ -77,6 +77,16 @@ pub(super) struct Area {
     pub(super) ink: Ink,
 }
 
+/// Four corners: what leads from a part of one axis to the whole of another.
+#[derive(Clone, Debug)]
+pub(super) struct Funnel {
+    /// From where to where at the top, and at the bottom.
+    pub(super) top: (f64, f64),
+    pub(super) bottom: (f64, f64),
+    /// Where its top and its bottom are.
+    pub(super) y: (f64, f64),
+}
+
 /// A chart, from back to front.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Picture {
@@ -86,6 +96,7 @@ pub(super) struct Picture {
     pub(super) title: String,
     /// Lines behind everything else.
     pub(super) back: Vec<Rect>,
+    pub(super) funnels: Vec<Funnel>,
     pub(super) areas: Vec<Area>,
     pub(super) rects: Vec<Rect>,
     pub(super) texts: Vec<Text>,
@@ -112,6 +123,7 @@ impl Picture {
         };
         rect(&paper, &mut out);
         self.back.iter().for_each(|r| rect(r, &mut out));
+        self.funnels.iter().for_each(|f| funnel(f, &mut out));
         self.areas.iter().for_each(|a| area(a, &mut out));
         self.rects.iter().for_each(|r| rect(r, &mut out));
         self.texts.iter().for_each(|t| text(t, &mut out));
@@ -161,6 +173,23 @@ fn area(a: &Area, out: &mut String) {
     let _ = writeln!(
         out,
         "<path d=\"{path}\" fill=\"{fill}\" class=\"{class}\"/>"
+    );
+}
+
+fn funnel(f: &Funnel, out: &mut String) {
+    let (top, bottom) = f.y;
+    let corners = [
+        (f.top.0, top),
+        (f.top.1, top),
+        (f.bottom.1, bottom),
+        (f.bottom.0, bottom),
+    ];
+    let corners = corners.map(|(x, y)| format!("{},{}", number(x), number(y)));
+    let (class, fill) = (Ink::Grid.class(), Ink::Grid.light());
+    let _ = writeln!(
+        out,
+        "<polygon points=\"{}\" fill=\"{fill}\" class=\"{class}\"/>",
+        corners.join(" ")
     );
 }
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use bootlap_analysis::{Process, UnitStart, critical_path, processes, units};
+use bootlap_analysis::{PhaseName, Process, UnitStart, critical_path, processes, units};
 use bootlap_model::{Axis, SpanEnd, TrackKind};
 
 use super::palette::Ink;
@@ -58,16 +58,26 @@ impl Rows {
 
 /// What of a boot is worth a chart, the most telling first.
 pub(super) fn best(report: &Report<'_>) -> By {
-    let has = |kind| report.timeline.spans_of(kind).next().is_some();
-    if has(TrackKind::Unit) {
-        By::Units
-    } else if has(TrackKind::Process) {
-        By::Processes
-    } else if has(TrackKind::Initcall) {
-        By::Initcalls
-    } else {
-        By::Phases
+    let all = [By::Units, By::Processes, By::Initcalls];
+    let has = |by: &By| {
+        !Rows::of(report, *by, window(report, *by), 1)
+            .rows
+            .is_empty()
+    };
+    all.into_iter().find(has).unwrap_or(By::Phases)
+}
+
+/// From when to when a chart shows the boot: all of it, but of initcalls the
+/// kernel's phase. Those of modules come later, when a program loads them, and
+/// there is little else to see.
+pub(super) fn window(report: &Report<'_>, by: By) -> Window {
+    let whole = Window::of(report.timeline);
+    if by != By::Initcalls {
+        return whole;
     }
+    let mut phases = report.phases.iter();
+    let kernel = phases.find(|p| p.name == PhaseName::Kernel);
+    kernel.map_or(whole, |p| whole.within(p.start.ns, p.end.ns))
 }
 
 /// Something that wants a row.
@@ -162,6 +172,7 @@ fn of_initcalls(report: &Report<'_>, window: Window, limit: usize) -> Rows {
     let timeline = report.timeline;
     let axis = Axis::of(timeline);
     let mut all = Vec::new();
+    let mut outside = 0;
     for span in timeline.spans_of(TrackKind::Initcall) {
         let Some(placed) = axis.span(span) else {
             continue;
@@ -171,6 +182,7 @@ fn of_initcalls(report: &Report<'_>, window: Window, limit: usize) -> Rows {
         let open = span.end == SpanEnd::OpenAtCut;
         let end = ended.unwrap_or(if open { window.end.max(start) } else { start });
         if !inside(window, start, end) {
+            outside += 1;
             continue;
         }
         let name = timeline.text(span.name);
@@ -195,15 +207,16 @@ fn of_initcalls(report: &Report<'_>, window: Window, limit: usize) -> Rows {
             length,
         });
     }
-    pick(all, limit, "initcalls")
+    let mut rows = pick(all, limit, "initcalls");
+    if outside > 0 {
+        rows.caption += &format!(" ({outside} outside of this phase are not shown)");
+    }
+    rows
 }
 
 fn of_units(report: &Report<'_>, window: Window, limit: usize) -> Rows {
-    // Steps that take no time only pass the wait on.
-    const SHORT_NS: i64 = 1_000_000;
     let path = critical_path(report.timeline);
     let steps = path.iter().flat_map(|p| &p.steps);
-    let steps = steps.filter(|s| s.own_ns() >= SHORT_NS || s.gap_ns >= SHORT_NS);
     let on_path: HashSet<&str> = steps.map(|s| s.name.as_str()).collect();
     let mut all = Vec::new();
     for unit in units(report.timeline) {
@@ -216,6 +229,10 @@ fn of_units(report: &Report<'_>, window: Window, limit: usize) -> Rows {
         };
         let end = start.saturating_add(length);
         if !inside(window, start, end) {
+            continue;
+        }
+        // Targets and the like are active at once: they only pass waits on.
+        if length == 0 && unit.result.is_none() {
             continue;
         }
         let chosen = on_path.contains(unit.name.as_str());

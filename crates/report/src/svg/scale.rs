@@ -35,6 +35,26 @@ impl Window {
         let zero = if near { 0 } else { start };
         Self { start, end, zero }
     }
+
+    /// The part of it from `start` to `end`.
+    pub(super) fn within(self, start: i64, end: i64) -> Self {
+        let start = start.clamp(self.start, self.end);
+        let end = end.clamp(start, self.end.max(start));
+        Self { start, end, ..self }
+    }
+
+    /// Counted from its own start, for laying it beside that of another boot.
+    pub(super) fn from_its_start(self) -> Self {
+        Self {
+            zero: self.start,
+            ..self
+        }
+    }
+
+    /// Whether both are the same stretch of time.
+    pub(super) fn covers(self, other: Window) -> bool {
+        (self.start, self.end) == (other.start, other.end)
+    }
 }
 
 impl Scale {
@@ -64,6 +84,12 @@ impl Scale {
     fn place(&self, at: i128) -> f64 {
         let share = (at - self.from) as f64 / (self.to - self.from) as f64;
         self.left + share.clamp(0.0, 1.0) * (self.right - self.left)
+    }
+
+    /// Where a moment is drawn, if it is in the picture.
+    pub(super) fn has(&self, ns: i64) -> bool {
+        let at = i128::from(ns) - i128::from(self.zero);
+        (self.from..=self.to).contains(&at)
     }
 
     /// A moment as the axis names it, ns.

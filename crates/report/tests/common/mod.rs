@@ -3,7 +3,7 @@
 // Each test file uses some of it.
 #![allow(dead_code)]
 
-mod boots;
+pub(crate) mod boots;
 mod hostile;
 pub(crate) mod wide;
 
