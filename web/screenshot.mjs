@@ -22,16 +22,13 @@ const context = await browser.newContext({
   colorScheme: options.includes("--dark") ? "dark" : "light", reducedMotion: "reduce",
 });
 const tab = await context.newPage();
-await tab.goto(`file://${resolve(page)}`);
+const find = option("--find");
+await tab.goto(`file://${resolve(page)}${find ? `#find=${encodeURIComponent(find)}` : ""}`);
 if (page.endsWith(".svg")) {
   await tab.locator("svg").first().screenshot({ path: out });
 } else {
   await tab.waitForFunction(() => performance.getEntriesByName("bootlap-painted").length > 0);
-  const find = option("--find");
   if (find) {
-    await tab.fill(".tl-search", find);
-    await tab.waitForFunction(() => /\d+ of /.test(document.querySelector(".tl-count")?.textContent ?? ""));
-    await tab.press(".tl-search", "Enter");
     await tab.waitForSelector(".row.marked");
     // A search fades what it does not find: the picture is of the whole boot.
     await tab.fill(".tl-search", "");
