@@ -3,21 +3,24 @@
 //! ```text
 //! kiosk (simulated time)            about this boot
 //! ├─ milestones, marks, phases, silences, findings
-//! ├─ initcall, unit, console …      one for each kind of lane
+//! ├─ initcall, unit, process …      one for each kind of lane
 //! │  └─ the lanes of that kind
 //! └─ counters
 //!    └─ one for each
-//! process 612                       its life
-//! ├─ thread 612                     its functions and system calls
-//! └─ threads                        lives of its other threads
+//! process sshd 612
+//! └─ thread sshd 612                its functions and system calls
 //! ```
+//!
+//! Lives of processes are on lanes like everything else, where they can be
+//! seen at a glance: a group for each, as Perfetto shows its own processes, is
+//! made for those whose functions or system calls are known.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use bootlap_advice::Finding;
 use bootlap_analysis::{Gap, Part, Phase};
 use bootlap_model::{
-    Axis, Counter, Mark, MarkKind, Span, SpanEnd, SpanId, Stamp, Timeline, TrackId, TrackKind,
+    Axis, Counter, Mark, MarkKind, Span, SpanEnd, SpanId, Stamp, TrackId, TrackKind,
 };
 
 use super::pack::{End, Step, pack};
@@ -220,7 +223,11 @@ impl<'r> Boot<'r> {
                     self.unplaced += 1;
                     continue;
                 };
-                let place = place(timeline, &tasks, span, kind);
+                if kind == TrackKind::Process {
+                    self.process(&tasks, span, &mut owners);
+                }
+                let task = tasks.of_lane(span.track);
+                let place = task.map_or(Place::Track(span.track), Place::Calls);
                 let lane = match places.get(&place) {
                     Some(lane) => *lane,
                     None => {
@@ -253,17 +260,6 @@ impl<'r> Boot<'r> {
                 owners.kinds.insert(track.kind, parent);
                 self.track(Some(parent), lane_name)
             }
-            Place::Life(task) if task.pid == task.tid => {
-                let name = timeline.text(span.name);
-                self.process(task.pid, name, owners)
-            }
-            Place::Life(task) => {
-                let process = self.process(task.pid, "", owners);
-                self.track(
-                    Some(process),
-                    &format!("{} {}", timeline.text(span.name), task.tid),
-                )
-            }
             Place::Calls(task) => self.describe(TrackDescriptor {
                 thread: Some(ThreadDescriptor {
                     pid: Some(task.pid),
@@ -285,20 +281,22 @@ impl<'r> Boot<'r> {
         self.lanes.len() - 1
     }
 
-    /// The track of a process, new or known.
-    fn process(&mut self, pid: i32, name: &str, owners: &mut Owners) -> u64 {
-        if let Some(known) = owners.processes.get(&pid) {
-            return *known;
+    /// Names the process whose life `span` is.
+    fn process(&mut self, tasks: &Tasks, span: &Span, owners: &mut Owners) {
+        let timeline = self.report.timeline;
+        let task = tasks.of_process(timeline, span);
+        let Some(task) = task.filter(|task| task.pid == task.tid) else {
+            return;
+        };
+        if owners.processes.insert(task.pid) {
+            self.describe(TrackDescriptor {
+                process: Some(ProcessDescriptor {
+                    pid: Some(task.pid),
+                    process_name: Some(shown(timeline.text(span.name))),
+                }),
+                ..TrackDescriptor::default()
+            });
         }
-        let uuid = self.describe(TrackDescriptor {
-            process: Some(ProcessDescriptor {
-                pid: Some(pid),
-                process_name: (!name.is_empty()).then(|| shown(name)),
-            }),
-            ..TrackDescriptor::default()
-        });
-        owners.processes.insert(pid, uuid);
-        uuid
     }
 
     fn counters(&mut self) {
@@ -338,14 +336,15 @@ impl<'r> Boot<'r> {
         self.lanes = lanes;
     }
 
-    /// One more track like `uuid`. A process and a thread have just one of
-    /// their own, so theirs is below it.
+    /// One more track like `uuid`. A thread has just one of its own, so what
+    /// else it needs is below that.
     fn sibling(&mut self, uuid: u64) -> u64 {
         let like = &self.tracks[(uuid - self.root) as usize];
-        let name = like.name.clone();
-        let is_own = like.process.is_some() || like.thread.is_some();
-        let parent = if is_own { Some(uuid) } else { like.parent_uuid };
-        self.track(parent, name.as_deref().unwrap_or("overlapping"))
+        let (parent, name) = match &like.thread {
+            Some(thread) => (Some(uuid), thread.thread_name.clone()),
+            None => (like.parent_uuid, like.name.clone()),
+        };
+        self.track(parent, name.as_deref().unwrap_or_default())
     }
 }
 
@@ -354,8 +353,6 @@ impl<'r> Boot<'r> {
 enum Place {
     /// To that lane, under its kind.
     Track(TrackId),
-    /// To the process whose life it is.
-    Life(Task),
     /// To the thread that they are of.
     Calls(Task),
 }
@@ -364,15 +361,8 @@ enum Place {
 #[derive(Default)]
 struct Owners {
     kinds: HashMap<TrackKind, u64>,
-    processes: HashMap<i32, u64>,
-}
-
-fn place(timeline: &Timeline, tasks: &Tasks, span: &Span, kind: TrackKind) -> Place {
-    let place = match kind {
-        TrackKind::Process => tasks.of_process(timeline, span).map(Place::Life),
-        _ => tasks.of_lane(span.track).map(Place::Calls),
-    };
-    place.unwrap_or(Place::Track(span.track))
+    /// Those that were named, by number.
+    processes: HashSet<i32>,
 }
 
 /// In the order of a boot; processes come before what they do, so that they

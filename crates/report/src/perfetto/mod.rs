@@ -59,7 +59,9 @@ fn boot<'r>(report: &'r Report<'r>, side: Option<&str>, first: u64) -> Boot<'r> 
     let about = &report.about;
     let name = [&about.target, &about.run];
     let name = name.into_iter().find(|name| !name.is_empty());
-    let name = name.map_or("boot", |name| name);
+    // A path is in the event "about this boot".
+    let name = name.and_then(|name| name.rsplit('/').find(|part| !part.is_empty()));
+    let name = name.unwrap_or("boot");
     let time = match about.time.as_str() {
         "" if is_simulated(report.timeline) => " (simulated time)".to_owned(),
         "" => String::new(),

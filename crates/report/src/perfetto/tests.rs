@@ -370,15 +370,20 @@ fn processes_and_threads_are_perfettos_own() {
     maker.span((TrackKind::Syscall, "sshd 612"), "openat", 6, at(7));
     maker.span((TrackKind::Process, "processes"), "nameless", 6, at(7));
     let read = Read::of(&maker.report());
-    let process = read.track_of("sshd").process.clone().unwrap();
-    assert_eq!(process.pid, Some(612));
-    assert_eq!(process.process_name.as_deref(), Some("sshd"));
+    let processes = read.tracks().filter_map(|t| t.process.clone());
+    let processes: Vec<_> = processes
+        .map(|p| (p.pid.unwrap(), p.process_name.unwrap()))
+        .collect();
+    assert_eq!(processes, [(612, "sshd".to_owned())]);
     let thread = |name| read.track_of(name).thread.clone().unwrap();
     let of = |name| (thread(name).pid.unwrap(), thread(name).tid.unwrap());
     assert_eq!((of("do_fork"), of("openat")), ((612, 613), (612, 612)));
-    let life = read.track_of("worker");
-    assert_eq!(life.parent_uuid, read.track_of("sshd").uuid);
-    assert_eq!(read.track_of("nameless").name.as_deref(), Some("processes"));
+    let lane = |name| read.track_of(name).name.clone().unwrap();
+    assert_eq!(
+        (lane("sshd"), lane("nameless")),
+        ("processes".into(), "processes".into())
+    );
+    assert_eq!(lane("worker"), "threads");
 }
 
 #[test]
