@@ -107,6 +107,21 @@ fn any_boot_has_every_file_and_always_the_same() {
 }
 
 #[test]
+fn the_page_about_reports_knows_all_formats_and_columns() {
+    let page = include_str!("../../../docs/reports.md");
+    for sink in SINKS {
+        let first = sink.info().extensions[0];
+        assert!(page.contains(&format!("| `.{first}` |")), "{first}");
+        for by in sink.choices() {
+            assert!(page.contains(&format!("`{}`", by.text())), "{by:?}");
+        }
+    }
+    for column in bootlap_report::csv::COLUMNS {
+        assert!(page.contains(&format!("`{column}`")), "{column}");
+    }
+}
+
+#[test]
 fn long_boots_are_files_too() {
     let boot = long();
     let report = boot.report(None);
@@ -353,11 +368,13 @@ mod junit {
         first
     }
 
+    /// Its name, required and optional attributes, and children.
+    type Element<'n> = (&'n str, &'n [&'n str], &'n [&'n str], &'n [&'n str]);
+
     /// What Jenkins' `junit-10.xsd` says of the elements that are used.
     fn validate(xml: &str) {
         let document = Document::parse(xml).unwrap();
-        let allowed: &[(&str, &[&str], &[&str], &[&str])] = &[
-            // name, required, optional, children
+        let allowed: &[Element] = &[
             (
                 "testsuites",
                 &[],

@@ -86,7 +86,7 @@ fn picture(report: &Report<'_>, by: By) -> Picture {
     let zoomed = shown.iter().zip(&whole).any(|(s, w)| !s.covers(*w));
     if zoomed && before.is_some() {
         // Parts of two boots lie beside each other only from their starts on.
-        shown = shown.into_iter().map(Window::from_its_start).collect();
+        shown = shown.into_iter().map(Window::counted_from_start).collect();
     }
     let limit = if before.is_some() { ROWS_OF_TWO } else { ROWS };
     for (at, boot) in boots.iter().enumerate() {
@@ -146,8 +146,10 @@ fn subheading(report: &Report<'_>, word: &str, y: f64, picture: &mut Picture) {
         run => run,
     };
     let end = alone(report);
+    let end = end.trim_start_matches([':', ' ']);
+    let end = end.strip_prefix("is ").unwrap_or(end);
     let room = WIDTH - 2.0 * MARGIN;
-    let said = format!("{word}{end}");
+    let said = format!("{word}: {end}");
     let said_w = width(&said, 12.0, true) + 12.0;
     let run = fitted(run, 12.0, true, room - said_w);
     let pieces = vec![(said, Ink::Text), (format!("  {run}"), Ink::Faint)];

@@ -44,7 +44,7 @@ impl Window {
     }
 
     /// Counted from its own start, for laying it beside that of another boot.
-    pub(super) fn from_its_start(self) -> Self {
+    pub(super) fn counted_from_start(self) -> Self {
         Self {
             zero: self.start,
             ..self
