@@ -267,9 +267,9 @@ impl Board {
         match port.read(&mut boot.buffer, deadline.min(now + TICK))? {
             PortEvent::Bytes { len, ns } => {
                 boot.last_byte = Instant::now();
+                let control = port.control();
                 let at = boot.at(ns);
                 let bytes = &boot.buffer[..len];
-                let control = port.control();
                 for text in boot.typist.hears(bytes) {
                     control.write(text.as_bytes())?;
                 }
