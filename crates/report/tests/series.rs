@@ -60,8 +60,8 @@ fn many_boots_on_one_screen() {
     let style = Style::default();
     expect![[r#"
           gateway is ready after 4.205 s, the median of 7 boots            measured time
-          95 % interval 4.190 s to 4.900 s · serial /dev/ttyUSB0 at 115200 baud · of
-          which the power command took 250.0 ms
+          95 % interval 4.190 s to 4.900 s · serial /dev/ttyUSB0 at 115200 baud ·
+          the power command took 250.0 ms of it
           1 of 8 boots never got ready
 
           phase         median       min       max       IQR
@@ -83,7 +83,7 @@ fn few_boots_and_none() {
     expect![[r#"
           gateway is ready after 4.200 s, the median of 2 boots            measured time
           fewer than 6 boots: no interval of the median · serial /dev/ttyUSB0 at 115200
-          baud · of which the power command took 250.0 ms
+          baud · the power command took 250.0 ms of it
 
           phase         median       min       max       IQR
           firmware    300.0 ms  300.0 ms  300.0 ms      0 ns
@@ -97,7 +97,7 @@ fn few_boots_and_none() {
     .assert_eq(&text(&report(&LAPS[..2]), &style));
     expect![[r#"
           gateway never got ready in 2 boots                               measured time
-          serial /dev/ttyUSB0 at 115200 baud · of which the power command took 250.0 ms
+          serial /dev/ttyUSB0 at 115200 baud · the power command took 250.0 ms of it
 
           not ready  runs/board/1: the kernel� panicked
           not ready  runs/board/2: the kernel� panicked

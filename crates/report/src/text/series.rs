@@ -42,9 +42,9 @@ fn headline(report: &SeriesReport, page: &mut Page<'_>) {
             };
             line.push(&of, Ink::Plain);
             match ready.interval_ns {
-                Some(interval) => facts.push(format!("95 % interval {}", range(interval))),
+                Some(interval) => facts.push(held(&format!("95 % interval {}", range(interval)))),
                 None if ready.samples > 1 => {
-                    facts.push("fewer than 6 boots: no interval of the median".into());
+                    facts.push(held("fewer than 6 boots: no interval of the median"));
                 }
                 None => {}
             }
@@ -62,7 +62,7 @@ fn headline(report: &SeriesReport, page: &mut Page<'_>) {
         .collect();
     if let Some(power) = Spread::of(&power) {
         let took = duration(power.median_ns);
-        facts.push(format!("the power command took {took} of it"));
+        facts.push(held(&format!("the power command took {took} of it")));
     }
     if !facts.is_empty() {
         page.wrapped(Line::indented(MARGIN), &facts.join(" · "), Ink::Faint);
@@ -75,6 +75,11 @@ fn headline(report: &SeriesReport, page: &mut Page<'_>) {
         }
         _ => {}
     }
+}
+
+/// Lines end between the facts only.
+fn held(fact: &str) -> String {
+    fact.replace(' ', "\u{a0}")
 }
 
 fn power_ns(ms: Option<u64>) -> Option<i64> {
