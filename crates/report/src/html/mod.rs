@@ -54,7 +54,7 @@ pub fn write(report: &Report<'_>, out: &mut impl Write) -> Result<(), serde_json
     let boots = [Some(report), report.before.as_deref()];
     for (n, boot) in boots.into_iter().flatten().enumerate() {
         block(out, &format!("boot-{n}"), &pack::boot(boot)?).map_err(io)?;
-        block(out, &format!("evidence-{n}"), &pack::evidence(boot)?).map_err(io)?;
+        block(out, &format!("evidence-{n}"), &pack::evidence(boot)).map_err(io)?;
     }
     let tail = format!("<script type=\"module\">{VIEWER}</script>\n</body>\n</html>\n");
     out.write_all(tail.as_bytes()).map_err(io)

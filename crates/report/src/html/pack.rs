@@ -11,14 +11,11 @@
 //! evidence  gzip of: the raw bytes of the files, as long as the head says
 //! ```
 
+use bootlap_model::{Axis, Evidence, LinkKind, Placed, Span, SpanEnd, Sym};
+use libdeflater::{CompressionLvl, Compressor};
+use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::io::Write;
-
-use bootlap_model::{Axis, Evidence, LinkKind, Placed, Span, SpanEnd, Sym};
-use flate2::Compression;
-use flate2::write::GzEncoder;
-use serde::Serialize;
 
 use super::column::{Column, steps, zigzag};
 use crate::Report;
@@ -100,28 +97,28 @@ pub(super) fn boot(report: &Report<'_>) -> Result<Vec<u8>, serde_json::Error> {
     for column in &columns {
         column.write(&mut bytes);
     }
-    gzip([&bytes[..]]).map_err(serde_json::Error::io)
+    Ok(gzip(&bytes))
 }
 
 /// The packed bytes of the evidence.
-///
-/// # Errors
-/// As [`boot`].
-pub(super) fn evidence(report: &Report<'_>) -> Result<Vec<u8>, serde_json::Error> {
-    let texts = report.texts.values().map(Vec::as_slice);
-    gzip(texts).map_err(serde_json::Error::io)
-}
-
-fn gzip<'b>(all: impl IntoIterator<Item = &'b [u8]>) -> std::io::Result<Vec<u8>> {
-    let mut out = GzEncoder::new(Vec::new(), Compression::new(LEVEL));
-    for bytes in all {
-        out.write_all(bytes)?;
+pub(super) fn evidence(report: &Report<'_>) -> Vec<u8> {
+    let texts: Vec<&[u8]> = report.texts.values().map(Vec::as_slice).collect();
+    match texts[..] {
+        [one] => gzip(one),
+        _ => gzip(&texts.concat()),
     }
-    out.finish()
 }
 
-/// Of zlib: higher levels take twice as long for 1 % less.
-const LEVEL: u32 = 9;
+/// With libdeflate, as size counts here: at this level it takes as long as
+/// zlib at its usual one, and its output is 4 % smaller.
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let level = CompressionLvl::new(7).expect("a level that there is");
+    let mut compressor = Compressor::new(level);
+    let mut out = vec![0; compressor.gzip_compress_bound(bytes.len())];
+    let length = compressor.gzip_compress(bytes, &mut out);
+    out.truncate(length.expect("the bound is the most that it can need"));
+    out
+}
 
 /// The spans that have a place on the axis, in the viewer's order: of start,
 /// the longer first among equals.
