@@ -26,6 +26,8 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Boot a target and record it (or play a recorded run again).
     Boot(Boot),
+    /// Record a console as it comes: a serial line, a socket, a command.
+    Capture(Box<Capture>),
     /// Say what each file is, what was understood of it, and what was not.
     Inspect(Inspect),
     /// Show where the time of a boot goes: a run, logs, or any mix of them.
@@ -96,6 +98,135 @@ pub(crate) struct Boot {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) lab: LabArgs,
+}
+
+/// What is done with a control line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PinArg {
+    /// Active.
+    On,
+    /// Inactive.
+    Off,
+    /// Active for 250 ms to begin each boot: reset, on many boards.
+    Pulse,
+}
+
+/// Who holds whom back on a serial line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FlowArg {
+    /// Nobody.
+    None,
+    /// Two bytes in the stream.
+    Xonxoff,
+    /// Two wires.
+    Rtscts,
+}
+
+#[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  bootlap capture /dev/ttyUSB0 --until 'login: '
+  bootlap capture tcp:lab-7:2000 --power-cmd 'uhubctl -a 1 -l 1-1 -p 2' --until READY -n 10
+  bootlap capture --exec 'labgrid-client -p board console' --from '^U-Boot' --for 60")]
+pub(crate) struct Capture {
+    /// A device (/dev/ttyUSB0), tcp:HOST:PORT, unix:PATH, or - for standard input.
+    #[arg(required_unless_present = "exec", conflicts_with = "exec")]
+    pub(crate) device: Option<String>,
+    /// Record what this command prints.
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) exec: Option<String>,
+    /// Bits per second of a serial line, any that the adapter takes.
+    #[arg(short, long, value_name = "N", default_value_t = 115_200)]
+    pub(crate) baud: u32,
+    /// Data bits, parity and stop bits of a serial line.
+    #[arg(long, value_name = "8N1", default_value = "8N1")]
+    pub(crate) line: String,
+    /// Flow control of a serial line.
+    #[arg(long, value_enum, default_value_t = FlowArg::None)]
+    pub(crate) flow: FlowArg,
+    /// End when a line matches; without --ready this is what ready means.
+    #[arg(short, long, value_name = "REGEX")]
+    pub(crate) until: Option<String>,
+    /// What ready means; without --until it ends the recording.
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) ready: Option<String>,
+    /// Count from the first byte of the line that matches; with -n such a line
+    /// begins another boot.
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) from: Option<String>,
+    /// End after so long.
+    #[arg(long = "for", value_name = "SECONDS", value_parser = duration)]
+    pub(crate) seconds: Option<f64>,
+    /// End when nothing came for so long.
+    #[arg(long, value_name = "SECONDS", value_parser = duration)]
+    pub(crate) idle: Option<f64>,
+    /// A moment with a name, a split (repeatable).
+    #[arg(short, long, value_name = "NAME=REGEX")]
+    pub(crate) mark: Vec<String>,
+    /// Switches the board on; times count from when it is started.
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) power_cmd: Option<String>,
+    /// Switches the board off, before each boot and at the end.
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) power_off_cmd: Option<String>,
+    /// How long the board stays off.
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = duration)]
+    pub(crate) off: f64,
+    /// Send this once a boot, when REGEX is met or at its beginning; \r, \n, \xHH (repeatable).
+    #[arg(long, value_name = "[REGEX=]TEXT")]
+    pub(crate) send: Vec<String>,
+    /// What to do with DTR.
+    #[arg(long, value_enum)]
+    pub(crate) dtr: Option<PinArg>,
+    /// What to do with RTS.
+    #[arg(long, value_enum)]
+    pub(crate) rts: Option<PinArg>,
+    /// How many boots; a boot ends at --until, or when the next one begins.
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) boots: u32,
+    /// How long to wait for a device that vanished.
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = duration)]
+    pub(crate) gone: f64,
+    /// The run's folder (with -n the runs'); it must not exist.
+    #[arg(short, long, value_name = "RUN-FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+    /// Where runs are recorded, each in a folder of its own.
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = "runs",
+        conflicts_with = "out"
+    )]
+    pub(crate) runs: PathBuf,
+    /// What to call the board [default: after the device].
+    #[arg(long, value_name = "NAME", value_parser = plain_name)]
+    pub(crate) name: Option<String>,
+    /// Print what `grabserial -t` prints, for what reads that.
+    #[arg(long, conflicts_with_all = ["raw", "json"])]
+    pub(crate) grabserial: bool,
+    /// Print the bytes as they come, without times.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) raw: bool,
+    /// What happens as JSON, an object a line (docs/schema/capture.json).
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Seconds, with decimals.
+fn duration(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('s').parse() {
+        Ok(seconds) if (0.0..=1e8).contains(&seconds) => Ok(seconds),
+        _ => Err("write seconds, such as 30 or 0.5".to_owned()),
+    }
+}
+
+/// The name of a folder.
+fn plain_name(text: &str) -> Result<String, String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_+.".contains(c);
+    match !text.is_empty() && !text.starts_with('.') && text.chars().all(plain) {
+        true => Ok(text.to_owned()),
+        false => Err("use letters, digits, - _ + and .".to_owned()),
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]

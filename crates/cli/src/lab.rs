@@ -123,15 +123,7 @@ impl<'a> Lab<'a> {
 
     /// A folder for the runs of one command; unlike any that is there.
     pub(crate) fn session(&self, name: &str) -> PathBuf {
-        let now = jiff::Zoned::now().strftime("%Y-%m-%d_%H-%M-%S").to_string();
-        let dir = self.args.runs.join(name);
-        (1..)
-            .map(|n| match n {
-                1 => dir.join(&now),
-                n => dir.join(format!("{now}-{n}")),
-            })
-            .find(|dir| !dir.exists())
-            .expect("there are endless names")
+        new_session(&self.args.runs.join(name))
     }
 
     /// Boots once; `layout` 0 is the target as described.
@@ -258,6 +250,18 @@ fn by_hand(target: &Target) -> Failure {
          board by hand,\n         and compare `bootlap boot` of before and after",
         target.typed().display()
     ))
+}
+
+/// A folder below `dir` named by the time; unlike any that is there.
+pub(crate) fn new_session(dir: &Path) -> PathBuf {
+    let now = jiff::Zoned::now().strftime("%Y-%m-%d_%H-%M-%S").to_string();
+    (1..)
+        .map(|n| match n {
+            1 => dir.join(&now),
+            n => dir.join(format!("{now}-{n}")),
+        })
+        .find(|dir| !dir.exists())
+        .expect("there are endless names")
 }
 
 /// Reads a target's description.

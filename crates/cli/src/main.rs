@@ -11,6 +11,7 @@ mod commands;
 mod evidence;
 mod exit;
 mod lab;
+mod live;
 mod signals;
 mod ui;
 
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
     let result = match args.command {
         Command::Demo(a) => commands::demo::run(&a, &ui),
         Command::Boot(a) => commands::boot::run(&a, &ui),
+        Command::Capture(a) => commands::capture::run(&a, &ui),
         Command::Inspect(a) => commands::inspect::run(&a, &ui),
         Command::Show(a) => commands::show::run(&a, &ui),
         Command::Report(a) => commands::report::run(&a, &ui),

@@ -29,6 +29,11 @@ impl Ui {
         }
     }
 
+    /// Whether only results and errors are wanted.
+    pub(crate) fn quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Says what is being done.
     pub(crate) fn step(&self, what: &str) {
         if self.live {

@@ -180,7 +180,7 @@ mod tests {
         };
         let linux = "[    0.000000] Linux version 6.1.0";
         let (spl, uboot) = ("U-Boot SPL 2023.01 (x)", "U-Boot 2023.01 (x)");
-        assert_eq!(restarts(&[spl, uboot, linux, "login:"]), []);
+        assert_eq!(restarts(&[spl, uboot, linux, "login:"]), [0; 0]);
         assert_eq!(
             restarts(&[spl, uboot, linux, spl, uboot, linux, linux]),
             [3, 6]
@@ -188,7 +188,10 @@ mod tests {
         assert_eq!(restarts(&[uboot, "stuck", uboot]), [2]);
         assert_eq!(restarts(&[linux, uboot, linux]), [1]);
         // The log printed again is not a kernel that begins.
-        assert_eq!(restarts(&[linux, "[    9.000000] Linux version 6.1.0"]), []);
+        assert_eq!(
+            restarts(&[linux, "[    9.000000] Linux version 6.1.0"]),
+            [0; 0]
+        );
     }
 
     #[test]
