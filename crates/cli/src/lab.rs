@@ -236,18 +236,6 @@ impl<'a> Lab<'a> {
     }
 }
 
-/// A folder below `dir` named by the time; unlike any that is there.
-pub(crate) fn new_session(dir: &Path) -> PathBuf {
-    let now = jiff::Zoned::now().strftime("%Y-%m-%d_%H-%M-%S").to_string();
-    (1..)
-        .map(|n| match n {
-            1 => dir.join(&now),
-            n => dir.join(format!("{now}-{n}")),
-        })
-        .find(|dir| !dir.exists())
-        .expect("there are endless names")
-}
-
 /// Why a board cannot be booted with other parts than those that are on it.
 fn by_hand(target: &Target) -> Failure {
     let failure = Failure::new(
@@ -262,6 +250,18 @@ fn by_hand(target: &Target) -> Failure {
          board by hand,\n         and compare `bootlap boot` of before and after",
         target.typed().display()
     ))
+}
+
+/// A folder below `dir` named by the time; unlike any that is there.
+pub(crate) fn new_session(dir: &Path) -> PathBuf {
+    let now = jiff::Zoned::now().strftime("%Y-%m-%d_%H-%M-%S").to_string();
+    (1..)
+        .map(|n| match n {
+            1 => dir.join(&now),
+            n => dir.join(format!("{now}-{n}")),
+        })
+        .find(|dir| !dir.exists())
+        .expect("there are endless names")
 }
 
 /// Reads a target's description.

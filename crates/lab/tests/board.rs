@@ -45,6 +45,8 @@ fn record(board: &mut Board, dir: &Path, seconds: u64) -> Result<Run, LabError> 
         wall_ms: 0,
         outcome: None,
         console_sha256: String::new(),
+        capture: None,
+        faults: Vec::new(),
     };
     let hints = Hints {
         ready: Some(Regex::new("READY").unwrap()),
