@@ -1,6 +1,6 @@
 // The timeline: what can be done with it, from inside and from the page.
 
-import { el } from "../dom.ts";
+import { el, visible } from "../dom.ts";
 import type { Selection } from "../model.ts";
 import { bounds, Placed } from "./boot.ts";
 import { align, alignments, type Alignment } from "./compare.ts";
@@ -95,7 +95,7 @@ export class Timeline {
     this.setThing(null);
     if (chosen) {
       this.uncover(chosen);
-      this.live.textContent = spoken(scene, chosen.boot, chosen.span);
+      this.live.textContent = visible(spoken(scene, chosen.boot, chosen.span));
     }
     this.showCount();
     this.changed();

@@ -1,6 +1,6 @@
 // Search, buttons and choices above the timeline, the legend under it.
 
-import { el, type Child } from "../dom.ts";
+import { el, visible, type Child } from "../dom.ts";
 import { count } from "../format.ts";
 import { END_OPEN, END_UNKNOWN } from "../model.ts";
 import type { Placed } from "./boot.ts";
@@ -74,7 +74,7 @@ export class Toolbar {
   /** Shows how many of all spans match; `at` is the one that is selected, from 1. */
   showCount(found: number | null, all: number, at: number | null, error: string | null, busy = false): void {
     const text = busy ? "…" : error ?? (found === null ? "" : `${at === null ? "" : `${count(at)} / `}${count(found)} of ${count(all)}`);
-    this.result.textContent = text;
+    this.result.textContent = visible(text);
     this.result.classList.toggle("bad", error !== null);
   }
 

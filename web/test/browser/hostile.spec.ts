@@ -46,6 +46,9 @@ describe("hostile evidence", () => {
     expect(text).toContain("red and \u241b]0;title\u2407 bell");
     expect(text).toContain("right \ufffd to left \ufffd marks \ufffd here");
     expect(text).toContain("nul \u2400 byte");
+    // Also where it was selected: panels, and what a screen reader is told.
+    await opened.page.locator(".row", { hasText: "bell" }).first().click();
+    await opened.page.waitForFunction(() => document.querySelector(".details h3")?.textContent?.includes("bell"));
     const shown = await opened.page.evaluate(() => document.querySelector("main")!.textContent ?? "");
     expect(/[\x00-\x09\x0b-\x1f\x7f\u200b-\u200f\u2028-\u202e\u2066-\u2069]/.exec(shown)?.[0]).toBeUndefined();
   });
