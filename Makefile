@@ -38,6 +38,8 @@ tables: build
 	mv docs/tables/probe-cost.md.new docs/tables/probe-cost.md
 	scripts/table-source-speed --slow > docs/tables/source-speed.md.new
 	mv docs/tables/source-speed.md.new docs/tables/source-speed.md
+	scripts/table-capture > docs/tables/capture.md.new
+	mv docs/tables/capture.md.new docs/tables/capture.md
 
 fuzz:
 	@scripts/setup fuzz

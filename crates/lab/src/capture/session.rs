@@ -212,6 +212,13 @@ impl<'p> Session<'p> {
         Ok(())
     }
 
+    /// Sends what a person typed.
+    pub(super) fn typed(&mut self, keys: &[u8]) {
+        if let Err(e) = self.control.write(keys) {
+            self.fault(monotonic_ns(), "send", &e.to_string());
+        }
+    }
+
     /// Times count from `ns`; begins the evidence.
     fn set_zero(&mut self, ns: i64, zero: Zero) -> Result<(), LabError> {
         let Some(recorder) = &mut self.recorder else {
@@ -340,14 +347,13 @@ impl<'p> Session<'p> {
         } else if self.boot.awaits_from {
             return Ok(());
         }
-        self.look_for_splits()?;
         for (i, sending) in self.plan.send.iter().enumerate() {
             let when = sending.when.as_ref().filter(|_| !self.boot.sent[i]);
             if when.is_some_and(|when| self.line.completed(when).is_some()) {
                 self.send(i)?;
             }
         }
-        Ok(())
+        self.look_for_splits()
     }
 
     fn next_line(&mut self) {
