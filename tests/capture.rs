@@ -381,7 +381,10 @@ fn a_full_disk_is_said_and_what_was_written_is_a_run() {
         .stderr(Stdio::null())
         .status();
     if !mounted.is_ok_and(|s| s.success()) {
-        eprintln!("not run: a full disk needs a small tmpfs, and only root may mount one");
+        #[allow(clippy::print_stderr)]
+        {
+            eprintln!("not run: a full disk needs a small tmpfs, and only root may mount one");
+        }
         return;
     }
     let _unmount = Unmount(small.clone());
@@ -567,6 +570,7 @@ fn json_is_a_line_for_each_event_of_the_schema() {
 
 #[test]
 fn on_a_terminal_there_is_a_footer_that_fits_and_colours_that_can_be_had_without() {
+    let sgr = regex::Regex::new("\x1b\\[[0-9;]*[mAJ]").unwrap();
     for plain in [false, true] {
         let dir = scratch(&format!("capture-terminal-{plain}"));
         // An earlier run, to be compared with.
@@ -628,7 +632,6 @@ fn on_a_terminal_there_is_a_footer_that_fits_and_colours_that_can_be_had_without
         assert!(!shown.contains("\x1b]0;title"), "{shown:?}");
         assert_eq!(shown.contains("\x1b[1m"), !plain, "{shown:?}");
         // No row that is drawn over may wrap.
-        let sgr = regex::Regex::new("\x1b\\[[0-9;]*[mAJ]").unwrap();
         let footers = shown.split('\n').filter(|row| row.contains(" s   kernel"));
         for row in footers {
             let row = sgr.replace_all(row.trim_end_matches('\r'), "");
