@@ -54,6 +54,8 @@ tables: build
 	@scripts/setup web-test
 	scripts/table-viewer > docs/tables/viewer.md.new
 	mv docs/tables/viewer.md.new docs/tables/viewer.md
+	scripts/table-capture > docs/tables/capture.md.new
+	mv docs/tables/capture.md.new docs/tables/capture.md
 
 fuzz:
 	@scripts/setup fuzz

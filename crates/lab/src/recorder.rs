@@ -294,13 +294,15 @@ impl Recorder {
 
     /// Hands all to the host, so that it is there if this process is not.
     pub(crate) fn flush(&mut self) -> Result<(), RunError> {
+        let console = self.console.flush();
         let stamps = match &mut self.stamps {
             Some(Stamps::Bytes(writer)) => writer.flush(),
             Some(Stamps::Chunks { writer, .. }) => writer.flush(),
             None => Ok(()),
         };
-        stamps
-            .and_then(|()| self.console.flush())
+        // Both were tried, so a disk that is full holds what it can of each.
+        console
+            .and(stamps)
             .map_err(|e| failed("write", &self.run.dir, e))
     }
 
@@ -336,9 +338,13 @@ impl Recorder {
     }
 }
 
+/// What is kept back of a file: little, so that console and stamps grow in
+/// step and a full disk finds both at about the same byte.
+const KEPT_BACK: usize = 4096;
+
 fn create(path: &Path) -> Result<BufWriter<File>, RunError> {
     let file = File::create(path).map_err(|e| failed("write", path, e))?;
-    Ok(BufWriter::with_capacity(1 << 16, file))
+    Ok(BufWriter::with_capacity(KEPT_BACK, file))
 }
 
 fn hash_of(path: &Path) -> io::Result<Sha256> {

@@ -12,7 +12,7 @@ use regex::bytes::Regex;
 
 use crate::args::{Capture, FlowArg, PinArg};
 use crate::exit::{Exit, Failure};
-use crate::live::{History, Live, Shown};
+use crate::live::{History, Keyboard, Live, Shown};
 use crate::ui::Ui;
 
 /// What the shell says of a program that SIGINT ended.
@@ -31,7 +31,13 @@ pub(crate) fn run(args: &Capture, ui: &Ui) -> Result<Exit, Failure> {
         _ => Shown::Lines,
     };
     let mut live = Live::new(shown, args.boots, ui.quiet(), history);
-    let result = capture(&plan, &stop, &mut |told| live.hear(&told));
+    let keyboard = match plan.port {
+        Address::Stdin => None,
+        _ => Keyboard::take(),
+    };
+    let typed = keyboard.as_ref().map(|k| &k.typed);
+    let result = capture(&plan, typed, &stop, &mut |told| live.hear(&told));
+    drop(keyboard);
     if !live.done(stop.load(Ordering::Relaxed)) && result.is_ok() {
         ui.note("bootlap: not all could be shown, but all of it is in the run");
     }

@@ -12,6 +12,7 @@
 
 mod events;
 mod footer;
+mod keyboard;
 mod screen;
 mod splits;
 
@@ -22,6 +23,7 @@ use bootlap_report::text::Style;
 
 use crate::ui;
 
+pub(crate) use keyboard::Keyboard;
 pub(crate) use splits::History;
 
 use footer::Footer;
@@ -307,12 +309,22 @@ impl Live {
     }
 }
 
-/// A line of the console as text of one row.
+/// A line of the console as text of one row, as it stands at its end.
 fn shown_text(line: &[u8]) -> String {
-    // What is printed over (a countdown) is shown as its last state.
     let line = line.trim_ascii_end();
+    // What is printed over, a countdown or a progress bar, is gone.
     let from = line.iter().rposition(|b| *b == b'\r').map_or(0, |i| i + 1);
-    clean_bytes(&line[from..])
+    let mut text = Vec::with_capacity(line.len());
+    for &byte in &line[from..] {
+        match byte {
+            0x08 => {
+                text.pop();
+            }
+            0 | 0x07 => {}
+            byte => text.push(byte),
+        }
+    }
+    clean_bytes(&text)
 }
 
 fn fault_text(fault: &Fault) -> String {
@@ -337,4 +349,34 @@ fn micros(ns: i64) -> String {
     let us = (ns.abs() + 500) / 1000;
     let sign = if ns < 0 && us > 0 { "-" } else { "" };
     format!("{sign}{}.{:06}", us / 1_000_000, us % 1_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_shown_as_they_stand_at_their_end() {
+        assert_eq!(
+            shown_text(b"autoboot:  2 \x08\x08\x08 1 \x08\x08\x08 0 \r\n"),
+            "autoboot:  0"
+        );
+        assert_eq!(shown_text(b"10 %\r100 %\r\r\n"), "100 %");
+        assert_eq!(
+            shown_text(b"\0\x1b[31mred\x1b[0m\x1b]0;title\x07!\xff"),
+            "red␛]0;title!\u{fffd}"
+        );
+        assert_eq!(shown_text(b""), "");
+    }
+
+    #[test]
+    fn times_are_printed_as_people_and_grabserial_do() {
+        assert_eq!(
+            (seconds(1_234_567_890), seconds(-1)),
+            ("1.235".into(), "0.000".into())
+        );
+        assert_eq!(seconds(-31_000_000), "-0.031");
+        assert_eq!(micros(2_391_972_499), "2.391972");
+        assert_eq!(micros(-500_000_000), "-0.500000");
+    }
 }

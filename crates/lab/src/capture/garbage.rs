@@ -13,7 +13,7 @@ const FEWEST: usize = 48;
 #[derive(Default)]
 pub(super) struct Garbage {
     seen: usize,
-    odd: usize,
+    odd_seen: usize,
     /// Bytes of a UTF-8 sequence that are still to come.
     following: u8,
     said: bool,
@@ -24,32 +24,38 @@ impl Garbage {
     pub(super) fn look(&mut self, bytes: &[u8]) -> bool {
         for &byte in bytes {
             self.seen += 1;
-            self.odd += usize::from(self.is_odd(byte));
+            self.odd_seen += self.odd(byte);
             if self.seen == WINDOW {
                 // What is older counts half.
                 self.seen /= 2;
-                self.odd /= 2;
+                self.odd_seen /= 2;
             }
         }
-        let garbage = self.seen >= FEWEST && self.odd * 10 >= self.seen * 3;
+        let garbage = self.seen >= FEWEST && self.odd_seen * 10 >= self.seen * 3;
         let news = garbage && !self.said;
         self.said |= garbage;
         news
     }
 
-    fn is_odd(&mut self, byte: u8) -> bool {
-        match byte {
-            0x80..0xc0 if self.following > 0 => {
-                self.following -= 1;
-                return false;
-            }
-            0xc2..0xe0 => self.following = 1,
-            0xe0..0xf0 => self.following = 2,
-            0xf0..0xf5 => self.following = 3,
-            _ => self.following = 0,
+    /// How many bytes this one shows to be odd: itself, and one that should
+    /// have begun a character of UTF-8.
+    fn odd(&mut self, byte: u8) -> usize {
+        if self.following > 0 && matches!(byte, 0x80..0xc0) {
+            self.following -= 1;
+            return 0;
         }
-        // A sequence is judged by what follows its first byte.
-        !matches!(byte, b'\t' | b'\n' | b'\r' | 0x07 | 0x08 | 0x1b | b' '..=b'~' | 0xc2..0xf5)
+        let broken = usize::from(self.following > 0);
+        self.following = match byte {
+            0xc2..0xe0 => 1,
+            0xe0..0xf0 => 2,
+            0xf0..0xf5 => 3,
+            _ => 0,
+        };
+        let plain = matches!(
+            byte,
+            b'\t' | b'\n' | b'\r' | 0x07 | 0x08 | 0x1b | b' '..=b'~'
+        );
+        broken + usize::from(!plain && self.following == 0)
     }
 }
 

@@ -22,7 +22,7 @@ mod session;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::RecvTimeoutError;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use crate::port::Port;
@@ -38,6 +38,8 @@ use session::Session;
 const GATHER: Duration = Duration::from_millis(15);
 /// How often those who watch hear of the time.
 const TICK: Duration = Duration::from_millis(100);
+/// How often the keyboard is looked at.
+const KEYS: Duration = Duration::from_millis(20);
 /// Pieces that are handled before the disk and the screen get their turn.
 const BATCH: usize = 1024;
 
@@ -88,13 +90,15 @@ pub struct Recorded {
 }
 
 /// Records what `plan` says, until it is over or `stop` is set; `told` hears of
-/// all that happens.
+/// all that happens. What comes from `typed` is sent to the board, and not
+/// recorded: it may be a password.
 ///
 /// # Errors
 /// If the port cannot be opened or a run cannot be written. What was recorded
 /// until then is in the run.
 pub fn capture(
     plan: &Plan,
+    typed: Option<&Receiver<Vec<u8>>>,
     stop: &Arc<AtomicBool>,
     told: &mut dyn FnMut(Told<'_>),
 ) -> Result<Recorded, LabError> {
@@ -104,7 +108,7 @@ pub fn capture(
     let mut session = Session::new(plan, control, stop.clone(), told);
     let result = session
         .start()
-        .and_then(|()| pump(&mut session, &reader, stop));
+        .and_then(|()| pump(&mut session, &reader, typed, stop));
     drop(reader);
     match result {
         Ok(()) => Ok(session.into_recorded()),
@@ -115,11 +119,20 @@ pub fn capture(
     }
 }
 
-fn pump(session: &mut Session<'_>, reader: &Reader, stop: &AtomicBool) -> Result<(), LabError> {
+fn pump(
+    session: &mut Session<'_>,
+    reader: &Reader,
+    typed: Option<&Receiver<Vec<u8>>>,
+    stop: &AtomicBool,
+) -> Result<(), LabError> {
     while !session.is_over() {
-        let wait = session.next_deadline().map_or(TICK, |deadline| {
+        for keys in typed.iter().flat_map(|typed| typed.try_iter()) {
+            session.typed(&keys);
+        }
+        let longest = if typed.is_some() { KEYS } else { TICK };
+        let wait = session.next_deadline().map_or(longest, |deadline| {
             let left = deadline.saturating_duration_since(Instant::now());
-            left.min(TICK)
+            left.min(longest)
         });
         let first = match reader.heard.recv_timeout(wait) {
             Ok(first) => Some(first),
@@ -136,9 +149,16 @@ fn pump(session: &mut Session<'_>, reader: &Reader, stop: &AtomicBool) -> Result
                 session.hear(heard)?;
             }
         }
+        let stop = stop.load(Ordering::Relaxed);
+        if stop {
+            // What has arrived is in the run.
+            while let Ok(heard) = reader.heard.try_recv() {
+                session.hear(heard)?;
+            }
+        }
         session.look_at_unfinished_line()?;
         session.flush()?;
-        session.look_at_the_time(stop.load(Ordering::Relaxed))?;
+        session.look_at_the_time(stop)?;
     }
     Ok(())
 }

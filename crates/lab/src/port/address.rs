@@ -100,7 +100,7 @@ impl Address {
     /// A short name for folders and headings: `ttyUSB0`, `lab-7-2000`.
     pub fn short_name(&self) -> String {
         let last = |path: &Path| {
-            let name = path.file_name().unwrap_or(path.as_os_str());
+            let name = path.file_name().unwrap_or_default();
             name.to_string_lossy().into_owned()
         };
         let name = match self {

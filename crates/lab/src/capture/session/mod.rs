@@ -1,26 +1,24 @@
 //! One capture on its way: whose boot a byte is, what it means, when it ends.
 
+mod boots;
+mod power;
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use bootlap_sources::stamps::{Event, Zero};
 use bootlap_sources::{Began, BootWatch};
 use regex::bytes::Regex;
-use serde_json::json;
 
 use super::garbage::{Garbage, other_rates};
 use super::line::Line;
-use super::{Heard, Pin, Plan, Recorded, Told};
+use super::{Heard, Plan, Recorded, Told};
 use crate::port::{Address, Control, monotonic_ns};
 use crate::recorder::Position;
-use crate::{Captured, Fault, LabError, Outcome, ReadyAt, Recorder, Run, Split, shell};
+use crate::{Fault, LabError, Recorder, Run, Split};
 
-/// How long a reset line is held.
-const PULSE: Duration = Duration::from_millis(250);
-/// How long a power command may take.
-const POWER_TIMEOUT: Duration = Duration::from_secs(120);
 /// Of a board that does nothing but fall over.
 const MOST_FAULTS: usize = 1000;
 
@@ -114,77 +112,6 @@ impl<'p> Session<'p> {
         self.switch_on()
     }
 
-    fn open_run(&mut self) -> Result<(), LabError> {
-        let plan = self.plan;
-        let number = self.boot.number;
-        let dir = plan.dir_of(number);
-        let mut manifest = plan.manifest.clone();
-        let text = |pattern: &Option<Regex>| pattern.as_ref().map(|p| p.as_str().to_owned());
-        manifest.machine = json!({
-            "kind": "capture",
-            "program": "bootlap capture",
-            "version": plan.port.to_string(),
-        });
-        manifest.capture = Some(Captured {
-            port: plan.port.to_string(),
-            baud: matches!(plan.port, Address::Tty(_)).then_some(plan.settings.baud),
-            from: text(&plan.from),
-            until: text(&plan.until),
-            power_cmd: plan.power_cmd.clone(),
-            boot: number,
-            ..Captured::default()
-        });
-        self.recorder = Some(Recorder::create(&dir, manifest)?);
-        (self.told)(Told::Begins {
-            boot: number,
-            dir: &dir,
-        });
-        Ok(())
-    }
-
-    /// Makes the board boot, if that is ours to do.
-    fn switch_on(&mut self) -> Result<(), LabError> {
-        let plan = self.plan;
-        if !plan.powers() {
-            return self.send_first();
-        }
-        if let Some(command) = &plan.power_off_cmd {
-            self.switch_off(command);
-            let until = Instant::now() + plan.off;
-            while Instant::now() < until && !self.stop.load(Ordering::Relaxed) {
-                std::thread::sleep(Duration::from_millis(20).min(plan.off));
-            }
-        }
-        self.set_zero(monotonic_ns(), Zero::PowerOn)?;
-        self.boot.began = Instant::now();
-        self.boot.last_heard = Instant::now();
-        if let Some(command) = plan.power_cmd.clone() {
-            let (send, receive) = std::sync::mpsc::channel();
-            let stop = self.stop.clone();
-            std::thread::spawn(move || {
-                let _ = send.send(shell::run(&command, POWER_TIMEOUT, &stop));
-            });
-            self.power = Some(receive);
-        }
-        for (pin, set) in [
-            (plan.dtr, Control::dtr as fn(&Control, bool) -> _),
-            (plan.rts, Control::rts),
-        ] {
-            if pin == Some(Pin::Pulse) {
-                set(&self.control, true)?;
-                std::thread::sleep(PULSE);
-                set(&self.control, false)?;
-            }
-        }
-        self.send_first()
-    }
-
-    fn switch_off(&mut self, command: &str) {
-        if let Err(why) = shell::run(command, POWER_TIMEOUT, &AtomicBool::new(false)) {
-            self.fault(monotonic_ns(), "power", &why);
-        }
-    }
-
     /// Sends what waits for nothing.
     fn send_first(&mut self) -> Result<(), LabError> {
         for (i, sending) in self.plan.send.iter().enumerate() {
@@ -212,28 +139,11 @@ impl<'p> Session<'p> {
         Ok(())
     }
 
-    /// Times count from `ns`; begins the evidence.
-    fn set_zero(&mut self, ns: i64, zero: Zero) -> Result<(), LabError> {
-        let Some(recorder) = &mut self.recorder else {
-            return Ok(());
-        };
-        let wall = jiff::Timestamp::now();
-        let ago = jiff::SignedDuration::from_nanos(monotonic_ns().saturating_sub(ns));
-        let wall = wall.checked_sub(ago).unwrap_or(wall);
-        if let Some(captured) = &mut recorder.manifest_mut().capture {
-            captured.zero = zero_name(zero).to_owned();
-            captured.zero_wall = format!("{wall:.9}");
-            captured.zero_monotonic_ns = ns;
+    /// Sends what a person typed.
+    pub(super) fn typed(&mut self, keys: &[u8]) {
+        if let Err(e) = self.control.write(keys) {
+            self.fault(monotonic_ns(), "send", &e.to_string());
         }
-        if recorder.has_begun() {
-            recorder.set_aside(zero)?;
-        } else {
-            let machine = recorder.manifest_mut().machine.take();
-            recorder.begin_chunks(machine, zero)?;
-        }
-        self.boot.zero = Some(ns);
-        (self.told)(Told::Zero { ns });
-        Ok(())
     }
 
     /// Takes what the reader handed over.
@@ -340,14 +250,13 @@ impl<'p> Session<'p> {
         } else if self.boot.awaits_from {
             return Ok(());
         }
-        self.look_for_splits()?;
         for (i, sending) in self.plan.send.iter().enumerate() {
             let when = sending.when.as_ref().filter(|_| !self.boot.sent[i]);
             if when.is_some_and(|when| self.line.completed(when).is_some()) {
                 self.send(i)?;
             }
         }
-        Ok(())
+        self.look_for_splits()
     }
 
     fn next_line(&mut self) {
@@ -386,52 +295,6 @@ impl<'p> Session<'p> {
             self.end_boot("its end was met")?;
         }
         Ok(())
-    }
-
-    /// The line that is zero has come: what was recorded came before it.
-    fn begins_here(&mut self) -> Result<(), LabError> {
-        self.boot.awaits_from = false;
-        let Some(recorder) = &mut self.recorder else {
-            return Ok(());
-        };
-        recorder.cut_back(self.line_at)?;
-        let ns = self.line.first_ns.unwrap_or_else(monotonic_ns);
-        self.set_zero(ns, Zero::Pattern)?;
-        self.boot.began = Instant::now();
-        self.replay_line()
-    }
-
-    /// Puts the current line at the beginning of the evidence.
-    fn replay_line(&mut self) -> Result<(), LabError> {
-        let (Some(recorder), Some(zero)) = (&mut self.recorder, self.boot.zero) else {
-            return Ok(());
-        };
-        self.line_at = recorder.position();
-        for (ns, bytes) in &self.line.raw {
-            recorder.chunk(ns - zero, bytes)?;
-        }
-        Ok(())
-    }
-
-    /// The board begins to boot behind a boot that had begun.
-    fn boots_again(&mut self) -> Result<(), LabError> {
-        let ns = self.line.first_ns.unwrap_or_else(monotonic_ns);
-        self.fault(ns, "restarted", "the board boots again");
-        if self.boot.number >= self.plan.boots || self.plan.powers() {
-            return Ok(());
-        }
-        if let Some(recorder) = &mut self.recorder {
-            recorder.cut_back(self.line_at)?;
-        }
-        let mut line = std::mem::replace(&mut self.line, Line::new());
-        self.end_boot("the board booted again")?;
-        std::mem::swap(&mut self.line, &mut line);
-        self.began_here = true;
-        self.boot.awaits_from = false;
-        // The watch of the new boot has to know how it began.
-        self.boot.watch.line(self.line.text());
-        self.set_zero(ns, Zero::Pattern)?;
-        self.replay_line()
     }
 
     fn wrong_rate(&mut self, ns: i64) -> Result<(), LabError> {
@@ -529,81 +392,6 @@ impl<'p> Session<'p> {
         Ok(())
     }
 
-    fn look_at_power(&mut self) -> Result<(), LabError> {
-        let Some(result) = self.power.as_ref().and_then(|p| p.try_recv().ok()) else {
-            return Ok(());
-        };
-        self.power = None;
-        self.boot.last_heard = Instant::now();
-        match result {
-            Ok(took) => {
-                let recorder = self.recorder.as_mut();
-                let captured = recorder.and_then(|r| r.manifest_mut().capture.as_mut());
-                if let Some(captured) = captured {
-                    captured.power_cmd_ns = i64::try_from(took.as_nanos()).ok();
-                }
-                Ok(())
-            }
-            Err(_) if self.stop.load(Ordering::Relaxed) => Ok(()),
-            Err(why) => {
-                self.fault(monotonic_ns(), "power", &why);
-                self.failed = Some(why.clone());
-                self.finish_all(&why)
-            }
-        }
-    }
-
-    /// This boot is recorded; the next one begins, or all is over.
-    fn end_boot(&mut self, why: &str) -> Result<(), LabError> {
-        let next = self.boot.number + 1;
-        if next > self.plan.boots {
-            return self.finish_all(why);
-        }
-        self.finish_run(why)?;
-        self.boot = Boot::new(self.plan, next);
-        // Without a power command, a boot begins when the board says so.
-        self.boot.awaits_from |= !self.plan.powers();
-        self.next_line();
-        self.open_run()?;
-        self.switch_on()
-    }
-
-    fn finish_all(&mut self, why: &str) -> Result<(), LabError> {
-        self.boot.over = true;
-        self.finish_run(why)?;
-        if let Some(command) = self.plan.power_off_cmd.clone() {
-            self.switch_off(&command);
-        }
-        Ok(())
-    }
-
-    fn finish_run(&mut self, why: &str) -> Result<(), LabError> {
-        let Some(mut recorder) = self.recorder.take() else {
-            return Ok(());
-        };
-        if !recorder.has_begun() {
-            // Nothing ever came: an empty console is evidence, too.
-            let machine = recorder.manifest_mut().machine.take();
-            recorder.begin_chunks(machine, Zero::FirstByte)?;
-        }
-        if let Some(captured) = &mut recorder.manifest_mut().capture {
-            captured.splits = std::mem::take(&mut self.boot.splits);
-        }
-        let awaited = self.plan.ready.is_some() || self.plan.until.is_some();
-        let outcome = match self.boot.ready_ns {
-            Some(ns) => Outcome::Ready(ReadyAt {
-                ns,
-                instructions: None,
-            }),
-            None if awaited => Outcome::NeverReady(why.to_owned()),
-            None => Outcome::Recorded(why.to_owned()),
-        };
-        let run = recorder.finish(outcome)?;
-        (self.told)(Told::Ends(&run));
-        self.runs.push(run);
-        Ok(())
-    }
-
     /// A run could not be written: keeps what is there.
     pub(super) fn abandon(&mut self, e: &LabError) {
         self.fault(monotonic_ns(), "disk", &e.to_string());
@@ -652,13 +440,5 @@ impl Boot {
             last_heard: now,
             over: false,
         }
-    }
-}
-
-fn zero_name(zero: Zero) -> &'static str {
-    match zero {
-        Zero::PowerOn => "power-on",
-        Zero::Pattern => "pattern",
-        Zero::FirstByte => "first-byte",
     }
 }
