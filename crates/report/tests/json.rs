@@ -181,7 +181,7 @@ fn counters_and_links_are_in_the_document() {
     let spans: Vec<_> = timeline.span_ids().collect();
     timeline.link(spans[1], spans[2], LinkKind::WaitsOn);
     timeline.link(spans[3], spans[0], LinkKind::Spawns);
-    let value: Value = serde_json::from_str(&document(&boot.report(None)).unwrap()).unwrap();
+    let value = checked("report", &document(&boot.report(None)).unwrap());
     let expected = serde_json::json!([
         {"name": "cpu user", "unit": "%", "clock": 0,
          "samples": [[-1_000_000, 12.5], [2_000_000, 80.0]]},
@@ -195,9 +195,6 @@ fn counters_and_links_are_in_the_document() {
         {"from": 3, "to": 0, "kind": "spawns"},
     ]);
     assert_eq!(value["links"], expected);
-    let schema = jsonschema::validator_for(&schema()).unwrap();
-    let errors: Vec<_> = schema.iter_errors(&value).map(|e| e.to_string()).collect();
-    assert_eq!(errors, Vec::<String>::new());
 }
 
 #[test]

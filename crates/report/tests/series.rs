@@ -5,7 +5,7 @@ use bootlap_report::About;
 use bootlap_report::json::{schemas, series as json};
 use bootlap_report::series::{LapAbout, SeriesReport};
 use bootlap_report::text::{Style, series as text};
-use expect_test::expect;
+use expect_test::expect_file;
 use serde_json::Value;
 
 fn lap(n: usize, ready_ms: Option<i64>) -> (Lap, LapAbout) {
@@ -58,51 +58,14 @@ const LAPS: [Option<i64>; 8] = [
 #[test]
 fn many_boots_on_one_screen() {
     let style = Style::default();
-    expect![[r#"
-          gateway is ready after 4.205 s, the median of 7 boots            measured time
-          95 % interval 4.190 s to 4.900 s · serial /dev/ttyUSB0 at 115200 baud ·
-          the power command took 250.0 ms of it
-          1 of 8 boots never got ready
-
-          phase         median       min       max       IQR
-          firmware    300.0 ms  300.0 ms  300.0 ms      0 ns
-          kernel       1.000 s   1.000 s   1.000 s      0 ns
-          user space   2.905 s   2.890 s   3.600 s  9.000 ms
-          ready        4.205 s   4.190 s   4.900 s  9.000 ms
-
-          fastest    4.190 s  runs/board/2
-          slowest    4.900 s  runs/board/5
-          not ready  runs/board/3: the kernel� panicked
-    "#]]
-    .assert_eq(&text(&report(&LAPS), &style));
+    expect_file!["snapshots/series-many-80.txt"].assert_eq(&text(&report(&LAPS), &style));
 }
 
 #[test]
 fn few_boots_and_none() {
     let style = Style::default();
-    expect![[r#"
-          gateway is ready after 4.200 s, the median of 2 boots            measured time
-          fewer than 6 boots: no interval of the median · serial /dev/ttyUSB0 at 115200
-          baud · the power command took 250.0 ms of it
-
-          phase         median       min       max       IQR
-          firmware    300.0 ms  300.0 ms  300.0 ms      0 ns
-          kernel       1.000 s   1.000 s   1.000 s      0 ns
-          user space   2.900 s   2.890 s   2.910 s  20.00 ms
-          ready        4.200 s   4.190 s   4.210 s  20.00 ms
-
-          fastest    4.190 s  runs/board/2
-          slowest    4.210 s  runs/board/1
-    "#]]
-    .assert_eq(&text(&report(&LAPS[..2]), &style));
-    expect![[r#"
-          gateway never got ready in 2 boots                               measured time
-          serial /dev/ttyUSB0 at 115200 baud · the power command took 250.0 ms of it
-
-          not ready  runs/board/1: the kernel� panicked
-          not ready  runs/board/2: the kernel� panicked
-    "#]]
-    .assert_eq(&text(&report(&[None, None]), &style));
+    expect_file!["snapshots/series-few-80.txt"].assert_eq(&text(&report(&LAPS[..2]), &style));
+    expect_file!["snapshots/series-none-80.txt"].assert_eq(&text(&report(&[None, None]), &style));
 }
 
 #[test]
