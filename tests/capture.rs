@@ -432,9 +432,11 @@ fn a_power_command_is_zero_of_each_boot() {
     command.args(["--power-off-cmd", "echo >> off"]);
     let times = |path: &Path| fs::read_to_string(path).unwrap_or_default().lines().count();
     let child = start(&mut command, &dir);
+    // A kernel that says it ran for longer than the power was on is not believed.
+    let linux = LINUX.replace("0.500000", "0.000001");
     for boot in 1..=2 {
         wait_for("power", || times(&on) == boot);
-        board.say(format!("{SPL}{LINUX}READY\r\n"));
+        board.say(format!("{SPL}{linux}READY\r\n"));
     }
     ok(child);
     assert_eq!((times(&on), times(&off)), (2, 3));

@@ -14,6 +14,8 @@ use crate::port::{Port, PortError, PortEvent, monotonic_ns};
 const PIECE: usize = 4096;
 /// Pieces in the queue: 64 MiB at most, and minutes of any serial line.
 const QUEUE: usize = 16_384;
+/// The thread does little, but soon.
+const PRIORITY: i32 = -15;
 /// How often the thread looks whether it shall end.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -75,6 +77,9 @@ impl Drop for Reader {
 }
 
 fn read(mut port: Port, send: &SyncSender<Heard>, stop: &AtomicBool) {
+    // Of this thread only. On a busy host a stamp is as late as the scheduler;
+    // who may not do that has the usual priority.
+    let _ = rustix::process::setpriority_process(None, PRIORITY);
     let mut buffer = vec![0; PIECE];
     while !stop.load(Ordering::Relaxed) {
         let (heard, last) = match port.read(&mut buffer, Instant::now() + LOOK) {

@@ -141,12 +141,13 @@ impl<R: BufRead> Reader<R> {
     /// Reads what a record begins with; says its kind.
     fn next_chunk(&mut self) -> io::Result<Option<u8>> {
         let mut read = 0;
-        let Some(delta) = self.leb128(&mut read)? else {
-            self.torn = read;
-            return Ok(None);
+        let head = match self.leb128(&mut read)? {
+            Some(delta) => self.leb128(&mut read)?.map(|word| (delta, word)),
+            None => None,
         };
-        let Some(word) = self.leb128(&mut read)? else {
-            self.torn = read;
+        let Some((delta, word)) = head else {
+            // A record that was torn before this end counts, too.
+            self.torn = self.torn.max(read);
             return Ok(None);
         };
         let chunk = self.chunks.get_or_insert_default();
