@@ -3,7 +3,7 @@
 //! The page opens from disk in any browser, makes no request, and may not:
 //! its content security policy allows only the two inline pieces that carry
 //! the hashes given there. Evidence gets into it as compressed bytes in data
-//! blocks ([`pack`]), which the viewer only ever turns into text nodes.
+//! blocks (`pack.rs`), which the viewer only ever turns into text nodes.
 
 mod base85;
 mod column;
