@@ -129,9 +129,10 @@ export class ConsolePanel {
 /** How many characters all paths have in common, up to a slash. */
 export function commonFolder(paths: string[]): number {
   const [first = "", ...others] = paths;
-  let common = first.lastIndexOf("/") + 1;
-  while (common > 0 && !others.every((path) => path.startsWith(first.slice(0, common)))) {
-    common = first.lastIndexOf("/", common - 2) + 1;
+  for (let slash = first.length; slash > 0;) {
+    slash = first.lastIndexOf("/", slash - 1);
+    const folder = first.slice(0, slash + 1);
+    if (others.every((path) => path.startsWith(folder))) return folder.length;
   }
-  return common;
+  return 0;
 }
