@@ -33,9 +33,11 @@ pub use plan::{Pin, Plan, Sending};
 use reader::{Heard, Reader};
 use session::Session;
 
-/// How long bytes are gathered before they are looked at: a person sees no
+/// How long bytes are gathered before they are looked at: who watches sees no
 /// difference, and a processor does.
-const GATHER: Duration = Duration::from_millis(15);
+const GATHER: Duration = Duration::from_millis(40);
+/// The same for a person who types and waits for the echo.
+const GATHER_TYPING: Duration = Duration::from_millis(10);
 /// How often those who watch hear of the time.
 const TICK: Duration = Duration::from_millis(100);
 /// How often the keyboard is looked at.
@@ -125,6 +127,11 @@ fn pump(
     typed: Option<&Receiver<Vec<u8>>>,
     stop: &AtomicBool,
 ) -> Result<(), LabError> {
+    let gather = if typed.is_some() {
+        GATHER_TYPING
+    } else {
+        GATHER
+    };
     while !session.is_over() {
         for keys in typed.iter().flat_map(|typed| typed.try_iter()) {
             session.typed(&keys);
@@ -143,7 +150,7 @@ fn pump(
             }
         };
         if let Some(first) = first {
-            std::thread::sleep(GATHER);
+            std::thread::sleep(gather);
             let rest = std::iter::from_fn(|| reader.heard.try_recv().ok());
             for heard in std::iter::once(first).chain(rest.take(BATCH)) {
                 session.hear(heard)?;
