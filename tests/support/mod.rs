@@ -43,8 +43,8 @@ pub fn json(command: &mut Command) -> Value {
         "{command:?} failed: {}",
         String::from_utf8_lossy(&out.stderr)
     );
-    let value = serde_json::from_slice(&out.stdout).unwrap();
-    let file = root().join(format!("docs/schema/{}.json", schema_of(command)));
+    let value: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let file = root().join(format!("docs/schema/{}.json", schema_of(command, &value)));
     let schema = fs::read(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     let schema = serde_json::from_slice(&schema).unwrap();
     let schema = jsonschema::validator_for(&schema).unwrap();
@@ -54,10 +54,12 @@ pub fn json(command: &mut Command) -> Value {
 }
 
 /// The name of the schema of what a command prints with `--json`.
-fn schema_of(command: &Command) -> String {
+fn schema_of(command: &Command, value: &Value) -> String {
     let args: Vec<_> = command.get_args().map(|a| a.to_string_lossy()).collect();
     let name = args.iter().find(|a| !a.starts_with('-')).unwrap();
     match &**name {
+        // Boots of a board are a series.
+        "boot" if value.get("boots").is_some() => "series",
         "boot" => "report",
         "show" if !args.iter().any(|a| *a == "--by") => "report",
         name => name,
