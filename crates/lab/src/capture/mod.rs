@@ -35,7 +35,7 @@ use session::Session;
 
 /// How long bytes are gathered before they are looked at: who watches sees no
 /// difference, and a processor does.
-const GATHER: Duration = Duration::from_millis(40);
+const GATHER: Duration = Duration::from_millis(70);
 /// The same for a person who types and waits for the echo.
 const GATHER_TYPING: Duration = Duration::from_millis(10);
 /// How often those who watch hear of the time.
