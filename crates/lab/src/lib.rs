@@ -17,6 +17,7 @@ pub mod experiment;
 mod host;
 mod machine;
 pub mod port;
+mod priority;
 mod qemu;
 mod qmp;
 mod recorder;

@@ -9,13 +9,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::port::{Port, PortError, PortEvent, monotonic_ns};
+use crate::priority;
 
 /// Bytes of one read; the kernel's buffer of a terminal is as large.
 const PIECE: usize = 4096;
 /// Pieces in the queue: 64 MiB at most, and minutes of any serial line.
 const QUEUE: usize = 16_384;
-/// The thread does little, but soon.
-const PRIORITY: i32 = -15;
 /// How often the thread looks whether it shall end.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -77,9 +76,8 @@ impl Drop for Reader {
 }
 
 fn read(mut port: Port, send: &SyncSender<Heard>, stop: &AtomicBool) {
-    // Of this thread only. On a busy host a stamp is as late as the scheduler;
-    // who may not do that has the usual priority.
-    let _ = rustix::process::setpriority_process(None, PRIORITY);
+    // The thread does little, but soon.
+    priority::raise();
     let mut buffer = vec![0; PIECE];
     while !stop.load(Ordering::Relaxed) {
         let (heard, last) = match port.read(&mut buffer, Instant::now() + LOOK) {
