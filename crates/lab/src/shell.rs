@@ -1,9 +1,13 @@
 //! Commands of the user that switch a board on and off.
 
-use std::io::Read;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+use rustix::fs::MemfdFlags;
 
 /// How long a command may take to end when it is asked to.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -17,16 +21,17 @@ const SAID: usize = 400;
 /// If it cannot be run, fails or takes too long, with what it said.
 pub(crate) fn run(command: &str, timeout: Duration, stop: &AtomicBool) -> Result<Duration, String> {
     let began = Instant::now();
+    let failed = |e: io::Error| format!("`{command}` cannot be run: {e}");
+    // Not a pipe: what the command leaves running would keep that open.
+    let memory = rustix::fs::memfd_create("complaint", MemfdFlags::CLOEXEC);
+    let complaint = File::from(memory.map_err(|e| failed(e.into()))?);
     let mut shell = Command::new("/bin/sh");
     shell
         .args(["-c", command])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::piped());
-    let mut child = crate::child::spawn_group(&mut shell)
-        .map_err(|e| format!("`{command}` cannot be run: {e}"))?;
-    let stderr = child.stderr.take();
-    let reader = std::thread::spawn(move || complaint(stderr));
+        .stderr(complaint.try_clone().map_err(failed)?);
+    let mut child = crate::child::spawn_group(&mut shell).map_err(failed)?;
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) => break Ok(status),
@@ -43,7 +48,7 @@ pub(crate) fn run(command: &str, timeout: Duration, stop: &AtomicBool) -> Result
         // What it started in the background (a daemon) may go on.
         Ok(status) if status.success() => Ok(took),
         Ok(status) => {
-            let said = reader.join().unwrap_or_default();
+            let said = beginning(&complaint);
             let said = if said.is_empty() { "nothing" } else { &said };
             Err(format!("`{command}` failed ({status}); it said: {said}"))
         }
@@ -54,15 +59,29 @@ pub(crate) fn run(command: &str, timeout: Duration, stop: &AtomicBool) -> Result
     }
 }
 
-/// Reads all, so that the command never waits for us, and keeps the beginning.
-fn complaint(stderr: Option<impl Read>) -> String {
-    let Some(mut stderr) = stderr else {
-        return String::new();
-    };
-    let (mut said, mut buffer) = (Vec::new(), [0; 1024]);
-    while let Ok(n @ 1..) = stderr.read(&mut buffer) {
-        let room = SAID.saturating_sub(said.len());
-        said.extend_from_slice(&buffer[..n.min(room)]);
+fn beginning(complaint: &File) -> String {
+    let mut said = [0; SAID];
+    let n = complaint.read_at(&mut said, 0).unwrap_or(0);
+    String::from_utf8_lossy(&said[..n]).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_failing_command_leaves_running_is_not_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let fifo = dir.path().join("fifo");
+        let command = format!(
+            "mkfifo {0}; echo no relay >&2; cat {0} & exit 3",
+            fifo.display()
+        );
+        let long = Duration::from_secs(600);
+        let why = run(&command, long, &AtomicBool::new(false)).unwrap_err();
+        assert!(why.contains("exit status: 3"), "{why}");
+        assert!(why.ends_with("it said: no relay"), "{why}");
+        // What was left running reads to the end, and is gone.
+        drop(File::options().write(true).open(fifo).unwrap());
     }
-    String::from_utf8_lossy(&said).trim().to_owned()
 }

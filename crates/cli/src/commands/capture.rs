@@ -1,8 +1,7 @@
 //! `bootlap capture`: records a console as it comes.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bootlap_lab::capture::{Pin, Plan, Sending, capture};
@@ -13,15 +12,12 @@ use regex::bytes::Regex;
 use crate::args::{Capture, FlowArg, PinArg};
 use crate::exit::{Exit, Failure};
 use crate::live::{History, Keyboard, Live, Shown};
+use crate::signals::stop_flag;
 use crate::ui::Ui;
-
-/// What the shell says of a program that SIGINT ended.
-const INTERRUPTED: i32 = 130;
 
 pub(crate) fn run(args: &Capture, ui: &Ui) -> Result<Exit, Failure> {
     let (plan, history) = plan(args)?;
-    let stop = Arc::new(AtomicBool::new(false));
-    listen_for_signals(&stop)?;
+    let stop = stop_flag()?;
     let shown = match args {
         Capture { json: true, .. } => Shown::Json,
         Capture { raw: true, .. } => Shown::Raw,
@@ -66,17 +62,6 @@ pub(crate) fn run(args: &Capture, ui: &Ui) -> Result<Exit, Failure> {
         return Err(failure.hint(format!("look at {}", run.dir.join("console").display())));
     }
     Ok(Exit::Ok)
-}
-
-/// The first signal ends the recording in order, the second at once.
-fn listen_for_signals(stop: &Arc<AtomicBool>) -> Result<(), Failure> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register_conditional_shutdown(signal, INTERRUPTED, stop.clone())
-            .and_then(|_| signal_hook::flag::register(signal, stop.clone()))
-            .map_err(|e| Failure::new(Exit::Internal, format!("cannot listen for signals: {e}")))?;
-    }
-    Ok(())
 }
 
 fn usage(text: impl ToString) -> Failure {
