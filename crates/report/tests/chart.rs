@@ -3,14 +3,14 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 
 use bootlap_analysis::{costs, gaps, phases, ready_ns};
 use bootlap_model::Timeline;
 use bootlap_report::text::By;
 use bootlap_report::{About, Report, Texts, sink_for};
 use bootlap_sources::ingest::{Given, Options, Piece, ingest};
+use common::browser::rendered;
 use common::{hostile, stock, tuned};
 
 fn chart(report: &Report<'_>, by: By) -> String {
@@ -42,45 +42,11 @@ boxes.forEach((a, i) => {
 document.getElementById("said").textContent = texts.length + " labels, wrong: " + JSON.stringify(wrong);
 </script>"#;
 
-/// The browser that the tests run; they need one.
-fn chromium() -> PathBuf {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let found = std::env::split_paths(&path)
-        .flat_map(|folder| names.map(|name| folder.join(name)))
-        .find(|candidate| candidate.is_file());
-    found.expect("charts are tested in a real browser: apt-get install chromium")
-}
-
 /// What the browser says of the labels of all charts.
 fn measured(name: &str, svg: &str) -> String {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("chart-{name}"));
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
-    let file = folder.join("chart.html");
     let font = "<style>body{margin:0}svg{font-family:'DejaVu Sans'!important}</style>";
-    std::fs::write(
-        &file,
-        format!("<!doctype html><meta charset=utf-8>{font}{svg}{MEASURE}"),
-    )
-    .unwrap();
-    let output = Command::new(chromium())
-        .args("--headless --no-sandbox --disable-gpu --disable-quic --no-first-run".split(' '))
-        .args("--disable-background-networking --disable-component-update".split(' '))
-        .args("--disable-sync --window-size=1100,2000".split(' '))
-        .arg("--virtual-time-budget=1000")
-        .arg(format!(
-            "--user-data-dir={}",
-            folder.join("profile").display()
-        ))
-        .arg("--dump-dom")
-        .arg(format!("file://{}", file.display()))
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let _ = std::fs::remove_dir_all(&folder);
-    assert!(output.status.success());
-    let dom = String::from_utf8_lossy(&output.stdout).into_owned();
+    let html = format!("<!doctype html><meta charset=utf-8>{font}{svg}{MEASURE}");
+    let (dom, _) = rendered(&format!("chart-{name}"), &html, "");
     let (_, said) = dom.split_once("id=\"said\">").unwrap();
     said.split_once("</p>").unwrap().0.to_owned()
 }

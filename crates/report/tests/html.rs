@@ -2,61 +2,14 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-
 use bootlap_report::{Report, html};
+use common::browser::rendered;
 use common::{hostile, stock, tuned};
 
 fn page(report: &Report<'_>) -> Result<String, serde_json::Error> {
     let mut bytes = Vec::new();
     html::write(report, &mut bytes)?;
     Ok(String::from_utf8(bytes).expect("a page is UTF-8"))
-}
-
-/// The browser that the tests run; they need one.
-fn chromium() -> PathBuf {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let found = std::env::split_paths(&path)
-        .flat_map(|folder| names.map(|name| folder.join(name)))
-        .find(|candidate| candidate.is_file());
-    found.expect("the page is tested in a real browser: apt-get install chromium")
-}
-
-/// The document that `html` becomes, after its scripts ran, and what the
-/// console of the browser got to hear. `name` is unique among the tests.
-fn rendered(name: &str, html: &str, fragment: &str) -> (String, Vec<String>) {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    // Left from an earlier run, if that was stopped.
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
-    let file = folder.join("report.html");
-    std::fs::write(&file, html).unwrap();
-    let output = Command::new(chromium())
-        .args("--headless --no-sandbox --disable-gpu --disable-quic --no-first-run".split(' '))
-        .args("--disable-background-networking --disable-component-update".split(' '))
-        .args("--disable-sync --enable-logging=stderr --window-size=1000,800".split(' '))
-        // Frames are drawn and timers run before the document is dumped.
-        .arg("--virtual-time-budget=2000")
-        .arg(format!(
-            "--user-data-dir={}",
-            folder.join("profile").display()
-        ))
-        .arg("--dump-dom")
-        .arg(format!("file://{}#{fragment}", file.display()))
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let _ = std::fs::remove_dir_all(&folder);
-    let log = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{log}");
-    let console = log.lines().filter(|line| line.contains("CONSOLE"));
-    let console = console.map(str::to_owned).collect();
-    (
-        String::from_utf8_lossy(&output.stdout).into_owned(),
-        console,
-    )
 }
 
 /// The document without its data, its script, its style and the text for

@@ -272,7 +272,7 @@ fn bar(row: &Row, scale: &Scale, y: f64, picture: &mut Picture) {
         w: (to - from).max(1.0),
         h,
         ink: row.ink,
-        tip: format!("{}, {}, at {since}", cut(&row.name), row.said),
+        tip: format!("{}, {}, at {since}", cut(&row.name), cut(&row.said)),
     });
     picture.texts.extend(label(row, from, to, scale, y + 12.0));
 }
@@ -288,7 +288,8 @@ fn cut(name: &str) -> String {
 
 /// Behind the bar, else before it, else on it, else wherever most of it fits.
 fn label(row: &Row, from: f64, to: f64, scale: &Scale, y: f64) -> Vec<Text> {
-    let said = format!("  {}", row.said);
+    // It may quote the evidence, too.
+    let said = format!("  {}", fitted(&row.said, LETTERS, false, 300.0));
     let said_w = width(&said, LETTERS, false);
     let name = fitted(&cut(&row.name), LETTERS, false, 420.0);
     let w = width(&name, LETTERS, false) + said_w;
@@ -314,7 +315,7 @@ fn label(row: &Row, from: f64, to: f64, scale: &Scale, y: f64) -> Vec<Text> {
         // LibreOffice aligns each piece on its own, so they stand apart.
         _ => vec![
             text(x - said_w, vec![name]),
-            text(x, vec![(row.said.clone(), Ink::Faint)]),
+            text(x, vec![(said.0.trim_start().to_owned(), said.1)]),
         ],
     }
 }

@@ -108,15 +108,19 @@ impl Made {
                 .as_ref()
                 .map_or([SpanEnd::Unknown, SpanEnd::OpenAtCut][at % 2], ends);
             let (pid, ppid) = (at.to_string(), (at / 3).to_string());
-            let args = [("pid", pid.as_str()), ("ppid", &ppid), ("cpu_us", "1234")];
+            let known = [("pid", pid.as_str()), ("ppid", &ppid), ("cpu_us", "1234")];
+            let failed = (at % 4 == 0).then(|| ("result", t.text(name).repeat(5)));
+            let failed = failed.as_ref().map(|(k, v)| (*k, v.as_str()));
+            let args = known.into_iter().chain(failed);
             let args = args.map(|(k, v)| (t.symbols.intern(k), t.symbols.intern(v)));
+            let args = args.collect();
             t.add_span(Span {
                 track,
                 clock,
                 start: Stamp::new(*start, 0),
                 end,
                 name,
-                args: args.to_vec(),
+                args,
                 evidence,
             });
         }

@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 pub(crate) mod boots;
+pub(crate) mod browser;
 mod hostile;
 pub(crate) mod wide;
 
