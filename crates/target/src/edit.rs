@@ -22,6 +22,14 @@ impl Edit {
         }
     }
 
+    /// Whether it names other parts, or other files in them: those have to be
+    /// found anew.
+    pub fn names_parts(&self) -> bool {
+        let places = ["image", "tree", "files", "links", "dirs"];
+        let names = Key::parse(&self.key).unwrap_or_default();
+        names.get(1).is_some_and(|n| places.contains(&n.get()))
+    }
+
     /// Makes the change. Whatever way the file writes its tables (sections,
     /// inline or as dotted keys) is kept; what is missing is added in that way.
     pub(crate) fn apply(&self, doc: &mut DocumentMut) -> Result<(), String> {

@@ -7,6 +7,9 @@
 mod bootloader;
 mod cmdline;
 mod compression;
+mod own;
+
+use std::path::Path;
 
 use crate::{Edit, Parts, Target, TargetError};
 
@@ -62,11 +65,15 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Reads `NAME` or `NAME=VALUE`.
+    /// Reads `NAME`, `NAME=VALUE`, or the path of a recipe of the user's own: a
+    /// file that ends in `.toml`.
     ///
     /// # Errors
     /// If there is no such recipe, or it does not take such a value.
     pub fn parse(text: &str) -> Result<Self, TargetError> {
+        if own::is_file(text) {
+            return own::read(Path::new(text));
+        }
         let (name, value) = match text.split_once('=') {
             Some((name, value)) => (name, Some(value)),
             None => (text, None),
