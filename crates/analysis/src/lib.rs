@@ -14,6 +14,7 @@ pub mod phase;
 pub mod processes;
 pub mod series;
 pub mod stats;
+pub mod tune;
 pub mod unit;
 pub mod work;
 

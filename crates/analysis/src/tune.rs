@@ -1,0 +1,378 @@
+//! The search for the best set of changes.
+//!
+//! Trying all sets of n changes costs 2ⁿ experiments. This costs about as many
+//! as there are changes, because boots get faster mostly by changes that do not
+//! know of each other; where they do (a kernel that is not compressed is
+//! cheap only once nobody hashes it), a step-wise search notices:
+//!
+//! 1. *Screen*: each change alone, a glance of few boots. What breaks the
+//!    target is out.
+//! 2. *Combine*: what looked good is added, the largest saving first, as long
+//!    as each step still helps.
+//! 3. *Settle*: from that set, every change is left out once, and every other
+//!    one is added or put in the place of its like. A change stays only if the
+//!    boot is surely slower without it. Each move starts the round again.
+//!
+//! What a [`Bench`] measures may be a real target or a model; the search
+//! itself is a pure function of its answers.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::stats::{Effect, Verdict};
+
+/// A set of changes: indices of candidates, in order.
+pub type Set = BTreeSet<usize>;
+
+/// One change that could be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// As it is typed: `kernel-compression=none`.
+    pub name: String,
+    /// What it is one way of: `kernel-compression`. A set holds at most one
+    /// candidate of a kind.
+    pub kind: String,
+}
+
+/// How well a difference has to be known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// Few boots: is it worth a closer look?
+    Glance,
+    /// As many as a verdict needs.
+    Sure,
+}
+
+/// What came of a set.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fate {
+    /// How it differs from the set it was compared with.
+    Measured(Effect),
+    /// It cannot be put together, and why.
+    Refused(String),
+    /// It did not boot to ready, or the target's check failed; and why.
+    Broken(String),
+}
+
+/// Boots sets of changes.
+pub trait Bench {
+    /// Why it takes no more orders: a budget that is spent, a machine that
+    /// broke.
+    type Stop;
+
+    /// Boots `from` and each of `to`, and says how each differs from `from`.
+    /// Verdicts of one call are corrected for being several.
+    ///
+    /// # Errors
+    /// If nothing more can be booted. What was measured before stays so.
+    fn compare(&mut self, from: &Set, to: &[Set], depth: Depth) -> Result<Vec<Fate>, Self::Stop>;
+
+    /// Tells who waits what happens next.
+    fn step(&mut self, what: &Step<'_>);
+}
+
+/// What the search is doing.
+#[derive(Debug)]
+pub enum Step<'a> {
+    /// Looking at each candidate alone.
+    Screening(usize),
+    /// Adding those that looked good.
+    Combining(usize),
+    /// Trying all sets that differ from this one by a change.
+    Settling(&'a Set),
+    /// A change is taken in.
+    Added(usize, Effect),
+    /// A change takes the place of its like.
+    Swapped(usize, Effect),
+    /// A change is given up: what leaving it out does.
+    Dropped(usize, Effect),
+    /// A change is out for good.
+    Out(usize, &'a Fate),
+}
+
+/// What became of a candidate that is not in the set.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Out {
+    /// It broke the target alone or together with what was kept.
+    Broken(String),
+    /// It could not be applied to what was kept.
+    Refused(String),
+    /// It does not help, alone or with the others; the last that was measured
+    /// of it.
+    NoGain(Option<Effect>),
+    /// Another candidate of its kind is better.
+    Replaced,
+}
+
+/// The outcome of a search.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The best set.
+    pub set: Set,
+    /// What leaving out each of it costs; missing if the search was stopped
+    /// before that was sure.
+    pub without: BTreeMap<usize, Effect>,
+    /// What became of the others.
+    pub out: BTreeMap<usize, Out>,
+}
+
+/// A search under way: when it is stopped, what it found so far is here.
+pub struct Search<'c> {
+    candidates: &'c [Candidate],
+    found: Found,
+    /// What each candidate saves alone, ns; those that were measured.
+    alone_ns: BTreeMap<usize, i64>,
+    /// How often each was taken in: noise must not let one come and go for
+    /// ever.
+    taken: BTreeMap<usize, u32>,
+}
+
+/// A candidate that was given up so often is not taken in again.
+const CHANCES: u32 = 2;
+
+impl<'c> Search<'c> {
+    /// A search among `candidates`, the most promising first.
+    pub fn new(candidates: &'c [Candidate]) -> Self {
+        Self {
+            candidates,
+            found: Found {
+                set: Set::new(),
+                without: BTreeMap::new(),
+                out: BTreeMap::new(),
+            },
+            alone_ns: BTreeMap::new(),
+            taken: BTreeMap::new(),
+        }
+    }
+
+    /// What was found so far.
+    pub fn found(self) -> Found {
+        self.found
+    }
+
+    /// Searches to the end.
+    ///
+    /// # Errors
+    /// If the bench stops; [`found`](Self::found) has the best set so far.
+    pub fn run<B: Bench>(&mut self, bench: &mut B) -> Result<(), B::Stop> {
+        self.screen(bench)?;
+        self.combine(bench)?;
+        while self.settle(bench)? {}
+        Ok(())
+    }
+
+    fn screen<B: Bench>(&mut self, bench: &mut B) -> Result<(), B::Stop> {
+        bench.step(&Step::Screening(self.candidates.len()));
+        let sets: Vec<Set> = (0..self.candidates.len()).map(|c| Set::from([c])).collect();
+        let fates = bench.compare(&Set::new(), &sets, Depth::Glance)?;
+        for (candidate, fate) in fates.into_iter().enumerate() {
+            match &fate {
+                Fate::Measured(effect) => {
+                    let saved_ns = effect.shift_ns.saturating_neg();
+                    self.alone_ns.insert(candidate, saved_ns);
+                    let out = Out::NoGain(Some(*effect));
+                    self.found.out.insert(candidate, out);
+                }
+                Fate::Broken(_) | Fate::Refused(_) => self.give_up(candidate, fate, bench),
+            }
+        }
+        Ok(())
+    }
+
+    /// Candidates that cannot be used are looked at no more.
+    fn give_up<B: Bench>(&mut self, candidate: usize, fate: Fate, bench: &mut B) {
+        bench.step(&Step::Out(candidate, &fate));
+        let out = match fate {
+            Fate::Broken(why) => Out::Broken(why),
+            Fate::Refused(why) => Out::Refused(why),
+            Fate::Measured(effect) => Out::NoGain(Some(effect)),
+        };
+        self.found.out.insert(candidate, out);
+    }
+
+    /// Adds what saves alone, the largest saving first, while it helps.
+    fn combine<B: Bench>(&mut self, bench: &mut B) -> Result<(), B::Stop> {
+        let saves = self.alone_ns.iter().filter(|(_, ns)| **ns > 0);
+        let mut order: Vec<usize> = saves.map(|(candidate, _)| *candidate).collect();
+        order.sort_by_key(|c| (Reverse(self.alone_ns[c]), *c));
+        bench.step(&Step::Combining(order.len()));
+        for candidate in order {
+            if self.like(candidate).is_some() {
+                continue;
+            }
+            let more = self.with(candidate);
+            let fate = compare_one(bench, &self.found.set, &more, Depth::Glance)?;
+            match fate {
+                Fate::Measured(effect) if is_promising(&effect) => {
+                    bench.step(&Step::Added(candidate, effect));
+                    self.take(candidate);
+                }
+                Fate::Measured(_) => {}
+                // Alone it did boot: another set may still take it.
+                broken => self.give_up(candidate, broken, bench),
+            }
+        }
+        Ok(())
+    }
+
+    /// One round around the set; whether the set changed.
+    fn settle<B: Bench>(&mut self, bench: &mut B) -> Result<bool, B::Stop> {
+        bench.step(&Step::Settling(&self.found.set));
+        if self.improve(bench)? {
+            return Ok(true);
+        }
+        self.prune(bench)
+    }
+
+    /// Adds or swaps in the candidate that helps most, if one surely does.
+    fn improve<B: Bench>(&mut self, bench: &mut B) -> Result<bool, B::Stop> {
+        let usable = |out: &Out| matches!(out, Out::NoGain(_) | Out::Replaced);
+        let others = self.found.out.iter().filter(|(_, out)| usable(out));
+        let others = others.map(|(candidate, _)| *candidate);
+        let others: Vec<usize> = others.filter(|c| self.has_a_chance(*c)).collect();
+        let sets: Vec<Set> = others.iter().map(|c| self.with(*c)).collect();
+        let glances = bench.compare(&self.found.set, &sets, Depth::Glance)?;
+        let mut hopes: Vec<(i64, usize)> = Vec::new();
+        for (candidate, fate) in others.iter().zip(glances) {
+            match fate {
+                Fate::Measured(effect) => {
+                    if is_promising(&effect) {
+                        hopes.push((effect.shift_ns, *candidate));
+                    }
+                    if self.like(*candidate).is_none() {
+                        let out = Out::NoGain(Some(effect));
+                        self.found.out.insert(*candidate, out);
+                    }
+                }
+                // With another set it may do.
+                Fate::Broken(_) | Fate::Refused(_) => {}
+            }
+        }
+        hopes.sort_unstable();
+        for (_, candidate) in hopes {
+            let more = self.with(candidate);
+            let fate = compare_one(bench, &self.found.set, &more, Depth::Sure)?;
+            let Fate::Measured(effect) = fate else {
+                continue;
+            };
+            if effect.verdict == Verdict::Faster {
+                let swaps = self.like(candidate).is_some();
+                bench.step(&match swaps {
+                    true => Step::Swapped(candidate, effect),
+                    false => Step::Added(candidate, effect),
+                });
+                self.take(candidate);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Leaves each change out once. The one that is missed least goes, unless
+    /// all are missed.
+    fn prune<B: Bench>(&mut self, bench: &mut B) -> Result<bool, B::Stop> {
+        let set = self.found.set.clone();
+        let without = |left_out: &usize| -> Set {
+            let rest = set.iter().filter(|c| *c != left_out);
+            rest.copied().collect()
+        };
+        let sets: Vec<Set> = set.iter().map(without).collect();
+        let fates = bench.compare(&set, &sets, Depth::Sure)?;
+        self.found.without.clear();
+        let mut useless: Vec<(i64, usize, Effect)> = Vec::new();
+        for (candidate, fate) in set.iter().zip(fates) {
+            match fate {
+                Fate::Measured(effect) => {
+                    self.found.without.insert(*candidate, effect);
+                    if effect.verdict != Verdict::Slower {
+                        useless.push((effect.shift_ns, *candidate, effect));
+                    }
+                }
+                // Without it the target does not boot: it is needed.
+                Fate::Broken(_) | Fate::Refused(_) => {}
+            }
+        }
+        useless.sort_by_key(|(shift_ns, candidate, _)| (*shift_ns, *candidate));
+        let Some((_, candidate, effect)) = useless.first() else {
+            return Ok(false);
+        };
+        bench.step(&Step::Dropped(*candidate, *effect));
+        self.found.set.remove(candidate);
+        self.found.without.clear();
+        let out = Out::NoGain(Some(reversed(effect)));
+        self.found.out.insert(*candidate, out);
+        Ok(true)
+    }
+
+    /// The set with `candidate`, instead of its like.
+    fn with(&self, candidate: usize) -> Set {
+        let like = self.like(candidate);
+        let rest = self.found.set.iter().filter(|c| Some(**c) != like);
+        rest.copied().chain([candidate]).collect()
+    }
+
+    /// The candidate of the same kind that is in the set.
+    fn like(&self, candidate: usize) -> Option<usize> {
+        let kind = &self.candidates[candidate].kind;
+        let mut set = self.found.set.iter();
+        set.find(|c| **c != candidate && self.candidates[**c].kind == *kind)
+            .copied()
+    }
+
+    fn has_a_chance(&self, candidate: usize) -> bool {
+        self.taken.get(&candidate).is_none_or(|n| *n < CHANCES)
+    }
+
+    fn take(&mut self, candidate: usize) {
+        *self.taken.entry(candidate).or_default() += 1;
+        if let Some(like) = self.like(candidate) {
+            self.found.out.insert(like, Out::Replaced);
+        }
+        self.found.set = self.with(candidate);
+        self.found.out.remove(&candidate);
+        self.found.without.clear();
+        // Its like could only come instead of it.
+        let kind = &self.candidates[candidate].kind;
+        for (other, out) in &mut self.found.out {
+            let same = self.candidates[*other].kind == *kind;
+            if same && matches!(out, Out::NoGain(_)) {
+                *out = Out::Replaced;
+            }
+        }
+    }
+}
+
+fn compare_one<B: Bench>(
+    bench: &mut B,
+    from: &Set,
+    to: &Set,
+    depth: Depth,
+) -> Result<Fate, B::Stop> {
+    let mut fates = bench.compare(from, std::slice::from_ref(to), depth)?;
+    Ok(fates
+        .pop()
+        .unwrap_or_else(|| Fate::Refused("it was not booted".into())))
+}
+
+/// Whether a glance says that it saves more than what counts as equal.
+fn is_promising(effect: &Effect) -> bool {
+    effect.shift_ns < effect.margin_ns.saturating_neg()
+}
+
+/// The effect of taking a change in, from that of leaving it out.
+fn reversed(effect: &Effect) -> Effect {
+    let [low, high] = effect.interval_ns;
+    Effect {
+        shift_ns: effect.shift_ns.saturating_neg(),
+        interval_ns: [high, low].map(i64::saturating_neg),
+        verdict: match effect.verdict {
+            Verdict::Faster => Verdict::Slower,
+            Verdict::Slower => Verdict::Faster,
+            same => same,
+        },
+        ..*effect
+    }
+}
+
+#[cfg(test)]
+mod tests;
