@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::compare::{Delta, Moved, compare};
 use crate::extent::ready_ns;
-use crate::stats::{Effect, Question, effect, median};
+use crate::stats::{Effect, Question, Round, Verdict, effect, effect_in_rounds, median};
 
 /// One recipe, measured against the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,31 +29,50 @@ pub struct Trial {
     pub moved: Vec<Moved>,
 }
 
-/// The account of `recipe` from boots without and with it; `None` if a side
-/// never got ready.
+/// The account of `recipe` from boots without and with it, in the order of
+/// their rounds; `None` if a side never got ready.
 ///
-/// Samples are times to ready. Phases and movement come from one boot of each
-/// side, the first: the lab boots that one as the target is, and the others
-/// with a perturbed layout.
+/// Samples are times to ready. Where the machine may drift (any but simulated
+/// time), only boots of neighbouring rounds are compared. Phases and movement
+/// come from one boot of each side, the first: the lab boots that one as the
+/// target is, and the others with a perturbed layout.
+///
+/// A side that fails more often than the other is neither faster nor
+/// equivalent, whatever its other boots say.
 pub fn trial(
     recipe: &str,
     before: &[&Timeline],
     after: &[&Timeline],
-    margin_ns: i64,
+    question: &Question,
+    drifts: bool,
 ) -> Option<Trial> {
-    let sides = [before, after].map(|boots| {
-        let times = boots.iter().filter_map(|t| ready_ns(t));
-        times.collect::<Vec<i64>>()
-    });
+    let times = [before, after].map(|boots| boots.iter().map(|t| ready_ns(t)));
+    let [from_ns, to_ns] = times
+        .clone()
+        .map(|side| side.flatten().collect::<Vec<i64>>());
     let first = |boots: &[&'_ Timeline]| boots.iter().position(|t| ready_ns(t).is_some());
     let account = compare(before[first(before)?], after[first(after)?]);
-    let [from_ns, to_ns] = &sides;
+    let mut effect = match drifts {
+        false => effect(&from_ns, &to_ns, question),
+        true => {
+            let [from, to] = times;
+            let rounds = from.zip(to).map(|(from, to)| Round {
+                before: from.into_iter().collect(),
+                after: to.into_iter().collect(),
+            });
+            effect_in_rounds(&rounds.collect::<Vec<Round>>(), question)
+        }
+    };
+    let not_ready = [before.len() - from_ns.len(), after.len() - to_ns.len()];
+    if not_ready[1] > not_ready[0] && effect.verdict != Verdict::Slower {
+        effect.verdict = Verdict::Unknown;
+    }
     Some(Trial {
         recipe: recipe.to_owned(),
-        before_ns: median(from_ns)?,
-        after_ns: median(to_ns)?,
-        effect: effect(from_ns, to_ns, &Question::once(margin_ns)),
-        not_ready: [before.len() - from_ns.len(), after.len() - to_ns.len()],
+        before_ns: median(&from_ns)?,
+        after_ns: median(&to_ns)?,
+        effect,
+        not_ready,
         phases: account.phases,
         parts: account.parts,
         moved: account.moved,
@@ -85,7 +104,7 @@ mod tests {
         let before = boots(&[4_000_000_000, 4_000_100_000, 3_999_900_000, 4_000_050_000]);
         let after = boots(&[3_000_000_000, 3_000_100_000, 2_999_900_000, 3_000_050_000]);
         let (before, after): (Vec<_>, Vec<_>) = (before.iter().collect(), after.iter().collect());
-        let trial = trial("less", &before, &after, 1_000_000).unwrap();
+        let trial = trial("less", &before, &after, &Question::once(1_000_000), false).unwrap();
         assert_eq!(trial.effect.verdict, Verdict::Faster);
         assert_eq!(
             (trial.before_ns, trial.after_ns),
@@ -105,10 +124,26 @@ mod tests {
         let mut stuck = boot(0);
         stuck.marks.pop();
         let list: Vec<&Timeline> = before.iter().collect();
-        assert_eq!(trial("x", &list, &[&stuck], 1), None);
-        assert_eq!(trial("x", &[], &list, 1), None);
-        let some = trial("x", &[&stuck, list[0]], &list, 1).unwrap();
+        let once = Question::once(1);
+        assert_eq!(trial("x", &list, &[&stuck], &once, false), None);
+        assert_eq!(trial("x", &[], &list, &once, false), None);
+        let some = trial("x", &[&stuck, list[0]], &list, &once, false).unwrap();
         assert_eq!(some.not_ready, [1, 0]);
         assert_eq!(some.before_ns, 100);
+    }
+
+    #[test]
+    fn a_side_that_fails_more_often_is_not_faster() {
+        let slow = boots(&[900, 901, 902, 903, 904, 905, 906, 907]);
+        let mut fast = boots(&[100, 101, 102, 103, 104, 105, 106, 107]);
+        let once = Question::once(1);
+        let verdict = |fast: &[Timeline]| {
+            let (slow, fast): (Vec<_>, Vec<_>) = (slow.iter().collect(), fast.iter().collect());
+            let trial = trial("x", &slow, &fast, &once, false).unwrap();
+            (trial.effect.verdict, trial.not_ready)
+        };
+        assert_eq!(verdict(&fast), (Verdict::Faster, [0, 0]));
+        fast[3].marks.pop();
+        assert_eq!(verdict(&fast), (Verdict::Unknown, [0, 1]));
     }
 }

@@ -1,6 +1,10 @@
 //! The command line.
 
+mod tune;
+
 use std::path::PathBuf;
+
+pub(crate) use tune::Tune;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
@@ -38,6 +42,8 @@ pub(crate) enum Command {
     Advise(Advise),
     /// Measure recipes against the target as it is.
     Try(Try),
+    /// Search for the best set of recipes, prove it, and write it out.
+    Tune(Tune),
     /// Write a changed copy of a target.
     Apply(Apply),
     /// List the recipes.

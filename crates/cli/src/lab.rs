@@ -4,12 +4,12 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use bootlap_lab::experiment::{self, Job};
+use bootlap_lab::experiment::{self, Question, Session};
 use bootlap_lab::{Host, LabError, Manifest, Mode, Outcome, Qemu, QemuSettings, Run, State};
 use bootlap_report::clean::clean_bytes;
 use bootlap_sources::Hints;
 use bootlap_target::recipe::Choice;
-use bootlap_target::{Assembly, Cache, Machine, PartHash, Parts, Qemu as QemuSpec, Target};
+use bootlap_target::{Assembly, Cache, Edit, Machine, PartHash, Parts, Qemu as QemuSpec, Target};
 
 use crate::args::LabArgs;
 use crate::evidence;
@@ -33,6 +33,8 @@ pub(crate) struct Planned<'b> {
     pub(crate) layout: u32,
     /// More words on the kernel's command line.
     pub(crate) append: &'b str,
+    /// How long to wait for ready at most; else as long as the target says.
+    pub(crate) patience: Option<Duration>,
 }
 
 impl<'b> Planned<'b> {
@@ -43,6 +45,7 @@ impl<'b> Planned<'b> {
             dir: dir.join(folder_name(name)).join(layout.to_string()),
             layout,
             append: "",
+            patience: None,
         }
     }
 }
@@ -61,6 +64,10 @@ impl<'a> Lab<'a> {
             cache: cache(args.cache.as_deref()),
             ui,
         }
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        self.args.seed
     }
 
     /// Whether the host stamps the console, so that only its bytes can be equal.
@@ -101,7 +108,12 @@ impl<'a> Lab<'a> {
     /// The same with a recipe applied.
     pub(crate) fn with(&self, bootable: &Bootable, recipe: &Choice) -> Result<Bootable, Failure> {
         let target = recipe.apply(&bootable.target, &bootable.parts)?;
-        self.assemble(target, bootable.parts.clone())
+        let known = bootable.target.edits.len();
+        let parts = match target.edits[known..].iter().any(Edit::names_parts) {
+            true => self.parts(&target)?,
+            false => bootable.parts.clone(),
+        };
+        self.assemble(target, parts)
     }
 
     fn assemble(&self, target: Target, parts: Parts) -> Result<Bootable, Failure> {
@@ -122,15 +134,52 @@ impl<'a> Lab<'a> {
         new_session(&self.args.runs.join(name))
     }
 
-    /// Boots once; `layout` 0 is the target as described.
-    pub(crate) fn boot(
+    /// The folder of an experiment that `kind` (a command) makes, begun now or
+    /// when it was interrupted.
+    pub(crate) fn experiment(
         &self,
-        bootable: &Bootable,
-        dir: &Path,
-        layout: u32,
-        append: &str,
-    ) -> Result<Run, LabError> {
-        let words = [append, &perturbation(layout)].join(" ");
+        kind: &str,
+        stock: &Bootable,
+        first: u32,
+        mut details: Vec<String>,
+        tool: &str,
+    ) -> Result<Session, Failure> {
+        let target = &stock.target;
+        let sessions = self.args.runs.join(format!("{}-{kind}", target.spec.name));
+        let parts = stock.assembly.parts.iter();
+        details.extend(parts.map(|p| format!("{} {}", p.name, p.sha256)));
+        details.push(format!("first look after {first} boots"));
+        let question = Question {
+            kind: kind.to_owned(),
+            target: target.spec.name.clone(),
+            target_sha256: target.sha256(),
+            mode: self.mode().name().to_owned(),
+            seed: self.args.seed,
+            details,
+        };
+        let new = new_session(&sessions);
+        let (session, resumed) = Session::open(&sessions, &new, &question, tool)?;
+        if resumed {
+            self.ui.note(&format!(
+                "going on with what was interrupted, in {}",
+                session.dir().display()
+            ));
+        }
+        Ok(session)
+    }
+
+    /// Boots once, unless that was recorded before; layout 0 is the target as
+    /// described.
+    fn boot(&self, planned: &Planned<'_>) -> Result<Run, LabError> {
+        let Planned {
+            bootable,
+            dir,
+            layout,
+            append,
+            patience,
+        } = planned;
+        let layout = *layout;
+        let words = [*append, &perturbation(layout)].join(" ");
         let boot = bootable.assembly.boot(words.trim())?;
         let settings = QemuSettings {
             spec: bootable.machine.clone(),
@@ -141,45 +190,28 @@ impl<'a> Lab<'a> {
         };
         let manifest = Manifest {
             layout,
-            append: append.to_owned(),
+            append: (*append).to_owned(),
             ..self.manifest(&bootable.target, &bootable.assembly.parts, self.mode())
         };
         let hints = hints(&bootable.target);
+        if let Some(run) = experiment::recorded(dir, &manifest)? {
+            return Ok(run);
+        }
         let mut machine = Qemu::new(settings, boot);
-        let timeout = self.timeout(&bootable.target);
-        bootlap_lab::boot(&mut machine, dir, manifest, &hints, timeout)
+        let most = self.timeout(&bootable.target);
+        let timeout = patience.map_or(most, |patience| patience.min(most));
+        let mut run = bootlap_lab::boot(&mut machine, dir, manifest, &hints, timeout)?;
+        check(&mut run, &bootable.target)?;
+        Ok(run)
     }
 
     /// Boots all that is planned, side by side where that changes nothing; the
     /// runs in the order of the plan.
     pub(crate) fn batch(&self, what: &str, plan: &[Planned<'_>]) -> Result<Vec<Run>, Failure> {
         self.ui.count(what, plan.len());
-        let boot = |p: &Planned<'_>| self.boot(p.bootable, &p.dir, p.layout, p.append);
+        let boot = |planned: &Planned<'_>| self.boot(planned);
         let done = || self.ui.one_done();
         Ok(experiment::run(plan, self.at_once(), &boot, &done)?)
-    }
-
-    /// Boots every variant in these layouts; the runs of each variant, in the
-    /// order of layouts.
-    pub(crate) fn boots(
-        &self,
-        what: &str,
-        variants: &[(String, &Bootable)],
-        layouts: u32,
-        dir: &Path,
-    ) -> Result<Vec<Vec<Run>>, Failure> {
-        let jobs = experiment::plan(variants.len(), layouts, self.args.seed);
-        let planned = |job: &Job| {
-            let (name, bootable) = &variants[job.variant];
-            Planned::layout(bootable, dir, name, job.layout)
-        };
-        let plan: Vec<Planned<'_>> = jobs.iter().map(planned).collect();
-        let runs = self.batch(what, &plan)?;
-        let mut sorted: Vec<Vec<Run>> = variants.iter().map(|_| Vec::new()).collect();
-        for (job, run) in jobs.iter().zip(runs) {
-            sorted[job.variant].push(run);
-        }
-        Ok(sorted)
     }
 
     /// Boots that may run side by side: simulated time does not depend on what
@@ -230,6 +262,14 @@ impl<'a> Lab<'a> {
             faults: Vec::new(),
         }
     }
+}
+
+/// Runs the target's own check of a boot, if it has one.
+pub(crate) fn check(run: &mut Run, target: &Target) -> Result<(), LabError> {
+    if let Some(command) = &target.spec.ready.check {
+        bootlap_lab::check(run, command, &target.dir)?;
+    }
+    Ok(())
 }
 
 /// Why a board cannot be booted with other parts than those that are on it.
@@ -298,11 +338,12 @@ pub(crate) fn hints(target: &Target) -> Hints {
 }
 
 /// The words that move code and data about without changing what is done: a
-/// parameter that nobody reads, of varying length.
+/// parameter that nobody reads, of varying length. Kernels take lines of 1024
+/// to 4096 bytes, so lengths repeat: 449 is a prime, so not before that many.
 fn perturbation(layout: u32) -> String {
     match layout {
         0 => String::new(),
-        n => format!("bootlap.layout={}", "x".repeat(7 * n as usize)),
+        n => format!("bootlap.layout={}", "x".repeat((7 * n as usize) % 449)),
     }
 }
 
@@ -323,36 +364,69 @@ const TAIL: usize = 8;
 /// And how many bytes of each.
 const TAIL_WIDTH: usize = 200;
 
+/// What is known of a boot that never got ready.
+pub(crate) struct Broken {
+    pub(crate) target: String,
+    /// Why the recording ended.
+    pub(crate) why: String,
+    /// The last lines of the console.
+    pub(crate) tail: Vec<String>,
+    /// The run's folder.
+    pub(crate) run: PathBuf,
+    /// The ready pattern.
+    pub(crate) ready: String,
+}
+
+impl Broken {
+    /// Of a run; `None` if it got ready.
+    pub(crate) fn of(run: &Run) -> Option<Self> {
+        let Some(Outcome::NeverReady(why)) = &run.manifest.outcome else {
+            return None;
+        };
+        let console = run.console().unwrap_or_default();
+        let lines = console.split(|b| *b == b'\n').map(|line| {
+            let line = clean_bytes(&line[..line.len().min(TAIL_WIDTH)]);
+            line.trim_end().to_owned()
+        });
+        let lines: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
+        Some(Self {
+            target: run.manifest.target.clone(),
+            why: why.clone(),
+            tail: lines[lines.len().saturating_sub(TAIL)..].to_vec(),
+            run: run.dir.clone(),
+            ready: run.manifest.ready_pattern.clone(),
+        })
+    }
+}
+
+impl From<Broken> for Failure {
+    fn from(broken: Broken) -> Self {
+        let Broken {
+            target,
+            why,
+            tail,
+            run,
+            ready,
+        } = broken;
+        let shown = if tail.is_empty() {
+            "the console stayed empty".to_owned()
+        } else {
+            let tail: Vec<String> = tail.iter().map(|l| format!("  | {l}")).collect();
+            format!("its console ends with\n{}", tail.join("\n"))
+        };
+        let failure = Failure::new(
+            Exit::NeverReady,
+            format!("{target} never got ready: {why}; {shown}"),
+        );
+        failure.hint(format!(
+            "look at {}, check the ready pattern `{ready}`, or give it longer with --timeout",
+            run.join("console").display(),
+        ))
+    }
+}
+
 /// What to tell about a run that never got ready: why, the last lines of its
 /// console, and what to do.
 pub(crate) fn never_ready(run: &Run) -> Option<Failure> {
-    let Some(Outcome::NeverReady(why)) = &run.manifest.outcome else {
-        return None;
-    };
-    let console = run.console().unwrap_or_default();
-    let lines: Vec<String> = console
-        .split(|b| *b == b'\n')
-        .map(|line| {
-            clean_bytes(&line[..line.len().min(TAIL_WIDTH)])
-                .trim_end()
-                .to_owned()
-        })
-        .filter(|line| !line.is_empty())
-        .collect();
-    let tail = &lines[lines.len().saturating_sub(TAIL)..];
-    let shown = if tail.is_empty() {
-        "the console stayed empty".to_owned()
-    } else {
-        let tail: Vec<String> = tail.iter().map(|l| format!("  | {l}")).collect();
-        format!("its console ends with\n{}", tail.join("\n"))
-    };
-    let failure = Failure::new(
-        Exit::NeverReady,
-        format!("{} never got ready: {why}; {shown}", run.manifest.target),
-    );
-    Some(failure.hint(format!(
-        "look at {}, check the ready pattern `{}`, or give it longer with --timeout",
-        run.dir.join("console").display(),
-        run.manifest.ready_pattern
-    )))
+    Broken::of(run).map(Failure::from)
 }

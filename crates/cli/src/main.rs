@@ -10,6 +10,7 @@ mod args;
 mod commands;
 mod evidence;
 mod exit;
+mod experiment;
 mod lab;
 mod live;
 mod signals;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         Command::Report(a) => commands::report::run(&a, &ui),
         Command::Advise(a) => commands::advise::run(&a, &ui),
         Command::Try(a) => commands::try_recipes::run(&a, &ui),
+        Command::Tune(a) => commands::tune::run(&a, &ui),
         Command::Apply(a) => commands::apply::run(&a, &ui),
         Command::Recipes(a) => commands::catalogue::recipes(&a, &ui),
         Command::Rules(a) => commands::catalogue::rules(&a, &ui),

@@ -12,6 +12,7 @@
 
 mod board;
 pub mod capture;
+mod check;
 mod child;
 pub mod experiment;
 mod host;
@@ -26,6 +27,7 @@ mod run;
 mod shell;
 
 pub use board::Board;
+pub use check::check;
 pub use host::Host;
 pub use machine::{Machine, MachineEvent, MachineInfo};
 pub use qemu::{Mode, Qemu, QemuSettings};

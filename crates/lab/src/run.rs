@@ -287,6 +287,16 @@ impl Run {
         }
     }
 
+    /// Says that the boot did not come to what it should after all: it printed
+    /// what ready means, but was not.
+    ///
+    /// # Errors
+    /// If that cannot be written.
+    pub fn was_not_ready(&mut self, why: String) -> Result<(), RunError> {
+        self.manifest.outcome = Some(Outcome::NeverReady(why));
+        write_manifest(&self.dir, &self.manifest)
+    }
+
     /// Whether two boots were the same, bit by bit: console, times, marks.
     ///
     /// # Errors
@@ -302,9 +312,13 @@ impl Run {
 
 /// Writes `manifest` in one step.
 pub(crate) fn write_manifest(dir: &Path, manifest: &Manifest) -> Result<(), RunError> {
-    let path = dir.join(MANIFEST);
-    let partial = dir.join("manifest.json.partial");
-    let mut text = serde_json::to_vec_pretty(manifest).map_err(|e| RunError::Manifest {
+    write_json(&dir.join(MANIFEST), manifest)
+}
+
+/// Writes a document for people and programs in one step: whole or not at all.
+pub(crate) fn write_json(path: &Path, document: &impl Serialize) -> Result<(), RunError> {
+    let partial = path.with_extension("json.partial");
+    let mut text = serde_json::to_vec_pretty(document).map_err(|e| RunError::Manifest {
         path: path.display().to_string(),
         why: e.to_string(),
     })?;
@@ -313,11 +327,11 @@ pub(crate) fn write_manifest(dir: &Path, manifest: &Manifest) -> Result<(), RunE
         let mut file = File::create(&partial)?;
         file.write_all(&text)?;
         file.sync_all()?;
-        fs::rename(&partial, &path)
+        fs::rename(&partial, path)
     };
     write().map_err(|e| {
         let _ = fs::remove_file(&partial);
-        failed("write", &path, e)
+        failed("write", path, e)
     })
 }
 

@@ -1,8 +1,10 @@
-//! Commands of the user that switch a board on and off.
+//! Commands of the user: what switches a board on, what checks a boot.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -20,6 +22,20 @@ const SAID: usize = 400;
 /// # Errors
 /// If it cannot be run, fails or takes too long, with what it said.
 pub(crate) fn run(command: &str, timeout: Duration, stop: &AtomicBool) -> Result<Duration, String> {
+    run_in(command, None, &[], timeout, stop)
+}
+
+/// The same in the folder `dir` and with more variables in its environment.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn run_in(
+    command: &str,
+    dir: Option<&Path>,
+    variables: &[(&str, &OsStr)],
+    timeout: Duration,
+    stop: &AtomicBool,
+) -> Result<Duration, String> {
     let began = Instant::now();
     let failed = |e: io::Error| format!("`{command}` cannot be run: {e}");
     // Not a pipe: what the command leaves running would keep that open.
@@ -28,9 +44,13 @@ pub(crate) fn run(command: &str, timeout: Duration, stop: &AtomicBool) -> Result
     let mut shell = Command::new("/bin/sh");
     shell
         .args(["-c", command])
+        .envs(variables.iter().copied())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(complaint.try_clone().map_err(failed)?);
+    if let Some(dir) = dir {
+        shell.current_dir(dir);
+    }
     let mut child = crate::child::spawn_group(&mut shell).map_err(failed)?;
     let status = loop {
         match child.try_wait() {

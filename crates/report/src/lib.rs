@@ -25,6 +25,7 @@ pub mod series;
 mod sink;
 mod svg;
 pub mod text;
+pub mod tuning;
 mod xml;
 
 pub use sink::{SINKS, Sink, SinkError, SinkInfo, sink_for};

@@ -49,6 +49,9 @@ pub struct Ready {
     pub pattern: String,
     /// Where the application starts, as a pattern of a console line.
     pub application: Option<String>,
+    /// A command that fails if a boot that got ready does not work; see
+    /// `docs/targets.md`.
+    pub check: Option<String>,
     /// Give up after this many seconds of the host's time.
     #[serde(default = "default_timeout_s")]
     pub timeout_s: u64,

@@ -3,6 +3,7 @@ use std::cell::RefCell;
 use proptest::prelude::*;
 
 use super::*;
+use crate::stats::Stage;
 
 /// A target whose boot time is a formula: what each change saves, and what
 /// pairs of them cost or save together.
@@ -90,6 +91,8 @@ const EFFECT: Effect = Effect {
     verdict: Verdict::Unknown,
     margin_ns: MARGIN_NS,
     samples: [8; 2],
+    confidence: 0.95,
+    stage: Stage::Only,
 };
 
 impl Bench for Model {

@@ -9,7 +9,7 @@ use crate::args::{Advise, Evidence};
 use crate::commands::{board, boot};
 use crate::evidence::{self, Recorded};
 use crate::exit::{Exit, Failure};
-use crate::lab::{Bootable, Lab, load, never_ready};
+use crate::lab::{Bootable, Lab, Planned, load, never_ready};
 use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Advise, ui: &Ui) -> Result<Exit, Failure> {
@@ -86,8 +86,12 @@ fn findings(
     lab.ui
         .step("booting once more with initcall_debug, to explain the kernel's time");
     let dir = lab.session(&format!("{}-explained", bootable.target.spec.name));
-    let explained = lab.boot(bootable, &dir, 0, EXPLAIN)?;
-    explained_findings(bootable, recorded, &explained)
+    let plan = [Planned {
+        append: EXPLAIN,
+        ..Planned::layout(bootable, &dir, "explained", 0)
+    }];
+    let explained = lab.batch("booting with initcall_debug", &plan)?;
+    explained_findings(bootable, recorded, &explained[0])
 }
 
 /// The findings of a boot with the help of one that [`EXPLAIN`]s; if that one

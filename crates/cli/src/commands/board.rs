@@ -139,7 +139,9 @@ fn series(lab: &Lab<'_>, target: &Target, spec: &Spec, boots: u32) -> Result<Don
 fn boot(lab: &Lab<'_>, target: &Target, board: &mut Board, dir: &Path) -> Result<Run, LabError> {
     let manifest = lab.manifest(target, &[], Mode::Board);
     let hints = lab::hints(target);
-    bootlap_lab::boot(board, dir, manifest, &hints, lab.timeout(target))
+    let mut run = bootlap_lab::boot(board, dir, manifest, &hints, lab.timeout(target))?;
+    lab::check(&mut run, target)?;
+    Ok(run)
 }
 
 /// A boot that printed nothing has nothing to read; it is counted all the same.

@@ -62,6 +62,7 @@ pub(crate) fn boot_equal(
         },
         layout: 0,
         append,
+        patience: None,
     };
     let plan: Vec<Planned<'_>> = (1..=boots).map(planned).collect();
     lab.batch(&format!("booting {name}"), &plan)

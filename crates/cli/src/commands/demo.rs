@@ -10,16 +10,17 @@ use std::path::Path;
 use bootlap_advice::{Boot, Finding, advise};
 use bootlap_analysis::Verdict;
 use bootlap_analysis::experiment::Trial;
+use bootlap_analysis::stats::Question;
 use bootlap_lab::Run;
 use bootlap_report::text;
 use bootlap_target::recipe::Choice;
 
 use crate::args::Demo;
 use crate::commands::advise::{EXPLAIN, explained_findings};
-use crate::commands::try_recipes::{measure, timelines};
 use crate::commands::{boot, report};
 use crate::evidence::{self, Recorded};
 use crate::exit::{Exit, Failure};
+use crate::experiment::{Experiment, Side, Stop};
 use crate::lab::{Bootable, Lab, Planned, never_ready};
 use crate::ui::{self, Ui};
 
@@ -29,10 +30,9 @@ pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     let layouts = args.layouts;
     let stock = lab.prepare(&args.target)?;
     let name = stock.target.spec.name.clone();
-    let out = lab.session(&format!("{name}-demo"));
 
     ui.note(&format!("1/5 Boot {name} as it is, twice"));
-    let (before, first) = boot_checked(&lab, &stock)?;
+    let (before, _) = boot_checked(&lab, &stock)?;
     let findings = advise(&Boot {
         timeline: &before.timeline,
         explained: None,
@@ -41,17 +41,18 @@ pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     ui.print(&text::summary(&before.report(findings), &style));
 
     ui.note(&format!(
-        "2/5 Ask the kernel where its time goes, and boot {} more layouts of {name}",
-        layouts - 1
+        "2/5 Ask the kernel where its time goes, and boot {layouts} layouts of {name}"
     ));
-    let (explained, stock_boots) = explain(&lab, &stock, first, layouts, &out)?;
+    let mut experiment = Experiment::open(&lab, "demo", &stock, layouts, Vec::new())?;
+    let out = experiment.dir();
+    let explained = explain(&lab, &stock, &out)?;
     let findings = explained_findings(&stock, &before, &explained)?;
     ui.print(&text::findings(&findings, &style));
 
     ui.note(&format!(
         "3/5 Try what is advised, each step on top of those that helped, {layouts} layouts each"
     ));
-    let tuned = tune(&lab, &stock, &stock_boots, &findings, &out)?;
+    let tuned = tune(&lab, &mut experiment, &stock, &findings, layouts)?;
 
     ui.note("4/5 Write the tuned target and boot it, twice");
     let folder = out.join("tuned");
@@ -71,28 +72,19 @@ pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     text += "\n";
     text += &text::before_after(&tuned_report, &style);
     text += &paths(&folder, &pages);
+    experiment.finish()?;
     ui.print(&text);
     Ok(Exit::Ok)
 }
 
-/// Boots the stock target once with the kernel explaining itself, and in all
-/// layouts but the first, which is `first`.
-fn explain(
-    lab: &Lab<'_>,
-    stock: &Bootable,
-    first: Run,
-    layouts: u32,
-    out: &Path,
-) -> Result<(Run, Vec<Run>), Failure> {
-    let runs = out.join("runs");
-    let mut plan = vec![Planned {
+/// Boots the stock target once with the kernel explaining itself.
+fn explain(lab: &Lab<'_>, stock: &Bootable, out: &Path) -> Result<Run, Failure> {
+    let plan = [Planned {
         append: EXPLAIN,
-        ..Planned::layout(stock, &runs, "explained", 0)
+        ..Planned::layout(stock, out, "explained", 0)
     }];
-    plan.extend((1..layouts).map(|layout| Planned::layout(stock, &runs, "stock", layout)));
-    let mut done = lab.batch("booting stock", &plan)?.into_iter();
-    let explained = done.next().expect("as many runs as planned");
-    Ok((explained, [first].into_iter().chain(done).collect()))
+    let mut done = lab.batch("booting with initcall_debug", &plan)?;
+    Ok(done.remove(0))
 }
 
 fn paths(folder: &Path, pages: &[std::path::PathBuf; 2]) -> String {
@@ -123,37 +115,39 @@ struct Tuned {
 
 fn tune(
     lab: &Lab<'_>,
+    experiment: &mut Experiment<'_, '_>,
     stock: &Bootable,
-    stock_boots: &[Run],
     findings: &[Finding],
-    out: &Path,
+    layouts: u32,
 ) -> Result<Tuned, Failure> {
-    let layouts = u32::try_from(stock_boots.len()).unwrap_or(u32::MAX);
-    let boots = |name: &str, bootable: &Bootable| -> Result<_, Failure> {
-        let what = format!("booting {name}");
-        let variant = [(name.to_owned(), bootable)];
-        Ok(lab
-            .boots(&what, &variant, layouts, &out.join("runs"))?
-            .remove(0))
+    let mut best = Side {
+        name: "baseline".to_owned(),
+        bootable: stock.clone(),
     };
-    let mut best = stock.clone();
-    let mut best_boots = timelines(stock_boots)?;
     let mut steps = Vec::new();
     for recipe in findings.iter().filter_map(|f| f.recipe.as_deref()) {
         let choice = Choice::parse(recipe)?;
-        let candidate = lab.with(&best, &choice)?;
-        let runs = boots(recipe, &candidate)?;
-        let boots = timelines(&runs)?;
-        let step = measure(recipe, &best_boots, &boots, &runs)?;
+        let candidate = Side {
+            name: recipe.to_owned(),
+            bootable: lab.with(&best.bootable, &choice)?,
+        };
+        let sides = [&best, &candidate];
+        let booted = experiment.boot(&format!("booting {recipe}"), &sides, layouts);
+        booted.map_err(Stop::failure)?;
+        let question = Question::once(experiment.margin_ns(&best));
+        let step = experiment.trial(&best, &candidate, &question);
+        let step = step.ok_or_else(|| Failure::from(experiment.broken(&candidate)))?;
         let kept = step.effect.verdict == Verdict::Faster;
         lab.ui.note(&format!("    {}", one_line(&step)));
         if kept {
             best = candidate;
-            best_boots = boots;
         }
         steps.push(step);
     }
-    Ok(Tuned { best, steps })
+    Ok(Tuned {
+        best: best.bootable,
+        steps,
+    })
 }
 
 fn one_line(step: &Trial) -> String {

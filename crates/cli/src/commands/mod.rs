@@ -11,3 +11,4 @@ pub(crate) mod inspect;
 pub(crate) mod report;
 pub(crate) mod show;
 pub(crate) mod try_recipes;
+pub(crate) mod tune;

@@ -12,12 +12,14 @@ mod model;
 mod outcome;
 mod series;
 mod table;
+mod tuning;
 
 pub use catalogue::{RecipeJson, RuleJson, recipes, rules};
 pub use inspect::{InspectedJson, inspected};
 pub use model::*;
 pub use series::{LapJson, LapPhaseJson, PhaseSpreadJson, SeriesJson, SpreadJson, series};
 pub use table::*;
+pub use tuning::{ExcludedJson, LeftOutJson, TuningJson, TuningStepJson, tuning};
 
 pub(crate) use boot::id;
 
@@ -110,6 +112,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("show", schema_of::<TableJson>("bootlap show --by")),
         ("recipes", schema_of::<Vec<RecipeJson>>("bootlap recipes")),
         ("rules", schema_of::<Vec<RuleJson>>("bootlap rules")),
+        ("tune", schema_of::<TuningJson>("bootlap tune")),
         ("series", schema_of::<SeriesJson>("bootlap boot of a board")),
     ]
 }

@@ -23,6 +23,7 @@ mod style;
 mod summary;
 mod table;
 mod trials;
+mod tuning;
 mod units;
 
 pub use before_after::before_after;
@@ -37,4 +38,5 @@ pub use spans::{By, Rows, spans};
 pub use style::Style;
 pub use summary::summary;
 pub use trials::trials;
+pub use tuning::tuning;
 pub use units::units;

@@ -56,7 +56,7 @@ fn table(trials: &[Trial], columns: usize) -> Table {
 
 /// The interval of the saving: a saving is a negative shift, so it turns
 /// round.
-fn interval(trial: &Trial) -> String {
+pub(super) fn interval(trial: &Trial) -> String {
     let [low, high] = trial
         .effect
         .interval_ns

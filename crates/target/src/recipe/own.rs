@@ -110,14 +110,17 @@ pub(super) fn read(path: &Path) -> Result<Choice, TargetError> {
     for (place, file) in &written.files {
         let file = dir.join(file);
         let real = fs::canonicalize(&file).map_err(|e| TargetError::io("read", &file, e))?;
-        let real = real.to_str().ok_or_else(|| {
-            wrong(1, format!("{} has a name that is no text", file.display()))
-        })?;
+        let real = real
+            .to_str()
+            .ok_or_else(|| wrong(1, format!("{} has a name that is no text", file.display())))?;
         let key = format!("initramfs.files.{}", Key::new(place.as_str()));
         edits.push(Edit::set(&key, real));
     }
     if edits.is_empty() && written.append.trim().is_empty() {
-        return Err(wrong(1, "it changes nothing: add append, [set] or [files]".into()));
+        return Err(wrong(
+            1,
+            "it changes nothing: add append, [set] or [files]".into(),
+        ));
     }
     let title = match written.title.as_str() {
         "" => format!("{shown}"),
@@ -206,7 +209,10 @@ mod tests {
             Err(e) => e.to_string(),
         };
         let said = why("name = \"x\"\ntitel = \"y\"\n");
-        assert!(said.contains("own.toml:2: ") && said.contains("title"), "{said}");
+        assert!(
+            said.contains("own.toml:2: ") && said.contains("title"),
+            "{said}"
+        );
         assert!(why("name = \"x\"\n").contains("changes nothing"));
         assert!(why("name = \"cmdline-quiet\"\nappend=\"a\"").contains("catalogue"));
         assert!(why("name = \"../x\"\nappend=\"a\"").contains("letters"));

@@ -5,6 +5,10 @@
 //! host, so as many boots run at once as there are cores; in plain time they
 //! run one after the other.
 
+mod session;
+
+pub use session::{Question, Session, Variant, recorded, variants};
+
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,0 +1,44 @@
+//! `bootlap tune`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::LabArgs;
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  bootlap tune targets/kiosk --out kiosk-tuned
+  bootlap tune targets/kiosk --without fit-no-hash --minutes 10 --out kiosk-tuned
+  bootlap tune my-board --recipe ours/fonts-later.toml --out my-board-tuned
+
+A search that is interrupted goes on when it is started again in the same way.")]
+pub(crate) struct Tune {
+    /// The target's folder.
+    pub(crate) target: PathBuf,
+    /// The folder to write the tuned target to; it must not exist.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// A recipe to try as well: NAME=VALUE, or a file of your own (repeatable).
+    #[arg(long, value_name = "RECIPE")]
+    pub(crate) recipe: Vec<String>,
+    /// A recipe that must not be used (repeatable).
+    #[arg(long, value_name = "RECIPE")]
+    pub(crate) without: Vec<String>,
+    /// Boot at most so often.
+    #[arg(long, value_name = "N")]
+    pub(crate) boots: Option<usize>,
+    /// Search for at most so long; the proof comes on top.
+    #[arg(long, value_name = "M")]
+    pub(crate) minutes: Option<u64>,
+    /// Layout perturbations on each side before the first verdict; fewer than 6
+    /// prove nothing.
+    #[arg(short = 'k', long, value_name = "K", default_value_t = 8,
+          value_parser = clap::value_parser!(u32).range(6..=200))]
+    pub(crate) layouts: u32,
+    /// The outcome as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) lab: LabArgs,
+}

@@ -1,0 +1,177 @@
+//! The bench that the search orders boots from: sets of recipes become targets
+//! and are booted.
+
+use std::collections::BTreeMap;
+
+use bootlap_analysis::Effect;
+use bootlap_analysis::tune::{Bench, Candidate, Depth, Fate, Set, Step};
+use bootlap_report::format::duration;
+use bootlap_report::tuning::Excluded;
+use bootlap_target::recipe::Choice;
+
+use crate::experiment::{Compared, Experiment, Side, Stop};
+use crate::lab::{Bootable, Lab};
+
+/// Boots of each side for a glance.
+const GLANCE: u32 = 2;
+
+pub(super) struct LabBench<'b, 'l, 'a> {
+    pub(super) lab: &'b Lab<'a>,
+    pub(super) stock: &'b Bootable,
+    pub(super) choices: &'b [Choice],
+    pub(super) names: &'b [Candidate],
+    pub(super) experiment: Experiment<'l, 'a>,
+    /// Sets that were put together, or why they cannot be.
+    sides: BTreeMap<Set, Result<Side, String>>,
+    /// What the console of broken boots said, by the set.
+    pub(super) broken: BTreeMap<Set, Excluded>,
+}
+
+impl<'b, 'l, 'a> LabBench<'b, 'l, 'a> {
+    pub(super) fn new(
+        lab: &'b Lab<'a>,
+        stock: &'b Bootable,
+        choices: &'b [Choice],
+        names: &'b [Candidate],
+        experiment: Experiment<'l, 'a>,
+    ) -> Self {
+        Self {
+            lab,
+            stock,
+            choices,
+            names,
+            experiment,
+            sides: BTreeMap::new(),
+            broken: BTreeMap::new(),
+        }
+    }
+
+    /// The target with a set of recipes applied, in their order.
+    pub(super) fn side(&mut self, set: &Set) -> Result<Side, String> {
+        if let Some(side) = self.sides.get(set) {
+            return side.clone();
+        }
+        let mut bootable = self.stock.clone();
+        let mut side = Ok(());
+        for choice in set.iter().map(|c| &self.choices[*c]) {
+            match self.lab.with(&bootable, choice) {
+                Ok(changed) => bootable = changed,
+                Err(failure) => {
+                    side = Err(failure.message);
+                    break;
+                }
+            }
+        }
+        let name = self.name(set);
+        let side = side.map(|()| Side { name, bootable });
+        self.sides.insert(set.clone(), side.clone());
+        side
+    }
+
+    fn name(&self, set: &Set) -> String {
+        let names: Vec<&str> = set.iter().map(|c| self.names[*c].name.as_str()).collect();
+        match names.as_slice() {
+            [] => "baseline".to_owned(),
+            names => names.join("+"),
+        }
+    }
+
+    fn fate(&mut self, set: &Set, compared: Compared) -> Fate {
+        match compared {
+            Compared::Measured(trial) if trial.not_ready[1] > trial.not_ready[0] => {
+                let why = format!("{} boots never got ready", trial.not_ready[1]);
+                self.note_broken(set, &why, Vec::new(), None);
+                Fate::Broken(why)
+            }
+            Compared::Measured(trial) => Fate::Measured(trial.effect),
+            Compared::Broken(broken) => {
+                let run = Some(broken.run.display().to_string());
+                self.note_broken(set, &broken.why, broken.tail, run);
+                Fate::Broken(broken.why)
+            }
+        }
+    }
+
+    fn note_broken(&mut self, set: &Set, why: &str, tail: Vec<String>, run: Option<String>) {
+        let recipe = self.name(set);
+        let why = why.to_owned();
+        let broken = Excluded {
+            recipe,
+            why,
+            tail,
+            run,
+        };
+        self.broken.insert(set.clone(), broken);
+    }
+
+    fn candidate(&self, at: usize) -> &str {
+        &self.names[at].name
+    }
+}
+
+impl Bench for LabBench<'_, '_, '_> {
+    type Stop = Stop;
+
+    fn compare(&mut self, from: &Set, to: &[Set], depth: Depth) -> Result<Vec<Fate>, Stop> {
+        let base = self.side(from).map_err(|why| {
+            let why = format!("{} cannot be put together: {why}", self.name(from));
+            Stop::Failed(crate::exit::Failure::new(crate::exit::Exit::Internal, why))
+        })?;
+        let sides: Vec<Result<Side, String>> = to.iter().map(|set| self.side(set)).collect();
+        let there: Vec<Side> = sides
+            .iter()
+            .filter_map(|s| s.as_ref().ok().cloned())
+            .collect();
+        let what = match depth {
+            Depth::Glance => "a glance at each",
+            Depth::Sure => "leaving out and putting in",
+        };
+        let compared = match depth {
+            Depth::Glance => self.experiment.glance(what, &base, &there, GLANCE)?,
+            Depth::Sure => self.experiment.compare(what, &base, &there)?,
+        };
+        let mut compared = compared.into_iter();
+        let mut fates = Vec::new();
+        for (set, side) in to.iter().zip(sides) {
+            let fate = match side {
+                Ok(_) => compared.next().map(|compared| self.fate(set, compared)),
+                Err(why) => Some(Fate::Refused(why)),
+            };
+            fates.extend(fate);
+        }
+        Ok(fates)
+    }
+
+    fn step(&mut self, step: &Step<'_>) {
+        let saves = |effect: &Effect| duration(effect.shift_ns.saturating_neg());
+        let text = match step {
+            Step::Screening(n) => format!("1/4 Look at each of {n} recipes by itself"),
+            Step::Combining(n) => {
+                format!("2/4 Put together what looked good, {n} recipes at most")
+            }
+            Step::Settling(set) => format!(
+                "3/4 Leave out each of {} recipes, put in each other one",
+                set.len()
+            ),
+            Step::Added(at, e) => {
+                format!("    + {:<32} saves {:>9}", self.candidate(*at), saves(e))
+            }
+            Step::Swapped(at, e) => {
+                format!("    ~ {:<32} saves {:>9}", self.candidate(*at), saves(e))
+            }
+            Step::Dropped(at, e) => format!(
+                "    - {:<32} saves {:>9}: not needed",
+                self.candidate(*at),
+                duration(e.shift_ns)
+            ),
+            Step::Out(at, fate) => {
+                let why = match fate {
+                    Fate::Broken(why) | Fate::Refused(why) => why.as_str(),
+                    Fate::Measured(_) => "does not help",
+                };
+                format!("    x {:<32} {why}", self.candidate(*at))
+            }
+        };
+        self.lab.ui.note(&text);
+    }
+}

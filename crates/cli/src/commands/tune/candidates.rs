@@ -1,0 +1,98 @@
+//! What could be changed: everything that the findings advise, and every other
+//! recipe of the catalogue that applies.
+
+use bootlap_advice::Finding;
+use bootlap_analysis::tune::Candidate;
+use bootlap_report::tuning::LeftOut;
+use bootlap_target::recipe::{self, Choice};
+
+use crate::commands::try_recipes::parse;
+use crate::exit::{Exit, Failure};
+use crate::lab::Bootable;
+
+/// The changes to search among, the most promising first.
+pub(super) struct Candidates {
+    pub(super) choices: Vec<Choice>,
+    pub(super) names: Vec<Candidate>,
+    /// Those that do not apply to the target, and why.
+    pub(super) refused: Vec<LeftOut>,
+}
+
+/// Collects them. `own` are asked for, `without` forbidden, both as typed.
+pub(super) fn candidates(
+    stock: &Bootable,
+    findings: &[Finding],
+    own: &[String],
+    without: &[String],
+) -> Result<Candidates, Failure> {
+    let mut wanted: Vec<Choice> = parse(own)?;
+    for name in findings.iter().filter_map(|f| f.recipe.as_ref()) {
+        wanted.push(Choice::parse(name)?);
+    }
+    let asked = wanted.len();
+    for recipe in recipe::all() {
+        let meta = recipe.meta();
+        let values = match meta.values {
+            [] => vec![meta.name.to_owned()],
+            // Any value: only a finding knows which.
+            [""] => Vec::new(),
+            values => values
+                .iter()
+                .map(|v| format!("{}={v}", meta.name))
+                .collect(),
+        };
+        wanted.extend(parse(&values)?);
+    }
+    check_forbidden(without, &wanted)?;
+    let mut all = Candidates {
+        choices: Vec::new(),
+        names: Vec::new(),
+        refused: Vec::new(),
+    };
+    let forbidden = |choice: &Choice| {
+        let is = |w: &String| *w == choice.name() || *w == choice.meta().name;
+        without.iter().any(is)
+    };
+    for (at, choice) in wanted.into_iter().enumerate() {
+        let name = choice.name();
+        let known = all.names.iter().any(|c| c.name == name);
+        if known || forbidden(&choice) {
+            continue;
+        }
+        match choice.edits(&stock.target, &stock.parts) {
+            Ok(_) => {
+                all.names.push(Candidate {
+                    name,
+                    kind: choice.meta().name.to_owned(),
+                });
+                all.choices.push(choice);
+            }
+            Err(why) if at < own.len() => {
+                let why = format!("recipe {name} does not apply: {why}");
+                return Err(Failure::new(Exit::Usage, why));
+            }
+            // What is so already is nothing to talk about.
+            Err(why) if at < asked || !why.contains("already") => {
+                all.refused.push(LeftOut {
+                    recipe: name,
+                    why: format!("does not apply: {why}"),
+                    saved_ns: None,
+                });
+            }
+            Err(_) => {}
+        }
+    }
+    Ok(all)
+}
+
+fn check_forbidden(without: &[String], known: &[Choice]) -> Result<(), Failure> {
+    for name in without {
+        let is = |c: &Choice| *name == c.name() || *name == c.meta().name;
+        if !known.iter().any(is) {
+            let why = format!("--without {name}: no recipe is called so");
+            let failure = Failure::new(Exit::Usage, why);
+            return Err(failure.hint("`bootlap recipes` lists them"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,395 @@
+//! Variants of one target, booted side by side until it is known how they
+//! differ.
+//!
+//! All that an experiment knows is in its folder: asking the same again after
+//! a crash finds the boots that were made, and makes the others.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use bootlap_analysis::experiment::{Trial, trial};
+use bootlap_analysis::stats::{self, ALPHA, Question, looks};
+use bootlap_lab::experiment::{self, Session};
+use bootlap_lab::{Mode, Run};
+use bootlap_model::Timeline;
+
+use crate::evidence::{self, TOOL};
+use crate::exit::Failure;
+use crate::lab::{Bootable, Broken, Lab, Planned};
+
+/// Changes below this share of the boot count as none: 0.05 %.
+const MARGIN: i64 = 2000;
+/// How many times as long as the first side's boots a boot may take.
+const PATIENCE: u32 = 10;
+/// And so much longer in any case: the host may be busy.
+const AT_LEAST: Duration = Duration::from_secs(20);
+
+/// One side of a comparison.
+#[derive(Clone)]
+pub(crate) struct Side {
+    pub(crate) name: String,
+    pub(crate) bootable: Bootable,
+}
+
+/// What came of comparing a side with the first.
+pub(crate) enum Compared {
+    /// It boots, and differs so.
+    Measured(Box<Trial>),
+    /// It does not boot.
+    Broken(Box<Broken>),
+}
+
+/// Why an experiment did not go on.
+pub(crate) enum Stop {
+    /// The next boots would be more than were allowed.
+    Budget(&'static str),
+    /// Something broke.
+    Failed(Failure),
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Stop::Failed(failure)
+    }
+}
+
+impl Stop {
+    /// What is an error where no budget was set.
+    pub(crate) fn failure(self) -> Failure {
+        match self {
+            Stop::Budget(what) => Failure::new(crate::exit::Exit::Internal, what),
+            Stop::Failed(failure) => failure,
+        }
+    }
+}
+
+/// How much an experiment may cost.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Budget {
+    pub(crate) boots: Option<usize>,
+    pub(crate) until: Option<Instant>,
+}
+
+/// An experiment under way.
+pub(crate) struct Experiment<'l, 'a> {
+    lab: &'l Lab<'a>,
+    session: Session,
+    budget: Budget,
+    /// Boots of each side before the first look.
+    first: u32,
+    /// The number of the first layout.
+    from: u32,
+    booted: BTreeMap<String, Booted>,
+    boots: usize,
+}
+
+/// The boots of one side, by layout.
+#[derive(Default)]
+struct Booted {
+    runs: Vec<Run>,
+    timelines: Vec<Timeline>,
+}
+
+impl Booted {
+    /// Whether it makes no sense to boot it any more.
+    fn is_broken(&self, mode: Mode) -> bool {
+        let never = self.runs.iter().all(|run| run.ready().is_none());
+        // In simulated time one boot tells; else it may have been bad luck.
+        let enough = if mode == Mode::Sim { 1 } else { 2 };
+        never && self.runs.len() >= enough
+    }
+}
+
+impl<'l, 'a> Experiment<'l, 'a> {
+    /// Begins the experiment that `kind` (a command) and `details` describe, or
+    /// goes on with it if it was interrupted.
+    pub(crate) fn open(
+        lab: &'l Lab<'a>,
+        kind: &str,
+        stock: &Bootable,
+        first: u32,
+        details: Vec<String>,
+    ) -> Result<Self, Failure> {
+        let session = lab.experiment(kind, stock, first, details, TOOL)?;
+        Ok(Self {
+            lab,
+            session,
+            budget: Budget::default(),
+            first,
+            from: 0,
+            booted: BTreeMap::new(),
+            boots: 0,
+        })
+    }
+
+    /// From now on it may cost so much altogether.
+    pub(crate) fn limit(&mut self, budget: Budget) {
+        self.budget = budget;
+    }
+
+    /// From here on other layouts are booted: what was measured before does not
+    /// count for what is measured now.
+    pub(crate) fn afresh(&mut self, from: u32) {
+        self.from = from;
+        self.booted.clear();
+    }
+
+    /// Its folder.
+    pub(crate) fn dir(&self) -> PathBuf {
+        self.session.dir().to_owned()
+    }
+
+    /// Boots so far.
+    pub(crate) fn boots(&self) -> usize {
+        self.boots
+    }
+
+    /// All that was asked is answered.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        Ok(self.session.finish()?)
+    }
+
+    /// The runs of a side, as far as it was booted.
+    pub(crate) fn runs(&self, name: &str) -> &[Run] {
+        self.booted.get(name).map_or(&[], |booted| &booted.runs)
+    }
+
+    /// How `others` differ from `base`: boots until each verdict is sure, or
+    /// the limit of four times `first` boots is reached. The verdicts hold
+    /// together (Holm), and so often as is looked at them.
+    pub(crate) fn compare(
+        &mut self,
+        what: &str,
+        base: &Side,
+        others: &[Side],
+    ) -> Result<Vec<Compared>, Stop> {
+        let mut open: Vec<usize> = (0..others.len()).collect();
+        let mut trials: BTreeMap<usize, Trial> = BTreeMap::new();
+        for look in looks(self.first) {
+            let sides: Vec<&Side> = open.iter().map(|at| &others[*at]).collect();
+            self.boot(what, &[&[base], &sides[..]].concat(), look.boots)?;
+            self.check_base(base)?;
+            for at in &open {
+                let question = Question {
+                    margin_ns: self.margin_ns(base),
+                    alpha: ALPHA,
+                    stage: look.stage,
+                };
+                let trial = self.trial(base, &others[*at], &question);
+                trial.map(|trial| trials.insert(*at, trial));
+            }
+            let mut effects: Vec<_> = trials.values().map(|t| t.effect).collect();
+            stats::correct(&mut effects);
+            let sure = trials.keys().zip(&effects).filter(|(_, e)| e.is_sure());
+            let sure: Vec<usize> = sure.map(|(at, _)| *at).collect();
+            let mode = self.lab.mode();
+            open.retain(|at| {
+                let booted = self.booted.get(&others[*at].name);
+                !sure.contains(at) && !booted.is_some_and(|b| b.is_broken(mode))
+            });
+            if open.is_empty() {
+                break;
+            }
+        }
+        let mut effects: Vec<_> = trials.values().map(|t| t.effect).collect();
+        stats::correct(&mut effects);
+        for (trial, effect) in trials.values_mut().zip(effects) {
+            trial.effect = effect;
+        }
+        let compared = others.iter().enumerate();
+        Ok(compared
+            .map(|(at, side)| match trials.remove(&at) {
+                Some(trial) => Compared::Measured(Box::new(trial)),
+                None => Compared::Broken(Box::new(self.broken(side))),
+            })
+            .collect())
+    }
+
+    /// How `others` differ from `base` at a glance of a few boots: shifts say
+    /// something, verdicts do not.
+    pub(crate) fn glance(
+        &mut self,
+        what: &str,
+        base: &Side,
+        others: &[Side],
+        boots: u32,
+    ) -> Result<Vec<Compared>, Stop> {
+        let sides: Vec<&Side> = std::iter::once(base).chain(others).collect();
+        self.boot(what, &sides, boots)?;
+        self.check_base(base)?;
+        let question = Question::once(self.noise_ns(base));
+        let compared = others.iter().map(|side| {
+            // The same layouts of both, however many there are of either.
+            let few = boots as usize;
+            match self.trial_of(base, side, &question, few) {
+                Some(trial) => Compared::Measured(Box::new(trial)),
+                None => Compared::Broken(Box::new(self.broken(side))),
+            }
+        });
+        Ok(compared.collect())
+    }
+
+    /// How `after` differs from `before`, from all boots of both that are there.
+    pub(crate) fn trial(&self, before: &Side, after: &Side, question: &Question) -> Option<Trial> {
+        self.trial_of(before, after, question, usize::MAX)
+    }
+
+    fn trial_of(
+        &self,
+        before: &Side,
+        after: &Side,
+        question: &Question,
+        few: usize,
+    ) -> Option<Trial> {
+        let (before, name) = (self.booted.get(&before.name)?, &after.name);
+        let after = self.booted.get(name)?;
+        // Rounds are booted together: a side never counts boots that the other
+        // has not.
+        let rounds = before.timelines.len().min(after.timelines.len()).min(few);
+        let timelines =
+            |booted: &'_ Booted| -> Vec<Timeline> { booted.timelines[..rounds].to_vec() };
+        let (before, after) = (timelines(before), timelines(after));
+        let before: Vec<&Timeline> = before.iter().collect();
+        let after: Vec<&Timeline> = after.iter().collect();
+        let drifts = self.lab.mode() != Mode::Sim;
+        trial(name, &before, &after, question, drifts)
+    }
+
+    /// What counts as no change of a boot like that of `base`, ns.
+    pub(crate) fn margin_ns(&self, base: &Side) -> i64 {
+        self.ready_ns(base).unwrap_or(0) / MARGIN
+    }
+
+    /// How far apart boots of `base` are for no reason, ns: twice the largest
+    /// distance from the median, but no less than what counts as no change.
+    fn noise_ns(&self, base: &Side) -> i64 {
+        let runs = self.runs(&base.name).iter();
+        let times: Vec<i64> = runs.filter_map(|r| Some(r.ready()?.ns)).collect();
+        let middle = stats::median(&times).unwrap_or(0);
+        let farthest = times.iter().map(|ns| ns.abs_diff(middle)).max();
+        let farthest = i64::try_from(farthest.unwrap_or(0)).unwrap_or(i64::MAX);
+        farthest.saturating_mul(2).max(self.margin_ns(base))
+    }
+
+    fn ready_ns(&self, side: &Side) -> Option<i64> {
+        self.runs(&side.name)
+            .iter()
+            .find_map(|run| Some(run.ready()?.ns))
+    }
+
+    /// A baseline that does not boot leaves nothing to compare with.
+    fn check_base(&self, base: &Side) -> Result<(), Failure> {
+        match self.ready_ns(base) {
+            Some(_) => Ok(()),
+            None => Err(self.broken(base).into()),
+        }
+    }
+
+    /// What to say of a side that does not boot.
+    pub(crate) fn broken(&self, side: &Side) -> Broken {
+        let runs = self.runs(&side.name);
+        runs.iter().find_map(Broken::of).unwrap_or_else(|| Broken {
+            why: format!("{} was not booted", side.name),
+            tail: Vec::new(),
+            run: self.dir(),
+            ready: String::new(),
+            target: side.name.clone(),
+        })
+    }
+
+    /// Boots all sides until each has `boots` boots. The first round comes
+    /// first: a side that does not get ready in it is booted no more.
+    pub(crate) fn boot(&mut self, what: &str, sides: &[&Side], boots: u32) -> Result<(), Stop> {
+        self.warm_up(sides)?;
+        self.rounds(what, sides, 0..boots.min(1))?;
+        self.rounds(what, sides, 0..boots)
+    }
+
+    /// The first boot of a program on a computer is slower than the next: its
+    /// files are read from a disk. In simulated time that cannot be seen.
+    fn warm_up(&mut self, sides: &[&Side]) -> Result<(), Stop> {
+        if self.lab.mode() == Mode::Sim {
+            return Ok(());
+        }
+        let fresh = sides.iter().filter(|s| !self.booted.contains_key(&s.name));
+        let dir = self.session.dir().join("warm-up");
+        let plan: Vec<Planned<'_>> = fresh
+            .map(|side| Planned::layout(&side.bootable, &dir, &side.name, self.from))
+            .collect();
+        if !plan.is_empty() {
+            self.afford(plan.len())?;
+            self.boots += plan.len();
+            self.lab.batch("warming up", &plan)?;
+        }
+        Ok(())
+    }
+
+    fn rounds(&mut self, what: &str, sides: &[&Side], layouts: Range<u32>) -> Result<(), Stop> {
+        let mode = self.lab.mode();
+        let mut jobs: Vec<(usize, Planned<'_>)> = Vec::new();
+        let patience = self.patience(sides);
+        let order = experiment::plan(sides.len(), layouts.end, self.lab.seed());
+        for job in order {
+            let side = sides[job.variant];
+            let booted = self.booted.entry(side.name.clone()).or_default();
+            let known = booted.runs.len();
+            if (job.layout as usize) < known || (known > 0 && booted.is_broken(mode)) {
+                continue;
+            }
+            let dir = self.session.folder(&side.name).map_err(Failure::from)?;
+            let layout = self.from + job.layout;
+            jobs.push((
+                job.variant,
+                Planned {
+                    dir: dir.join(layout.to_string()),
+                    patience,
+                    ..Planned::layout(&side.bootable, &dir, &side.name, layout)
+                },
+            ));
+        }
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        self.afford(jobs.len())?;
+        let (variants, plan): (Vec<usize>, Vec<Planned<'_>>) = jobs.into_iter().unzip();
+        let runs = self.lab.batch(what, &plan)?;
+        self.boots += runs.len();
+        for (variant, run) in variants.into_iter().zip(runs) {
+            let timeline = evidence::read_run(&run).map(|r| r.timeline);
+            let booted = self.booted.entry(sides[variant].name.clone()).or_default();
+            // One that printed nothing has no timeline, and is no boot.
+            booted.timelines.push(timeline.unwrap_or_default());
+            booted.runs.push(run);
+        }
+        Ok(())
+    }
+
+    /// A side that hangs is not waited for as long as the target allows, if it
+    /// is known how long the others take.
+    fn patience(&self, sides: &[&Side]) -> Option<Duration> {
+        let runs = sides.iter().flat_map(|side| self.runs(&side.name));
+        let ready = runs.filter(|run| run.ready().is_some());
+        let longest = ready
+            .map(|run| Duration::from_millis(run.manifest.wall_ms))
+            .max()?;
+        Some(longest * PATIENCE + AT_LEAST)
+    }
+
+    fn afford(&self, boots: usize) -> Result<(), Stop> {
+        let too_many = self
+            .budget
+            .boots
+            .is_some_and(|most| self.boots + boots > most);
+        if too_many {
+            return Err(Stop::Budget("the boots that were allowed are used up"));
+        }
+        match self.budget.until {
+            Some(until) if Instant::now() >= until => {
+                Err(Stop::Budget("the time that was allowed is used up"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
