@@ -43,7 +43,7 @@ export interface Facts {
 
 export interface Head extends Facts {
   format: number; tool: string;
-  costs: Cost[]; gaps: Gap[]; findings: Finding[]; trials: Trial[]; notices: Notice[]; marks: Mark[];
+  costs: Cost[]; gaps: Gap[]; findings: Finding[]; trials: Trial[]; steps?: boolean; notices: Notice[]; marks: Mark[];
   clocks: Clock[]; files: EvidenceFile[]; before: Facts | null; comparison: Comparison | null;
   counters: Counter[]; tracks: Track[];
   /** Spans that are left out, because nothing relates their clock to the others. */

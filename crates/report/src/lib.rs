@@ -60,6 +60,8 @@ pub struct Report<'a> {
     pub findings: Vec<Finding>,
     /// What was tried, and what came of it.
     pub trials: Vec<Trial>,
+    /// Whether each trial was made on top of those before it that helped.
+    pub steps: bool,
     /// The boot that this one is compared with, if any (say, the stock one).
     pub before: Option<Box<Report<'a>>>,
 }

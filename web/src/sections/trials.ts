@@ -4,6 +4,7 @@ import { el, section, svg, table } from "../dom.ts";
 import { change, duration } from "../format.ts";
 import type { Page, Trial } from "../model.ts";
 import { cameBack } from "./comparison.ts";
+import { waterfall } from "./waterfall.ts";
 
 export function trials({ head }: Page): HTMLElement | null {
   if (head.trials.length === 0) return null;
@@ -17,8 +18,11 @@ export function trials({ head }: Page): HTMLElement | null {
     interval(trial, low, high),
     el("span", { class: `pill ${trial.verdict}`, title: `p = ${trial.p.toFixed(3)}` }, trial.verdict),
   ]);
+  const basis = head.steps ? "without and with each step, on top of those before it that helped"
+    : "without and with each recipe";
   return section("trials", "what was tried",
-    "Median boots without and with each recipe; the line is the 95 % interval of the saving.",
+    `Median boots ${basis}; the line is the 95 % interval of the saving.`,
+    head.steps === true && waterfall(head.trials),
     table([["recipe", "text"], ["before", "number"], ["after", "number"], ["saved", "number"],
       ["95 % interval", "graph"], ["verdict", ""]], rows));
 }

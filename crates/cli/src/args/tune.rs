@@ -22,6 +22,9 @@ pub(crate) struct Tune {
     /// A recipe to try as well: NAME=VALUE, or a file of your own (repeatable).
     #[arg(long, value_name = "RECIPE")]
     pub(crate) recipe: Vec<String>,
+    /// Search among these recipes and no others (repeatable).
+    #[arg(long, value_name = "RECIPE")]
+    pub(crate) only: Vec<String>,
     /// A recipe that must not be used (repeatable).
     #[arg(long, value_name = "RECIPE")]
     pub(crate) without: Vec<String>,

@@ -65,6 +65,7 @@ pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     report::write(&stock_report, &pages[0])?;
     let mut tuned_report = after.report(Vec::new());
     tuned_report.trials = tuned.steps;
+    tuned_report.steps = true;
     tuned_report.before = Some(Box::new(stock_report));
     report::write(&tuned_report, &pages[1])?;
 

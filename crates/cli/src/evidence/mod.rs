@@ -47,6 +47,7 @@ impl Recorded {
             costs: costs(&self.timeline, COSTS),
             findings,
             trials: Vec::new(),
+            steps: false,
             before: None,
         }
     }

@@ -35,6 +35,7 @@ impl ReportJson {
             gaps: report.gaps.iter().map(outcome::gap).collect(),
             findings: outcome::findings(report),
             trials: report.trials.iter().map(outcome::trial).collect(),
+            steps: report.steps,
             notices: outcome::notices(report),
             spans: Vec::new(),
             marks: timeline

@@ -26,6 +26,10 @@ pub struct ReportJson {
     pub findings: Vec<FindingJson>,
     /// What was tried, and what came of it.
     pub trials: Vec<TrialJson>,
+    /// Whether each trial was made on top of those before it that were faster:
+    /// together they lead from `before` to this boot.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub steps: bool,
     /// What sources could not use or had to assume.
     pub notices: Vec<NoticeJson>,
     /// What lasted, in the order in which it was read.

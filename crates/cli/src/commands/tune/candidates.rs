@@ -6,6 +6,7 @@ use bootlap_analysis::tune::Candidate;
 use bootlap_report::tuning::LeftOut;
 use bootlap_target::recipe::{self, Choice};
 
+use crate::args::Tune;
 use crate::commands::try_recipes::parse;
 use crate::exit::{Exit, Failure};
 use crate::lab::Bootable;
@@ -18,14 +19,17 @@ pub(super) struct Candidates {
     pub(super) refused: Vec<LeftOut>,
 }
 
-/// Collects them. `own` are asked for, `without` forbidden, both as typed.
+/// Collects them: what `args` ask for, what is advised, and the catalogue.
 pub(super) fn candidates(
     stock: &Bootable,
     findings: &[Finding],
-    own: &[String],
-    without: &[String],
+    args: &Tune,
 ) -> Result<Candidates, Failure> {
-    let mut wanted: Vec<Choice> = parse(own)?;
+    let own = [&args.recipe[..], &args.only].concat();
+    let mut wanted: Vec<Choice> = parse(&own)?;
+    if !args.only.is_empty() {
+        return collect(stock, wanted, own.len(), own.len(), &args.without);
+    }
     for name in findings.iter().filter_map(|f| f.recipe.as_ref()) {
         wanted.push(Choice::parse(name)?);
     }
@@ -43,6 +47,18 @@ pub(super) fn candidates(
         };
         wanted.extend(parse(&values)?);
     }
+    collect(stock, wanted, own.len(), asked, &args.without)
+}
+
+/// Those of `wanted` that apply and are not forbidden. The first `own` must
+/// apply; why one of the first `asked` does not is worth a line.
+fn collect(
+    stock: &Bootable,
+    wanted: Vec<Choice>,
+    own: usize,
+    asked: usize,
+    without: &[String],
+) -> Result<Candidates, Failure> {
     check_forbidden(without, &wanted)?;
     let mut all = Candidates {
         choices: Vec::new(),
@@ -67,7 +83,7 @@ pub(super) fn candidates(
                 });
                 all.choices.push(choice);
             }
-            Err(why) if at < own.len() => {
+            Err(why) if at < own => {
                 let why = format!("recipe {name} does not apply: {why}");
                 return Err(Failure::new(Exit::Usage, why));
             }

@@ -38,18 +38,21 @@ pub(crate) fn run(args: &Tune, ui: &Ui) -> Result<Exit, Failure> {
         return Err(failure.hint("name a new folder with --out; nothing is written over"));
     }
     let stock = lab.prepare(&args.target)?;
-    let details = [
-        &["recipes"],
-        &texts(&args.recipe)[..],
-        &["without"],
-        &texts(&args.without),
+    let lists = [
+        ("with", &args.recipe),
+        ("only", &args.only),
+        ("without", &args.without),
     ];
-    let details = details.concat().iter().map(|d| (*d).to_owned()).collect();
+    let details = lists.iter().flat_map(|(what, names)| {
+        let names = names.iter().map(move |name| format!("{what} {name}"));
+        names.collect::<Vec<String>>()
+    });
+    let details = details.collect();
     let mut experiment = Experiment::open(&lab, "tune", &stock, args.layouts, details)?;
 
     ui.note("0/4 Boot it as it is, and ask the kernel where its time goes");
     let (before, findings) = look(&lab, &mut experiment, &stock)?;
-    let all = candidates::candidates(&stock, &findings, &args.recipe, &args.without)?;
+    let all = candidates::candidates(&stock, &findings, args)?;
     let minutes = args.minutes.map(|m| Duration::from_secs(m * 60));
     experiment.limit(Budget {
         boots: args.boots,
@@ -99,10 +102,6 @@ pub(crate) fn run(args: &Tune, ui: &Ui) -> Result<Exit, Failure> {
         ));
     }
     Ok(Exit::Ok)
-}
-
-fn texts(list: &[String]) -> Vec<&str> {
-    list.iter().map(String::as_str).collect()
 }
 
 /// Boots the target as it is, and once more with the kernel explaining itself.
@@ -260,6 +259,7 @@ fn write_page(
         ..shown.about
     };
     shown.trials = tuning.steps.iter().map(|step| step.trial.clone()).collect();
+    shown.steps = true;
     shown.before = Some(Box::new(before.report(findings)));
     report::write(&shown, page)
 }

@@ -1,0 +1,201 @@
+//! `try` and `tune` on a kiosk that is tuned half-way, whose boots are short.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use support::{bootlap, failure, json, kiosk, scratch};
+
+/// The kiosk without its largest costs.
+fn short_kiosk(dir: &Path) -> PathBuf {
+    let out = dir.join("short");
+    let mut command = bootlap(dir);
+    let recipes = ["uboot-bootdelay", "cmdline-no-crypto-tests"];
+    command.arg("apply").arg(kiosk()).args(recipes);
+    let done = command.arg("-o").arg(&out).output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+    out
+}
+
+/// A recipe of the user's own: the list of fonts is made behind the
+/// application, which waits for it before it serves the page.
+fn fonts_later(dir: &Path) -> PathBuf {
+    let scripts = kiosk().join("initramfs/etc/init.d");
+    let fonts = fs::read_to_string(scripts.join("S50fonts")).unwrap();
+    let body = fonts.split_once('\n').unwrap().1;
+    fs::write(
+        dir.join("S50fonts"),
+        "#!/bin/sh\necho \"Font list: later\"\n",
+    )
+    .unwrap();
+    let app = fs::read_to_string(kiosk().join("initramfs/usr/bin/kiosk")).unwrap();
+    let app = app.split_once('\n').unwrap().1;
+    let waits = format!("#!/bin/sh\necho \"Waiting for fonts\"\n{body}{app}");
+    fs::write(dir.join("kiosk"), waits).unwrap();
+    for name in ["S50fonts", "kiosk"] {
+        use std::os::unix::fs::PermissionsExt;
+        let executable = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(dir.join(name), executable).unwrap();
+    }
+    let recipe = dir.join("fonts-later.toml");
+    let text = "name = \"fonts-later\"\ntitle = \"the font list is made later\"\n[files]\n\
+                \"/etc/init.d/S50fonts\" = \"S50fonts\"\n\"/usr/bin/kiosk\" = \"kiosk\"\n";
+    fs::write(&recipe, text).unwrap();
+    recipe
+}
+
+/// A recipe that breaks the boot.
+fn no_init(dir: &Path) -> PathBuf {
+    let recipe = dir.join("no-init.toml");
+    let text = "name = \"no-init\"\nappend = \"rdinit=/nowhere\"\n";
+    fs::write(&recipe, text).unwrap();
+    recipe
+}
+
+#[test]
+fn work_that_only_moves_is_called_equivalent_and_named() {
+    let dir = scratch("moves");
+    let (target, recipe) = (short_kiosk(&dir), fonts_later(&dir));
+    let mut command = bootlap(&dir);
+    command.arg("try").arg(target).arg(recipe);
+    let tried = json(command.args(["-k", "6", "--margin", "1%", "--json"]));
+    let trial = &tried["trials"][0];
+    assert_eq!(trial["recipe"], "fonts-later");
+    assert_eq!(trial["verdict"], "equivalent", "{trial}");
+    let moved = trial["moved"].as_array().unwrap();
+    let named = |m: &&Value| {
+        let is = |key: &str, part: &str| m[key].as_str().unwrap().contains(part);
+        is("from", "Starting font list") && is("to", "Waiting for fonts")
+    };
+    assert!(moved.iter().any(|m| named(&m)), "{moved:?}");
+}
+
+#[test]
+fn a_search_goes_on_where_it_was_killed_and_names_what_broke() {
+    let dir = scratch("tune");
+    let target = short_kiosk(&dir);
+    let own = [no_init(&dir), fonts_later(&dir)].map(|p| p.display().to_string());
+    let tune = || {
+        let mut command = bootlap(&dir);
+        command
+            .arg("tune")
+            .arg(&target)
+            .args(["-k", "6", "--out", "tuned"]);
+        for recipe in own
+            .iter()
+            .map(String::as_str)
+            .chain(["fit-no-hash", "cmdline-quiet"])
+        {
+            command.args(["--only", recipe]);
+        }
+        command.args(["--only", "kernel-compression=none", "--json"]);
+        command
+    };
+    let mut killed = tune().stdout(Stdio::null()).spawn().unwrap();
+    wait_for_runs(&dir, 12, &mut killed);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert!(!dir.join("tuned").exists());
+    let before = started(&dir);
+    assert!(before.len() >= 10);
+
+    let tuned = json(&mut tune());
+    // No boot that was whole was made again.
+    let after = started(&dir);
+    for (run, when) in &before {
+        assert_eq!(after.get(run), Some(when), "{}", run.display());
+    }
+    let sessions: Vec<_> = fs::read_dir(dir.join("runs/kiosk-tune")).unwrap().collect();
+    assert_eq!(sessions.len(), 1);
+
+    let names: Vec<&str> = list(&tuned["steps"], "recipe");
+    assert!(names.contains(&"fit-no-hash"), "{tuned}");
+    assert!(names.contains(&"kernel-compression=none"), "{tuned}");
+    for step in tuned["steps"].as_array().unwrap() {
+        assert_eq!(step["verdict"], "faster", "{step}");
+        assert!(step["without_p"].as_f64().unwrap() <= 0.05, "{step}");
+        let saved = step["saved_ns"].as_i64().unwrap();
+        let bound = |i: usize| step["interval_ns"][i].as_i64().unwrap();
+        assert!(bound(0) <= saved && saved <= bound(1), "{step}");
+    }
+    let excluded = tuned["excluded"].as_array().unwrap();
+    assert_eq!(list(&tuned["excluded"], "recipe"), ["no-init"]);
+    let tail = excluded[0]["console_tail"].to_string();
+    assert!(tail.contains("/nowhere"), "{tail}");
+    let ns = |key: &str| tuned[key].as_i64().unwrap();
+    assert!(ns("after_ns") < ns("before_ns") * 9 / 10, "{tuned}");
+
+    // What was written boots as fast as was said, and nothing is written over.
+    let mut command = bootlap(&dir);
+    let boot = json(command.args(["boot", "tuned", "-n", "1", "--json"]));
+    let ready = boot["ready_ns"].as_i64().unwrap();
+    assert!((ready - ns("after_ns")).abs() < ns("after_ns") / 100);
+    let said = failure(&mut tune(), 2);
+    assert!(said.contains("exists already"), "{said}");
+}
+
+#[test]
+fn a_boot_that_fails_its_check_is_not_ready() {
+    let dir = scratch("check-fails");
+    let target = short_kiosk(&dir);
+    let file = target.join("target.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let with_check = |check: &str| {
+        let line = format!("timeout-s = 120\ncheck = '{check}'");
+        fs::write(&file, text.replace("timeout-s = 120", &line)).unwrap();
+        let mut command = bootlap(&dir);
+        command.arg("boot").arg(&target).args(["-n", "1", "--json"]);
+        command
+    };
+    let works = "grep -q APP_READY \"$BOOTLAP_CONSOLE\" && test -d \"$BOOTLAP_RUN\"";
+    json(&mut with_check(works));
+    let said = failure(&mut with_check("echo the page is empty >&2; false"), 6);
+    assert!(
+        said.contains("the check") && said.contains("the page is empty"),
+        "{said}"
+    );
+}
+
+/// Waits until so many boots were recorded whole.
+fn wait_for_runs(dir: &Path, n: usize, child: &mut Child) {
+    let begun = Instant::now();
+    while started(dir).len() < n {
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "it ended before it was killed"
+        );
+        assert!(begun.elapsed() < Duration::from_secs(900), "no boots");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// When each whole run below `dir` was recorded.
+fn started(dir: &Path) -> BTreeMap<PathBuf, String> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![dir.join("runs")];
+    while let Some(dir) = open.pop() {
+        for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let manifest = fs::read(path.join("manifest.json")).ok();
+            let manifest = manifest.and_then(|m| serde_json::from_slice::<Value>(&m).ok());
+            match manifest {
+                Some(m) if m["state"] == "finished" => {
+                    found.insert(path, m["started"].as_str().unwrap().to_owned());
+                }
+                _ if path.is_dir() => open.push(path),
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+fn list<'v>(values: &'v Value, key: &str) -> Vec<&'v str> {
+    let values = values.as_array().unwrap().iter();
+    values.map(|v| v[key].as_str().unwrap()).collect()
+}
