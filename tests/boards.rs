@@ -298,6 +298,40 @@ fn a_boot_that_hangs_does_not_end_the_series() {
     nothing_is_left(&dir);
 }
 
+/// Recipes are tried on a board, too, if its owner says how they get there.
+#[test]
+fn a_recipe_is_installed_and_measured_in_turns() {
+    let (dir, file) = scripted("boards-try", "cat delay > on");
+    let mut text = fs::read_to_string(&file).unwrap();
+    text += "install = \"./install.sh\"\n[kernel]\ncmdline = \"console=ttyS0\"\n";
+    fs::write(&file, &text).unwrap();
+    script(
+        &dir.join("install.sh"),
+        "#!/bin/sh\necho \"$BOOTLAP_VARIANT\" >> installed\n\
+         grep -q 'ttyS0 quiet' \"$BOOTLAP_TARGET/target.toml\" && wait=0.05 || wait=0.4\n\
+         echo \"sleep $wait\" > delay\n",
+    );
+    let mut command = bootlap(&dir);
+    command.arg("try").arg(&file).arg("cmdline-quiet");
+    let tried = json(command.args(["-k", "6", "--json"]));
+    assert_eq!(tried["mode"], "board");
+    let trial = &tried["trials"][0];
+    assert_eq!(trial["verdict"], "faster", "{trial}");
+    assert_eq!(trial["not_ready"], serde_json::json!([0, 0]));
+    // A warm-up of both, then A B B A …: what is there stays there.
+    let installed = fs::read_to_string(dir.join("installed")).unwrap();
+    let turns: Vec<&str> = installed.lines().collect();
+    assert!(turns.len() >= 7, "{turns:?}");
+    assert!(turns.windows(2).all(|pair| pair[0] != pair[1]), "{turns:?}");
+    nothing_is_left(&dir);
+
+    // Without a way onto the board it says what to do.
+    fs::write(&file, text.replace("install = \"./install.sh\"\n", "")).unwrap();
+    let mut command = bootlap(&dir);
+    let said = failure(command.arg("try").arg(&file).arg("cmdline-quiet"), 2);
+    assert!(said.contains("machine.install"), "{said}");
+}
+
 #[test]
 fn a_table_says_what_the_boots_have_in_common() {
     let (dir, file) = scripted("boards-table", ": > on");

@@ -76,6 +76,7 @@ pub(crate) struct Budget {
 pub(crate) struct Experiment<'l, 'a> {
     lab: &'l Lab<'a>,
     session: Session,
+    mode: Mode,
     budget: Budget,
     /// Boots of each side before the first look.
     first: u32,
@@ -116,6 +117,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
         Ok(Self {
             lab,
             session,
+            mode: lab.mode_of(stock),
             budget: Budget::default(),
             first,
             from: 0,
@@ -184,7 +186,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
             stats::correct(&mut effects);
             let sure = trials.keys().zip(&effects).filter(|(_, e)| e.is_sure());
             let sure: Vec<usize> = sure.map(|(at, _)| *at).collect();
-            let mode = self.lab.mode();
+            let mode = self.mode;
             open.retain(|at| {
                 let booted = self.booted.get(&others[*at].name);
                 !sure.contains(at) && !booted.is_some_and(|b| b.is_broken(mode))
@@ -253,7 +255,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
         let (before, after) = (timelines(before), timelines(after));
         let before: Vec<&Timeline> = before.iter().collect();
         let after: Vec<&Timeline> = after.iter().collect();
-        let drifts = self.lab.mode() != Mode::Sim;
+        let drifts = self.mode != Mode::Sim;
         trial(name, &before, &after, question, drifts)
     }
 
@@ -310,7 +312,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
     /// The first boot of a program on a computer is slower than the next: its
     /// files are read from a disk. In simulated time that cannot be seen.
     fn warm_up(&mut self, sides: &[&Side]) -> Result<(), Stop> {
-        if self.lab.mode() == Mode::Sim {
+        if self.mode == Mode::Sim {
             return Ok(());
         }
         let fresh = sides.iter().filter(|s| !self.booted.contains_key(&s.name));
@@ -327,7 +329,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
     }
 
     fn rounds(&mut self, what: &str, sides: &[&Side], layouts: Range<u32>) -> Result<(), Stop> {
-        let mode = self.lab.mode();
+        let mode = self.mode;
         let mut jobs: Vec<(usize, Planned<'_>)> = Vec::new();
         let patience = self.patience(sides);
         let order = experiment::plan(sides.len(), layouts.end, self.lab.seed());

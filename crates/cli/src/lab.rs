@@ -2,18 +2,23 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bootlap_lab::experiment::{self, Question, Session};
-use bootlap_lab::{Host, LabError, Manifest, Mode, Outcome, Qemu, QemuSettings, Run, State};
+use bootlap_lab::{Board, Host, LabError, Manifest, Mode, Outcome, Qemu, QemuSettings, Run, State};
 use bootlap_report::clean::clean_bytes;
 use bootlap_sources::Hints;
 use bootlap_target::recipe::Choice;
-use bootlap_target::{Assembly, Cache, Edit, Machine, PartHash, Parts, Qemu as QemuSpec, Target};
+use bootlap_target::{
+    Assembly, Board as BoardSpec, Cache, Edit, Machine, PartHash, Parts, Qemu as QemuSpec, Target,
+};
 
 use crate::args::LabArgs;
 use crate::evidence;
 use crate::exit::{Exit, Failure};
+use crate::signals::stop_when_asked;
 use crate::ui::Ui;
 
 /// A target that is ready to boot.
@@ -21,8 +26,16 @@ use crate::ui::Ui;
 pub(crate) struct Bootable {
     pub(crate) target: Target,
     pub(crate) parts: Parts,
-    assembly: Assembly,
-    machine: QemuSpec,
+    how: How,
+}
+
+/// What boots it.
+#[derive(Clone)]
+enum How {
+    /// QEMU is given the parts, put together.
+    Qemu(Box<QemuSpec>, Box<Assembly>),
+    /// The board's owner has said how to put parts onto it.
+    Board(Box<BoardSpec>),
 }
 
 /// A boot to be done.
@@ -55,6 +68,10 @@ pub(crate) struct Lab<'a> {
     args: &'a LabArgs,
     pub(crate) cache: Cache,
     pub(crate) ui: &'a Ui,
+    /// Set by Ctrl-C, where a board has to be switched off first.
+    stop: Arc<AtomicBool>,
+    /// SHA-256 of the target that was last put onto the board.
+    installed: Mutex<Option<String>>,
 }
 
 impl<'a> Lab<'a> {
@@ -63,6 +80,8 @@ impl<'a> Lab<'a> {
             args,
             cache: cache(args.cache.as_deref()),
             ui,
+            stop: Arc::default(),
+            installed: Mutex::default(),
         }
     }
 
@@ -93,8 +112,11 @@ impl<'a> Lab<'a> {
 
     /// The same for a target that was read.
     pub(crate) fn prepare_target(&self, target: Target) -> Result<Bootable, Failure> {
-        if let Machine::Board(_) = target.machine {
+        if let Machine::Board(BoardSpec { install: None, .. }) = target.machine {
             return Err(by_hand(&target));
+        }
+        if let Machine::Board(_) = target.machine {
+            stop_when_asked(&self.stop)?;
         }
         let parts = self.parts(&target)?;
         self.assemble(target, parts)
@@ -117,16 +139,15 @@ impl<'a> Lab<'a> {
     }
 
     fn assemble(&self, target: Target, parts: Parts) -> Result<Bootable, Failure> {
-        let Machine::Qemu(machine) = target.machine.clone() else {
-            return Err(by_hand(&target));
+        let how = match target.machine.clone() {
+            Machine::Board(spec) => How::Board(Box::new(spec)),
+            Machine::Qemu(spec) => {
+                let progress = |what: &str| self.ui.step(what);
+                let assembly = target.assemble(&parts, &self.cache, &progress)?;
+                How::Qemu(Box::new(spec), Box::new(assembly))
+            }
         };
-        let assembly = target.assemble(&parts, &self.cache, &|what| self.ui.step(what))?;
-        Ok(Bootable {
-            machine,
-            target,
-            parts,
-            assembly,
-        })
+        Ok(Bootable { target, parts, how })
     }
 
     /// A folder for the runs of one command; unlike any that is there.
@@ -146,14 +167,16 @@ impl<'a> Lab<'a> {
     ) -> Result<Session, Failure> {
         let target = &stock.target;
         let sessions = self.args.runs.join(format!("{}-{kind}", target.spec.name));
-        let parts = stock.assembly.parts.iter();
-        details.extend(parts.map(|p| format!("{} {}", p.name, p.sha256)));
+        if let How::Qemu(_, assembly) = &stock.how {
+            let parts = assembly.parts.iter();
+            details.extend(parts.map(|p| format!("{} {}", p.name, p.sha256)));
+        }
         details.push(format!("first look after {first} boots"));
         let question = Question {
             kind: kind.to_owned(),
             target: target.spec.name.clone(),
             target_sha256: target.sha256(),
-            mode: self.mode().name().to_owned(),
+            mode: self.mode_of(stock).name().to_owned(),
             seed: self.args.seed,
             details,
         };
@@ -170,57 +193,110 @@ impl<'a> Lab<'a> {
 
     /// Boots once, unless that was recorded before; layout 0 is the target as
     /// described.
-    fn boot(&self, planned: &Planned<'_>) -> Result<Run, LabError> {
-        let Planned {
-            bootable,
-            dir,
-            layout,
-            append,
-            patience,
-        } = planned;
-        let layout = *layout;
-        let words = [*append, &perturbation(layout)].join(" ");
-        let boot = bootable.assembly.boot(words.trim())?;
-        let settings = QemuSettings {
-            spec: bootable.machine.clone(),
-            dir: bootable.target.dir.display().to_string(),
-            mode: self.mode(),
-            seed: self.args.seed,
-            probe: !self.args.no_probe,
+    fn boot(&self, planned: &Planned<'_>, board: &Mutex<Option<Board>>) -> Result<Run, LabError> {
+        let Planned { bootable, dir, .. } = planned;
+        let (target, mode) = (&bootable.target, self.mode_of(bootable));
+        let parts = match &bootable.how {
+            How::Qemu(_, assembly) => assembly.parts.as_slice(),
+            How::Board(_) => &[],
         };
         let manifest = Manifest {
-            layout,
-            append: (*append).to_owned(),
-            ..self.manifest(&bootable.target, &bootable.assembly.parts, self.mode())
+            layout: planned.layout,
+            append: planned.append.to_owned(),
+            ..self.manifest(target, parts, mode)
         };
-        let hints = hints(&bootable.target);
         if let Some(run) = experiment::recorded(dir, &manifest)? {
             return Ok(run);
         }
-        let mut machine = Qemu::new(settings, boot);
-        let most = self.timeout(&bootable.target);
-        let timeout = patience.map_or(most, |patience| patience.min(most));
-        let mut run = bootlap_lab::boot(&mut machine, dir, manifest, &hints, timeout)?;
-        check(&mut run, &bootable.target)?;
+        let hints = hints(target);
+        let most = self.timeout(target);
+        let timeout = planned.patience.map_or(most, |p| p.min(most));
+        let mut run = match &bootable.how {
+            How::Qemu(spec, assembly) => {
+                let words = [planned.append, &perturbation(planned.layout)].join(" ");
+                let boot = assembly.boot(words.trim())?;
+                let settings = QemuSettings {
+                    spec: (**spec).clone(),
+                    dir: target.dir.display().to_string(),
+                    mode,
+                    seed: self.args.seed,
+                    probe: !self.args.no_probe,
+                };
+                let mut machine = Qemu::new(settings, boot);
+                bootlap_lab::boot(&mut machine, dir, manifest, &hints, timeout)?
+            }
+            How::Board(spec) => {
+                let mut board = board.lock().unwrap_or_else(PoisonError::into_inner);
+                let board = board.get_or_insert_with(|| {
+                    Board::new((**spec).clone(), target.dir.clone(), self.stop.clone())
+                });
+                self.install(planned, spec)?;
+                bootlap_lab::boot(board, dir, manifest, &hints, timeout)?
+            }
+        };
+        if self.stop.load(Ordering::Relaxed) {
+            let why = "interrupted; start it again in the same way, and it goes on from here";
+            return Err(LabError::Machine(why.into()));
+        }
+        check(&mut run, target)?;
         Ok(run)
+    }
+
+    /// Puts a variant onto the board, unless it is there.
+    fn install(&self, planned: &Planned<'_>, spec: &BoardSpec) -> Result<(), LabError> {
+        let Some(command) = &spec.install else {
+            return Ok(());
+        };
+        let target = &planned.bootable.target;
+        let wanted = target.sha256();
+        let mut installed = self
+            .installed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if *installed == Some(wanted.clone()) {
+            return Ok(());
+        }
+        *installed = None;
+        // SESSION/VARIANT/LAYOUT
+        let mut above = planned.dir.ancestors().skip(1);
+        let variant = above.next().and_then(Path::file_name).unwrap_or_default();
+        let session = above.next().unwrap_or(Path::new("."));
+        let folder = session.join("targets").join(variant);
+        if !folder.exists() {
+            target.write_to(&folder)?;
+        }
+        let variant = variant.to_string_lossy();
+        bootlap_lab::install(command, &target.dir, &folder, &variant, &self.stop)?;
+        *installed = Some(wanted);
+        Ok(())
+    }
+
+    /// How a target is measured.
+    pub(crate) fn mode_of(&self, bootable: &Bootable) -> Mode {
+        match bootable.how {
+            How::Qemu(..) => self.mode(),
+            How::Board(_) => Mode::Board,
+        }
     }
 
     /// Boots all that is planned, side by side where that changes nothing; the
     /// runs in the order of the plan.
     pub(crate) fn batch(&self, what: &str, plan: &[Planned<'_>]) -> Result<Vec<Run>, Failure> {
+        let Some(first) = plan.first() else {
+            return Ok(Vec::new());
+        };
+        let mode = self.mode_of(first.bootable);
         self.ui.count(what, plan.len());
-        let boot = |planned: &Planned<'_>| self.boot(planned);
+        let board = Mutex::new(None);
+        let boot = |planned: &Planned<'_>| self.boot(planned, &board);
         let done = || self.ui.one_done();
-        Ok(experiment::run(plan, self.at_once(), &boot, &done)?)
-    }
-
-    /// Boots that may run side by side: simulated time does not depend on what
-    /// else the host does.
-    fn at_once(&self) -> NonZeroUsize {
-        match self.mode() {
-            Mode::Sim => std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
-            Mode::Plain | Mode::Board => NonZeroUsize::MIN,
-        }
+        let runs = experiment::run(plan, at_once(mode), &boot, &done);
+        let board = board.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // Whatever happened, the board is switched off.
+        let off = board.map_or(Ok(()), |board: Board| board.finish());
+        let runs = runs?;
+        off?;
+        Ok(runs)
     }
 
     /// How long to wait for ready.
@@ -264,6 +340,15 @@ impl<'a> Lab<'a> {
     }
 }
 
+/// Boots that may run side by side: simulated time does not depend on what
+/// else the host does.
+fn at_once(mode: Mode) -> NonZeroUsize {
+    match mode {
+        Mode::Sim => std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+        Mode::Plain | Mode::Board => NonZeroUsize::MIN,
+    }
+}
+
 /// Runs the target's own check of a boot, if it has one.
 pub(crate) fn check(run: &mut Run, target: &Target) -> Result<(), LabError> {
     if let Some(command) = &target.spec.ready.check {
@@ -282,8 +367,9 @@ fn by_hand(target: &Target) -> Failure {
         ),
     );
     failure.hint(format!(
-        "`bootlap apply {} RECIPE -o DIR` writes down what to change; make that change on the \
-         board by hand,\n         and compare `bootlap boot` of before and after",
+        "say in machine.install how a changed target gets onto it (docs/boards.md); or let \
+         `bootlap apply {} RECIPE -o DIR`\n         write down what to change, do that by hand, and \
+         compare `bootlap boot` of before and after",
         target.typed().display()
     ))
 }

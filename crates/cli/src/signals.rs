@@ -14,11 +14,17 @@ const INTERRUPTED: i32 = 130;
 /// A flag that the first of these signals sets; the second ends the program at
 /// once.
 pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
+    let stop = Arc::default();
+    stop_when_asked(&stop)?;
+    Ok(stop)
+}
+
+/// The same for a flag that is there.
+pub(crate) fn stop_when_asked(stop: &Arc<AtomicBool>) -> Result<(), Failure> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         flag::register_conditional_shutdown(signal, INTERRUPTED, stop.clone())
             .and_then(|_| flag::register(signal, stop.clone()))
             .map_err(|e| Failure::new(Exit::Internal, format!("cannot listen for signals: {e}")))?;
     }
-    Ok(stop)
+    Ok(())
 }

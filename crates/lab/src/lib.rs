@@ -12,9 +12,9 @@
 
 mod board;
 pub mod capture;
-mod check;
 mod child;
 pub mod experiment;
+mod hooks;
 mod host;
 mod machine;
 pub mod port;
@@ -27,7 +27,7 @@ mod run;
 mod shell;
 
 pub use board::Board;
-pub use check::check;
+pub use hooks::{check, install};
 pub use host::Host;
 pub use machine::{Machine, MachineEvent, MachineInfo};
 pub use qemu::{Mode, Qemu, QemuSettings};

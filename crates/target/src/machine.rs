@@ -47,6 +47,9 @@ pub struct Board {
     pub send: Vec<Send>,
     /// Give up after so many seconds without a byte.
     pub quiet_s: Option<u64>,
+    /// Command that puts a changed target onto the board; see
+    /// `docs/boards.md`.
+    pub install: Option<String>,
 }
 
 /// Where a board's console is.
@@ -127,6 +130,7 @@ pub struct MachineTable {
     power_timeout_s: Option<u64>,
     send: Option<Vec<Send>>,
     quiet_s: Option<u64>,
+    install: Option<String>,
 }
 
 /// Kinds of machines that a target can name.
@@ -193,7 +197,7 @@ impl MachineTable {
     fn only_its_own(&self) -> Result<(), Wrong> {
         use MachineKind::{Command, Qemu, Serial};
         const BOARD: &[MachineKind] = &[Serial, Command];
-        let keys: [(&str, bool, &[MachineKind]); 17] = [
+        let keys: [(&str, bool, &[MachineKind]); 18] = [
             ("program", self.program.is_some(), &[Qemu]),
             ("machine", self.machine.is_some(), &[Qemu]),
             ("cpu", self.cpu.is_some(), &[Qemu]),
@@ -211,6 +215,7 @@ impl MachineTable {
             ("power-timeout-s", self.power_timeout_s.is_some(), BOARD),
             ("send", self.send.is_some(), BOARD),
             ("quiet-s", self.quiet_s.is_some(), BOARD),
+            ("install", self.install.is_some(), BOARD),
         ];
         for (key, there, kinds) in keys {
             if there && !kinds.contains(&self.kind) {
@@ -284,6 +289,7 @@ impl MachineTable {
             },
             send,
             quiet_s: self.quiet_s,
+            install: optional("install", &self.install)?,
         })
     }
 

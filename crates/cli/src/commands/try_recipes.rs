@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Try, ui: &Ui) -> Result<Exit, Failure> {
     }
     if args.json {
         let target = &stock.target.spec.name;
-        let mode = lab.mode().name();
+        let mode = lab.mode_of(&stock).name();
         let document = bootlap_report::json::trials(&trials, target, mode, evidence::TOOL);
         ui.print(&document.map_err(|e| Failure::new(Exit::Internal, e))?);
     } else if broken.is_none() || !trials.is_empty() {

@@ -9,10 +9,11 @@ mod candidates;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use bootlap_advice::Finding;
+use bootlap_advice::{Finding, advise};
 use bootlap_analysis::stats::Question;
 use bootlap_analysis::tune::{Found, Out, Search, Set};
 use bootlap_analysis::{Trial, Verdict};
+use bootlap_lab::Mode;
 use bootlap_report::tuning::{LeftOut, Tuning, TuningStep};
 use bootlap_report::{About, json, text};
 
@@ -121,6 +122,15 @@ fn look(
         return Err(failure);
     }
     let before = evidence::read_run(run)?;
+    if lab.mode_of(stock) == Mode::Board {
+        // Its command line is on the board.
+        let findings = advise(&bootlap_advice::Boot {
+            timeline: &before.timeline,
+            explained: None,
+            target: Some((&stock.target, &stock.parts)),
+        });
+        return Ok((before, findings));
+    }
     let plan = [Planned {
         append: EXPLAIN,
         ..Planned::layout(stock, &experiment.dir(), "explained", 0)
