@@ -91,6 +91,7 @@ fn report(boot: &Boot) -> Report<'_> {
         costs: costs(timeline, 10),
         findings: Vec::new(),
         trials: Vec::new(),
+        predicted: None,
         before: None,
     }
 }

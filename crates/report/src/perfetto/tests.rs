@@ -86,6 +86,7 @@ impl Maker {
             costs: Vec::new(),
             findings: Vec::new(),
             trials: Vec::new(),
+            predicted: None,
             before: None,
         }
     }

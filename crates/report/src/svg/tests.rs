@@ -160,6 +160,7 @@ fn report<'a>(made: &Made, timeline: &'a Timeline, texts: &'a Texts) -> Report<'
         costs: costs(timeline, 5),
         findings: Vec::new(),
         trials: Vec::new(),
+        predicted: None,
         before: None,
     }
 }
