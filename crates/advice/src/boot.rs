@@ -79,17 +79,13 @@ impl<'a> Boot<'a> {
         Ok(choice.name())
     }
 
-    /// The speed of the serial console in baud, as the command line says it.
+    /// The speed of the real board's console in baud, as `[board]` or the
+    /// command line says it.
     pub(crate) fn baud(&self) -> u64 {
-        let kernel = self.target.and_then(|(t, _)| t.spec.kernel.as_ref());
-        let cmdline = kernel.map_or("", |k| k.cmdline.as_str());
-        let said = cmdline.split_whitespace().find_map(|word| {
-            // The speed is last: `ttyS0,115200n8`, `uart8250,mmio,0xff5e0000,115200`.
-            let (_, options) = word.strip_prefix("console=")?.rsplit_once(',')?;
-            let digits: String = options.chars().take_while(char::is_ascii_digit).collect();
-            digits.parse().ok().filter(|baud| *baud > 0)
-        });
-        said.unwrap_or(DEFAULT_BAUD)
+        let target = self.target.map(|(target, _)| target);
+        let stated = target.and_then(|t| t.board.as_ref()).map(|b| b.baud);
+        let said = stated.or_else(|| target?.console_baud());
+        said.map_or(DEFAULT_BAUD, u64::from)
     }
 }
 

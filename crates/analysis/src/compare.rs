@@ -14,6 +14,8 @@ mod place;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use anchor::common_texts;
+
 /// A duration in two boots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delta {

@@ -3,6 +3,7 @@
 //! Pure functions of immutable inputs; the same timeline gives the same
 //! answer, byte for byte.
 
+pub mod calibrate;
 pub mod compare;
 pub mod cost;
 pub mod experiment;
@@ -11,6 +12,7 @@ pub mod functions;
 pub mod gap;
 pub mod path;
 pub mod phase;
+pub mod predict;
 pub mod processes;
 pub mod series;
 pub mod stats;
@@ -26,6 +28,7 @@ mod known;
 mod tests;
 mod view;
 
+pub use calibrate::{Calibration, calibrate};
 pub use compare::{Comparison, Delta, Moved, compare};
 pub use cost::{Cost, costs};
 pub use experiment::{Trial, trial};
@@ -34,6 +37,7 @@ pub use functions::{CallStats, MaxSub, folded, functions};
 pub use gap::{Gap, gaps};
 pub use path::{CriticalPath, Step, critical_path};
 pub use phase::{Part, Phase, PhaseName, phases};
+pub use predict::{Board, Predicted, Prediction, Speed, predict, predicted_saving};
 pub use processes::{Hidden, Process, Processes, processes};
 pub use series::{Lap, Series, Spread, series};
 pub use stats::{Effect, Next, Plan, Question, Round, Stage, Verdict, effect, effect_in_rounds};

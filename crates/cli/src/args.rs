@@ -8,6 +8,10 @@ pub(crate) use tune::Tune;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+mod calibrate;
+
+pub(crate) use calibrate::Calibrate;
+
 /// Makes Linux boot fast, and proves it.
 #[derive(Parser)]
 #[command(
@@ -40,6 +44,8 @@ pub(crate) enum Command {
     Report(Report),
     /// Say what to change in a target, and what that should save.
     Advise(Advise),
+    /// Estimate how fast a real board is, from one log of it.
+    Calibrate(Calibrate),
     /// Measure recipes against the target as it is.
     Try(Try),
     /// Search for the best set of recipes, prove it, and write it out.

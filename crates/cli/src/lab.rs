@@ -334,6 +334,7 @@ impl<'a> Lab<'a> {
             wall_ms: 0,
             outcome: None,
             console_sha256: String::new(),
+            board: target.board.clone(),
             capture: None,
             faults: Vec::new(),
         }

@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
 mod args;
+mod board_model;
 mod commands;
 mod evidence;
 mod exit;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         Command::Show(a) => commands::show::run(&a, &ui),
         Command::Report(a) => commands::report::run(&a, &ui),
         Command::Advise(a) => commands::advise::run(&a, &ui),
+        Command::Calibrate(a) => commands::calibrate::run(&a, &ui),
         Command::Try(a) => commands::try_recipes::run(&a, &ui),
         Command::Tune(a) => commands::tune::run(&a, &ui),
         Command::Apply(a) => commands::apply::run(&a, &ui),

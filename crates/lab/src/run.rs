@@ -15,7 +15,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use bootlap_target::{Edit, PartHash};
+use bootlap_target::{BoardModel, Edit, PartHash};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -114,6 +114,9 @@ pub struct Manifest {
     pub outcome: Option<Outcome>,
     /// SHA-256 of `console`, in hex.
     pub console_sha256: String,
+    /// How fast the real board is that the target stands for, if it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub board: Option<BoardModel>,
     /// How a console was captured; `None` for machines of the lab.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<Captured>,

@@ -45,6 +45,7 @@ fn record(board: &mut Board, dir: &Path, seconds: u64) -> Result<Run, LabError> 
         wall_ms: 0,
         outcome: None,
         console_sha256: String::new(),
+        board: None,
         capture: None,
         faults: Vec::new(),
     };

@@ -90,6 +90,7 @@ fn manifest() -> Manifest {
         wall_ms: 0,
         outcome: None,
         console_sha256: String::new(),
+        board: None,
         capture: None,
         faults: Vec::new(),
     }

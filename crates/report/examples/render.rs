@@ -92,6 +92,7 @@ fn report(boot: &Boot) -> Report<'_> {
         findings: Vec::new(),
         trials: Vec::new(),
         steps: false,
+        predicted: None,
         before: None,
     }
 }

@@ -1,5 +1,7 @@
 //! Numbers as people read them: four digits, and the unit that fits.
 
+use bootlap_analysis::Predicted;
+
 /// A duration: `5.177 s`, `181.4 ms`, `18.14 ms`, `1.814 ms`, `42.00 µs`,
 /// `16 ns`. Seconds have three decimals, smaller units four digits in all.
 pub fn duration(ns: i64) -> String {
@@ -23,6 +25,13 @@ pub fn change(ns: i64) -> String {
         1.. => format!("+{}", duration(ns)),
         _ => duration(ns),
     }
+}
+
+/// A predicted time, which is never shown without the word:
+/// `predicted 2.310 s ± 200.0 ms`.
+pub fn predicted(time: Predicted) -> String {
+    let (ns, error_ns) = (time.predicted_ns(), time.error_ns());
+    format!("predicted {} ± {}", duration(ns), duration(error_ns))
 }
 
 /// A moment of a boot: always seconds, with six decimals as the kernel has

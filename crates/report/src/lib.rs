@@ -7,6 +7,7 @@
 //! same bytes. Names and lines come from evidence,
 //! which is treated as hostile text everywhere ([`clean`]).
 
+mod calibration;
 pub mod clean;
 pub mod csv;
 mod evidence;
@@ -28,9 +29,11 @@ pub mod text;
 pub mod tuning;
 mod xml;
 
+pub use calibration::CalibrationReport;
 pub use sink::{SINKS, Sink, SinkError, SinkInfo, sink_for};
 
 use bootlap_advice::Finding;
+use bootlap_analysis::Prediction;
 use bootlap_analysis::cost::Cost;
 use bootlap_analysis::experiment::Trial;
 use bootlap_analysis::gap::Gap;
@@ -62,6 +65,9 @@ pub struct Report<'a> {
     pub trials: Vec<Trial>,
     /// Whether each trial was made on top of those before it that helped.
     pub steps: bool,
+    /// What it is predicted to take on a real board, if its target describes
+    /// one.
+    pub predicted: Option<Prediction>,
     /// The boot that this one is compared with, if any (say, the stock one).
     pub before: Option<Box<Report<'a>>>,
 }

@@ -12,6 +12,7 @@
 
 pub mod artefact;
 mod assemble;
+mod board_model;
 mod cache;
 mod cmdline;
 mod edit;
@@ -26,6 +27,7 @@ mod target;
 mod write_out;
 
 pub use assemble::{Assembly, Blob, Boot, PartHash};
+pub use board_model::{BoardModel, BoardTable, ByPhase};
 pub use cache::Cache;
 pub use edit::Edit;
 pub use machine::{Board, Console, Machine, MachineTable, Power, Qemu, Send, Start};

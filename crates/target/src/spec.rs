@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use crate::artefact::compress::Compression;
 use crate::artefact::fit::Hash;
+use crate::board_model::BoardTable;
 use crate::machine::MachineTable;
 
 /// A target as its file describes it.
@@ -26,6 +27,9 @@ pub struct Spec {
     pub mark: Vec<NamedPattern>,
     /// What boots it, as it is written: see [`Target::machine`](crate::Target).
     pub machine: MachineTable,
+    /// The real board that it stands for, as it is written: see
+    /// [`Target::board`](crate::Target).
+    pub board: Option<BoardTable>,
     /// The distribution packages that its parts come from.
     pub packages: Option<Packages>,
     /// The boot loader; without one the machine starts the kernel itself.

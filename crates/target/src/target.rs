@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::{Document, DocumentMut};
 
+use crate::board_model::BoardTable;
 use crate::spec::Spec;
-use crate::{Assembly, Cache, Edit, Machine, Parts, Progress, TargetError};
+use crate::spec_check::Wrong;
+use crate::{Assembly, BoardModel, Cache, Edit, Machine, Parts, Progress, TargetError};
 
 /// What is booted.
 #[derive(Clone, Debug)]
@@ -17,6 +19,8 @@ pub struct Target {
     pub file: PathBuf,
     /// What boots it.
     pub machine: Machine,
+    /// How fast the real board is that it stands for, if it says so.
+    pub board: Option<BoardModel>,
     /// The typed description.
     pub spec: Spec,
     /// The description as text.
@@ -67,12 +71,15 @@ impl Target {
             let offset = e.span().map_or(0, |span| span.start);
             fail(offset, crate::spec_check::with_mend(e.message()))
         })?;
-        let machine = crate::spec_check::check(&spec)
-            .map_err(|wrong| fail(offset_of(&text, &wrong.key), wrong.message))?;
+        let mistake = |wrong: Wrong| fail(offset_of(&text, &wrong.key), wrong.message);
+        let machine = crate::spec_check::check(&spec).map_err(mistake)?;
+        let board = spec.board.as_ref().map(BoardTable::model).transpose();
+        let board = board.map_err(mistake)?;
         Ok(Self {
             dir,
             file: file.into(),
             machine,
+            board,
             spec,
             text,
             edits: Vec::new(),

@@ -27,6 +27,18 @@ pub(super) fn common(before: &[Line], after: &[Line]) -> Vec<(usize, usize)> {
     longest_rising(&pairs)
 }
 
+/// The same for texts alone.
+pub(crate) fn common_texts(before: &[String], after: &[String]) -> Vec<(usize, usize)> {
+    let lines = |texts: &[String]| -> Vec<Line> {
+        let line = |text: &String| Line {
+            text: text.clone(),
+            at: Stamp::new(0, 0),
+        };
+        texts.iter().map(line).collect()
+    };
+    common(&lines(before), &lines(after))
+}
+
 fn unique(lines: &[Line]) -> BTreeMap<&str, usize> {
     let mut at: BTreeMap<&str, Option<usize>> = BTreeMap::new();
     for (i, line) in lines.iter().enumerate() {

@@ -153,6 +153,7 @@ fn empty(run: &Run, failure: Failure) -> Result<Recorded, Failure> {
         about: evidence::about_run(run, &Default::default()),
         timeline: Default::default(),
         texts: Default::default(),
+        board: None,
         read: Vec::new(),
     })
 }

@@ -176,6 +176,7 @@ fn manifest(args: &Capture, port: &Address, name: String, ready_pattern: String)
         wall_ms: 0,
         outcome: None,
         console_sha256: String::new(),
+        board: None,
         capture: None,
         faults: Vec::new(),
     }

@@ -13,9 +13,11 @@ use bootlap_report::{About, Report, Texts};
 use bootlap_sources::align::{Declared, Place};
 use bootlap_sources::ingest::{self, Format, Options, Taken};
 use bootlap_sources::{Hints, all, named};
+use bootlap_target::BoardModel;
 use regex::bytes::Regex;
 
 use crate::args::Evidence;
+use crate::board_model;
 use crate::exit::{Exit, Failure};
 use files::Opened;
 
@@ -31,6 +33,8 @@ pub(crate) struct Recorded {
     pub(crate) timeline: Timeline,
     pub(crate) texts: Texts,
     pub(crate) about: About,
+    /// How fast the real board is that the target stands for.
+    pub(crate) board: Option<BoardModel>,
     /// The files that it was read from.
     pub(crate) read: Vec<PathBuf>,
 }
@@ -38,6 +42,7 @@ pub(crate) struct Recorded {
 impl Recorded {
     /// The report of it.
     pub(crate) fn report(&self, findings: Vec<Finding>) -> Report<'_> {
+        let board = self.board.as_ref();
         Report {
             about: self.about.clone(),
             timeline: &self.timeline,
@@ -48,6 +53,7 @@ impl Recorded {
             findings,
             trials: Vec::new(),
             steps: false,
+            predicted: board.and_then(|b| board_model::predicted(&self.timeline, b)),
             before: None,
         }
     }
@@ -83,6 +89,7 @@ pub(crate) fn read(paths: &[PathBuf], how: &Evidence) -> Result<Recorded, Failur
         };
         return Ok(Recorded {
             texts: files::texts(&found.opened, &found.timeline),
+            board: found.run.as_ref().and_then(|r| r.manifest.board.clone()),
             read: files::read_from(&found.opened, &found.taken),
             timeline: found.timeline,
             about,

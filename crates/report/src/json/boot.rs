@@ -7,7 +7,7 @@ use bootlap_model::{
 use serde::Serialize;
 
 use super::model::*;
-use super::outcome;
+use super::{PredictedJson, outcome};
 use crate::Report;
 use crate::evidence::line_of;
 
@@ -82,6 +82,7 @@ fn boot(report: &Report<'_>) -> BootJson {
             ready: extent.ready,
         }),
         phases: report.phases.iter().map(phase).collect(),
+        predicted: report.predicted.as_ref().map(PredictedJson::of),
     }
 }
 

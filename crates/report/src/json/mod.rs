@@ -6,17 +6,23 @@
 //! absent.
 
 mod boot;
+mod calibration;
 mod catalogue;
 mod inspect;
 mod model;
 mod outcome;
+mod predicted;
 mod series;
 mod table;
 mod tuning;
 
+pub use calibration::{
+    CalibrationJson, FittedSpeedJson, FittedStorageJson, StretchJson, calibration,
+};
 pub use catalogue::{RecipeJson, RuleJson, recipes, rules};
 pub use inspect::{InspectedJson, inspected};
 pub use model::*;
+pub use predicted::{PredictedJson, PredictedPhaseJson, PredictedTimeJson};
 pub use series::{LapJson, LapPhaseJson, PhaseSpreadJson, SeriesJson, SpreadJson, series};
 pub use table::*;
 pub use tuning::{ExcludedJson, LeftOutJson, TuningJson, TuningStepJson, tuning};
@@ -110,6 +116,10 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("advise", schema_of::<AdviceJson>("bootlap advise")),
         ("try", schema_of::<TrialsJson>("bootlap try")),
         ("show", schema_of::<TableJson>("bootlap show --by")),
+        (
+            "calibrate",
+            schema_of::<CalibrationJson>("bootlap calibrate"),
+        ),
         ("recipes", schema_of::<Vec<RecipeJson>>("bootlap recipes")),
         ("rules", schema_of::<Vec<RuleJson>>("bootlap rules")),
         ("tune", schema_of::<TuningJson>("bootlap tune")),

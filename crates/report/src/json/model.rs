@@ -75,6 +75,9 @@ pub struct BootJson {
     pub extent: Option<ExtentJson>,
     /// Top-level splits, in order.
     pub phases: Vec<PhaseJson>,
+    /// What it is predicted to take on the board that its target describes;
+    /// null if that describes none, or time is not simulated.
+    pub predicted: Option<super::PredictedJson>,
 }
 
 /// From where to where the boot was seen.

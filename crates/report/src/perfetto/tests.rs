@@ -87,6 +87,7 @@ impl Maker {
             findings: Vec::new(),
             trials: Vec::new(),
             steps: false,
+            predicted: None,
             before: None,
         }
     }

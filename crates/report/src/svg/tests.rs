@@ -161,6 +161,7 @@ fn report<'a>(made: &Made, timeline: &'a Timeline, texts: &'a Texts) -> Report<'
         findings: Vec::new(),
         trials: Vec::new(),
         steps: false,
+        predicted: None,
         before: None,
     }
 }

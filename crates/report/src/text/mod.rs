@@ -6,6 +6,7 @@
 
 mod bar;
 mod before_after;
+mod calibration;
 mod catalogue;
 mod costs;
 mod findings;
@@ -16,6 +17,7 @@ mod line;
 mod notices;
 mod page;
 mod phases;
+mod predicted;
 mod processes;
 mod series;
 mod spans;
@@ -27,6 +29,7 @@ mod tuning;
 mod units;
 
 pub use before_after::before_after;
+pub use calibration::calibration;
 pub use catalogue::{Entry, catalogue};
 pub use findings::findings;
 pub use functions::functions;

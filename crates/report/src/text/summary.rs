@@ -5,7 +5,7 @@ use bootlap_analysis::extent;
 use super::line::Line;
 use super::page::{MARGIN, Page};
 use super::style::{Ink, Style};
-use super::{costs, gaps, notices, phases};
+use super::{costs, gaps, notices, phases, predicted};
 use crate::Report;
 use crate::format::{count, duration};
 
@@ -14,6 +14,7 @@ pub fn summary(report: &Report<'_>, style: &Style) -> String {
     let mut page = Page::new(style);
     headline(report, &mut page);
     phases::section(report, &mut page);
+    predicted::section(report, &mut page);
     costs::section(report, &mut page);
     gaps::section(report, &mut page);
     notices::section(report.timeline, &mut page);

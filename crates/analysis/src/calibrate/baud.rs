@@ -1,0 +1,84 @@
+//! How fast a console is, from how fast its bytes came.
+
+use bootlap_model::ClockKind;
+use serde::{Deserialize, Serialize};
+
+use super::stretch::lines;
+use crate::predict::BITS_PER_BYTE;
+use crate::view::View;
+
+/// What consoles run at.
+const RATES: [u32; 14] = [
+    4_800, 9_600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 500_000, 921_600, 1_000_000,
+    1_500_000, 3_000_000, 4_000_000,
+];
+
+/// So many bytes in a row show the line's speed: fewer may have waited in a
+/// buffer, and came at once.
+const BURST_BYTES: u64 = 400;
+
+/// How far from a rate the bytes may come: UARTs divide clocks that do not
+/// divide evenly, and the host stamps when it wakes up.
+const NEAR: f64 = 0.06;
+
+/// The speed of a console.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Baud {
+    /// Bits per second.
+    pub bits_per_s: u32,
+    /// How that is known.
+    pub from: BaudFrom,
+}
+
+/// How a console's speed is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BaudFrom {
+    /// Its bytes came so fast and no faster.
+    Seen,
+    /// The target says so.
+    Told,
+    /// Nothing tells: what most run at.
+    Assumed,
+}
+
+pub(super) fn of(board: &View, told: Option<u32>) -> Baud {
+    let (bits_per_s, from) = match (seen(board), told) {
+        (Some(rate), _) => (rate, BaudFrom::Seen),
+        (None, Some(rate)) => (rate, BaudFrom::Told),
+        (None, None) => (115_200, BaudFrom::Assumed),
+    };
+    Baud { bits_per_s, from }
+}
+
+/// The rate that the fastest long burst came at, if there is one like it.
+fn seen(board: &View) -> Option<u32> {
+    let clocks = &board.timeline.clocks;
+    let on_the_wire = clocks.iter().any(|c| {
+        matches!(
+            c.kind,
+            ClockKind::HostMonotonic
+                | ClockKind::HostElapsed
+                | ClockKind::HostRealtime
+                | ClockKind::Analyser
+        )
+    });
+    if !on_the_wire {
+        return None;
+    }
+    let lines = lines(board, false);
+    let mut fastest = f64::INFINITY;
+    let mut to = 0;
+    for (i, from) in lines.iter().enumerate() {
+        to = to.max(i);
+        while to < lines.len() && lines[to].bytes_before - from.bytes_before < BURST_BYTES {
+            to += 1;
+        }
+        let Some(end) = lines.get(to) else { break };
+        let ns = end.at.ns.saturating_sub(from.at.ns) as f64;
+        fastest = fastest.min(ns / (end.bytes_before - from.bytes_before) as f64);
+    }
+    let rate = f64::from(BITS_PER_BYTE) * 1e9 / fastest;
+    let near = |r: &&u32| (rate / f64::from(**r) - 1.0).abs() < NEAR;
+    RATES.iter().find(near).copied()
+}

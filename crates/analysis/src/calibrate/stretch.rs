@@ -1,0 +1,210 @@
+//! What two boots of one target have in common, cut at the lines of both.
+
+use bootlap_model::{ClockKind, Milestone, Stamp, TrackKind};
+use serde::{Deserialize, Serialize};
+
+use super::NotCalibrated;
+use crate::compare::common_texts;
+use crate::gap::label;
+use crate::phase::{Phase, PhaseName, phase_of, phases_in};
+use crate::predict::{Waits, bytes_ns, console_bytes, timer_loops};
+use crate::view::{View, length_ns};
+
+/// From one line to the next that both boots print.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stretch {
+    /// The phase that most of it belongs to.
+    pub phase: PhaseName,
+    /// The line that it begins with.
+    pub from: String,
+    /// The line that ends it.
+    pub to: String,
+    /// Instructions that it took in the lab, without loops that wait.
+    pub instructions: u64,
+    /// Bytes that the board printed in it.
+    pub bytes: u64,
+    /// What takes as long on any machine, ns.
+    pub wait_ns: i64,
+    /// How long it took on the board, ns.
+    pub board_ns: i64,
+    /// The same without console and waits, ns: the CPU's own time, and that of
+    /// hardware.
+    pub work_ns: i64,
+    /// What the model makes of it, ns.
+    pub predicted_ns: i64,
+    /// Whether the board's speed does not rest on it.
+    pub left_out: bool,
+}
+
+impl Stretch {
+    pub(super) fn ns_per_insn(&self) -> f64 {
+        self.work_ns as f64 / self.instructions.max(1) as f64
+    }
+}
+
+/// A line of a boot.
+pub(super) struct Line {
+    pub(super) text: String,
+    pub(super) at: Stamp,
+    /// Bytes that the console took before it.
+    pub(super) bytes_before: u64,
+}
+
+/// The stretches that both boots have; those without work are left away.
+pub(super) fn common(lab: &View, board: &View, baud: u32) -> Result<Vec<Stretch>, NotCalibrated> {
+    let waits = Waits::of(lab).ok_or(NotCalibrated::NotCounted)?;
+    let phases = phases_in(lab);
+    let logged = is_kernel_log(board);
+    let theirs = lines(board, logged);
+    if theirs.is_empty() {
+        return Err(NotCalibrated::NotMeasured);
+    }
+    let ours = if logged {
+        logged_lines(lab)
+    } else {
+        lines(lab, false)
+    };
+    let loops = timer_loops(board);
+    let texts = |lines: &[Line]| lines.iter().map(|l| l.text.clone()).collect::<Vec<_>>();
+    let pairs = common_texts(&texts(&ours), &texts(&theirs));
+    let mut stretches = Vec::new();
+    for pair in pairs.windows(2) {
+        let (from, to) = (pair[0], pair[1]);
+        let lab_ends = (ours[from.0].at, ours[to.0].at);
+        let board_ends = (theirs[from.1].at, theirs[to.1].at);
+        let Some((instructions, wait_ns)) = waits.between(&lab_ends.0, &lab_ends.1) else {
+            continue;
+        };
+        let (own_loops_ns, lab_loops_ns) = (
+            loops_ns(&loops, board_ends),
+            loops_ns(&timer_loops(lab), lab_ends),
+        );
+        // The board's own loops may wait longer (another bootdelay).
+        let wait_ns = if own_loops_ns > 0 {
+            wait_ns - lab_loops_ns + own_loops_ns
+        } else {
+            wait_ns
+        };
+        let bytes = theirs[to.1].bytes_before - theirs[from.1].bytes_before;
+        let board_ns = length_ns(&board_ends.0, &board_ends.1);
+        let line_ns = bytes_ns(bytes, baud) as i64;
+        stretches.push(Stretch {
+            phase: phase(&phases, lab_ends),
+            from: ours[from.0].text.clone(),
+            to: ours[to.0].text.clone(),
+            instructions,
+            bytes,
+            wait_ns,
+            board_ns,
+            work_ns: board_ns - line_ns - wait_ns,
+            predicted_ns: 0,
+            left_out: false,
+        });
+    }
+    if stretches.is_empty() {
+        return Err(NotCalibrated::NothingInCommon);
+    }
+    Ok(stretches)
+}
+
+fn phase(phases: &[Phase], (start, end): (Stamp, Stamp)) -> PhaseName {
+    phase_of(phases, &start, &end).unwrap_or(PhaseName::Kernel)
+}
+
+fn loops_ns(loops: &[(Stamp, Stamp)], (start, end): (Stamp, Stamp)) -> i64 {
+    let clipped = loops
+        .iter()
+        .filter_map(|l| crate::extent::clip((start, end), l.0, l.1));
+    clipped.map(|(a, b)| length_ns(&a, &b)).sum()
+}
+
+/// Whether the times are those at which the kernel logged, not those at which
+/// the console sent.
+fn is_kernel_log(view: &View) -> bool {
+    let mut clocks = view.timeline.clocks.iter();
+    clocks.all(|c| matches!(c.kind, ClockKind::KernelPrintk | ClockKind::Realtime))
+}
+
+/// All lines, in order of time.
+pub(super) fn lines(view: &View, logged: bool) -> Vec<Line> {
+    let spans = view.spans().iter();
+    let spans = spans.filter(|s| s.kind == TrackKind::Console);
+    let mut printed = Printed::new(view, logged);
+    let lines = spans.map(|s| Line {
+        text: label(s.name),
+        at: s.start,
+        bytes_before: printed.before(s.name),
+    });
+    lines.filter(|l| !l.text.is_empty()).collect()
+}
+
+/// Counts what the console printed.
+struct Printed {
+    bytes: u64,
+    /// In a kernel's log: what it keeps until there is a console. `None` once
+    /// there is one.
+    kept: Option<u64>,
+    silent: bool,
+}
+
+impl Printed {
+    fn new(view: &View, logged: bool) -> Self {
+        let quiet = |name: &str| {
+            let line = name.split_once("ommand line: ");
+            line.is_some_and(|(_, line)| line.split_whitespace().any(|w| w == "quiet"))
+        };
+        let mut spans = view.spans().iter();
+        Self {
+            bytes: 0,
+            kept: logged.then_some(0),
+            silent: logged && spans.any(|s| quiet(s.name)),
+        }
+    }
+
+    /// How many bytes there were before this line, and counts it.
+    fn before(&mut self, line: &str) -> u64 {
+        let before = self.bytes;
+        let bytes = if self.silent { 0 } else { console_bytes(line) };
+        let opens = line.contains("console [") && line.trim_end().ends_with("] enabled");
+        match &mut self.kept {
+            // All that it kept is sent now.
+            Some(kept) if opens => {
+                self.bytes += *kept + bytes;
+                self.kept = None;
+            }
+            Some(kept) => *kept += bytes,
+            None => self.bytes += bytes,
+        }
+        before
+    }
+}
+
+/// The kernel's lines at the times that they themselves give.
+fn logged_lines(lab: &View) -> Vec<Line> {
+    let Some(zero) = lab.milestone(Milestone::KernelClockStart) else {
+        return Vec::new();
+    };
+    let spans = lab.spans().iter();
+    let kernel = spans.filter(|s| s.kind == TrackKind::Console);
+    let line = |name: &str| {
+        let ns = printk_ns(name)?;
+        Some(Line {
+            text: label(name),
+            at: Stamp::new(zero.ns.checked_add(ns)?, 1_000),
+            bytes_before: 0,
+        })
+    };
+    let mut lines: Vec<Line> = kernel.filter_map(|s| line(s.name)).collect();
+    lines.sort_by_key(|l| l.at.ns);
+    lines
+}
+
+/// `[    1.234567] …`
+fn printk_ns(line: &str) -> Option<i64> {
+    let (inside, _) = line.trim_start().strip_prefix('[')?.split_once(']')?;
+    let (s, us) = inside.trim().split_once('.')?;
+    let (s, us): (i64, i64) = (s.parse().ok()?, us.get(..6)?.parse().ok()?);
+    s.checked_mul(1_000_000)?
+        .checked_add(us)?
+        .checked_mul(1_000)
+}

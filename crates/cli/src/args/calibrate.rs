@@ -1,0 +1,35 @@
+//! `bootlap calibrate`.
+
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+
+use super::LabArgs;
+
+#[derive(ClapArgs)]
+pub(crate) struct Calibrate {
+    /// A log of one boot of the real board, with times: a run of `bootlap
+    /// capture`, grabserial's output, a dmesg.
+    #[arg(required = true, value_name = "LOG")]
+    pub(crate) log: Vec<PathBuf>,
+    /// The target that the board boots, as the lab boots it.
+    #[arg(short, long, value_name = "TARGET", required_unless_present = "run")]
+    pub(crate) target: Option<PathBuf>,
+    /// A recorded boot of the target in the lab, instead of booting it now.
+    #[arg(long, value_name = "RUN")]
+    pub(crate) run: Option<PathBuf>,
+    /// What to call the board.
+    #[arg(long, default_value = "the board")]
+    pub(crate) name: String,
+    /// Write `[board]` to a new file. No target is ever changed.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Read the log as this format instead of looking what it is.
+    #[arg(long = "as", value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
+    /// The calibration as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) lab: LabArgs,
+}

@@ -1,0 +1,91 @@
+//! `bootlap calibrate`: how fast a real board is, from one log of it.
+
+use std::fs::File;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use bootlap_analysis::calibrate;
+use bootlap_lab::Run;
+use bootlap_report::{CalibrationReport, json, text};
+use bootlap_target::{Machine, Target};
+
+use crate::args::{Calibrate, Evidence};
+use crate::commands::boot;
+use crate::evidence::{self, TOOL};
+use crate::exit::{Exit, Failure};
+use crate::lab::{Lab, load, never_ready};
+use crate::ui::{self, Ui};
+
+pub(crate) fn run(args: &Calibrate, ui: &Ui) -> Result<Exit, Failure> {
+    let lab = Lab::new(&args.lab, ui);
+    let target = args.target.as_deref().map(load).transpose()?;
+    // The log first: it costs nothing, and a mistake in it would cost a boot.
+    let mut how = Evidence {
+        format: args.format.clone(),
+        ..Evidence::default()
+    };
+    if let Some(target) = &target {
+        how.ready = Some(target.spec.ready.pattern.clone());
+    }
+    let board = evidence::read(&args.log, &how)?;
+    let told = target.as_ref().and_then(Target::console_baud);
+    let run = match &args.run {
+        Some(dir) => Run::open(dir)?,
+        None => boot_in_lab(&lab, target)?,
+    };
+    let simulated = evidence::read_run(&run)?;
+    let found = calibrate(&simulated.timeline, &board.timeline, told);
+    let report = CalibrationReport {
+        name: args.name.clone(),
+        log: board.about.run,
+        run: run.dir.display().to_string(),
+        calibration: found.map_err(|why| Failure::new(Exit::NothingUsable, why))?,
+        tool: TOOL.to_owned(),
+    };
+    if let Some(file) = &args.out {
+        write(file, &report.fragment())?;
+    }
+    if args.json {
+        let document = json::calibration(&report);
+        ui.print(&document.map_err(|e| Failure::new(Exit::Internal, e))?);
+    } else {
+        ui.print(&text::calibration(&report, &ui::style()));
+    }
+    Ok(Exit::Ok)
+}
+
+fn boot_in_lab(lab: &Lab<'_>, target: Option<Target>) -> Result<Run, Failure> {
+    let missing = || Failure::new(Exit::Usage, "name a --target to boot, or a --run of it");
+    let target = target.ok_or_else(missing)?;
+    if let Machine::Board(_) = target.machine {
+        let failure = Failure::new(
+            Exit::Usage,
+            format!(
+                "{} is a real board; a log of it is compared with a boot of the same software in \
+                 the lab",
+                target.spec.name
+            ),
+        );
+        return Err(failure.hint("name a target with `kind = \"qemu\"` that stands for it"));
+    }
+    let bootable = lab.prepare_target(target)?;
+    let mut runs = boot::boot_equal(lab, &bootable, 1, "")?;
+    match runs.pop() {
+        Some(run) => never_ready(&run).map_or(Ok(run), Err),
+        None => Err(missing()),
+    }
+}
+
+/// Writes a file that is not there yet: it could be a target.
+fn write(file: &Path, text: &str) -> Result<(), Failure> {
+    let written = File::create_new(file).and_then(|mut f| f.write_all(text.as_bytes()));
+    written.map_err(|e| {
+        let failure = |exit| Failure::new(exit, format!("cannot write {}: {e}", file.display()));
+        match e.kind() {
+            ErrorKind::AlreadyExists => failure(Exit::Usage)
+                .hint("name a new file; bootlap changes no target.toml, so paste it yourself"),
+            ErrorKind::NotFound => failure(Exit::Usage),
+            _ => failure(Exit::Internal),
+        }
+    })
+}

@@ -1,0 +1,260 @@
+//! `[board]` of a `target.toml`: how fast the real board is that the target
+//! stands for, so that a simulated boot can be turned into a predicted one.
+//!
+//! ```toml
+//! [board]
+//! name = "SAMA5D3 Xplained"
+//! instructions-per-second = { bootloader = 80e6, kernel = 300e6 }
+//! baud = 115200
+//! storage-bandwidth = "10 MB/s"
+//! storage-latency = "1 ms"
+//! error = 0.15
+//! ```
+//!
+//! A value that differs from phase to phase is a table by phase. It is read as
+//! it stands and checked afterwards, so mistakes are told with the line of the
+//! key itself.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Target;
+use crate::spec_check::{Wrong, wrong};
+
+/// The phases, in the order of a boot, as reports name them.
+const PHASES: [&str; 6] = [
+    "firmware",
+    "bootloader",
+    "kernel",
+    "initramfs",
+    "userspace",
+    "application",
+];
+
+/// What nearly every console runs at.
+const BAUD: u32 = 115_200;
+
+/// What a model that nobody calibrated is trusted to: the CPUs of one speed
+/// differ by that much in what they do in a cycle.
+const ERROR: f64 = 0.3;
+
+/// A real board, as far as a boot's time depends on it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct BoardModel {
+    /// What people call it.
+    pub name: String,
+    /// Instructions per second.
+    pub instructions_per_second: ByPhase,
+    /// Bits per second of its console; a byte takes ten.
+    pub baud: u32,
+    /// Bytes per second that storage is read at; empty if nobody said.
+    #[serde(default)]
+    pub storage_bandwidth: ByPhase,
+    /// Seconds that a read takes before its first byte; empty if nobody said.
+    #[serde(default)]
+    pub storage_latency: ByPhase,
+    /// How far a prediction may be off, as a share of what depends on the
+    /// board's speed.
+    pub error: ByPhase,
+}
+
+/// A number for each phase.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ByPhase(BTreeMap<String, f64>);
+
+impl ByPhase {
+    /// The same number for all phases.
+    pub fn all(value: f64) -> Self {
+        Self([(PHASES[0].to_owned(), value)].into())
+    }
+
+    /// The number of this phase (`bootloader`, `kernel` …). A phase that has
+    /// none runs as the one before it; those before the first that has one run
+    /// as that one.
+    pub fn of(&self, phase: &str) -> Option<f64> {
+        let place = PHASES.iter().position(|p| *p == phase)?;
+        let named = |p: &&str| self.0.get(*p).copied();
+        let before = PHASES[..=place].iter().rev().find_map(|p| named(&p));
+        before.or_else(|| PHASES[place..].iter().find_map(|p| named(&p)))
+    }
+}
+
+/// `[board]` as it is written.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct BoardTable {
+    name: Option<String>,
+    instructions_per_second: Option<Written>,
+    baud: Option<u32>,
+    storage_bandwidth: Option<Written>,
+    storage_latency: Option<Written>,
+    error: Option<Written>,
+}
+
+impl Target {
+    /// The speed of the serial console in baud, as the kernel's command line
+    /// says it.
+    pub fn console_baud(&self) -> Option<u32> {
+        let cmdline = &self.spec.kernel.as_ref()?.cmdline;
+        cmdline.split_whitespace().find_map(|word| {
+            // The speed is last: `ttyS0,115200n8`, `uart8250,mmio,0xff5e0000,115200`.
+            let (_, options) = word.strip_prefix("console=")?.rsplit_once(',')?;
+            let digits: String = options.chars().take_while(char::is_ascii_digit).collect();
+            digits.parse().ok().filter(|baud| *baud > 0)
+        })
+    }
+}
+
+/// A value, or one for each phase.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a value, or a table of values by phase: { bootloader = …, kernel = … }"
+)]
+enum Written {
+    One(Scalar),
+    ByPhase(BTreeMap<String, Scalar>),
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged, expecting = "expected a number, or a text with a unit")]
+enum Scalar {
+    Whole(i64),
+    Number(f64),
+    Text(String),
+}
+
+/// What kind of quantity a value is.
+#[derive(Clone, Copy)]
+struct Quantity {
+    /// Units and what one of them is; empty for a plain number.
+    units: &'static [(&'static str, f64)],
+    /// The least and the most that is taken for no mistake.
+    limits: (f64, f64),
+    /// How to write it.
+    example: &'static str,
+}
+
+const SPEED: Quantity = Quantity {
+    units: &[],
+    limits: (1e3, 1e13),
+    example: "write a number such as 300e6",
+};
+const BANDWIDTH: Quantity = Quantity {
+    units: &[
+        ("kB/s", 1e3),
+        ("MB/s", 1e6),
+        ("GB/s", 1e9),
+        ("KiB/s", 1024.0),
+        ("MiB/s", 1_048_576.0),
+        ("GiB/s", 1_073_741_824.0),
+        ("B/s", 1.0),
+    ],
+    limits: (1.0, 1e13),
+    example: "write it as \"10 MB/s\"; known are B/s, kB/s, MB/s, GB/s, KiB/s, MiB/s and GiB/s",
+};
+const LATENCY: Quantity = Quantity {
+    units: &[("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)],
+    limits: (0.0, 60.0),
+    example: "write it as \"1 ms\"; known are us, ms and s",
+};
+const SHARE: Quantity = Quantity {
+    units: &[],
+    limits: (0.0, 1.0),
+    example: "write a share such as 0.15 for 15 %",
+};
+
+impl BoardTable {
+    /// What it means, or the first mistake in it.
+    pub(crate) fn model(&self) -> Result<BoardModel, Wrong> {
+        let name = self.name.as_deref().unwrap_or("the board").trim();
+        if name.is_empty() || name.chars().any(char::is_control) {
+            return wrong("board.name", "that is no name; write what people call it");
+        }
+        let Some(speed) = &self.instructions_per_second else {
+            return wrong(
+                "board",
+                "missing field `instructions-per-second`; estimate it with `bootlap calibrate`, or \
+                 write a guess such as 300e6; docs/board-model.md explains every key",
+            );
+        };
+        let baud = self.baud.unwrap_or(BAUD);
+        if !(50..=100_000_000).contains(&baud) {
+            return wrong(
+                "board.baud",
+                format!("{baud} bits per second is no console's speed; most run at 115200"),
+            );
+        }
+        let optional = |key, written: &Option<Written>, quantity| match written {
+            Some(written) => by_phase(key, written, quantity),
+            None => Ok(ByPhase::default()),
+        };
+        Ok(BoardModel {
+            name: name.to_owned(),
+            instructions_per_second: by_phase("instructions-per-second", speed, SPEED)?,
+            baud,
+            storage_bandwidth: optional("storage-bandwidth", &self.storage_bandwidth, BANDWIDTH)?,
+            storage_latency: optional("storage-latency", &self.storage_latency, LATENCY)?,
+            error: match &self.error {
+                Some(written) => by_phase("error", written, SHARE)?,
+                None => ByPhase::all(ERROR),
+            },
+        })
+    }
+}
+
+fn by_phase(key: &str, written: &Written, quantity: Quantity) -> Result<ByPhase, Wrong> {
+    let key = format!("board.{key}");
+    match written {
+        Written::One(scalar) => Ok(ByPhase::all(value(&key, scalar, quantity)?)),
+        Written::ByPhase(table) if table.is_empty() => {
+            wrong(&key, "the table is empty; name a phase, or remove the key")
+        }
+        Written::ByPhase(table) => {
+            let mut values = BTreeMap::new();
+            for (phase, scalar) in table {
+                let key = format!("{key}.{phase}");
+                if !PHASES.contains(&phase.as_str()) {
+                    let known = PHASES.join(", ");
+                    return wrong(&key, format!("{phase} is no phase; known are {known}"));
+                }
+                values.insert(phase.clone(), value(&key, scalar, quantity)?);
+            }
+            Ok(ByPhase(values))
+        }
+    }
+}
+
+fn value(key: &str, scalar: &Scalar, quantity: Quantity) -> Result<f64, Wrong> {
+    let number = match scalar {
+        Scalar::Whole(n) if quantity.units.is_empty() => Some(*n as f64),
+        Scalar::Number(n) if quantity.units.is_empty() => Some(*n),
+        Scalar::Text(text) if !quantity.units.is_empty() => with_unit(text, quantity.units),
+        _ => None,
+    };
+    let (least, most) = quantity.limits;
+    match number {
+        Some(n) if (least..=most).contains(&n) => Ok(n),
+        Some(_) => wrong(
+            key,
+            format!("that is out of all proportion; {}", quantity.example),
+        ),
+        None => wrong(key, quantity.example),
+    }
+}
+
+/// `10 MB/s` in the unit that all others are counted in.
+fn with_unit(text: &str, units: &[(&str, f64)]) -> Option<f64> {
+    let text = text.trim();
+    units.iter().find_map(|(unit, size)| {
+        let number: f64 = text.strip_suffix(unit)?.trim_end().parse().ok()?;
+        Some(number * size)
+    })
+}
+
+#[cfg(test)]
+#[path = "board_model_tests.rs"]
+mod tests;

@@ -1,0 +1,107 @@
+//! What `[board]` means, and what is told about mistakes in it.
+
+use super::*;
+use crate::target::tests::parse;
+
+/// A valid target with this `[board]`.
+fn board(lines: &str) -> Result<BoardModel, String> {
+    let text = crate::target::tests::PLAIN.to_owned() + "\n[board]\n" + lines;
+    let target = parse(&text).map_err(|e| e.to_string())?;
+    Ok(target.board.expect("the table is there"))
+}
+
+#[test]
+fn one_value_is_for_all_phases() {
+    let board = board("instructions-per-second = 300e6\nstorage-bandwidth = \"10 MB/s\"").unwrap();
+    for phase in PHASES {
+        assert_eq!(board.instructions_per_second.of(phase), Some(300e6));
+        assert_eq!(board.storage_bandwidth.of(phase), Some(10e6));
+        assert_eq!(board.storage_latency.of(phase), None);
+        assert_eq!(board.error.of(phase), Some(ERROR));
+    }
+    assert_eq!((board.name.as_str(), board.baud), ("the board", 115_200));
+}
+
+#[test]
+fn a_phase_without_a_value_runs_as_the_one_before() {
+    let board = board(
+        "name = \"x\"\ninstructions-per-second = { bootloader = 80_000_000, kernel = 3e8 }\n\
+         storage-latency = { kernel = \"500 us\" }\nerror = { kernel = 0.1 }\nbaud = 9600",
+    )
+    .unwrap();
+    let of = |phase| board.instructions_per_second.of(phase);
+    assert_eq!(of("firmware"), Some(80e6));
+    assert_eq!(of("bootloader"), Some(80e6));
+    assert_eq!(of("kernel"), Some(3e8));
+    assert_eq!(of("application"), Some(3e8));
+    assert_eq!(of("what?"), None);
+    assert_eq!(board.storage_latency.of("bootloader"), Some(0.0005));
+    assert_eq!(board.baud, 9600);
+}
+
+#[test]
+fn units() {
+    let bandwidth = |text: &str| with_unit(text, BANDWIDTH.units);
+    assert_eq!(bandwidth("10 MB/s"), Some(10e6));
+    assert_eq!(bandwidth("1.5MiB/s"), Some(1_572_864.0));
+    assert_eq!(bandwidth("800 B/s"), Some(800.0));
+    assert_eq!(bandwidth("10"), None);
+    assert_eq!(bandwidth("fast MB/s"), None);
+    assert_eq!(with_unit("250 µs", LATENCY.units), Some(250e-6));
+    assert_eq!(with_unit("2 s", LATENCY.units), Some(2.0));
+}
+
+#[test]
+fn mistakes_are_told_with_their_line_and_the_mend() {
+    let before = crate::target::tests::PLAIN.lines().count() + 2;
+    for (lines, at, said) in [
+        ("baud = 9600", 0, "missing field `instructions-per-second`"),
+        ("instructions-per-second = \"fast\"", 1, "such as 300e6"),
+        ("instructions-per-second = 0", 1, "out of all proportion"),
+        (
+            "instructions-per-second = 3e8\nbaud = 1",
+            2,
+            "most run at 115200",
+        ),
+        ("instructions-per-second = {}", 1, "name a phase"),
+        (
+            "instructions-per-second = { u-boot = 3e8 }",
+            1,
+            "u-boot is no phase; known are firmware, bootloader",
+        ),
+        (
+            "instructions-per-second = 3e8\nstorage-bandwidth = 10",
+            2,
+            "write it as \"10 MB/s\"",
+        ),
+        (
+            "instructions-per-second = 3e8\nstorage-latency = \"1\"",
+            2,
+            "write it as \"1 ms\"",
+        ),
+        (
+            "instructions-per-second = 3e8\nerror = 15",
+            2,
+            "0.15 for 15 %",
+        ),
+        ("instructions-per-second = 3e8\nname = \"\"", 2, "no name"),
+        (
+            "instructions-per-second = 3e8\nbauds = 5",
+            2,
+            "unknown field `bauds`",
+        ),
+        ("instructions-per-second = [3e8]", 1, "by phase"),
+    ] {
+        let error = board(lines).unwrap_err();
+        assert!(error.contains(said), "{lines}: {error}");
+        let line = format!(":{}:", before + at);
+        assert!(error.contains(&line), "{lines}: {error}, not {line}");
+    }
+}
+
+#[test]
+fn a_model_survives_being_written_down() {
+    let board = board("instructions-per-second = { bootloader = 8e7, kernel = 3e8 }").unwrap();
+    let text = toml_edit::ser::to_string(&board).unwrap();
+    assert_eq!(toml_edit::de::from_str::<BoardModel>(&text).unwrap(), board);
+}
