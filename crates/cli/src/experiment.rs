@@ -15,6 +15,7 @@ use bootlap_lab::experiment::{self, Session};
 use bootlap_lab::{Mode, Run};
 use bootlap_model::Timeline;
 
+use crate::commands::advise::EXPLAIN;
 use crate::evidence::{self, TOOL};
 use crate::exit::Failure;
 use crate::lab::{Bootable, Broken, Lab, Planned};
@@ -148,6 +149,17 @@ impl<'l, 'a> Experiment<'l, 'a> {
         self.boots
     }
 
+    /// Boots the stock target once more with the kernel explaining itself.
+    pub(crate) fn explain(&mut self, stock: &Bootable) -> Result<Run, Failure> {
+        let plan = [Planned {
+            append: EXPLAIN,
+            ..Planned::layout(stock, self.session.dir(), "explained", 0)
+        }];
+        let mut runs = self.lab.batch("booting with initcall_debug", &plan)?;
+        self.boots += 1;
+        Ok(runs.remove(0))
+    }
+
     /// All that was asked is answered.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         Ok(self.session.finish()?)
@@ -250,11 +262,8 @@ impl<'l, 'a> Experiment<'l, 'a> {
         // Rounds are booted together: a side never counts boots that the other
         // has not.
         let rounds = before.timelines.len().min(after.timelines.len()).min(few);
-        let timelines =
-            |booted: &'_ Booted| -> Vec<Timeline> { booted.timelines[..rounds].to_vec() };
-        let (before, after) = (timelines(before), timelines(after));
-        let before: Vec<&Timeline> = before.iter().collect();
-        let after: Vec<&Timeline> = after.iter().collect();
+        let before: Vec<&Timeline> = before.timelines.iter().take(rounds).collect();
+        let after: Vec<&Timeline> = after.timelines.iter().take(rounds).collect();
         let drifts = self.mode != Mode::Sim;
         trial(name, &before, &after, question, drifts)
     }

@@ -16,12 +16,12 @@ use bootlap_report::text;
 use bootlap_target::recipe::Choice;
 
 use crate::args::Demo;
-use crate::commands::advise::{EXPLAIN, explained_findings};
+use crate::commands::advise::explained_findings;
 use crate::commands::{boot, report};
 use crate::evidence::{self, Recorded};
 use crate::exit::{Exit, Failure};
 use crate::experiment::{Experiment, Side, Stop};
-use crate::lab::{Bootable, Lab, Planned, never_ready};
+use crate::lab::{Bootable, Lab, never_ready};
 use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     ));
     let mut experiment = Experiment::open(&lab, "demo", &stock, layouts, Vec::new())?;
     let out = experiment.dir();
-    let explained = explain(&lab, &stock, &out)?;
+    let explained = experiment.explain(&stock)?;
     let findings = explained_findings(&stock, &before, &explained)?;
     ui.print(&text::findings(&findings, &style));
 
@@ -76,16 +76,6 @@ pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     experiment.finish()?;
     ui.print(&text);
     Ok(Exit::Ok)
-}
-
-/// Boots the stock target once with the kernel explaining itself.
-fn explain(lab: &Lab<'_>, stock: &Bootable, out: &Path) -> Result<Run, Failure> {
-    let plan = [Planned {
-        append: EXPLAIN,
-        ..Planned::layout(stock, out, "explained", 0)
-    }];
-    let mut done = lab.batch("booting with initcall_debug", &plan)?;
-    Ok(done.remove(0))
 }
 
 fn paths(folder: &Path, pages: &[std::path::PathBuf; 2]) -> String {

@@ -18,12 +18,12 @@ use bootlap_report::tuning::{LeftOut, Tuning, TuningStep};
 use bootlap_report::{About, json, text};
 
 use crate::args::Tune;
-use crate::commands::advise::{EXPLAIN, explained_findings};
+use crate::commands::advise::explained_findings;
 use crate::commands::report;
 use crate::evidence::{self, Recorded};
 use crate::exit::{Exit, Failure};
 use crate::experiment::{Budget, Experiment, Side, Stop};
-use crate::lab::{Bootable, Lab, Planned};
+use crate::lab::{Bootable, Lab};
 use crate::ui::{self, Ui};
 use bench::LabBench;
 use candidates::Candidates;
@@ -131,12 +131,8 @@ fn look(
         });
         return Ok((before, findings));
     }
-    let plan = [Planned {
-        append: EXPLAIN,
-        ..Planned::layout(stock, &experiment.dir(), "explained", 0)
-    }];
-    let explained = lab.batch("booting with initcall_debug", &plan)?;
-    let findings = explained_findings(stock, &before, &explained[0])?;
+    let explained = experiment.explain(stock)?;
+    let findings = explained_findings(stock, &before, &explained)?;
     Ok((before, findings))
 }
 
