@@ -14,7 +14,7 @@ mod tests;
 
 pub use cause::{Cause, Causes};
 pub use growth::{Growth, How};
-pub use judge::{Judged, Sample, State, judge};
+pub use judge::{Judged, Sample, State, judge, judge_one};
 pub use metric::{Measures, Metric, PhaseMeasure, SpanTime, Unit, span_time};
 
 /// What must be kept.

@@ -1,8 +1,16 @@
 //! The command line.
 
+mod check;
+mod history;
+
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+pub(crate) use check::Check;
+pub(crate) use history::{
+    Action as HistoryAction, Add as HistoryAdd, History, Show as HistoryShow,
+};
 
 /// Makes Linux boot fast, and proves it.
 #[derive(Parser)]
@@ -40,6 +48,10 @@ pub(crate) enum Command {
     Try(Try),
     /// Write a changed copy of a target.
     Apply(Apply),
+    /// Hold boots to a budget: limits, and no regression.
+    Check(Box<Check>),
+    /// Results over commits, and at which of them something changed.
+    History(History),
     /// List the recipes.
     Recipes(Catalogue),
     /// List the rules behind the advice.

@@ -47,6 +47,8 @@ fn main() -> ExitCode {
         Command::Advise(a) => commands::advise::run(&a, &ui),
         Command::Try(a) => commands::try_recipes::run(&a, &ui),
         Command::Apply(a) => commands::apply::run(&a, &ui),
+        Command::Check(a) => commands::check::run(&a, &ui),
+        Command::History(a) => commands::history::run(&a, &ui),
         Command::Recipes(a) => commands::catalogue::recipes(&a, &ui),
         Command::Rules(a) => commands::catalogue::rules(&a, &ui),
     };

@@ -7,12 +7,14 @@
 //! same bytes. Names and lines come from evidence,
 //! which is treated as hostile text everywhere ([`clean`]).
 
+pub mod check;
 pub mod clean;
 pub mod csv;
 mod evidence;
 mod folded;
 pub mod format;
 mod headline;
+pub mod history;
 pub mod html;
 pub mod inspect;
 pub mod json;

@@ -67,16 +67,20 @@ pub fn judge(
     baseline: &[Sample],
     simulated: bool,
 ) -> Vec<Judged> {
+    let limits = budget.limits.iter();
+    limits
+        .map(|limit| judge_one(limit, boots, baseline, simulated))
+        .collect()
+}
+
+/// Judges `boots` by one limit: of a history each has a baseline of its own.
+pub fn judge_one(limit: &Limit, boots: &[Sample], baseline: &[Sample], simulated: bool) -> Judged {
     let court = Court {
         boots,
         baseline,
         simulated,
     };
-    budget
-        .limits
-        .iter()
-        .map(|limit| court.judged(limit))
-        .collect()
+    court.judged(limit)
 }
 
 struct Court<'c, 't> {

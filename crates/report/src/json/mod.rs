@@ -7,6 +7,8 @@
 
 mod boot;
 mod catalogue;
+mod check;
+mod history;
 mod inspect;
 mod model;
 mod outcome;
@@ -14,6 +16,8 @@ mod series;
 mod table;
 
 pub use catalogue::{RecipeJson, RuleJson, recipes, rules};
+pub use check::{CauseJson, CheckJson, GrowthJson, LimitJson, check};
+pub use history::{ChangeJson, HistoryJson, ResultJson, TrendJson, history};
 pub use inspect::{InspectedJson, inspected};
 pub use model::*;
 pub use series::{LapJson, LapPhaseJson, PhaseSpreadJson, SeriesJson, SpreadJson, series};
@@ -110,6 +114,8 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("show", schema_of::<TableJson>("bootlap show --by")),
         ("recipes", schema_of::<Vec<RecipeJson>>("bootlap recipes")),
         ("rules", schema_of::<Vec<RuleJson>>("bootlap rules")),
+        ("check", schema_of::<CheckJson>("bootlap check")),
+        ("history", schema_of::<HistoryJson>("bootlap history show")),
         ("series", schema_of::<SeriesJson>("bootlap boot of a board")),
     ]
 }

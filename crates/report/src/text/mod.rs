@@ -7,10 +7,12 @@
 mod bar;
 mod before_after;
 mod catalogue;
+mod check;
 mod costs;
 mod findings;
 mod functions;
 mod gaps;
+mod history;
 mod inspect;
 mod line;
 mod notices;
@@ -27,8 +29,10 @@ mod units;
 
 pub use before_after::before_after;
 pub use catalogue::{Entry, catalogue};
+pub use check::check;
 pub use findings::findings;
 pub use functions::functions;
+pub use history::history;
 pub use inspect::inspected;
 pub use notices::notices;
 pub use processes::processes;
