@@ -3,13 +3,16 @@
 //! Pure functions of immutable inputs; the same timeline gives the same
 //! answer, byte for byte.
 
+pub mod budget;
 pub mod calibrate;
+pub mod changes;
 pub mod compare;
 pub mod cost;
 pub mod experiment;
 pub mod extent;
 pub mod functions;
 pub mod gap;
+pub mod history;
 pub mod path;
 pub mod phase;
 pub mod predict;

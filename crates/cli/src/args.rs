@@ -1,16 +1,20 @@
 //! The command line.
 
+mod calibrate;
+mod check;
+mod history;
 mod tune;
 
 use std::path::PathBuf;
 
-pub(crate) use tune::Tune;
-
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
-mod calibrate;
-
 pub(crate) use calibrate::Calibrate;
+pub(crate) use check::Check;
+pub(crate) use history::{
+    Action as HistoryAction, Add as HistoryAdd, History, Show as HistoryShow,
+};
+pub(crate) use tune::Tune;
 
 /// Makes Linux boot fast, and proves it.
 #[derive(Parser)]
@@ -52,6 +56,10 @@ pub(crate) enum Command {
     Tune(Tune),
     /// Write a changed copy of a target.
     Apply(Apply),
+    /// Hold boots to a budget: limits, and no regression.
+    Check(Box<Check>),
+    /// Results over commits, and at which of them something changed.
+    History(History),
     /// List the recipes.
     Recipes(Catalogue),
     /// List the rules behind the advice.

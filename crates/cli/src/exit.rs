@@ -17,6 +17,8 @@ pub(crate) enum Exit {
     /// What was asked for does not make sense: a wrong option, a broken
     /// `target.toml`, an unknown recipe.
     Usage = 2,
+    /// A budget or a limit of regression is broken.
+    Broken = 3,
     /// Nothing usable in the input.
     NothingUsable = 4,
     /// The machine does not start or broke.

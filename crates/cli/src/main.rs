@@ -51,6 +51,8 @@ fn main() -> ExitCode {
         Command::Try(a) => commands::try_recipes::run(&a, &ui),
         Command::Tune(a) => commands::tune::run(&a, &ui),
         Command::Apply(a) => commands::apply::run(&a, &ui),
+        Command::Check(a) => commands::check::run(&a, &ui),
+        Command::History(a) => commands::history::run(&a, &ui),
         Command::Recipes(a) => commands::catalogue::recipes(&a, &ui),
         Command::Rules(a) => commands::catalogue::rules(&a, &ui),
     };

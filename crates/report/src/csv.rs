@@ -208,7 +208,7 @@ fn how(axis: &Axis, clock: ClockId) -> &'static str {
 }
 
 /// Text that no spreadsheet computes with; a number stays one.
-fn defused(text: &str) -> String {
+pub(crate) fn defused(text: &str) -> String {
     let text = clean(text);
     if text.parse::<f64>().is_ok_and(f64::is_finite) {
         return text.into_owned();

@@ -8,12 +8,14 @@
 //! which is treated as hostile text everywhere ([`clean`]).
 
 mod calibration;
+pub mod check;
 pub mod clean;
 pub mod csv;
 mod evidence;
 mod folded;
 pub mod format;
 mod headline;
+pub mod history;
 pub mod html;
 pub mod inspect;
 pub mod json;

@@ -103,7 +103,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// How a content security policy names an inline script or style.
-fn source_hash(text: &str) -> String {
+pub(crate) fn source_hash(text: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(text.as_bytes())))
 }
 

@@ -8,6 +8,8 @@
 mod boot;
 mod calibration;
 mod catalogue;
+mod check;
+mod history;
 mod inspect;
 mod model;
 mod outcome;
@@ -20,6 +22,8 @@ pub use calibration::{
     CalibrationJson, FittedSpeedJson, FittedStorageJson, StretchJson, calibration,
 };
 pub use catalogue::{RecipeJson, RuleJson, recipes, rules};
+pub use check::{CauseJson, CheckJson, GrowthJson, LimitJson, check};
+pub use history::{ChangeJson, HistoryJson, ResultJson, TrendJson, history};
 pub use inspect::{InspectedJson, inspected};
 pub use model::*;
 pub use predicted::{PredictedJson, PredictedPhaseJson, PredictedTimeJson};
@@ -123,6 +127,8 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("recipes", schema_of::<Vec<RecipeJson>>("bootlap recipes")),
         ("rules", schema_of::<Vec<RuleJson>>("bootlap rules")),
         ("tune", schema_of::<TuningJson>("bootlap tune")),
+        ("check", schema_of::<CheckJson>("bootlap check")),
+        ("history", schema_of::<HistoryJson>("bootlap history show")),
         ("series", schema_of::<SeriesJson>("bootlap boot of a board")),
     ]
 }

@@ -27,7 +27,7 @@ pub(super) fn code(text: &str) -> String {
 
 /// A sentence, for the middle of a line: what it has in backticks becomes code,
 /// the rest is escaped.
-pub(super) fn prose(text: &str) -> String {
+pub(crate) fn prose(text: &str) -> String {
     let text = clean(text);
     let text = cut(text.trim(), LONGEST_PROSE);
     let mut out = String::new();

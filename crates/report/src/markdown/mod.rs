@@ -8,7 +8,7 @@
 
 mod compared;
 mod details;
-mod escape;
+pub(crate) mod escape;
 
 use std::io::Write;
 

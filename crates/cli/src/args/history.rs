@@ -1,0 +1,66 @@
+//! `bootlap history`.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Subcommand};
+
+use super::Evidence;
+
+#[derive(ClapArgs)]
+pub(crate) struct History {
+    #[command(subcommand)]
+    pub(crate) action: Action,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Action {
+    /// Keep the numbers of some boots as the result of a commit.
+    Add(Add),
+    /// Show how each number went, and at which commit it changed.
+    Show(Show),
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Add {
+    /// Runs, folders of runs, or evidence of one boot.
+    #[arg(required = true, value_name = "RUN|FILE")]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// The history's folder; one for each target and machine.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) to: PathBuf,
+    /// The commit that was booted [default: what git says is checked out here].
+    #[arg(long, value_name = "COMMIT")]
+    pub(crate) commit: Option<String>,
+    /// When it was made, which orders the history [default: what git says of the
+    /// commit, else now].
+    #[arg(long, value_name = "RFC3339")]
+    pub(crate) date: Option<String>,
+    #[command(flatten)]
+    pub(crate) evidence: Evidence,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Show {
+    /// The history's folder.
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    /// The history as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// All results as a table that Apache Otava reads.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+    /// A page or a text with the trends: .html or .md.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Leave out changes of less than this, in percent.
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
+    pub(crate) least: f64,
+    /// The largest p of a change.
+    #[arg(long, value_name = "P", default_value_t = 0.001)]
+    pub(crate) max_p: f64,
+    /// How many results are looked at together.
+    #[arg(long, value_name = "N", default_value_t = 50,
+          value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(2..=1000))]
+    pub(crate) window: usize,
+}
