@@ -5,6 +5,7 @@
 //! readers ignore what they do not know and expect any optional field to be
 //! absent.
 
+mod apply;
 mod boot;
 mod catalogue;
 mod inspect;
@@ -13,6 +14,7 @@ mod outcome;
 mod series;
 mod table;
 
+pub use apply::{AppliedJson, EditJson, applied};
 pub use catalogue::{RecipeJson, RuleJson, recipes, rules};
 pub use inspect::{InspectedJson, inspected};
 pub use model::*;
@@ -107,6 +109,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ),
         ("advise", schema_of::<AdviceJson>("bootlap advise")),
         ("try", schema_of::<TrialsJson>("bootlap try")),
+        ("apply", schema_of::<AppliedJson>("bootlap apply")),
         ("show", schema_of::<TableJson>("bootlap show --by")),
         ("recipes", schema_of::<Vec<RecipeJson>>("bootlap recipes")),
         ("rules", schema_of::<Vec<RuleJson>>("bootlap rules")),
