@@ -4,7 +4,8 @@ mod common;
 
 use bootlap_model::{ClockKind, Counter, LinkKind};
 use bootlap_report::json::{
-    RecipeJson, RuleJson, advice, document, inspected, recipes, rules, schemas, table, trials,
+    AppliedJson, EditJson, FORMAT, RecipeJson, RuleJson, advice, applied, document, inspected,
+    recipes, rules, schemas, table, trials,
 };
 use bootlap_report::text::{By, Rows};
 use common::wide::wide;
@@ -40,6 +41,19 @@ fn parts_printed_on_their_own_follow_their_schemas() {
     let trials = trials(&report.trials, "kiosk", "sim", "bootlap 0").unwrap();
     checked("try", &trials);
     checked("advise", &advice(&report).unwrap());
+    let edit = EditJson {
+        key: "fit.hash".to_owned(),
+        value: "none".to_owned(),
+    };
+    let document = AppliedJson {
+        format: FORMAT,
+        tool: "bootlap 0".to_owned(),
+        target: "kiosk".to_owned(),
+        out: "fast".to_owned(),
+        edits: vec![edit],
+        files: vec!["patches/README.md".to_owned()],
+    };
+    checked("apply", &applied(&document).unwrap());
     let recipe = RecipeJson {
         recipe: "kernel-compression".to_owned(),
         title: "Unpack the kernel faster".to_owned(),

@@ -11,7 +11,11 @@ use serde_json::Value;
 
 /// Eight boots of each side around these times, ms.
 fn trial(recipe: &str, before_ms: i64, after_ms: i64) -> Trial {
-    let boots = |ms: i64| (0..8).map(|n| ms * 1_000_000 + n * 100_000).collect::<Vec<i64>>();
+    let boots = |ms: i64| {
+        (0..8)
+            .map(|n| ms * 1_000_000 + n * 100_000)
+            .collect::<Vec<i64>>()
+    };
     let (before, after) = (boots(before_ms), boots(after_ms));
     Trial {
         recipe: recipe.into(),

@@ -20,6 +20,7 @@ mod initramfs;
 mod machine;
 mod packages;
 mod parts;
+pub mod patchset;
 pub mod recipe;
 mod spec;
 mod spec_check;

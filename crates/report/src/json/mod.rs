@@ -5,6 +5,7 @@
 //! readers ignore what they do not know and expect any optional field to be
 //! absent.
 
+mod apply;
 mod boot;
 mod calibration;
 mod catalogue;
@@ -18,6 +19,7 @@ mod series;
 mod table;
 mod tuning;
 
+pub use apply::{AppliedJson, EditJson, applied};
 pub use calibration::{
     CalibrationJson, FittedSpeedJson, FittedStorageJson, StretchJson, calibration,
 };
@@ -119,6 +121,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ),
         ("advise", schema_of::<AdviceJson>("bootlap advise")),
         ("try", schema_of::<TrialsJson>("bootlap try")),
+        ("apply", schema_of::<AppliedJson>("bootlap apply")),
         ("show", schema_of::<TableJson>("bootlap show --by")),
         (
             "calibrate",

@@ -17,6 +17,9 @@ use bootlap_lab::Mode;
 use bootlap_report::tuning::{LeftOut, Tuning, TuningStep};
 use bootlap_report::{About, json, text};
 
+use bootlap_target::patchset;
+use bootlap_target::recipe::Choice;
+
 use crate::args::Tune;
 use crate::commands::advise::explained_findings;
 use crate::commands::report;
@@ -86,6 +89,8 @@ pub(crate) fn run(args: &Tune, ui: &Ui) -> Result<Exit, Failure> {
         out: args.out.display().to_string(),
         runs: runs.display().to_string(),
     };
+    let kept: Vec<&Choice> = found.set.iter().map(|c| &all.choices[*c]).collect();
+    write_patches(&stock, &tuned.bootable, &kept, &tuning, &args.out)?;
     let page = runs.join("tune.html");
     write_page(&before, &bench, &tuned, &tuning, findings, &page)?;
     let document = json::tuning(&tuning).map_err(|e| Failure::new(Exit::Internal, e))?;
@@ -194,6 +199,41 @@ fn steps(all: &Candidates, found: &Found, trials: Vec<Trial>) -> Vec<TuningStep>
         }
     });
     steps.collect()
+}
+
+/// Writes what a person carries into a build of their own.
+fn write_patches(
+    stock: &Bootable,
+    tuned: &Bootable,
+    choices: &[&Choice],
+    tuning: &Tuning,
+    out: &Path,
+) -> Result<(), Failure> {
+    let time = match tuning.about.time.as_str() {
+        "simulated" => patchset::Time::Simulated,
+        _ => patchset::Time::Measured,
+    };
+    let mut target = stock.target.clone();
+    let mut patches = Vec::new();
+    for (choice, step) in choices.iter().zip(&tuning.steps) {
+        let known = target.edits.len();
+        target = choice.apply(&target, &stock.parts)?;
+        let effect = step.trial.effect;
+        let [low, high] = effect.interval_ns;
+        patches.push(patchset::Step {
+            recipe: step.recipe.clone(),
+            title: step.title.clone(),
+            risk: step.risk.clone(),
+            edits: target.edits[known..].to_vec(),
+            measured: Some(patchset::Measured {
+                saved_ns: effect.shift_ns.saturating_neg(),
+                interval_ns: [high, low].map(i64::saturating_neg),
+                time,
+            }),
+        });
+    }
+    let files = patchset::files(&stock.target, &stock.parts, &tuned.parts, &patches)?;
+    Ok(patchset::write(&files, &out.join("patches"))?)
 }
 
 /// Why each of the others was left out.

@@ -1,0 +1,293 @@
+//! What the steps change, sorted by what it means for a build.
+
+use crate::artefact::arch::Arch;
+use crate::artefact::compress::Compression;
+use crate::artefact::hash::Hash;
+use crate::artefact::kernel_image::KernelImage;
+use crate::artefact::uboot_env::UbootEnv;
+use crate::cmdline;
+use crate::spec::Spec;
+use crate::{Parts, Target, TargetError};
+
+use super::quote::{comment, slug};
+use super::rootfs::RootfsChange;
+use super::{Measured, Step};
+
+/// One change of one step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// A word that the kernel reads came.
+    WordAdded(String),
+    /// A word that the kernel reads went.
+    WordRemoved(String),
+    /// A variable of the boot loader has this value, or is gone.
+    Variable(String, Option<String>),
+    /// How the boot loader checks what it reads.
+    Hash(Hash),
+    /// Where the kernel is loaded.
+    Load(u64),
+    /// How the kernel is packed in the FIT.
+    Kernel(Compression),
+    /// How the initramfs is packed.
+    Initramfs(Compression),
+    /// Files of the initramfs; which, the rootfs changes say.
+    Rootfs,
+    /// Something else of `target.toml`, by its key: no file here carries it.
+    Other(String),
+}
+
+/// A step with what it changes.
+pub(super) struct StepChanges<'a> {
+    pub(super) step: &'a Step,
+    pub(super) changes: Vec<Change>,
+}
+
+impl StepChanges<'_> {
+    /// `recipe uboot-bootdelay saves 2.000 s (simulated; 95 %: 1.999 s to 2.001 s)`
+    pub(super) fn line(&self) -> String {
+        let worth = worth(self.step.measured.as_ref());
+        format!("recipe {}: {worth}", comment(&self.step.recipe))
+    }
+}
+
+/// Everything that a patch set is made of.
+pub(super) struct Changes<'a> {
+    /// The target's name, for files.
+    pub(super) slug: String,
+    pub(super) start: &'a Target,
+    pub(super) tuned: Target,
+    pub(super) steps: Vec<StepChanges<'a>>,
+    pub(super) rootfs: Vec<RootfsChange<'a>>,
+    /// The kernel's processor family, if the target has a kernel.
+    pub(super) arch: Option<Arch>,
+    /// Whether the FIT holds an initramfs.
+    pub(super) has_initramfs: bool,
+    /// The boot loader's environment as it is to be, `bootargs` included.
+    pub(super) environment: Option<UbootEnv>,
+    /// Variables that are to change or to go (no value).
+    pub(super) variables: Vec<(String, String)>,
+}
+
+impl<'a> Changes<'a> {
+    pub(super) fn of(
+        start: &'a Target,
+        parts: &'a Parts,
+        tuned_parts: &'a Parts,
+        steps: &'a [Step],
+    ) -> Result<Self, TargetError> {
+        let mut tuned = start.clone();
+        let mut with_changes = Vec::new();
+        for step in steps {
+            let next = tuned.with(&step.edits)?;
+            let changes = between(&tuned.spec, &next.spec, step);
+            with_changes.push(StepChanges { step, changes });
+            tuned = next;
+        }
+        let arch = match &tuned_parts.kernel {
+            Some(kernel) => {
+                let plain = kernel.unwrapped()?;
+                KernelImage::describe(&plain).ok().and_then(|k| k.arch)
+            }
+            None => None,
+        };
+        let environment = environment(&tuned.spec)?;
+        let before = self::environment(&start.spec)?;
+        let variables = match (&before, &environment) {
+            (Some(before), Some(after)) => variables(before, after),
+            _ => Vec::new(),
+        };
+        Ok(Self {
+            slug: slug(&start.spec.name),
+            start,
+            steps: with_changes,
+            rootfs: RootfsChange::between(parts, tuned_parts),
+            arch,
+            has_initramfs: tuned_parts.initramfs.is_some(),
+            environment,
+            variables,
+            tuned,
+        })
+    }
+
+    /// Whether any step made a change like this.
+    pub(super) fn any(&self, like: impl Fn(&Change) -> bool) -> bool {
+        self.steps.iter().flat_map(|s| &s.changes).any(like)
+    }
+
+    /// Steps with a change like this, in order.
+    pub(super) fn steps_with(
+        &self,
+        like: impl Fn(&Change) -> bool + Copy,
+    ) -> impl Iterator<Item = &StepChanges<'a>> {
+        self.steps
+            .iter()
+            .filter(move |s| s.changes.iter().any(like))
+    }
+
+    /// The command line before and after, if it changed.
+    pub(super) fn cmdline(&self) -> Option<[&str; 2]> {
+        let before = &self.start.spec.kernel.as_ref()?.cmdline;
+        let after = &self.tuned.spec.kernel.as_ref()?.cmdline;
+        (before != after).then_some([before, after])
+    }
+
+    /// Whether the image that the boot loader reads is another one.
+    pub(super) fn image(&self) -> bool {
+        let packs = |c: &Change| {
+            matches!(
+                c,
+                Change::Hash(_) | Change::Load(_) | Change::Kernel(_) | Change::Initramfs(_)
+            )
+        };
+        self.tuned.spec.fit.is_some() && self.arch.is_some() && self.any(packs)
+    }
+
+    pub(super) fn kernel_compression(&self) -> Compression {
+        let kernel = self.tuned.spec.kernel.as_ref();
+        kernel.map_or(Compression::None, |k| k.compression)
+    }
+
+    pub(super) fn initramfs_compression(&self) -> Compression {
+        let initramfs = self.tuned.spec.initramfs.as_ref();
+        initramfs.map_or(Compression::None, |i| i.compression)
+    }
+
+    /// The environment's size, as the boot loader was built.
+    pub(super) fn environment_size(&self) -> Option<u64> {
+        Some(self.tuned.spec.flash.as_ref()?.environment_size)
+    }
+}
+
+/// The boot loader's whole environment, as the target's flash gets it.
+pub(super) fn environment(spec: &Spec) -> Result<Option<UbootEnv>, TargetError> {
+    let Some(bootloader) = &spec.bootloader else {
+        return Ok(None);
+    };
+    let mut environment = UbootEnv::new();
+    let own = bootloader.environment.iter();
+    let own = own.map(|(name, value)| (name.as_str(), value.as_str()));
+    let bootargs = spec.kernel.iter().map(|k| ("bootargs", k.cmdline.as_str()));
+    for (name, value) in own.chain(bootargs) {
+        let set = environment.set(name, value);
+        set.map_err(|e| TargetError::artefact("U-Boot's environment", e))?;
+    }
+    Ok(Some(environment))
+}
+
+/// Variables with another value, and those that are gone, with none.
+fn variables(before: &UbootEnv, after: &UbootEnv) -> Vec<(String, String)> {
+    let changed = after.iter().filter(|(n, v)| before.get(n) != Some(v));
+    let gone = before.iter().filter(|(n, _)| after.get(n).is_none());
+    let gone = gone.map(|(n, _)| (n, ""));
+    let own = |(n, v): (&str, &str)| (n.to_owned(), v.to_owned());
+    changed.chain(gone).map(own).collect()
+}
+
+/// What one step changes.
+fn between(before: &Spec, after: &Spec, step: &Step) -> Vec<Change> {
+    let mut changes = Vec::new();
+    if let (Some(b), Some(a)) = (&before.kernel, &after.kernel) {
+        let [added, removed] = word_changes(&b.cmdline, &a.cmdline);
+        changes.extend(removed.into_iter().map(|w| Change::WordRemoved(w.into())));
+        changes.extend(added.into_iter().map(|w| Change::WordAdded(w.into())));
+        if a.compression != b.compression {
+            changes.push(Change::Kernel(a.compression));
+        }
+    }
+    if let (Some(b), Some(a)) = (&before.bootloader, &after.bootloader) {
+        for (name, value) in &a.environment {
+            if b.environment.get(name) != Some(value) {
+                changes.push(Change::Variable(name.clone(), Some(value.clone())));
+            }
+        }
+        let gone = b.environment.keys();
+        let gone = gone.filter(|name| !a.environment.contains_key(*name));
+        changes.extend(gone.map(|name| Change::Variable(name.clone(), None)));
+    }
+    if let (Some(b), Some(a)) = (&before.fit, &after.fit) {
+        if a.hash != b.hash {
+            changes.push(Change::Hash(a.hash));
+        }
+        if a.load_address != b.load_address {
+            changes.push(Change::Load(a.load_address));
+        }
+    }
+    if let (Some(b), Some(a)) = (&before.initramfs, &after.initramfs)
+        && a.compression != b.compression
+    {
+        changes.push(Change::Initramfs(a.compression));
+    }
+    for edit in &step.edits {
+        changes.extend(by_key(&edit.key).filter(|c| !changes.contains(c)));
+    }
+    changes
+}
+
+/// What can only be told from the key of an edit.
+fn by_key(key: &str) -> Option<Change> {
+    const KNOWN: [&str; 6] = [
+        "kernel.cmdline",
+        "kernel.compression",
+        "bootloader.environment.",
+        "fit.hash",
+        "fit.load-address",
+        "initramfs.compression",
+    ];
+    let rootfs = [
+        "initramfs.files",
+        "initramfs.links",
+        "initramfs.tree",
+        "initramfs.dirs",
+    ];
+    if rootfs.iter().any(|start| key.starts_with(start)) {
+        return Some(Change::Rootfs);
+    }
+    let known = KNOWN.iter().any(|start| key.starts_with(start));
+    (!known).then(|| Change::Other(key.to_owned()))
+}
+
+/// Words that came, and words that went.
+fn word_changes<'t>(before: &'t str, after: &'t str) -> [Vec<&'t str>; 2] {
+    let (before, after) = (cmdline::words(before), cmdline::words(after));
+    let less = |from: &[&'t str], what: &[&str]| {
+        let mut what = what.to_vec();
+        let mut rest = from.to_vec();
+        rest.retain(|word| match what.iter().position(|w| w == word) {
+            Some(at) => {
+                what.swap_remove(at);
+                false
+            }
+            None => true,
+        });
+        rest
+    };
+    [less(&after, &before), less(&before, &after)]
+}
+
+/// What a step is worth, in words.
+pub(super) fn worth(measured: Option<&Measured>) -> String {
+    let Some(m) = measured else {
+        return "not measured here; `bootlap try` measures it".to_owned();
+    };
+    let does = if m.saved_ns < 0 { "costs" } else { "saves" };
+    let [low, high] = m.interval_ns;
+    format!(
+        "{does} {} ({}; 95 %: {} to {})",
+        duration(m.saved_ns.saturating_abs()),
+        m.time.name(),
+        duration(low),
+        duration(high)
+    )
+}
+
+/// `2.001 s` or `23.456 ms`, rounded towards zero.
+fn duration(ns: i64) -> String {
+    let sign = if ns < 0 { "-" } else { "" };
+    let us = ns.unsigned_abs() / 1000;
+    if us >= 1_000_000 {
+        let ms = us / 1000;
+        format!("{sign}{}.{:03} s", ms / 1000, ms % 1000)
+    } else {
+        format!("{sign}{}.{:03} ms", us / 1000, us % 1000)
+    }
+}

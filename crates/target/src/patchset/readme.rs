@@ -1,0 +1,278 @@
+//! The patch set's README: what each change is, what it saves, and in which
+//! order a person carries it over.
+
+use std::path::Path;
+
+use super::changes::{Change, Changes, worth};
+use super::quote::{comment, markdown};
+use super::{PatchFile, buildroot, config, plain, yocto};
+
+pub(super) fn text(changes: &Changes<'_>, files: &[PatchFile]) -> String {
+    let has = |path: &str| files.iter().any(|f| f.path == Path::new(path));
+    let under = |folder: &str| files.iter().any(|f| f.path.starts_with(folder));
+    let mut text = format!(
+        "# Patch set for {}\n\n\
+         What was changed, and the same changes as files: for a build by hand (`plain/`)",
+        markdown(&changes.start.spec.name)
+    );
+    for (folder, what) in [
+        (
+            "buildroot",
+            "as an external tree for Buildroot (`buildroot/`)",
+        ),
+        ("yocto", "as a layer for Yocto (`yocto/`)"),
+    ] {
+        if under(folder) {
+            text += &format!(", {what}");
+        }
+    }
+    text += ".\nTake one of them; each has all changes that it can have.\n\n## The changes\n\n";
+    for (number, step) in changes.steps.iter().enumerate() {
+        text += &format!(
+            "{}. **{}**: {}.\n   {}.\n   Risk: {}.\n",
+            number + 1,
+            markdown(&step.step.recipe),
+            markdown(&step.step.title),
+            first_upper(&worth(step.step.measured.as_ref())),
+            markdown(&step.step.risk),
+        );
+        for change in &step.changes {
+            text += &format!("   - {}\n", said(change));
+        }
+    }
+    text += "\n## By hand\n\n";
+    text += &numbered(&by_hand(changes, &has));
+    if under("buildroot") {
+        text += "\n## Buildroot\n\n";
+        text += &numbered(&with_buildroot(changes, &has));
+    }
+    if under("yocto") {
+        text += "\n## Yocto\n\n";
+        text += &numbered(&with_yocto(changes, &has));
+    }
+    let limits = limits(changes);
+    if !limits.is_empty() {
+        text += "\n## What these files do not carry\n\n";
+        for limit in limits {
+            text += &format!("- {limit}\n");
+        }
+    }
+    text
+}
+
+fn first_upper(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|c| c.to_ascii_uppercase());
+    first.into_iter().chain(chars).collect()
+}
+
+fn numbered(steps: &[String]) -> String {
+    let lines = steps.iter().enumerate();
+    lines.map(|(i, s)| format!("{}. {s}\n", i + 1)).collect()
+}
+
+/// A change in words.
+fn said(change: &Change) -> String {
+    match change {
+        Change::WordAdded(word) => {
+            let instead = config::built_in(word);
+            let instead = instead.map(|o| format!(" (or built in: `{o}`)"));
+            let instead = instead.unwrap_or_default();
+            format!("the command line gets {}{instead}", markdown(word))
+        }
+        Change::WordRemoved(word) => format!("the command line loses {}", markdown(word)),
+        Change::Variable(name, Some(value)) => format!(
+            "U-Boot's variable {} becomes {}",
+            markdown(name),
+            markdown(value)
+        ),
+        Change::Variable(name, None) => format!("U-Boot's variable {} goes", markdown(name)),
+        Change::Hash(hash) => format!("the FIT's images have the hash: {}", hash.name()),
+        Change::Load(address) => format!("the kernel is loaded at {address:#x}"),
+        Change::Kernel(compression) => format!("the kernel's compression: {compression}"),
+        Change::Initramfs(compression) => format!("the initramfs's compression: {compression}"),
+        Change::Rootfs => "files of the initramfs".to_owned(),
+        Change::Other(key) => format!("{} of target.toml", markdown(key)),
+    }
+}
+
+fn by_hand(changes: &Changes<'_>, has: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let mut steps = Vec::new();
+    if has("plain/uboot.config") {
+        steps.push(
+            "Build U-Boot with `plain/uboot.config`: \
+             `scripts/kconfig/merge_config.sh .config uboot.config && make`."
+                .to_owned(),
+        );
+    }
+    if has("plain/linux.config") {
+        steps.push(
+            "Build the kernel with `plain/linux.config`: \
+             `scripts/kconfig/merge_config.sh .config linux.config && make`."
+                .to_owned(),
+        );
+    }
+    if has("plain/initramfs.sh") {
+        steps.push(
+            "Unpack the root file system and change it: `plain/initramfs.sh ROOT`; then pack it \
+             again: `cd ROOT && find . | LC_ALL=C sort | cpio -o -H newc --owner=0:0`."
+                .to_owned(),
+        );
+    }
+    if has("plain/make-images.sh") {
+        let mut makes = Vec::new();
+        if changes.image() {
+            makes.push("`image.itb`");
+        }
+        if changes.environment_size().is_some() && has("plain/uboot-env.txt") {
+            makes.push("`uboot-env.bin`");
+        }
+        steps.push(format!(
+            "Make {} with `plain/make-images.sh`, which says what it wants. It uses `mkimage` \
+             and `mkenvimage` of u-boot-tools, `dtc` and the compressors.",
+            makes.join(" and ")
+        ));
+        steps.push("Write them to where the old ones are.".to_owned());
+    }
+    if has("plain/uboot-env.txt") && changes.environment_size().is_none() {
+        steps.push(
+            "Make the environment's image: `mkenvimage -s SIZE -o uboot-env.bin \
+             plain/uboot-env.txt`, with U-Boot's CONFIG_ENV_SIZE for SIZE."
+                .to_owned(),
+        );
+    }
+    if has("plain/uboot-env-set.txt") {
+        steps.push(
+            "On a board that runs, the variables alone do: \
+             `fw_setenv --script plain/uboot-env-set.txt` (libubootenv; the `fw_setenv` of \
+             U-Boot's own tools wants a space in place of the first `=`)."
+                .to_owned(),
+        );
+    }
+    if has("plain/cmdline.txt") && changes.environment.is_none() {
+        steps.push(
+            "Give the kernel the command line `after:` of `plain/cmdline.txt`, where your boot \
+             loader keeps it."
+                .to_owned(),
+        );
+    }
+    steps
+}
+
+fn with_buildroot(changes: &Changes<'_>, has: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let slug = &changes.slug;
+    let mut steps = vec![
+        "Add the tree: `make BR2_EXTERNAL=…/patches/buildroot YOUR_defconfig` (with others: \
+         separate them by colons)."
+            .to_owned(),
+        format!(
+            "Merge the fragment: `support/kconfig/merge_config.sh .config \
+             $BR2_EXTERNAL_{}_PATH/configs/{slug}.fragment` with that path written out, then \
+             `make olddefconfig`.",
+            buildroot::external(slug)
+        ),
+        "`make`.".to_owned(),
+    ];
+    if changes.image() {
+        steps.push(
+            "`images/image.itb` is what the boot loader reads. If the kernel's file among the \
+             images is not `Image`, say which: `BOOTLAP_KERNEL=… make`."
+                .to_owned(),
+        );
+    }
+    if has(&format!("buildroot/board/{slug}/uboot-env.txt")) {
+        steps.push(match changes.environment_size() {
+            Some(_) => "`images/uboot-env.bin` is the environment.".to_owned(),
+            None => "Say the environment's size, which the target does not: \
+                     `BR2_PACKAGE_HOST_UBOOT_TOOLS_ENVIMAGE=y`, `…_SIZE` and `…_SOURCE` with \
+                     `uboot-env.txt` of the board's folder."
+                .to_owned(),
+        });
+    }
+    steps
+}
+
+fn with_yocto(changes: &Changes<'_>, has: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let slug = &changes.slug;
+    let layer = yocto::layer(slug);
+    let mut steps = vec![format!(
+        "Add the layer: `bitbake-layers add-layer …/patches/{layer}`."
+    )];
+    if has(&format!("{layer}/conf/bootlap-{slug}.conf")) {
+        steps.push(format!(
+            "In `local.conf` or the machine's configuration: `require conf/bootlap-{slug}.conf`."
+        ));
+    }
+    if has(&format!("{layer}/classes/bootlap-{slug}.bbclass")) {
+        steps.push(format!(
+            "In the initramfs's image recipe: `inherit bootlap-{slug}`."
+        ));
+    }
+    if has(&format!("{layer}/recipes-kernel/linux/linux-%.bbappend")) {
+        steps.push(
+            "The kernel's fragment is for kernels that take `.cfg` files (`kernel-yocto`) and \
+             whose recipe's name begins with `linux-`; for another, rename `linux-%.bbappend` \
+             and merge the fragment as that kernel wants it."
+                .to_owned(),
+        );
+    }
+    if changes.environment_size().is_some() && plain::environment(changes).is_some() {
+        steps.push(format!(
+            "The deployed `bootlap-{slug}-env.bin` is U-Boot's environment: put it into your \
+             image where U-Boot reads it. For a U-Boot whose recipe's name does not begin with \
+             `u-boot`, rename `u-boot%.bbappend`."
+        ));
+    }
+    steps
+}
+
+/// What cannot be had from files, or not from all kinds of them.
+fn limits(changes: &Changes<'_>) -> Vec<String> {
+    let mut limits = Vec::new();
+    if plain::loses_environment(changes) {
+        limits.push(
+            "A variable of U-Boot's has a name or a value that `mkenvimage` cannot read from \
+             text: take it from `target.toml`."
+                .to_owned(),
+        );
+    }
+    if changes.cmdline().is_some() {
+        if plain::cmdline(changes).is_none() {
+            limits.push(
+                "The command line has characters that no line of text can have: take it from \
+                 `target.toml`."
+                    .to_owned(),
+            );
+        }
+        if !config::holds_cmdline(changes) {
+            limits.push(
+                "The command line has characters (one of `$ # ' \" \\` or others) on which make \
+                 and Kconfig do not agree: no configuration carries it."
+                    .to_owned(),
+            );
+        }
+    }
+    let others = changes.steps.iter().flat_map(|s| &s.changes);
+    for change in others {
+        if let Change::Other(key) = change {
+            limits.push(format!(
+                "{} of `target.toml`: see there.",
+                markdown(&comment(key))
+            ));
+        }
+    }
+    let fit = |c: &Change| matches!(c, Change::Hash(_) | Change::Kernel(_) | Change::Load(_));
+    if changes.any(fit) && !changes.image() {
+        limits.push(
+            "The image of kernel and initramfs: the target does not have the kernel, so there is \
+             no description of it."
+                .to_owned(),
+        );
+    }
+    limits.extend(
+        yocto::limits(changes)
+            .into_iter()
+            .map(|l| format!("Yocto: {l}")),
+    );
+    limits
+}

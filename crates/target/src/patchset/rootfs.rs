@@ -1,0 +1,140 @@
+//! Files of the initramfs that differ, as a script and as files.
+
+use std::collections::BTreeMap;
+
+use crate::Parts;
+use crate::initramfs::What;
+
+use super::changes::{Change, Changes};
+use super::quote::{comment, shell};
+use super::{Files, below};
+
+/// One path that is to be another thing, or nothing.
+pub(super) struct RootfsChange<'a> {
+    /// Without a leading slash.
+    pub(super) path: &'a [u8],
+    /// What it was.
+    before: Option<&'a What>,
+    /// What it is to be.
+    pub(super) after: Option<&'a What>,
+}
+
+impl<'a> RootfsChange<'a> {
+    /// All differences, by path: folders come before what they hold.
+    pub(super) fn between(before: &'a Parts, after: &'a Parts) -> Vec<Self> {
+        type Sides<'a> = (Option<&'a What>, Option<&'a What>);
+        let mut paths: BTreeMap<&[u8], Sides<'_>> = BTreeMap::new();
+        for entry in before.initramfs.iter().flatten() {
+            paths.entry(&entry.path).or_default().0 = Some(&entry.what);
+        }
+        for entry in after.initramfs.iter().flatten() {
+            paths.entry(&entry.path).or_default().1 = Some(&entry.what);
+        }
+        let differ = paths.into_iter().filter(|(_, (b, a))| b != a);
+        differ
+            .map(|(path, (before, after))| Self {
+                path,
+                before,
+                after,
+            })
+            .collect()
+    }
+
+    /// The unit and the file name of a drop-in of systemd: `x.service.d/y.conf`
+    /// in one of the folders that systemd reads.
+    fn drop_in(&self) -> Option<&'a [u8]> {
+        let folders: [&[u8]; 3] = [
+            b"etc/systemd/system/",
+            b"usr/lib/systemd/system/",
+            b"lib/systemd/system/",
+        ];
+        let rest = folders.iter().find_map(|f| self.path.strip_prefix(*f))?;
+        let unit = rest.split(|b| *b == b'/').next()?;
+        (unit.ends_with(b".d") && rest.ends_with(b".conf")).then_some(rest)
+    }
+}
+
+/// The files themselves, in `folder`.
+pub(super) fn contents(changes: &Changes<'_>, folder: &str, files: &mut Files) {
+    for change in &changes.rootfs {
+        if let Some(What::File { executable, bytes }) = change.after {
+            files.file(below(folder, change.path), bytes.clone(), *executable);
+        }
+    }
+}
+
+/// Drop-ins of systemd once more, where a person looks for them.
+pub(super) fn drop_ins(changes: &Changes<'_>, files: &mut Files) {
+    for change in &changes.rootfs {
+        if let (Some(rest), Some(What::File { bytes, .. })) = (change.drop_in(), change.after) {
+            files.text(below("plain/systemd", rest), bytes.clone());
+        }
+    }
+}
+
+/// A script that makes the changes in a root file system. It finds the files
+/// in `folder` beside itself.
+pub(super) fn script(changes: &Changes<'_>, folder: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    let about = format!(
+        "#!/bin/sh\n# Changes the root file system of {} that is unpacked in the folder ROOT.\n",
+        comment(&changes.start.spec.name)
+    );
+    out.extend_from_slice(about.as_bytes());
+    for step in changes.steps_with(|c| matches!(c, Change::Rootfs)) {
+        out.extend_from_slice(format!("# {}\n", step.line()).as_bytes());
+    }
+    out.extend_from_slice(b"set -eu\nroot=${1:?usage: $0 ROOT}\n");
+    if has_files(changes) {
+        out.extend_from_slice(b"here=$(cd -- \"$(dirname -- \"$0\")\" && pwd)\n");
+    }
+    // What goes, innermost first; a folder that holds more than the target's stays.
+    for change in changes.rootfs.iter().rev() {
+        let in_the_way = change.after.is_none()
+            || matches!(change.before, Some(What::Dir)) != matches!(change.after, Some(What::Dir));
+        if change.before.is_some() && in_the_way {
+            let at = shell(change.path);
+            match (change.before, change.after) {
+                (Some(What::Dir), None) => {
+                    let (remove, else_leave) = (b"rmdir -- \"$root\"/", b" 2>/dev/null || :");
+                    line(&mut out, &[remove, &at, else_leave]);
+                }
+                (Some(What::Dir), _) => line(&mut out, &[b"rmdir -- \"$root\"/", &at]),
+                (_, None | Some(What::Dir)) => line(&mut out, &[b"rm -f -- \"$root\"/", &at]),
+                _ => {}
+            }
+        }
+    }
+    for change in &changes.rootfs {
+        let at = shell(change.path);
+        match change.after {
+            None => {}
+            Some(What::Dir) => line(&mut out, &[b"mkdir -p -- \"$root\"/", &at]),
+            Some(What::Link { to }) => {
+                line(&mut out, &[b"ln -sfn -- ", &shell(to), b" \"$root\"/", &at]);
+            }
+            Some(What::File { executable, .. }) => {
+                // Not through a link that is there: that may lead out of ROOT.
+                line(&mut out, &[b"rm -f -- \"$root\"/", &at]);
+                let from: &[u8] = b"cp -- \"$here\"/";
+                line(
+                    &mut out,
+                    &[from, folder.as_bytes(), b"/", &at, b" \"$root\"/", &at],
+                );
+                let mode: &[u8] = if *executable { b"755" } else { b"644" };
+                line(&mut out, &[b"chmod ", mode, b" -- \"$root\"/", &at]);
+            }
+        }
+    }
+    out
+}
+
+fn has_files(changes: &Changes<'_>) -> bool {
+    let mut after = changes.rootfs.iter().map(|c| c.after);
+    after.any(|w| matches!(w, Some(What::File { .. })))
+}
+
+fn line(out: &mut Vec<u8>, pieces: &[&[u8]]) {
+    out.extend(pieces.concat());
+    out.push(b'\n');
+}
