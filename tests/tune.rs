@@ -116,8 +116,8 @@ fn a_search_goes_on_where_it_was_killed_and_names_what_broke() {
     let names: Vec<&str> = list(&tuned["steps"], "recipe");
     assert!(names.contains(&"fit-no-hash"), "{tuned}");
     assert!(names.contains(&"kernel-compression=none"), "{tuned}");
+    assert_eq!(tuned["proof"]["verdict"], "faster");
     for step in tuned["steps"].as_array().unwrap() {
-        assert_eq!(step["verdict"], "faster", "{step}");
         assert!(step["without_p"].as_f64().unwrap() <= 0.05, "{step}");
         let saved = step["saved_ns"].as_i64().unwrap();
         let bound = |i: usize| step["interval_ns"][i].as_i64().unwrap();
@@ -126,7 +126,7 @@ fn a_search_goes_on_where_it_was_killed_and_names_what_broke() {
     let excluded = tuned["excluded"].as_array().unwrap();
     assert_eq!(list(&tuned["excluded"], "recipe"), ["no-init"]);
     let tail = excluded[0]["console_tail"].to_string();
-    assert!(tail.contains("/nowhere"), "{tail}");
+    assert!(tail.contains("Kernel panic - not syncing"), "{tail}");
     let ns = |key: &str| tuned[key].as_i64().unwrap();
     assert!(ns("after_ns") < ns("before_ns") * 9 / 10, "{tuned}");
 

@@ -109,6 +109,9 @@ pub enum Out {
 pub struct Found {
     /// The best set.
     pub set: Set,
+    /// The same in the order in which it was put together, which is that of
+    /// the savings as they were seen.
+    pub order: Vec<usize>,
     /// What leaving out each of it costs; missing if the search was stopped
     /// before that was sure.
     pub without: BTreeMap<usize, Effect>,
@@ -137,6 +140,7 @@ impl<'c> Search<'c> {
             candidates,
             found: Found {
                 set: Set::new(),
+                order: Vec::new(),
                 without: BTreeMap::new(),
                 out: BTreeMap::new(),
             },
@@ -298,6 +302,7 @@ impl<'c> Search<'c> {
         };
         bench.step(&Step::Dropped(*candidate, *effect));
         self.found.set.remove(candidate);
+        self.found.order.retain(|c| c != candidate);
         self.found.without.clear();
         let out = Out::NoGain(Some(reversed(effect)));
         self.found.out.insert(*candidate, out);
@@ -325,10 +330,15 @@ impl<'c> Search<'c> {
 
     fn take(&mut self, candidate: usize) {
         *self.taken.entry(candidate).or_default() += 1;
-        if let Some(like) = self.like(candidate) {
+        let like = self.like(candidate);
+        if let Some(like) = like {
             self.found.out.insert(like, Out::Replaced);
         }
         self.found.set = self.with(candidate);
+        match self.found.order.iter().position(|c| Some(*c) == like) {
+            Some(at) => self.found.order[at] = candidate,
+            None => self.found.order.push(candidate),
+        }
         self.found.out.remove(&candidate);
         self.found.without.clear();
         // Its like could only come instead of it.

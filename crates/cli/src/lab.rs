@@ -475,7 +475,12 @@ impl Broken {
             let line = clean_bytes(&line[..line.len().min(TAIL_WIDTH)]);
             line.trim_end().to_owned()
         });
-        let lines: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
+        let mut lines: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
+        // A panic is followed by traces, which say less than what led to it.
+        let panic = lines.iter().position(|line| line.contains(PANIC));
+        if let Some(panic) = panic {
+            lines.truncate(panic + 1);
+        }
         Some(Self {
             target: run.manifest.target.clone(),
             why: why.clone(),

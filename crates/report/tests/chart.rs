@@ -102,6 +102,7 @@ fn report<'a>(timeline: &'a Timeline, texts: &'a Texts) -> Report<'a> {
         costs: costs(timeline, 8),
         findings: Vec::new(),
         trials: Vec::new(),
+        steps: false,
         predicted: None,
         before: None,
     }

@@ -197,6 +197,8 @@ proptest! {
             }
             prop_assert!(model.boot_ns(&other) >= ns - MARGIN_NS, "{candidate} from {:?}", found.set);
         }
+        prop_assert_eq!(&found.order.iter().copied().collect::<Set>(), &found.set);
+        prop_assert_eq!(found.order.len(), found.set.len());
         for candidate in &found.set {
             prop_assert_eq!(found.without[candidate].verdict, Verdict::Slower);
         }

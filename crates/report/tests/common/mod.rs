@@ -41,6 +41,7 @@ impl Boot {
             costs: self.costs.clone(),
             findings: self.findings.clone(),
             trials: self.trials.clone(),
+            steps: false,
             predicted: None,
             before: before.map(|before| Box::new(before.report(None))),
         }

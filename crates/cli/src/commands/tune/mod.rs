@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Tune, ui: &Ui) -> Result<Exit, Failure> {
     };
     let found = search.found();
     ui.note("4/4 Prove it: each step again, in boots that the search did not use");
-    let proof = prove(&mut bench, &found.set, args.layouts)?;
+    let proof = prove(&mut bench, &found.order, args.layouts)?;
     let tuned = bench
         .side(&found.set)
         .map_err(|why| Failure::new(Exit::Internal, why))?;
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Tune, ui: &Ui) -> Result<Exit, Failure> {
         out: args.out.display().to_string(),
         runs: runs.display().to_string(),
     };
-    let kept: Vec<&Choice> = found.set.iter().map(|c| &all.choices[*c]).collect();
+    let kept: Vec<&Choice> = found.order.iter().map(|c| &all.choices[*c]).collect();
     write_patches(&stock, &tuned.bootable, &kept, &tuning, &args.out)?;
     let page = runs.join("tune.html");
     write_page(&before, &bench, &tuned, &tuning, findings, &page)?;
@@ -149,11 +149,15 @@ struct Proof {
 }
 
 /// Boots the start, every step and the end in layouts that were not used yet.
-fn prove(bench: &mut LabBench<'_, '_, '_>, set: &Set, layouts: u32) -> Result<Proof, Failure> {
+fn prove(
+    bench: &mut LabBench<'_, '_, '_>,
+    order: &[usize],
+    layouts: u32,
+) -> Result<Proof, Failure> {
     let internal = |why: String| Failure::new(Exit::Internal, why);
     let mut sides = vec![bench.side(&Set::new()).map_err(internal)?];
     let mut so_far = Set::new();
-    for candidate in set {
+    for candidate in order {
         so_far.insert(*candidate);
         sides.push(bench.side(&so_far).map_err(internal)?);
     }
@@ -183,7 +187,7 @@ fn prove(bench: &mut LabBench<'_, '_, '_>, set: &Set, layouts: u32) -> Result<Pr
 }
 
 fn steps(all: &Candidates, found: &Found, trials: Vec<Trial>) -> Vec<TuningStep> {
-    let kept = found.set.iter().zip(trials);
+    let kept = found.order.iter().zip(trials);
     let steps = kept.map(|(at, trial)| {
         let choice = &all.choices[*at];
         let meta = choice.meta();
