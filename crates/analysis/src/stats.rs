@@ -22,11 +22,13 @@ mod null;
 mod pairs;
 mod random;
 pub mod rank;
+mod shape;
 mod shift;
 #[cfg(test)]
 mod tests;
 
 pub use looks::{Look, Next, Plan, Stage, looks};
+pub use shape::{Mode, Shape};
 pub use shift::{hodges_lehmann, mad, median};
 
 use null::Null;
