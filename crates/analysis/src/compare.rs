@@ -28,7 +28,11 @@ pub struct Delta {
 }
 
 impl Delta {
-    pub(crate) fn new(name: impl Into<String>, before_ns: Option<i64>, after_ns: Option<i64>) -> Self {
+    pub(crate) fn new(
+        name: impl Into<String>,
+        before_ns: Option<i64>,
+        after_ns: Option<i64>,
+    ) -> Self {
         Self {
             name: name.into(),
             before_ns,

@@ -1,8 +1,12 @@
 //! The command line.
 
+mod compare;
+
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+pub(crate) use compare::Compare;
 
 /// Makes Linux boot fast, and proves it.
 #[derive(Parser)]
@@ -34,6 +38,8 @@ pub(crate) enum Command {
     Show(Show),
     /// Write reports of a boot: .html, .svg, .md, .csv, .xml and more.
     Report(Report),
+    /// Compare boots: runs, groups of them, folders of logs, experiments.
+    Compare(Compare),
     /// Say what to change in a target, and what that should save.
     Advise(Advise),
     /// Measure recipes against the target as it is.

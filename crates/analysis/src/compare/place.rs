@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bootlap_model::{Stamp, Timeline, TrackKind};
 
-use super::anchor::{Line, common};
+pub(crate) use super::anchor::Line;
+use super::anchor::common;
 use super::{Delta, largest_first};
 use crate::cost::silence_name;
 use crate::extent::{Extent, clip, extent_of};
@@ -13,6 +14,11 @@ use crate::known::{Known, known, left_over, taken};
 use crate::phase::{Phase, PhaseName, phases};
 use crate::stats::median;
 use crate::view::{View, length_ns};
+
+/// What initcalls are called that hardly changed.
+const OTHER_CALLS: &str = "other initcalls";
+/// How the name begins of what has no other.
+const REST: &str = "rest";
 
 /// A boot, taken apart.
 struct Half<'t> {
@@ -47,6 +53,8 @@ pub(crate) struct Place {
     pub(crate) name: String,
     pub(crate) spot: Spot,
     pub(crate) ns: [Vec<Option<i64>>; 2],
+    /// Whether it stands for many, each of which hardly changed.
+    pub(crate) is_sum: bool,
 }
 
 impl Place {
@@ -69,11 +77,7 @@ pub(super) fn deltas(before: &Timeline, after: &Timeline, noise_ns: i64) -> Vec<
 
 /// Every place with its time in all boots of both sides, by name. `typical`
 /// says which boot of either side gives places their names.
-pub(crate) fn places(
-    sides: [&[&Timeline]; 2],
-    typical: [usize; 2],
-    noise_ns: i64,
-) -> Vec<Place> {
+pub(crate) fn places(sides: [&[&Timeline]; 2], typical: [usize; 2], noise_ns: i64) -> Vec<Place> {
     let timelines: Vec<&Timeline> = sides.iter().flat_map(|s| s.iter().copied()).collect();
     let Some(halves) = take_apart(&timelines) else {
         return Vec::new();
@@ -92,6 +96,7 @@ pub(crate) fn places(
     let place = |(name, (spot, mut ns)): (String, InAll)| {
         let after = ns.split_off(boots.first);
         Place {
+            is_sum: name == OTHER_CALLS || name.starts_with(REST),
             name,
             spot,
             ns: [ns, after],
@@ -210,7 +215,7 @@ fn is_stage(known: &Known) -> bool {
 }
 
 /// All lines of console text; those of a burst share its time.
-fn lines(view: &View) -> Vec<Line> {
+pub(crate) fn lines(view: &View) -> Vec<Line> {
     let bursts = view.spans().iter();
     let bursts = bursts.filter(|s| s.kind == TrackKind::Console);
     bursts
@@ -240,7 +245,7 @@ fn add_known(places: &mut Places, boots: &Boots, noise_ns: i64) {
         let is_noise = boots.change_ns(&ns) < noise_ns.unsigned_abs();
         places.add(
             if is_call && is_noise {
-                "other initcalls"
+                OTHER_CALLS
             } else {
                 name
             },
@@ -281,7 +286,7 @@ fn regions(halves: &[Half]) -> Vec<Region> {
 
 /// Lines that all boots print once and in the same order: for each its place
 /// in every boot.
-fn common_to_all(lines: &[Vec<Line>]) -> Vec<Vec<usize>> {
+pub(crate) fn common_to_all(lines: &[Vec<Line>]) -> Vec<Vec<usize>> {
     let Some((first, others)) = lines.split_first() else {
         return Vec::new();
     };
@@ -316,7 +321,7 @@ fn add_unknown(places: &mut Places, boots: &Boots, region: &Region, noise_ns: i6
     });
     let rest = region
         .phase
-        .map_or("rest".to_owned(), |p| format!("rest of {}", p.text()));
+        .map_or(REST.to_owned(), |p| format!("{REST} of {}", p.text()));
     let (begin, end): (Vec<Stamp>, Vec<Stamp>) = region.windows.iter().copied().unzip();
     let opening = begin[0];
     let mut from = (None, begin);
@@ -368,6 +373,9 @@ fn silence_in(boots: &Boots, windows: &[(Stamp, Stamp)], ns: &[Option<i64>]) -> 
 /// Names a stretch by the lines that it lies between.
 fn stretch(region: &Region, from: Option<&str>, to: Option<&str>) -> String {
     let phase = region.phase.map_or("the boot", PhaseName::text);
+    if from.is_none() && to.is_none() {
+        return phase.to_owned();
+    }
     let from = from.map_or(format!("start of {phase}"), |l| format!("\"{l}\""));
     let to = to.map_or(format!("end of {phase}"), |l| format!("\"{l}\""));
     format!("from {from} to {to}")

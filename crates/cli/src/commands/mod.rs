@@ -6,6 +6,7 @@ pub(crate) mod board;
 pub(crate) mod boot;
 pub(crate) mod capture;
 pub(crate) mod catalogue;
+pub(crate) mod compare;
 pub(crate) mod demo;
 pub(crate) mod inspect;
 pub(crate) mod report;

@@ -7,6 +7,7 @@
 
 mod boot;
 mod catalogue;
+mod groups;
 mod inspect;
 mod model;
 mod outcome;
@@ -14,6 +15,7 @@ mod series;
 mod table;
 
 pub use catalogue::{RecipeJson, RuleJson, recipes, rules};
+pub use groups::{CompareJson, groups};
 pub use inspect::{InspectedJson, inspected};
 pub use model::*;
 pub use series::{LapJson, LapPhaseJson, PhaseSpreadJson, SeriesJson, SpreadJson, series};
@@ -110,6 +112,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("show", schema_of::<TableJson>("bootlap show --by")),
         ("recipes", schema_of::<Vec<RecipeJson>>("bootlap recipes")),
         ("rules", schema_of::<Vec<RuleJson>>("bootlap rules")),
+        ("compare", schema_of::<CompareJson>("bootlap compare")),
         ("series", schema_of::<SeriesJson>("bootlap boot of a board")),
     ]
 }
