@@ -9,8 +9,8 @@ use crate::extent::extent;
 use crate::phase::{PhaseName, phases};
 
 mod anchor;
-mod moved;
-mod place;
+pub(crate) mod moved;
+pub(crate) mod place;
 #[cfg(test)]
 mod tests;
 
@@ -30,7 +30,11 @@ pub struct Delta {
 }
 
 impl Delta {
-    fn new(name: impl Into<String>, before_ns: Option<i64>, after_ns: Option<i64>) -> Self {
+    pub(crate) fn new(
+        name: impl Into<String>,
+        before_ns: Option<i64>,
+        after_ns: Option<i64>,
+    ) -> Self {
         Self {
             name: name.into(),
             before_ns,

@@ -2,6 +2,7 @@
 
 mod calibrate;
 mod check;
+mod compare;
 mod history;
 mod tune;
 
@@ -11,6 +12,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 pub(crate) use calibrate::Calibrate;
 pub(crate) use check::Check;
+pub(crate) use compare::Compare;
 pub(crate) use history::{
     Action as HistoryAction, Add as HistoryAdd, History, Show as HistoryShow,
 };
@@ -46,6 +48,8 @@ pub(crate) enum Command {
     Show(Show),
     /// Write reports of a boot: .html, .svg, .md, .csv, .xml and more.
     Report(Report),
+    /// Compare boots: runs, groups of them, folders of logs, experiments.
+    Compare(Compare),
     /// Say what to change in a target, and what that should save.
     Advise(Advise),
     /// Estimate how fast a real board is, from one log of it.

@@ -46,6 +46,7 @@ fn main() -> ExitCode {
         Command::Inspect(a) => commands::inspect::run(&a, &ui),
         Command::Show(a) => commands::show::run(&a, &ui),
         Command::Report(a) => commands::report::run(&a, &ui),
+        Command::Compare(a) => commands::compare::run(&a, &ui),
         Command::Advise(a) => commands::advise::run(&a, &ui),
         Command::Calibrate(a) => commands::calibrate::run(&a, &ui),
         Command::Try(a) => commands::try_recipes::run(&a, &ui),

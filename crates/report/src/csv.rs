@@ -12,6 +12,10 @@
 //! it; so does what stands behind a semicolon, at which spreadsheets in many
 //! countries split even what is quoted.
 
+mod groups;
+
+pub use groups::{GROUP_COLUMNS, groups};
+
 use std::borrow::Cow;
 use std::io::{self, Write};
 

@@ -6,10 +6,10 @@ use bootlap_model::Stamp;
 
 /// A line of one boot, without its stamp.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Line {
-    pub(super) text: String,
+pub(crate) struct Line {
+    pub(crate) text: String,
     /// When its burst began.
-    pub(super) at: Stamp,
+    pub(crate) at: Stamp,
 }
 
 /// The lines that occur once in either boot and keep their order, as many as

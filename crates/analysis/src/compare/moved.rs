@@ -24,7 +24,7 @@ struct Rest<'d> {
 /// same phase the nearest in time, else the largest. What is left goes to the
 /// next, until it is noise. A saving of which little came back is a saving,
 /// and the growth another matter.
-pub(super) fn pair(deltas: &[(Delta, Spot)], noise_ns: i64) -> Vec<Moved> {
+pub(crate) fn pair(deltas: &[(Delta, Spot)], noise_ns: i64) -> Vec<Moved> {
     let noise_ns = noise_ns.max(1);
     let mut saved: Vec<Rest> = deltas.iter().filter_map(|d| rest_of(d, -1)).collect();
     let mut grew: Vec<Rest> = deltas.iter().filter_map(|d| rest_of(d, 1)).collect();

@@ -1,19 +1,26 @@
-//! The places that two boots are compared by.
+//! The places that boots are compared by: two of them, or two groups.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use bootlap_model::{Stamp, Timeline, TrackKind};
 
-use super::anchor::{Line, common};
+pub(crate) use super::anchor::Line;
+use super::anchor::common;
 use super::{Delta, largest_first};
 use crate::cost::silence_name;
 use crate::extent::{Extent, clip, extent_of};
 use crate::gap::{Silence, label, silences};
 use crate::known::{Known, known, left_over, taken};
 use crate::phase::{Phase, PhaseName, phases};
+use crate::stats::median;
 use crate::view::{View, length_ns};
 
-/// One of the boots, taken apart.
+/// What initcalls are called that hardly changed.
+const OTHER_CALLS: &str = "other initcalls";
+/// How the name begins of what has no other.
+const REST: &str = "rest";
+
+/// A boot, taken apart.
 struct Half<'t> {
     extent: Extent,
     phases: Vec<Phase>,
@@ -23,56 +30,127 @@ struct Half<'t> {
     lines: Vec<Line>,
 }
 
-/// What both boots have between two cuts that both have.
+/// What all boots have between two cuts that all have.
 struct Region {
     phase: Option<PhaseName>,
-    /// In the first and in the second boot.
-    window: [(Stamp, Stamp); 2],
+    /// In each boot.
+    windows: Vec<(Stamp, Stamp)>,
 }
 
 /// Where in a boot a place is, so that near ones can be told from far ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Spot {
-    pub(super) phase: Option<PhaseName>,
+pub(crate) struct Spot {
+    pub(crate) phase: Option<PhaseName>,
     /// From the beginning of the phase, ns.
-    pub(super) offset_ns: i64,
+    pub(crate) offset_ns: i64,
+}
+
+/// A place with its time in each boot of either side, ns; `None` where a boot
+/// does not have it. In each boot the times of all places add up to that of
+/// the boot.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Place {
+    pub(crate) name: String,
+    pub(crate) spot: Spot,
+    pub(crate) ns: [Vec<Option<i64>>; 2],
+    /// Whether it stands for many, each of which hardly changed.
+    pub(crate) is_sum: bool,
+}
+
+impl Place {
+    /// The place with the medians of either side; in a boot that does not have
+    /// it, it took no time.
+    pub(crate) fn delta(&self) -> Delta {
+        let [before_ns, after_ns] = self.ns.each_ref().map(|ns| middle(ns));
+        Delta::new(self.name.clone(), before_ns, after_ns)
+    }
 }
 
 /// Every place with its time in either boot, the largest change first. Nothing
 /// if one of the boots has no events: there is nothing to compare with.
 pub(super) fn deltas(before: &Timeline, after: &Timeline, noise_ns: i64) -> Vec<(Delta, Spot)> {
-    let Some(halves) = take_apart(before, after) else {
-        return Vec::new();
-    };
-    let mut places = Places::default();
-    add_known(&mut places, &halves, noise_ns);
-    for region in regions(&halves) {
-        add_unknown(&mut places, &halves, &region, noise_ns);
-    }
-    let deltas = places.times.into_iter();
-    let mut deltas: Vec<(Delta, Spot)> = deltas
-        .map(|(name, (spot, [before_ns, after_ns]))| (Delta::new(name, before_ns, after_ns), spot))
-        .collect();
+    let places = places([&[before], &[after]], [0, 0], noise_ns).into_iter();
+    let mut deltas: Vec<(Delta, Spot)> = places.map(|p| (p.delta(), p.spot)).collect();
     deltas.sort_by(|(a, _), (b, _)| largest_first(a, b));
     deltas
 }
 
-/// Where a place is, and its time in the first and in the second boot.
-type InBoth = (Spot, [Option<i64>; 2]);
+/// Every place with its time in all boots of both sides, by name. `typical`
+/// says which boot of either side gives places their names.
+pub(crate) fn places(sides: [&[&Timeline]; 2], typical: [usize; 2], noise_ns: i64) -> Vec<Place> {
+    let timelines: Vec<&Timeline> = sides.iter().flat_map(|s| s.iter().copied()).collect();
+    let Some(halves) = take_apart(&timelines) else {
+        return Vec::new();
+    };
+    let boots = Boots {
+        halves,
+        first: sides[0].len(),
+        typical: [typical[0], sides[0].len() + typical[1]],
+    };
+    let mut places = Places::default();
+    add_known(&mut places, &boots, noise_ns);
+    for region in regions(&boots.halves) {
+        add_unknown(&mut places, &boots, &region, noise_ns);
+    }
+    let places = places.times.into_iter();
+    let place = |(name, (spot, mut ns)): (String, InAll)| {
+        let after = ns.split_off(boots.first);
+        Place {
+            is_sum: name == OTHER_CALLS || name.starts_with(REST),
+            name,
+            spot,
+            ns: [ns, after],
+        }
+    };
+    places.map(place).collect()
+}
 
-/// Times by place in the first and the second boot.
+/// The boots of both sides, those of the first one first.
+struct Boots<'t> {
+    halves: Vec<Half<'t>>,
+    /// How many are of the first side.
+    first: usize,
+    /// One boot of either side that the others are like.
+    typical: [usize; 2],
+}
+
+impl Boots<'_> {
+    /// The medians of either side.
+    fn middles(&self, ns: &[Option<i64>]) -> [Option<i64>; 2] {
+        let (before, after) = ns.split_at(self.first);
+        [middle(before), middle(after)]
+    }
+
+    /// By how much the medians differ.
+    fn change_ns(&self, ns: &[Option<i64>]) -> u64 {
+        let [before, after] = self.middles(ns);
+        after.unwrap_or(0).abs_diff(before.unwrap_or(0))
+    }
+}
+
+/// The median, if a boot has the place at all; the others then spent no time
+/// there.
+fn middle(ns: &[Option<i64>]) -> Option<i64> {
+    ns.iter().find(|ns| ns.is_some())?;
+    median(&ns.iter().map(|ns| ns.unwrap_or(0)).collect::<Vec<i64>>())
+}
+
+/// Where a place is, and its time in each boot.
+type InAll = (Spot, Vec<Option<i64>>);
+
+/// Times by place in all boots.
 #[derive(Default)]
 struct Places {
-    times: BTreeMap<String, InBoth>,
+    times: BTreeMap<String, InAll>,
 }
 
 impl Places {
-    fn add(&mut self, name: &str, spot: Spot, ns: [Option<i64>; 2]) {
+    fn add(&mut self, name: &str, spot: Spot, ns: &[Option<i64>]) {
         let place = self.times.entry(name.to_owned());
-        let (_, times) = place.or_insert((spot, [None; 2]));
+        let (_, times) = place.or_insert((spot, vec![None; ns.len()]));
         for (sum, ns) in times.iter_mut().zip(ns) {
             if let Some(ns) = ns {
-                *sum = Some(sum.unwrap_or(0).saturating_add(ns));
+                *sum = Some(sum.unwrap_or(0).saturating_add(*ns));
             }
         }
     }
@@ -92,35 +170,37 @@ impl Half<'_> {
     }
 }
 
-fn take_apart<'t>(before: &'t Timeline, after: &'t Timeline) -> Option<[Half<'t>; 2]> {
-    let views = [View::of(before), View::of(after)];
-    // What only one boot logged (initcall_debug, or no `quiet`) would look like
-    // time that moved into it.
-    let kinds = views.each_ref().map(|v| {
+fn take_apart<'t>(timelines: &[&'t Timeline]) -> Option<Vec<Half<'t>>> {
+    let views: Vec<View> = timelines.iter().map(|t| View::of(t)).collect();
+    // What only some boots logged (initcall_debug, or no `quiet`) would look
+    // like time that moved into it.
+    let kinds = views.iter().map(|v| {
         let spans = v.spans().iter();
         spans.map(|s| s.kind).collect::<BTreeSet<TrackKind>>()
     });
-    let initcalls = kinds.iter().all(|k| k.contains(&TrackKind::Initcall));
-    let in_both = |kind: TrackKind| kinds.iter().all(|k| k.contains(&kind));
-    let [first, second] = views.each_ref().map(|view| {
+    let kinds: Vec<BTreeSet<TrackKind>> = kinds.collect();
+    let in_all = |kind: TrackKind| kinds.iter().all(|k| k.contains(&kind));
+    let initcalls = in_all(TrackKind::Initcall);
+    let halves = views.iter().map(|view| {
         let extent = extent_of(view)?;
         Some(Half {
             extent,
             phases: phases(view.timeline),
-            known: known(view, &extent, in_both),
+            known: known(view, &extent, in_all),
             taken: Vec::new(),
             silences: silences(view),
             lines: lines(view),
         })
     });
-    let mut halves = [first?, second?];
-    let stages = halves.each_ref().map(|h| {
+    let mut halves = halves.collect::<Option<Vec<Half>>>()?;
+    let stages = halves.iter().map(|h| {
         let stages = h.known.iter().filter(|k| is_stage(k));
         stages.map(|k| k.name.clone()).collect::<BTreeSet<String>>()
     });
-    let in_both = |name: &str| stages.iter().all(|s| s.contains(name));
+    let stages: Vec<BTreeSet<String>> = stages.collect();
+    let in_all = |name: &str| stages.iter().all(|s| s.contains(name));
     for half in &mut halves {
-        half.known.retain(|k| !is_stage(k) || in_both(&k.name));
+        half.known.retain(|k| !is_stage(k) || in_all(&k.name));
         // Such a wait is logged with initcalls, and lies within one.
         half.known.retain(|k| initcalls || k.name != "async wait");
         half.taken = taken(&half.known);
@@ -135,7 +215,7 @@ fn is_stage(known: &Known) -> bool {
 }
 
 /// All lines of console text; those of a burst share its time.
-fn lines(view: &View) -> Vec<Line> {
+pub(crate) fn lines(view: &View) -> Vec<Line> {
     let bursts = view.spans().iter();
     let bursts = bursts.filter(|s| s.kind == TrackKind::Console);
     bursts
@@ -150,96 +230,118 @@ fn lines(view: &View) -> Vec<Line> {
 }
 
 /// Known parts by name. Initcalls whose change is noise are summed up.
-fn add_known(places: &mut Places, halves: &[Half; 2], noise_ns: i64) {
-    let mut by_name: BTreeMap<(&str, bool), InBoth> = BTreeMap::new();
-    for (side, half) in halves.iter().enumerate() {
+fn add_known(places: &mut Places, boots: &Boots, noise_ns: i64) {
+    let count = boots.halves.len();
+    let mut by_name: BTreeMap<(&str, bool), InAll> = BTreeMap::new();
+    for (at, half) in boots.halves.iter().enumerate() {
         for known in &half.known {
             let is_call = known.kind() == Some(TrackKind::Initcall);
             let place = by_name.entry((&known.name, is_call));
-            let (_, sums) = place.or_insert_with(|| (half.spot_of(known), [None; 2]));
-            sums[side] = Some(sums[side].unwrap_or(0).saturating_add(known.own_ns()));
+            let (_, sums) = place.or_insert_with(|| (half.spot_of(known), vec![None; count]));
+            sums[at] = Some(sums[at].unwrap_or(0).saturating_add(known.own_ns()));
         }
     }
     for ((name, is_call), (spot, ns)) in by_name {
-        let is_noise = change_ns(ns) < noise_ns.unsigned_abs();
+        let is_noise = boots.change_ns(&ns) < noise_ns.unsigned_abs();
         places.add(
             if is_call && is_noise {
-                "other initcalls"
+                OTHER_CALLS
             } else {
                 name
             },
             spot,
-            ns,
+            &ns,
         );
     }
 }
 
-fn change_ns(ns: [Option<i64>; 2]) -> u64 {
-    ns[1].unwrap_or(0).abs_diff(ns[0].unwrap_or(0))
-}
-
-/// The boots cut at the phases that both have; a phase of one boot only goes
+/// The boots cut at the phases that all have; a phase of some boots only goes
 /// to the region before it.
-fn regions(halves: &[Half; 2]) -> Vec<Region> {
-    let [first, second] = halves;
+fn regions(halves: &[Half]) -> Vec<Region> {
+    let Some(first) = halves.first() else {
+        return Vec::new();
+    };
     let start_in = |half: &Half, name| {
         let phase = half.phases.iter().find(|p| p.name == name);
         phase.map(|p| p.start)
     };
-    let in_both = first.phases.iter().filter_map(|p| {
-        let other = start_in(second, p.name)?;
-        Some((Some(p.name), [p.start, other]))
+    let in_all = first.phases.iter().filter_map(|p| {
+        let starts = halves.iter().map(|half| start_in(half, p.name));
+        Some((Some(p.name), starts.collect::<Option<Vec<Stamp>>>()?))
     });
-    let mut starts: Vec<(Option<PhaseName>, [Stamp; 2])> = in_both.collect();
-    let begin = [first.extent.start, second.extent.start];
+    let mut starts: Vec<(Option<PhaseName>, Vec<Stamp>)> = in_all.collect();
+    let begin = halves.iter().map(|h| h.extent.start).collect();
     match starts.first_mut() {
         Some(opening) => opening.1 = begin,
         None => starts.push((None, begin)),
     }
-    let end = [first.extent.end, second.extent.end];
-    let ends = starts.iter().skip(1).map(|s| s.1).chain([end]);
+    let end: Vec<Stamp> = halves.iter().map(|h| h.extent.end).collect();
+    let ends = starts.iter().skip(1).map(|s| &s.1).chain([&end]);
     let regions = starts.iter().zip(ends).map(|((phase, from), to)| Region {
         phase: *phase,
-        window: [(from[0], to[0]), (from[1], to[1])],
+        windows: from.iter().copied().zip(to.iter().copied()).collect(),
     });
     regions.collect()
 }
 
+/// Lines that all boots print once and in the same order: for each its place
+/// in every boot.
+pub(crate) fn common_to_all(lines: &[Vec<Line>]) -> Vec<Vec<usize>> {
+    let Some((first, others)) = lines.split_first() else {
+        return Vec::new();
+    };
+    let mut chain: Vec<Vec<usize>> = (0..first.len()).map(|i| vec![i]).collect();
+    for other in others {
+        let so_far: Vec<Line> = chain.iter().map(|c| first[c[0]].clone()).collect();
+        let kept = common(&so_far, other).into_iter().map(|(i, j)| {
+            let mut places = std::mem::take(&mut chain[i]);
+            places.push(j);
+            places
+        });
+        chain = kept.collect();
+    }
+    chain
+}
+
 /// The time of a region that no known part covers, told apart by the lines
-/// that both boots print in it.
-fn add_unknown(places: &mut Places, halves: &[Half; 2], region: &Region, noise_ns: i64) {
-    let lines = [0, 1].map(|side| {
-        let (from, to) = region.window[side];
-        let all = halves[side].lines.iter();
+/// that all boots print in it.
+fn add_unknown(places: &mut Places, boots: &Boots, region: &Region, noise_ns: i64) {
+    let inside = boots.halves.iter().zip(&region.windows);
+    let inside = inside.map(|(half, (from, to))| {
+        let all = half.lines.iter();
         let inside = all.filter(|l| from.ns <= l.at.ns && l.at.ns < to.ns);
         inside.cloned().collect::<Vec<Line>>()
     });
-    let anchors = common(&lines[0], &lines[1]);
-    let cuts = anchors.iter().map(|&(i, j)| {
-        let (line, other) = (&lines[0][i], &lines[1][j]);
-        (Some(line.text.as_str()), [line.at, other.at])
+    let lines: Vec<Vec<Line>> = inside.collect();
+    let anchors = common_to_all(&lines);
+    let cuts = anchors.iter().map(|anchor| {
+        let at = lines.iter().zip(anchor).map(|(lines, &i)| lines[i].at);
+        let text = lines[0][anchor[0]].text.as_str();
+        (Some(text), at.collect::<Vec<Stamp>>())
     });
     let rest = region
         .phase
-        .map_or("rest".to_owned(), |p| format!("rest of {}", p.text()));
-    let begin = [region.window[0].0, region.window[1].0];
-    let end = [region.window[0].1, region.window[1].1];
+        .map_or(REST.to_owned(), |p| format!("{REST} of {}", p.text()));
+    let (begin, end): (Vec<Stamp>, Vec<Stamp>) = region.windows.iter().copied().unzip();
+    let opening = begin[0];
     let mut from = (None, begin);
     for to in cuts.chain([(None, end)]) {
-        let window = [0, 1].map(|side| (from.1[side], to.1[side]));
-        let ns = [0, 1].map(|side| Some(left_ns(&halves[side], window[side])));
+        let pairs = from.1.iter().copied().zip(to.1.iter().copied());
+        let windows: Vec<(Stamp, Stamp)> = pairs.collect();
+        let left = boots.halves.iter().zip(&windows);
+        let ns: Vec<Option<i64>> = left.map(|(half, w)| Some(left_ns(half, *w))).collect();
         let spot = Spot {
             phase: region.phase,
-            offset_ns: length_ns(&begin[0], &from.1[0]),
+            offset_ns: length_ns(&opening, &from.1[0]),
         };
-        if change_ns(ns) < noise_ns.unsigned_abs() {
-            places.add(&rest, spot, ns);
+        if boots.change_ns(&ns) < noise_ns.unsigned_abs() {
+            places.add(&rest, spot, &ns);
         } else {
-            let name = silence_in(halves, window, ns);
+            let name = silence_in(boots, &windows, &ns);
             places.add(
                 &name.unwrap_or_else(|| stretch(region, from.0, to.0)),
                 spot,
-                ns,
+                &ns,
             );
         }
         from = to;
@@ -253,16 +355,14 @@ fn left_ns(half: &Half, window: (Stamp, Stamp)) -> i64 {
     lengths.fold(0, i64::saturating_add)
 }
 
-/// Names a stretch by the silence that is most of it, if one is.
-fn silence_in(
-    halves: &[Half; 2],
-    window: [(Stamp, Stamp); 2],
-    ns: [Option<i64>; 2],
-) -> Option<String> {
-    let longer = usize::from(ns[1] > ns[0]);
-    let half = &halves[longer];
+/// Names a stretch by the silence that is most of it, if one is, in a typical
+/// boot of the side where it is longer.
+fn silence_in(boots: &Boots, windows: &[(Stamp, Stamp)], ns: &[Option<i64>]) -> Option<String> {
+    let [before_ns, after_ns] = boots.middles(ns);
+    let longer = boots.typical[usize::from(after_ns > before_ns)];
+    let half = &boots.halves[longer];
     let inside = half.silences.iter().filter_map(|s| {
-        let (start, end) = clip(window[longer], s.start, s.end)?;
+        let (start, end) = clip(windows[longer], s.start, s.end)?;
         Some((left_ns(half, (start, end)), s))
     });
     let (silent_ns, silence) = inside.max_by_key(|s| s.0)?;
@@ -273,6 +373,9 @@ fn silence_in(
 /// Names a stretch by the lines that it lies between.
 fn stretch(region: &Region, from: Option<&str>, to: Option<&str>) -> String {
     let phase = region.phase.map_or("the boot", PhaseName::text);
+    if from.is_none() && to.is_none() {
+        return phase.to_owned();
+    }
     let from = from.map_or(format!("start of {phase}"), |l| format!("\"{l}\""));
     let to = to.map_or(format!("end of {phase}"), |l| format!("\"{l}\""));
     format!("from {from} to {to}")

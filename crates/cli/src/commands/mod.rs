@@ -8,6 +8,7 @@ pub(crate) mod calibrate;
 pub(crate) mod capture;
 pub(crate) mod catalogue;
 pub(crate) mod check;
+pub(crate) mod compare;
 pub(crate) mod demo;
 pub(crate) mod history;
 pub(crate) mod inspect;

@@ -150,7 +150,7 @@ impl Output<'_> {
 }
 
 /// A name beside `path` that nobody else uses.
-fn partial(path: &Path) -> PathBuf {
+pub(super) fn partial(path: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(format!(".{}.partial", std::process::id()));

@@ -2,6 +2,7 @@
 //! and folders tells of one boot.
 
 mod files;
+pub(crate) mod group;
 
 use std::path::{Path, PathBuf};
 

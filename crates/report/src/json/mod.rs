@@ -11,6 +11,7 @@ mod calibration;
 mod catalogue;
 mod check;
 mod history;
+mod groups;
 mod inspect;
 mod model;
 mod outcome;
@@ -26,6 +27,7 @@ pub use calibration::{
 pub use catalogue::{RecipeJson, RuleJson, recipes, rules};
 pub use check::{CauseJson, CheckJson, GrowthJson, LimitJson, check};
 pub use history::{ChangeJson, HistoryJson, ResultJson, TrendJson, history};
+pub use groups::{CompareJson, groups};
 pub use inspect::{InspectedJson, inspected};
 pub use model::*;
 pub use predicted::{PredictedJson, PredictedPhaseJson, PredictedTimeJson};
@@ -132,6 +134,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("tune", schema_of::<TuningJson>("bootlap tune")),
         ("check", schema_of::<CheckJson>("bootlap check")),
         ("history", schema_of::<HistoryJson>("bootlap history show")),
+        ("compare", schema_of::<CompareJson>("bootlap compare")),
         ("series", schema_of::<SeriesJson>("bootlap boot of a board")),
     ]
 }

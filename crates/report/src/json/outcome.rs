@@ -95,7 +95,7 @@ pub(super) fn comparison(before: &Report<'_>, after: &Report<'_>) -> ComparisonJ
     }
 }
 
-fn delta(delta: &Delta) -> DeltaJson {
+pub(super) fn delta(delta: &Delta) -> DeltaJson {
     DeltaJson {
         name: delta.name.clone(),
         before_ns: delta.before_ns,
@@ -104,7 +104,7 @@ fn delta(delta: &Delta) -> DeltaJson {
     }
 }
 
-fn moved(moved: &Moved) -> MovedJson {
+pub(super) fn moved(moved: &Moved) -> MovedJson {
     MovedJson {
         from: moved.from.clone(),
         to: moved.to.clone(),

@@ -63,7 +63,7 @@ fn table(comparison: &Comparison) -> String {
     table
 }
 
-fn places(title: &str, deltas: &[&Delta]) -> Vec<String> {
+pub(super) fn places(title: &str, deltas: &[&Delta]) -> Vec<String> {
     if deltas.is_empty() {
         return Vec::new();
     }

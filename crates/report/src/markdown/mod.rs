@@ -9,6 +9,7 @@
 mod compared;
 mod details;
 pub(crate) mod escape;
+mod groups;
 
 use std::io::Write;
 
@@ -21,6 +22,8 @@ use crate::headline::{Headline, facts, kind_of_time};
 use crate::sink::{Sink, SinkError, SinkInfo};
 
 use escape::{code, prose};
+
+pub use groups::groups;
 
 /// How many costs, findings and trials are listed.
 const SHOWN: usize = 8;

@@ -167,7 +167,7 @@ fn stacked(delta: &Delta, longest: i64, columns: usize) -> Line {
 }
 
 /// Deltas name phases by their words.
-fn ink_of(name: &str) -> Ink {
+pub(super) fn ink_of(name: &str) -> Ink {
     use PhaseName::{Application, Bootloader, Firmware, Initramfs, Kernel, Userspace};
     let all = [
         Firmware,
@@ -181,7 +181,7 @@ fn ink_of(name: &str) -> Ink {
     phase.map_or(Ink::Plain, Ink::Phase)
 }
 
-fn places(title: &str, deltas: &[&Delta], ink: Ink, page: &mut Page<'_>) {
+pub(super) fn places(title: &str, deltas: &[&Delta], ink: Ink, page: &mut Page<'_>) {
     if deltas.is_empty() {
         return;
     }

@@ -1,0 +1,347 @@
+//! Paths to groups of boots: runs, files, folders of either, experiments.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bootlap_lab::{Outcome, Run, State};
+use bootlap_model::Timeline;
+use bootlap_report::groups::{BootAbout, SideAbout};
+use bootlap_sources::ingest::{Format, Taken};
+
+use super::{find, one, why_not};
+use crate::args::Evidence;
+use crate::exit::{Exit, Failure};
+
+/// What an experiment says of itself.
+const EXPERIMENT: &str = "experiment.json";
+/// A folder with more is no group of boots.
+const MOST: usize = 10_000;
+
+/// The boots of one side.
+pub(crate) struct Group {
+    pub(crate) about: SideAbout,
+    /// As `about.boots`.
+    pub(crate) boots: Vec<GroupBoot>,
+}
+
+/// One of them.
+pub(crate) struct GroupBoot {
+    pub(crate) path: PathBuf,
+    pub(crate) timeline: Timeline,
+    /// Whether somebody said what ready looks like.
+    pub(crate) awaited: bool,
+}
+
+/// What became of one path.
+enum Read {
+    Boot(Box<GroupBoot>, BootAbout),
+    Odd(String, String),
+}
+
+/// Whether a folder is a whole experiment.
+pub(crate) fn is_experiment(path: &Path) -> bool {
+    path.join(EXPERIMENT).is_file()
+}
+
+/// The groups of an experiment, its baseline first.
+pub(crate) fn experiment(path: &Path, how: &Evidence) -> Result<Vec<Group>, Failure> {
+    let file = path.join(EXPERIMENT);
+    let broken = |why: String| {
+        let why = format!("{}: {why}", file.display());
+        Failure::new(Exit::NothingUsable, why)
+            .hint("name two of its folders instead: `bootlap compare A B`")
+    };
+    let text = fs::read(&file).map_err(|e| broken(format!("cannot be read: {e}")))?;
+    let value: serde_json::Value =
+        serde_json::from_slice(&text).map_err(|e| broken(format!("not JSON ({e})")))?;
+    let variants = value["variants"].as_array().cloned().unwrap_or_default();
+    let mut groups = Vec::new();
+    for variant in &variants {
+        let name = variant["name"].as_str().or(variant.as_str());
+        let dir = variant["dir"].as_str().or(name);
+        let (Some(name), Some(dir)) = (name, dir) else {
+            return Err(broken("a variant without a name".to_owned()));
+        };
+        // It names folders beside itself, and nothing else.
+        if Path::new(dir).components().count() != 1 || dir == ".." {
+            return Err(broken(format!("{dir} is no folder beside it")));
+        }
+        groups.push(group(&path.join(dir), name, how)?);
+    }
+    match groups.len() {
+        0 | 1 => Err(broken("it has fewer than two variants".to_owned())),
+        _ => Ok(groups),
+    }
+}
+
+/// The boots at `path`, called `word`.
+pub(crate) fn group(path: &Path, word: &str, how: &Evidence) -> Result<Group, Failure> {
+    let mut about = SideAbout {
+        word: word.to_owned(),
+        path: path.display().to_string(),
+        ..SideAbout::default()
+    };
+    let folder = path.is_dir() && !Run::is_run(path);
+    let paths = match folder {
+        true => inside(path)?,
+        false => one(path),
+    };
+    if let [only] = &paths[..]
+        && !folder
+    {
+        // What was named itself is no odd file.
+        match read(only, how)? {
+            Read::Boot(boot, of) => {
+                about.boots.push(of);
+                let boots = vec![*boot];
+                return Ok(Group { about, boots });
+            }
+            Read::Odd(name, why) => return Err(nothing(&format!("{name}: {why}"))),
+        }
+    }
+    // The runs of an experiment lie beside what else is noted there.
+    let runs: Vec<PathBuf> = paths.iter().filter(|p| Run::is_run(p)).cloned().collect();
+    let (paths, others) = match runs.is_empty() {
+        true => (paths, Vec::new()),
+        false => (
+            runs,
+            paths.into_iter().filter(|p| !Run::is_run(p)).collect(),
+        ),
+    };
+    let of_other = |p: &PathBuf| (p.display().to_string(), "lies among runs".to_owned());
+    about.odd = others.iter().map(of_other).collect();
+    let mut boots = Vec::new();
+    for read in read_all(&paths, how) {
+        match read {
+            Ok(Read::Boot(boot, of)) => {
+                about.boots.push(of);
+                boots.push(*boot);
+            }
+            Ok(Read::Odd(name, why)) => about.odd.push((name, why)),
+            Err(failure) if failure.exit == Exit::Usage && how_is_wrong(how) => {
+                return Err(failure);
+            }
+            Err(failure) => about.odd.push(("it".to_owned(), failure.message)),
+        }
+    }
+    if boots.is_empty() {
+        let why = match about.odd.first() {
+            Some((name, why)) => format!("{}: no boots in it; {name}: {why}", path.display()),
+            None => format!("{} is empty", path.display()),
+        };
+        return Err(nothing(&why));
+    }
+    if one_boot_in_parts(&about) {
+        let boot = whole(path, how)?;
+        about.assumed = Some(format!(
+            "the {} files of `{}` have different kinds and names, so they are taken for one boot; keep several boots in files with one name and numbers",
+            about.boots.len(),
+            about.path
+        ));
+        about.boots = vec![boot.1];
+        return Ok(Group {
+            about,
+            boots: vec![boot.0],
+        });
+    }
+    Ok(Group { about, boots })
+}
+
+/// Options that no file can be read with: then it is not the files' fault.
+fn how_is_wrong(how: &Evidence) -> bool {
+    how.ready.is_some() || how.format.is_some() || !how.align.is_empty() || !how.offset.is_empty()
+}
+
+fn nothing(why: &str) -> Failure {
+    Failure::new(Exit::NothingUsable, why).hint(
+        "a group is a folder of runs, or of logs with one boot in each; `bootlap inspect` says what a file is",
+    )
+}
+
+/// What lies in a folder, in the order of the names as people count (2 before
+/// 10), without hidden files.
+fn inside(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let cannot = |e: std::io::Error| {
+        Failure::new(Exit::Usage, format!("cannot read {}: {e}", path.display()))
+    };
+    let mut names = Vec::new();
+    for entry in fs::read_dir(path).map_err(cannot)? {
+        let name = entry.map_err(cannot)?.file_name();
+        if !name.to_string_lossy().starts_with('.') {
+            names.push(name);
+        }
+    }
+    if names.len() > MOST {
+        let why = format!("{} has more than {MOST} entries", path.display());
+        return Err(Failure::new(Exit::Usage, why).hint("name a folder of boots"));
+    }
+    names.sort_by_cached_key(|name| counted(&name.to_string_lossy()));
+    Ok(names.into_iter().map(|name| path.join(name)).collect())
+}
+
+/// A name in pieces that sort as people count.
+fn counted(name: &str) -> Vec<(u128, String)> {
+    let mut pieces = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let text = rest
+            .find(|c: char| c.is_ascii_digit())
+            .unwrap_or(rest.len());
+        let (head, behind) = rest.split_at(text);
+        let digits = behind
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(behind.len());
+        let (number, tail) = behind.split_at(digits);
+        if !head.is_empty() {
+            pieces.push((u128::MAX, head.to_owned()));
+        }
+        if !number.is_empty() {
+            let value = number.parse().unwrap_or(u128::MAX - 1);
+            pieces.push((value, number.to_owned()));
+        }
+        rest = tail;
+    }
+    pieces
+}
+
+/// Reads all paths, as many at once as there are processors; the results keep
+/// their order.
+fn read_all(paths: &[PathBuf], how: &Evidence) -> Vec<Result<Read, Failure>> {
+    let results: Vec<Mutex<Option<Result<Read, Failure>>>> =
+        paths.iter().map(|_| Mutex::new(None)).collect();
+    let next = AtomicUsize::new(0);
+    let at_once = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..at_once.min(paths.len()) {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(path) = paths.get(at) else { break };
+                    let result = read(path, how);
+                    if let Ok(mut slot) = results[at].lock() {
+                        *slot = Some(result);
+                    }
+                }
+            });
+        }
+    });
+    let results = results.into_iter();
+    results.filter_map(|m| m.into_inner().ok()?).collect()
+}
+
+/// Reads one boot.
+fn read(path: &Path, how: &Evidence) -> Result<Read, Failure> {
+    let name = path.display().to_string();
+    if is_experiment(path) {
+        return Ok(Read::Odd(name, "a whole experiment".to_owned()));
+    }
+    let run = match Run::is_run(path) {
+        true => Some(Run::open(path)?),
+        false => None,
+    };
+    if run
+        .as_ref()
+        .is_some_and(|r| r.manifest.state == State::Unfinished)
+    {
+        let why = "its recording was not finished".to_owned();
+        return Ok(Read::Odd(name, why));
+    }
+    let found = find(&one(path), how)?;
+    let known = found.taken.iter().filter_map(|t| match &t.format {
+        Format::Known { source, .. } => Some((*source).to_owned()),
+        _ => None,
+    });
+    let mut formats: Vec<String> = known.collect();
+    formats.sort();
+    formats.dedup();
+    if formats.is_empty() {
+        let why = found.taken.first().map_or("is empty".to_owned(), odd);
+        return Ok(Read::Odd(name, why));
+    }
+    let (awaited, mut reason) = match run.as_ref().map(|r| &r.manifest) {
+        Some(m) => (
+            how.ready.is_some() || !m.ready_pattern.is_empty(),
+            match &m.outcome {
+                Some(Outcome::NeverReady(why)) => Some(why.clone()),
+                _ => None,
+            },
+        ),
+        None => (how.ready.is_some(), None),
+    };
+    if !found.is_usable() {
+        let notice = found.timeline.notices.first();
+        let why = notice.map_or("nothing in it has a time".to_owned(), |n| {
+            n.code.replace('-', " ")
+        });
+        reason = reason.or(Some(why));
+    }
+    let boot = GroupBoot {
+        path: path.to_owned(),
+        timeline: found.timeline,
+        awaited,
+    };
+    let about = BootAbout {
+        name,
+        formats,
+        why_not: reason,
+    };
+    Ok(Read::Boot(Box::new(boot), about))
+}
+
+/// Why something is no evidence, without its name.
+fn odd(taken: &Taken) -> String {
+    let why = why_not(taken);
+    let name = why.strip_prefix(&taken.name);
+    name.unwrap_or(&why)
+        .trim_start_matches([':', ' '])
+        .to_owned()
+}
+
+/// Whether the files of a folder look like one boot rather than many: at least
+/// two, of two kinds or more, and no two names alike but for their numbers.
+/// What `systemd-analyze` prints is of one format, so its names tell the kinds.
+fn one_boot_in_parts(about: &SideAbout) -> bool {
+    const OUTPUTS: [&str; 5] = ["time", "blame", "plot", "chain", "unit"];
+    let stem = |name: &str| {
+        let name = Path::new(name).file_name().unwrap_or_default();
+        let name = name.to_string_lossy().to_lowercase();
+        let stem: String = name.chars().filter(|c| c.is_alphabetic()).collect();
+        stem
+    };
+    let stems: BTreeSet<String> = about.boots.iter().map(|b| stem(&b.name)).collect();
+    let kind = |boot: &BootAbout| {
+        let stem = stem(&boot.name);
+        let output = OUTPUTS.iter().find(|word| stem.contains(**word));
+        (
+            boot.formats.clone(),
+            output.filter(|_| boot.formats == ["systemd"]),
+        )
+    };
+    let kinds: BTreeSet<_> = about.boots.iter().map(kind).collect();
+    about.boots.len() >= 2 && stems.len() == about.boots.len() && kinds.len() >= 2
+}
+
+fn whole(path: &Path, how: &Evidence) -> Result<(GroupBoot, BootAbout), Failure> {
+    match read(path, how)? {
+        Read::Boot(boot, about) => Ok((*boot, about)),
+        Read::Odd(name, why) => Err(nothing(&format!("{name}: {why}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+
+    #[test]
+    fn names_sort_as_people_count() {
+        let mut names = ["boot-10.txt", "boot-2.txt", "a", "boot-2", "7", "10"];
+        names.sort_by_cached_key(|name| counted(name));
+        assert_eq!(
+            names,
+            ["7", "10", "a", "boot-2", "boot-2.txt", "boot-10.txt"]
+        );
+    }
+}
