@@ -38,7 +38,7 @@ pub(crate) enum Command {
     Advise(Advise),
     /// Measure recipes against the target as it is.
     Try(Try),
-    /// Write a changed copy of a target.
+    /// Write a changed copy of a target, and a patch set for other builds.
     Apply(Apply),
     /// List the recipes.
     Recipes(Catalogue),
@@ -363,6 +363,12 @@ pub(crate) struct Apply {
     /// The folder to write; it must not exist.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: PathBuf,
+    /// What `bootlap try --json` printed: its savings go into the patch set's comments.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) measured: Option<PathBuf>,
+    /// What was changed and written as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
     /// Where packages and compressed images are kept.
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
