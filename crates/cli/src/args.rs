@@ -59,6 +59,7 @@ pub(crate) enum Command {
     /// Search for the best set of recipes, prove it, and write it out.
     Tune(Tune),
     /// Write a changed copy of a target.
+    /// Write a changed copy of a target, and a patch set for other builds.
     Apply(Apply),
     /// Hold boots to a budget: limits, and no regression.
     Check(Box<Check>),
@@ -387,6 +388,12 @@ pub(crate) struct Apply {
     /// The folder to write; it must not exist.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: PathBuf,
+    /// What `bootlap try --json` printed: its savings go into the patch set's comments.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) measured: Option<PathBuf>,
+    /// What was changed and written as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
     /// Where packages and compressed images are kept.
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,

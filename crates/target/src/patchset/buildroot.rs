@@ -74,10 +74,11 @@ pub(super) fn write(changes: &Changes<'_>, files: &mut Files) {
     if options.is_empty() {
         return;
     }
-    let name = comment(&changes.start.spec.name);
+    // Buildroot makes a menu of Kconfig and a variable of make out of this, so
+    // it is said with nothing but the plain name.
     files.text(
         "buildroot/external.desc",
-        format!("name: {external}\ndesc: what makes {name} boot faster\n"),
+        format!("name: {external}\ndesc: what makes {slug} boot faster\n"),
     );
     files.text(
         "buildroot/Config.in",
@@ -87,6 +88,7 @@ pub(super) fn write(changes: &Changes<'_>, files: &mut Files) {
         "buildroot/external.mk",
         format!("# No packages of its own: configs/{slug}.fragment says what is used of this.\n"),
     );
+    let name = comment(&changes.start.spec.name);
     let mut about = format!(
         "# What makes {name} boot faster:\n\
          # support/kconfig/merge_config.sh .config FRAGMENT\n\
