@@ -36,24 +36,34 @@ pub struct Cause {
     pub ns: i64,
 }
 
-/// What made `metric` too large.
-pub(super) fn causes(metric: &Metric, boots: &[Sample], baseline: &[Sample]) -> Causes {
+/// What made `metric` too large, by `excess` in its unit. What grew less than
+/// half of that is not at fault; then it is what takes longest.
+pub(super) fn causes(
+    metric: &Metric,
+    excess: Option<i64>,
+    boots: &[Sample],
+    baseline: &[Sample],
+) -> Causes {
+    // No part of a boot tells whose the bytes are.
+    if *metric == Metric::ConsoleBytes {
+        return Causes::default();
+    }
     let pairs = pairs(boots, baseline);
     if let Some((before, after)) = pairs.first() {
-        return Causes {
-            against_baseline: true,
-            list: grown(metric, &pairs),
-            moved: moved(before, after),
-        };
+        let list = grown(metric, &pairs);
+        let sum_ns = list.iter().fold(0, |sum: i64, c| sum.saturating_add(c.ns));
+        if excess.is_none_or(|excess| sum_ns >= excess / 2) {
+            return Causes {
+                against_baseline: true,
+                list,
+                moved: moved(before, after),
+            };
+        }
     }
     let timeline = boots.iter().find_map(|b| b.timeline);
-    let list = match (timeline, metric) {
-        (Some(_), Metric::ConsoleBytes) | (None, _) => Vec::new(),
-        (Some(timeline), _) => largest(metric, timeline),
-    };
     Causes {
         against_baseline: false,
-        list,
+        list: timeline.map_or_else(Vec::new, |t| largest(metric, t)),
         moved: Vec::new(),
     }
 }

@@ -4,7 +4,7 @@ use bootlap_model::Timeline;
 
 use super::cause::{Causes, causes};
 use super::growth::{Growth, How, growth};
-use super::metric::{Measures, Metric, SpanTime, span_time};
+use super::metric::{Measures, Metric, SpanTime, Unit, span_time};
 use super::{Bound, Budget, Limit};
 use crate::stats::median;
 
@@ -119,7 +119,11 @@ impl Court<'_, '_> {
             }
         };
         if judged.state == State::Broken {
-            judged.causes = causes(&limit.metric, self.boots, self.baseline);
+            // Of instructions no time follows.
+            let absolute = !limit.bound.is_relative() && limit.metric.unit() == Unit::Ns;
+            let over = value.zip(judged.allowed).map(|(v, a)| v.saturating_sub(a));
+            let excess = over.filter(|_| absolute);
+            judged.causes = causes(&limit.metric, excess, self.boots, self.baseline);
         }
         judged
     }
