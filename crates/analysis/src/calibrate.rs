@@ -26,7 +26,7 @@ mod stretch;
 #[cfg(test)]
 mod tests;
 
-pub use baud::{Baud, BaudFrom};
+pub use baud::{Baud, BaudFrom, Rate};
 pub use storage::FittedStorage;
 pub use stretch::Stretch;
 
@@ -34,10 +34,9 @@ pub use stretch::Stretch;
 const LEAST_INSNS: u64 = 1_000_000;
 /// So many times as slow or as fast as most: that is something else.
 const OUTLIER: f64 = 3.0;
-/// What a speed is trusted to if a single stretch tells it.
+/// What a speed is trusted to if a single stretch tells it; of several, each
+/// tells as much, so their doubt shrinks with the root of their number.
 const UNSURE: f64 = 0.3;
-/// No speed is known better than this.
-const SURE: f64 = 0.01;
 
 /// Why a board cannot be calibrated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,20 +118,20 @@ impl Calibration {
 }
 
 /// Calibrates a board from a simulated boot (`lab`) and a timed log of a real
-/// one. `told` is the baud rate that the target names for its console.
+/// one, with what is known of its console's speed.
 ///
 /// # Errors
 /// If the two have nothing in common that tells the board's speed.
 pub fn calibrate(
     lab: &Timeline,
     board: &Timeline,
-    told: Option<u32>,
+    known: Rate,
 ) -> Result<Calibration, NotCalibrated> {
     let (lab, board) = (View::of(lab), View::of(board));
     if board.simulated() {
         return Err(NotCalibrated::NotMeasured);
     }
-    let baud = baud::of(&board, told);
+    let baud = baud::of(&board, known);
     let mut stretches = stretch::common(&lab, &board, baud.bits_per_s)?;
     let mut phases: Vec<PhaseName> = stretches.iter().map(|s| s.phase).collect();
     phases.dedup();
@@ -174,18 +173,15 @@ fn fit(phase: PhaseName, stretches: &mut [Stretch]) -> Option<FittedSpeed> {
     let squares = kept
         .iter()
         .map(|(n, ns)| n * (ns / ns_per_insn - 1.0).powi(2));
-    let spread = (squares.sum::<f64>() / work).sqrt();
-    // How many stretches of equal work would tell as much.
+    let spread = squares.sum::<f64>() / work;
+    // As many stretches of equal work would tell as much.
     let worth = work.powi(2) / kept.iter().map(|k| k.0.powi(2)).sum::<f64>();
-    let error = if worth < 1.5 {
-        spread.max(UNSURE)
-    } else {
-        spread * (worth / (worth - 1.0)).sqrt()
-    };
+    // One that does nearly all the work lies close to the mean that it makes.
+    let error = (spread + UNSURE.powi(2) / worth).sqrt();
     Some(FittedSpeed {
         phase,
         insns_per_s: 1e9 / ns_per_insn,
-        error: error.clamp(SURE, 1.0),
+        error: error.min(1.0),
         used: kept.len(),
         left_out: own.len() - kept.len(),
     })

@@ -65,7 +65,7 @@ impl CalibrationReport {
 fn baud_note(report: &CalibrationReport) -> &'static str {
     match report.calibration.baud.from {
         BaudFrom::Seen => "",
-        BaudFrom::Told => "  # as console= says",
+        BaudFrom::Told => "  # as it was told",
         BaudFrom::Assumed => "  # assumed: nothing in the log tells",
     }
 }

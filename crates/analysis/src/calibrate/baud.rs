@@ -36,17 +36,29 @@ pub struct Baud {
 pub enum BaudFrom {
     /// Its bytes came so fast and no faster.
     Seen,
-    /// The target says so.
+    /// The user or the target says so.
     Told,
     /// Nothing tells: what most run at.
     Assumed,
 }
 
-pub(super) fn of(board: &View, told: Option<u32>) -> Baud {
-    let (bits_per_s, from) = match (seen(board), told) {
-        (Some(rate), _) => (rate, BaudFrom::Seen),
-        (None, Some(rate)) => (rate, BaudFrom::Told),
-        (None, None) => (115_200, BaudFrom::Assumed),
+/// What is known of a console's speed before its log is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rate {
+    /// The user says so, whatever the log looks like.
+    Stated(u32),
+    /// The target says so; the log may show that the board is not set so.
+    Told(u32),
+    /// Nothing.
+    Unknown,
+}
+
+pub(super) fn of(board: &View, known: Rate) -> Baud {
+    let (bits_per_s, from) = match (known, seen(board)) {
+        (Rate::Stated(rate), _) => (rate, BaudFrom::Told),
+        (_, Some(rate)) => (rate, BaudFrom::Seen),
+        (Rate::Told(rate), None) => (rate, BaudFrom::Told),
+        (Rate::Unknown, None) => (115_200, BaudFrom::Assumed),
     };
     Baud { bits_per_s, from }
 }

@@ -64,7 +64,7 @@ pub(super) fn common(lab: &View, board: &View, baud: u32) -> Result<Vec<Stretch>
     } else {
         lines(lab, false)
     };
-    let loops = timer_loops(board);
+    let (lab_loops, board_loops) = (timer_loops(lab), timer_loops(board));
     let texts = |lines: &[Line]| lines.iter().map(|l| l.text.clone()).collect::<Vec<_>>();
     let pairs = common_texts(&texts(&ours), &texts(&theirs));
     let mut stretches = Vec::new();
@@ -75,15 +75,10 @@ pub(super) fn common(lab: &View, board: &View, baud: u32) -> Result<Vec<Stretch>
         let Some((instructions, wait_ns)) = waits.between(&lab_ends.0, &lab_ends.1) else {
             continue;
         };
-        let (own_loops_ns, lab_loops_ns) = (
-            loops_ns(&loops, board_ends),
-            loops_ns(&timer_loops(lab), lab_ends),
-        );
         // The board's own loops may wait longer (another bootdelay).
-        let wait_ns = if own_loops_ns > 0 {
-            wait_ns - lab_loops_ns + own_loops_ns
-        } else {
-            wait_ns
+        let wait_ns = match loops_ns(&board_loops, board_ends) {
+            0 => wait_ns,
+            own_ns => wait_ns - loops_ns(&lab_loops, lab_ends) + own_ns,
         };
         let bytes = theirs[to.1].bytes_before - theirs[from.1].bytes_before;
         let board_ns = length_ns(&board_ends.0, &board_ends.1);

@@ -21,6 +21,10 @@ pub(crate) struct Calibrate {
     /// What to call the board.
     #[arg(long, default_value = "the board")]
     pub(crate) name: String,
+    /// The console's speed, where it is not a serial line or the log does not
+    /// show it.
+    #[arg(long, value_name = "BITS/S", value_parser = clap::value_parser!(u32).range(50..))]
+    pub(crate) baud: Option<u32>,
     /// Write `[board]` to a new file. No target is ever changed.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-use bootlap_analysis::calibrate;
+use bootlap_analysis::calibrate::{Rate, calibrate};
 use bootlap_lab::Run;
 use bootlap_report::{CalibrationReport, json, text};
 use bootlap_target::{Machine, Target};
@@ -28,13 +28,17 @@ pub(crate) fn run(args: &Calibrate, ui: &Ui) -> Result<Exit, Failure> {
         how.ready = Some(target.spec.ready.pattern.clone());
     }
     let board = evidence::read(&args.log, &how)?;
-    let told = target.as_ref().and_then(Target::console_baud);
+    let baud = match (args.baud, target.as_ref().and_then(Target::console_baud)) {
+        (Some(stated), _) => Rate::Stated(stated),
+        (None, Some(told)) => Rate::Told(told),
+        (None, None) => Rate::Unknown,
+    };
     let run = match &args.run {
         Some(dir) => Run::open(dir)?,
         None => boot_in_lab(&lab, target)?,
     };
     let simulated = evidence::read_run(&run)?;
-    let found = calibrate(&simulated.timeline, &board.timeline, told);
+    let found = calibrate(&simulated.timeline, &board.timeline, baud);
     let report = CalibrationReport {
         name: args.name.clone(),
         log: board.about.run,

@@ -22,7 +22,7 @@ pub struct CalibrationJson {
     pub run: String,
     /// Bits per second of the console.
     pub baud: u32,
-    /// How that is known: `seen`, `told` by the target, `assumed`.
+    /// How that is known: `seen`, `told` by the user or the target, `assumed`.
     pub baud_from: String,
     /// By phase, in the order of a boot.
     pub speeds: Vec<FittedSpeedJson>,

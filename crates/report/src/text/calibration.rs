@@ -22,29 +22,26 @@ pub fn calibration(report: &CalibrationReport, style: &Style) -> String {
     let found = &report.calibration;
     let (board_ns, model_ns) = found.totals_ns();
     let line = page.subject(&report.name);
-    page.line(line.with(
-        &format!(
-            " took {} for what it and the lab have in common; the model says predicted {}",
-            duration(board_ns),
-            duration(model_ns)
-        ),
-        Ink::Plain,
-    ));
+    page.line(line.with(&format!(" took {}", duration(board_ns)), Ink::Plain));
+    let model = format!(
+        "from the first to the last line that the lab prints, too; the model makes that predicted \
+         {}",
+        duration(model_ns)
+    );
+    page.wrapped(Line::indented(MARGIN), &model, Ink::Plain);
     page.wrapped(Line::indented(MARGIN), &facts(found), Ink::Faint);
     page.blank();
     speeds(found).render(&mut page);
     misses(found, board_ns, &mut page);
     page.heading("for target.toml");
-    for line in report.fragment().lines() {
-        page.line(Line::indented(MARGIN).with(line, Ink::Command));
-    }
-    page.finish()
+    // As it is: cut to the page's width it could not be pasted.
+    page.finish() + "\n" + report.fragment().trim_end()
 }
 
 fn facts(found: &Calibration) -> String {
     let how = match found.baud.from {
         BaudFrom::Seen => "as its bytes came",
-        BaudFrom::Told => "as the target's console= says",
+        BaudFrom::Told => "as it was told",
         BaudFrom::Assumed => "assumed, for nothing tells",
     };
     let mut facts = vec![
