@@ -8,6 +8,7 @@ mod tune;
 
 use std::path::PathBuf;
 
+use bootlap_analysis::groups::Margin;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 pub(crate) use calibrate::Calibrate;
@@ -58,7 +59,6 @@ pub(crate) enum Command {
     Try(Try),
     /// Search for the best set of recipes, prove it, and write it out.
     Tune(Tune),
-    /// Write a changed copy of a target.
     /// Write a changed copy of a target, and a patch set for other builds.
     Apply(Apply),
     /// Hold boots to a budget: limits, and no regression.
@@ -371,6 +371,10 @@ pub(crate) struct Try {
     #[arg(short = 'k', long, value_name = "K", default_value_t = 8,
           value_parser = clap::value_parser!(u32).range(4..=1000))]
     pub(crate) layouts: u32,
+    /// A smaller change counts as none, in shares of the boot or in time.
+    #[arg(long, value_name = "0.05%|5ms", default_value = "0.05%",
+          value_parser = compare::margin)]
+    pub(crate) margin: Margin,
     /// The results as JSON.
     #[arg(long)]
     pub(crate) json: bool,

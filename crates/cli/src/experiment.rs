@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use bootlap_analysis::experiment::{Trial, trial};
+use bootlap_analysis::groups::Margin;
 use bootlap_analysis::stats::{self, ALPHA, Question, looks};
 use bootlap_lab::experiment::{self, Session};
 use bootlap_lab::{Mode, Run};
@@ -20,8 +21,8 @@ use crate::evidence::{self, TOOL};
 use crate::exit::Failure;
 use crate::lab::{Bootable, Broken, Lab, Planned};
 
-/// Changes below this share of the boot count as none: 0.05 %.
-const MARGIN: i64 = 2000;
+/// What counts as no change if nobody says otherwise: 0.05 % of the boot.
+pub(crate) const MARGIN: Margin = Margin::Share(0.0005);
 /// How many times as long as the first side's boots a boot may take.
 const PATIENCE: u32 = 10;
 /// And so much longer in any case: the host may be busy.
@@ -81,6 +82,8 @@ pub(crate) struct Experiment<'l, 'a> {
     budget: Budget,
     /// Boots of each side before the first look.
     first: u32,
+    /// A smaller change counts as none.
+    margin: Margin,
     /// The number of the first layout.
     from: u32,
     booted: BTreeMap<String, Booted>,
@@ -112,8 +115,10 @@ impl<'l, 'a> Experiment<'l, 'a> {
         kind: &str,
         stock: &Bootable,
         first: u32,
-        details: Vec<String>,
+        margin: Margin,
+        mut details: Vec<String>,
     ) -> Result<Self, Failure> {
+        details.push(format!("margin {margin:?}"));
         let session = lab.experiment(kind, stock, first, details, TOOL)?;
         Ok(Self {
             lab,
@@ -121,6 +126,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
             mode: lab.mode_of(stock),
             budget: Budget::default(),
             first,
+            margin,
             from: 0,
             booted: BTreeMap::new(),
             boots: 0,
@@ -270,7 +276,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
 
     /// What counts as no change of a boot like that of `base`, ns.
     pub(crate) fn margin_ns(&self, base: &Side) -> i64 {
-        self.ready_ns(base).unwrap_or(0) / MARGIN
+        self.margin.of(self.ready_ns(base).unwrap_or(0))
     }
 
     /// How far apart boots of `base` are for no reason, ns: twice the largest

@@ -450,6 +450,8 @@ fn folder_name(variant: &str) -> String {
 const TAIL: usize = 8;
 /// And how many bytes of each.
 const TAIL_WIDTH: usize = 200;
+/// What the kernel says last before it stops.
+const PANIC: &str = "Kernel panic - not syncing";
 
 /// What is known of a boot that never got ready.
 pub(crate) struct Broken {

@@ -72,7 +72,7 @@ impl From<CompareBy> for By {
 }
 
 /// `1%`, `0.5 %`, `5ms`, `200us`, `0.1s`.
-fn margin(text: &str) -> Result<Margin, String> {
+pub(super) fn margin(text: &str) -> Result<Margin, String> {
     let text = text.trim();
     let units = [
         ("%", 0.0),

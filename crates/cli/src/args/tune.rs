@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use bootlap_analysis::groups::Margin;
 use clap::Args;
 
 use super::LabArgs;
@@ -39,6 +40,10 @@ pub(crate) struct Tune {
     #[arg(short = 'k', long, value_name = "K", default_value_t = 8,
           value_parser = clap::value_parser!(u32).range(6..=200))]
     pub(crate) layouts: u32,
+    /// A smaller change counts as none, in shares of the boot or in time.
+    #[arg(long, value_name = "0.05%|5ms", default_value = "0.05%",
+          value_parser = super::compare::margin)]
+    pub(crate) margin: Margin,
     /// The outcome as JSON.
     #[arg(long)]
     pub(crate) json: bool,

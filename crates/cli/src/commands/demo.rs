@@ -20,7 +20,7 @@ use crate::commands::advise::explained_findings;
 use crate::commands::{boot, report};
 use crate::evidence::{self, Recorded};
 use crate::exit::{Exit, Failure};
-use crate::experiment::{Experiment, Side, Stop};
+use crate::experiment::{Experiment, MARGIN, Side, Stop};
 use crate::lab::{Bootable, Lab, never_ready};
 use crate::ui::{self, Ui};
 
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     ui.note(&format!(
         "2/5 Ask the kernel where its time goes, and boot {layouts} layouts of {name}"
     ));
-    let mut experiment = Experiment::open(&lab, "demo", &stock, layouts, Vec::new())?;
+    let mut experiment = Experiment::open(&lab, "demo", &stock, layouts, MARGIN, Vec::new())?;
     let out = experiment.dir();
     let explained = experiment.explain(&stock)?;
     let findings = explained_findings(&stock, &before, &explained)?;

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Try, ui: &Ui) -> Result<Exit, Failure> {
         });
     }
     let names = sides.iter().map(|side| side.name.clone()).collect();
-    let mut experiment = Experiment::open(&lab, "try", &stock, args.layouts, names)?;
+    let mut experiment = Experiment::open(&lab, "try", &stock, args.layouts, args.margin, names)?;
     let baseline = Side {
         name: "baseline".to_owned(),
         bootable: stock.clone(),

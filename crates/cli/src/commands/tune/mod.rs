@@ -52,7 +52,8 @@ pub(crate) fn run(args: &Tune, ui: &Ui) -> Result<Exit, Failure> {
         names.collect::<Vec<String>>()
     });
     let details = details.collect();
-    let mut experiment = Experiment::open(&lab, "tune", &stock, args.layouts, details)?;
+    let mut experiment =
+        Experiment::open(&lab, "tune", &stock, args.layouts, args.margin, details)?;
 
     ui.note("0/4 Boot it as it is, and ask the kernel where its time goes");
     let (before, findings) = look(&lab, &mut experiment, &stock)?;
