@@ -447,7 +447,6 @@ pub(crate) fn tuned() -> Boot {
         )],
         findings: Vec::new(),
         trials: Vec::new(),
-        steps: false,
         texts: Texts::from([(m.file, m.console)]),
         timeline: m.timeline,
     }

@@ -73,7 +73,6 @@ pub(crate) fn hostile() -> Boot {
         )],
         findings: vec![finding, by_hand],
         trials: vec![trial],
-        steps: false,
         texts: Texts::from([(m.file, m.console)]),
         timeline: m.timeline,
     }

@@ -85,7 +85,6 @@ pub(crate) fn wide() -> Boot {
         ],
         findings: vec![finding],
         trials: vec![trial],
-        steps: false,
         texts: Texts::from([(m.file, m.console)]),
         timeline: m.timeline,
     }
