@@ -91,6 +91,13 @@ def bootstrap(a, b):
     return [float(r.confidence_interval.low), float(r.confidence_interval.high)]
 
 
+def outliers(sample):
+    """Indices beyond a modified z-score of 3.5 (Iglewicz and Hoaglin)."""
+    x = np.asarray(sample, float)
+    z = np.abs(x - np.median(x)) / stats.median_abs_deviation(x, scale="normal")
+    return [int(i) for i in np.flatnonzero(z > 3.5)]
+
+
 def case(name, a, b):
     margins = [int(m) for m in (1, 4, 50, 2e6, 8e6, 40e6)]
     out = {
@@ -99,6 +106,7 @@ def case(name, a, b):
         "after": b,
         "median": [float(np.median(a)), float(np.median(b))],
         "mad": [float(stats.median_abs_deviation(x)) for x in (a, b)],
+        "outliers": [outliers(x) for x in (a, b)] if len(a) >= 8 else None,
         "shift": float(hodges_lehmann(a, b)),
         "greater": one_sided(a, b, "greater"),
         "two_sided": two_sided(a, b),

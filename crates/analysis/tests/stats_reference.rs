@@ -4,7 +4,7 @@
 //! run it.
 
 use bootlap_analysis::stats::{
-    ALPHA, Effect, Question, Round, Stage, Verdict, bootstrap, effect, effect_in_blocks,
+    ALPHA, Effect, Question, Round, Shape, Stage, Verdict, bootstrap, effect, effect_in_blocks,
     hodges_lehmann, holm, mad, median, rank,
 };
 use serde::Deserialize;
@@ -25,6 +25,7 @@ struct Case {
     after: Vec<i64>,
     median: [f64; 2],
     mad: [f64; 2],
+    outliers: Option<[Vec<usize>; 2]>,
     shift: f64,
     greater: f64,
     two_sided: f64,
@@ -85,6 +86,22 @@ fn medians_and_shifts_are_scipys() {
         let shift = hodges_lehmann(&case.before, &case.after);
         assert_rounds_to(case.shift, shift, &case.name);
     }
+}
+
+#[test]
+fn outliers_are_those_of_scipys_deviation() {
+    let mut found = 0;
+    for case in reference().cases {
+        let Some(outliers) = case.outliers else {
+            continue;
+        };
+        for (sample, outliers) in [&case.before, &case.after].into_iter().zip(outliers) {
+            let shape = Shape::of(sample);
+            assert_eq!((shape.modes, &shape.outliers), (None, &outliers));
+            found += outliers.len();
+        }
+    }
+    assert!(found >= 10, "{found}");
 }
 
 #[test]
