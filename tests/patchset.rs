@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use bootlap_target::artefact::fit::Fit;
+use bootlap_target::patchset::{self, Step};
 use bootlap_target::{Boot, Cache, Edit, Target};
 use serde_json::{Value, json as value};
 use support::{bootlap, changed_kiosk, json, kiosk, root, scratch};
@@ -358,7 +359,7 @@ fn buildroot_and_yocto_read_what_is_meant() {
         uboot["fetched"][1],
         read(&patches.join("plain/uboot-env.txt"))
     );
-    assert_eq!(uboot["DEPENDS"], " u-boot-tools-native");
+    assert_eq!(uboot["DEPENDS"], "u-boot-tools-native");
     assert!(
         uboot["do_deploy"]
             .as_str()
@@ -373,7 +374,7 @@ fn buildroot_and_yocto_read_what_is_meant() {
     let conf = layer.join("conf/layer.conf");
     let text = read(&conf);
     for (from, to, complaint) in [
-        ("BBPATH .=", "BBPATH ..=", "ParseError"),
+        ("BBPATH .=", "BBPATH ..=", "unparsed line"),
         ("wrynose", "warrior", "not compatible with the core layer"),
     ] {
         fs::write(&conf, text.replace(from, to)).unwrap();
@@ -382,6 +383,72 @@ fn buildroot_and_yocto_read_what_is_meant() {
         assert_eq!(refused.status.code(), Some(1), "{said}");
         assert!(said.contains(complaint), "{said}");
     }
+}
+
+/// No recipe changes files yet; what does, is carried all the same.
+#[test]
+fn changed_files_are_carried() {
+    let dir = scratch("patchset-files");
+    let drop_in = dir.join("fast.conf");
+    fs::write(&drop_in, "[Unit]\nDefaultDependencies=no\n").unwrap();
+    let stock = Target::load(&kiosk()).unwrap();
+    let at = "etc/systemd/system/kiosk.service.d/fast.conf";
+    let edits = vec![
+        Edit::set(
+            &format!("initramfs.files.\"/{at}\""),
+            drop_in.to_string_lossy(),
+        ),
+        Edit::set("initramfs.links.\"/bin/sh\"", "toybox"),
+    ];
+    let tuned = stock.with(&edits).unwrap();
+    let parts = |target: &Target| target.parts(&Cache::at(cache()), &|_| {}).unwrap();
+    let step = Step {
+        recipe: "fast-unit".to_owned(),
+        title: "the unit waits for less".to_owned(),
+        risk: "none".to_owned(),
+        edits,
+        measured: None,
+    };
+    let files = patchset::files(&stock, &parts(&stock), &parts(&tuned), &[step]).unwrap();
+    let patches = dir.join("patches");
+    patchset::write(&files, &patches).unwrap();
+    let paths: Vec<PathBuf> = files.iter().map(|f| patches.join(&f.path)).collect();
+    shellcheck(&paths);
+    assert!(
+        patches
+            .join("plain/systemd/kiosk.service.d/fast.conf")
+            .exists()
+    );
+
+    // The script, on the stock target's own root file system.
+    let root = dir.join("root");
+    fs::create_dir(&root).unwrap();
+    let packed = dir.join("packed");
+    fs::write(&packed, Flash::of(&kiosk()).ramdisk).unwrap();
+    let unpack = "gzip -dc ../packed | cpio -i --quiet";
+    tool(Command::new("sh").args(["-c", unpack]).current_dir(&root));
+    for script in ["plain/initramfs.sh", "buildroot/board/kiosk/post-build.sh"] {
+        tool(Command::new(patches.join(script)).arg(&root));
+        assert_eq!(read(&root.join(at)), read(&drop_in));
+        assert_eq!(
+            fs::read_link(root.join("bin/sh")).unwrap(),
+            Path::new("toybox")
+        );
+        fs::remove_file(root.join(at)).unwrap();
+    }
+
+    let options = kconfig(&patches.join("buildroot"));
+    let script = &options["BR2_ROOTFS_POST_BUILD_SCRIPT"];
+    assert_eq!(script, "TREE/board/kiosk/post-build.sh");
+    let read_by = bitbake(&patches.join("yocto/meta-bootlap-kiosk"));
+    let said = String::from_utf8_lossy(&read_by.stderr);
+    assert!(read_by.status.success(), "{said}");
+    let recipes: Value = serde_json::from_slice(&read_by.stdout).unwrap();
+    let runs = recipes["initramfs_1"]["bootlap_kiosk"].as_str().unwrap();
+    assert!(
+        runs.contains("sh \"LAYER/files/bootlap-kiosk/initramfs.sh\""),
+        "{runs}"
+    );
 }
 
 /// A name that would run a command in each of the readers.

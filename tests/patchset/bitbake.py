@@ -86,7 +86,10 @@ class Complaints(logging.Handler):
         self.said = []
 
     def emit(self, record):
-        self.said.append(record.getMessage())
+        said = record.getMessage()
+        if record.exc_info:
+            said += f": {record.exc_info[1]}"
+        self.said.append(said)
 
 
 def lay_out(work, layer):
