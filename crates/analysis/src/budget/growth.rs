@@ -1,7 +1,7 @@
 //! By how much a value grew, and how sure that is.
 //!
 //! Boots in simulated time are exact, but a change of anything moves code and
-//! data about, and with it the time: by up to 0.3 % of the kernel's, in steps,
+//! data about, and with it the time: by up to 0.4 % of the kernel's, in steps,
 //! as its allocations fall on one side of a boundary or the other
 //! (`docs/tables/check.md`). So a build is booted in several layouts, and each
 //! layout of one side is compared with the same layout of the other: that takes
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::stats::{Question, effect, median};
 
 /// A single boot on a side may be off by this share for its layout alone: the
-/// measured spread is 0.33 %.
+/// measured spread is 0.36 % of the kernel's time.
 const LAYOUT_SHARE: i64 = 200;
 /// More pairs than this are cut off; nobody boots so many layouts.
 const MOST_PAIRS: usize = 500;
