@@ -77,8 +77,8 @@ impl ByPhase {
     pub fn of(&self, phase: &str) -> Option<f64> {
         let place = PHASES.iter().position(|p| *p == phase)?;
         let named = |p: &&str| self.0.get(*p).copied();
-        let before = PHASES[..=place].iter().rev().find_map(|p| named(&p));
-        before.or_else(|| PHASES[place..].iter().find_map(|p| named(&p)))
+        let before = PHASES[..=place].iter().rev().find_map(named);
+        before.or_else(|| PHASES[place..].iter().find_map(named))
     }
 }
 
