@@ -272,11 +272,14 @@ fn first_line(
     Some(line_at(seen, takes_part, &lines, chain.first()?))
 }
 
+/// Common lines, each with its place in every boot.
+type Chain = Vec<Vec<usize>>;
+
 /// The lines of all boots that take part, and for each common one its places.
 fn common_lines(
     seen: &[Vec<Seen>; 2],
     takes_part: &dyn Fn(usize, usize) -> bool,
-) -> Option<(Vec<Vec<Line>>, Vec<Vec<usize>>)> {
+) -> Option<(Vec<Vec<Line>>, Chain)> {
     let mut all = Vec::new();
     for (side, boots) in seen.iter().enumerate() {
         for (at, boot) in boots.iter().enumerate() {
