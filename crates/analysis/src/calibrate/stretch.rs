@@ -78,7 +78,9 @@ pub(super) fn common(lab: &View, board: &View, baud: u32) -> Result<Vec<Stretch>
         // The board's own loops may wait longer (another bootdelay).
         let wait_ns = match loops_ns(&board_loops, board_ends) {
             0 => wait_ns,
-            own_ns => wait_ns - loops_ns(&lab_loops, lab_ends) + own_ns,
+            own_ns => wait_ns
+                .saturating_sub(loops_ns(&lab_loops, lab_ends))
+                .saturating_add(own_ns),
         };
         let bytes = theirs[to.1].bytes_before - theirs[from.1].bytes_before;
         let board_ns = length_ns(&board_ends.0, &board_ends.1);
@@ -91,7 +93,7 @@ pub(super) fn common(lab: &View, board: &View, baud: u32) -> Result<Vec<Stretch>
             bytes,
             wait_ns,
             board_ns,
-            work_ns: board_ns - line_ns - wait_ns,
+            work_ns: board_ns.saturating_sub(line_ns).saturating_sub(wait_ns),
             predicted_ns: 0,
             left_out: false,
         });
@@ -110,7 +112,8 @@ fn loops_ns(loops: &[(Stamp, Stamp)], (start, end): (Stamp, Stamp)) -> i64 {
     let clipped = loops
         .iter()
         .filter_map(|l| crate::extent::clip((start, end), l.0, l.1));
-    clipped.map(|(a, b)| length_ns(&a, &b)).sum()
+    let lengths = clipped.map(|(a, b)| length_ns(&a, &b));
+    lengths.fold(0, i64::saturating_add)
 }
 
 /// Whether the times are those at which the kernel logged, not those at which

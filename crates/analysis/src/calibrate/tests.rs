@@ -1,9 +1,10 @@
 //! Boards of known speed, and what calibration makes of their logs.
 
 use bootlap_model::{Stamp, TrackKind};
+use proptest::prelude::*;
 
 use super::*;
-use crate::build::Boot;
+use crate::build::{Boot, wild_boot};
 
 /// How much a line's stretch does: instructions (in k), and idling (in us),
 /// and how often a board's own speed is that of its phase.
@@ -169,4 +170,18 @@ fn a_kernels_log_has_its_own_times_and_keeps_what_comes_before_the_console() {
     let speed = &found.speeds[0];
     assert!((speed.insns_per_s / 50e6 - 1.0).abs() < 0.001, "{speed:?}");
     assert_eq!((speed.used, found.baud.from), (3, BaudFrom::Told));
+}
+
+proptest! {
+    /// Whatever logs hold, a calibration has speeds that can be used.
+    #[test]
+    fn any_two_boots_give_a_speed_or_a_reason(lab in wild_boot(), mut board in wild_boot()) {
+        board.timeline.clocks[0].simulated = false;
+        if let Ok(found) = calibrate(&lab.timeline, &board.timeline, Rate::Unknown) {
+            for speed in &found.speeds {
+                prop_assert!(speed.insns_per_s > 0.0 && speed.insns_per_s.is_finite());
+                prop_assert!((0.0..=1.0).contains(&speed.error));
+            }
+        }
+    }
 }

@@ -117,13 +117,13 @@ impl Waits {
     pub(crate) fn between(&self, start: &Stamp, end: &Stamp) -> Option<(u64, i64)> {
         let mut instructions = self.counted(start, end)?;
         let mut busy_ns = length_ns(start, end);
-        let mut wait_ns = 0;
+        let mut wait_ns = 0_i64;
         for (from, to) in &self.loops {
             if let Some((from, to)) = clip((*start, *end), *from, *to) {
                 let looped = self.counted(&from, &to)?;
                 instructions = instructions.saturating_sub(looped);
                 busy_ns = busy_ns.saturating_sub(length_ns(&from, &to));
-                wait_ns += length_ns(&from, &to);
+                wait_ns = length_ns(&from, &to).saturating_add(wait_ns);
             }
         }
         let idle_ns = busy_ns as f64 - instructions as f64 * self.ns_per_insn;

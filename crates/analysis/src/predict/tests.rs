@@ -1,9 +1,10 @@
 //! Predictions of boots whose work is known.
 
 use bootlap_model::{Milestone, Stamp, TrackKind};
+use proptest::prelude::*;
 
 use super::*;
-use crate::build::Boot;
+use crate::build::{Boot, wild_boot};
 
 const MS: i64 = 1_000_000;
 
@@ -149,4 +150,15 @@ fn nothing_is_predicted_from_a_measured_or_endless_boot() {
     let mut unknown = board();
     unknown.speeds.remove(&PhaseName::Kernel);
     assert_eq!(predict(&boot().timeline, &unknown), None);
+}
+
+proptest! {
+    #[test]
+    fn any_boot_is_predicted_or_not(boot in wild_boot()) {
+        if let Some(prediction) = predict(&boot.timeline, &board()) {
+            prop_assert!(prediction.total.error_ns() >= 0);
+            let none = predicted_saving(&prediction, &prediction);
+            prop_assert_eq!(none, Predicted::default());
+        }
+    }
 }
