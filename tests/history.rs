@@ -96,7 +96,10 @@ fn a_change_has_its_commit() {
 
     let out = show(&dir, &["-o", "trend.md"]).output().unwrap();
     let text = String::from_utf8(out.stdout).unwrap();
-    assert!(text.contains("c8") && text.contains("+59.88 ms (+4.983 %)"), "{text}");
+    assert!(
+        text.contains("c8") && text.contains("+59.88 ms (+4.983 %)"),
+        "{text}"
+    );
     let widths = text.lines().map(unicode_width::UnicodeWidthStr::width);
     assert!(widths.max().unwrap() <= 80, "{text}");
     assert!(
