@@ -77,7 +77,7 @@ fn a_long_history_does_not_hide_a_change() {
 }
 
 /// A series without a change seldom has one: the split is sought, so more
-/// often than p says, but far less often than a person would look.
+/// often than p of one test says; its correction makes it 0 of these 400.
 #[test]
 fn without_a_change_few_are_found() {
     let (mut false_alarms, all) = (0, 400);
@@ -86,8 +86,7 @@ fn without_a_change_few_are_found() {
         let series: Vec<f64> = (0..60).map(|_| 1000.0 + noise.normal()).collect();
         false_alarms += u64::from(!at(&series).is_empty());
     }
-    eprintln!("a change in {false_alarms} of {all} series without one");
-    assert!(false_alarms * 100 <= 6 * all, "{false_alarms} of {all}");
+    assert!(false_alarms * 100 <= all, "{false_alarms} of {all}");
 }
 
 /// And a change of three deviations is nearly always found, near its place.
@@ -100,7 +99,6 @@ fn a_change_of_three_deviations_is_found() {
         let series: Vec<f64> = (0..60).map(|i| level(i) + noise.normal()).collect();
         found += u64::from(at(&series).iter().any(|at| at.abs_diff(40) <= 2));
     }
-    eprintln!("found {found} of {all}");
     assert!(found >= 97, "{found} of {all}");
 }
 

@@ -61,6 +61,6 @@ pub(crate) struct Show {
     pub(crate) max_p: f64,
     /// How many results are looked at together.
     #[arg(long, value_name = "N", default_value_t = 50,
-          value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(2..=1000))]
+          value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(2..=200))]
     pub(crate) window: usize,
 }
