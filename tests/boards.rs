@@ -505,10 +505,10 @@ fn what_is_on_a_board_is_changed_by_hand() {
     let new = fs::read_to_string(dir.join("new/target.toml")).unwrap();
     assert!(new.contains("cmdline = \"console=ttyS0 quiet\""), "{new}");
     // Nothing of the folder that the lone file is in.
-    let written = fs::read_dir(dir.join("new")).unwrap().flatten();
-    let mut written: Vec<_> = written.map(|e| e.file_name()).collect();
-    written.sort();
-    assert_eq!(written, ["patches", "target.toml"]);
+    let entries = fs::read_dir(dir.join("new")).unwrap().flatten();
+    let mut names: Vec<_> = entries.map(|e| e.file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["patches", "target.toml"]);
     // Advice knows what the target says.
     let mut advise = bootlap(&dir);
     let advice = json(advise.args(["advise", "--json", "board.toml"]));

@@ -26,22 +26,18 @@ pub(super) fn write(changes: &Changes<'_>, files: &mut Files) {
     }
     let image = changes.image();
     let environment = plain::environment(changes);
-    let size = changes.environment_size();
     if image || environment.is_some() {
         options.push("BR2_PACKAGE_HOST_UBOOT_TOOLS=y".to_owned());
     }
-    if let Some(text) = environment {
+    if let (Some(text), Some(size)) = (environment, changes.environment_size()) {
         files.text(format!("{board}/uboot-env.txt"), text);
-        // Without the size there can be no image: the README says so.
-        if let Some(size) = size {
-            options.push("BR2_PACKAGE_HOST_UBOOT_TOOLS_ENVIMAGE=y".to_owned());
-            options.push(format!(
-                "BR2_PACKAGE_HOST_UBOOT_TOOLS_ENVIMAGE_SOURCE=\"{here}/uboot-env.txt\""
-            ));
-            options.push(format!(
-                "BR2_PACKAGE_HOST_UBOOT_TOOLS_ENVIMAGE_SIZE=\"{size:#x}\""
-            ));
-        }
+        options.push("BR2_PACKAGE_HOST_UBOOT_TOOLS_ENVIMAGE=y".to_owned());
+        options.push(format!(
+            "BR2_PACKAGE_HOST_UBOOT_TOOLS_ENVIMAGE_SOURCE=\"{here}/uboot-env.txt\""
+        ));
+        options.push(format!(
+            "BR2_PACKAGE_HOST_UBOOT_TOOLS_ENVIMAGE_SIZE=\"{size:#x}\""
+        ));
     }
     if changes.has_initramfs && (image || changes.any(|c| matches!(c, Change::Initramfs(_)))) {
         options.push("BR2_TARGET_ROOTFS_CPIO=y".to_owned());

@@ -7,7 +7,7 @@ use crate::artefact::kernel_image::KernelImage;
 use crate::artefact::uboot_env::UbootEnv;
 use crate::cmdline;
 use crate::spec::Spec;
-use crate::{Parts, Target, TargetError};
+use crate::{Machine, Parts, Target, TargetError};
 
 use super::quote::{comment, slug};
 use super::rootfs::RootfsChange;
@@ -40,13 +40,14 @@ pub(super) enum Change {
 pub(super) struct StepChanges<'a> {
     pub(super) step: &'a Step,
     pub(super) changes: Vec<Change>,
+    /// What it is worth, in words.
+    pub(super) worth: String,
 }
 
 impl StepChanges<'_> {
     /// `recipe uboot-bootdelay saves 2.000 s (simulated; 95 %: 1.999 s to 2.001 s)`
     pub(super) fn line(&self) -> String {
-        let worth = worth(self.step.measured.as_ref());
-        format!("recipe {}: {worth}", comment(&self.step.recipe))
+        format!("recipe {}: {}", comment(&self.step.recipe), self.worth)
     }
 }
 
@@ -80,7 +81,11 @@ impl<'a> Changes<'a> {
         for step in steps {
             let next = tuned.with(&step.edits)?;
             let changes = between(&tuned.spec, &next.spec, step);
-            with_changes.push(StepChanges { step, changes });
+            with_changes.push(StepChanges {
+                step,
+                changes,
+                worth: worth(step.measured.as_ref(), &start.machine),
+            });
             tuned = next;
         }
         let arch = match &tuned_parts.kernel {
@@ -152,7 +157,9 @@ impl<'a> Changes<'a> {
         initramfs.map_or(Compression::None, |i| i.compression)
     }
 
-    /// The environment's size, as the boot loader was built.
+    /// The environment's size, if the target has it in a flash of its own. Of a
+    /// board, a target may say only some variables: an image of these alone
+    /// would take away what it boots with.
     pub(super) fn environment_size(&self) -> Option<u64> {
         Some(self.tuned.spec.flash.as_ref()?.environment_size)
     }
@@ -265,9 +272,13 @@ fn word_changes<'t>(before: &'t str, after: &'t str) -> [Vec<&'t str>; 2] {
 }
 
 /// What a step is worth, in words.
-pub(super) fn worth(measured: Option<&Measured>) -> String {
+fn worth(measured: Option<&Measured>, machine: &Machine) -> String {
     let Some(m) = measured else {
-        return "not measured here; `bootlap try` measures it".to_owned();
+        let how = match machine {
+            Machine::Qemu(_) => "`bootlap try` measures it",
+            Machine::Board(_) => "boot without it and with it",
+        };
+        return format!("not measured here; {how}");
     };
     let does = if m.saved_ns < 0 { "costs" } else { "saves" };
     let [low, high] = m.interval_ns;

@@ -13,8 +13,11 @@ fn packing(compression: Compression) -> (&'static str, &'static str) {
     match compression {
         Compression::Gzip => (".gz", "gzip -n -9 -c \"$1\" >\"$2\""),
         Compression::Bzip2 => (".bz2", "bzip2 -9 -c \"$1\" >\"$2\""),
-        Compression::Lzma => (".lzma", "xz --format=lzma -9 -c \"$1\" >\"$2\""),
-        // The kernel knows no CRC-64.
+        // The kernel allocates the dictionary; it knows no CRC-64.
+        Compression::Lzma => (
+            ".lzma",
+            "xz --format=lzma --lzma1=preset=9,dict=1MiB -c \"$1\" >\"$2\"",
+        ),
         Compression::Xz => (
             ".xz",
             "xz --check=crc32 --lzma2=dict=1MiB -c \"$1\" >\"$2\"",

@@ -69,10 +69,11 @@ fn is_variable(change: &Change) -> bool {
     is_word(change) || matches!(change, Change::Variable(..))
 }
 
-/// The whole environment as `mkenvimage` takes it; none if no variable changed
-/// or its format cannot hold one of them.
+/// The whole environment as `mkenvimage` takes it; none if no variable changed,
+/// the target may not know all of it, or its format cannot hold one of them.
 pub(super) fn environment(changes: &Changes<'_>) -> Option<String> {
     let environment = changes.environment.as_ref()?;
+    changes.environment_size()?;
     if changes.variables.is_empty() {
         return None;
     }
@@ -118,5 +119,6 @@ fn variables(changes: &Changes<'_>) -> Option<String> {
 
 /// Whether the environment changed in a way that its text cannot say.
 pub(super) fn loses_environment(changes: &Changes<'_>) -> bool {
-    !changes.variables.is_empty() && environment(changes).is_none()
+    let lost = changes.environment_size().is_some() && environment(changes).is_none();
+    !changes.variables.is_empty() && (lost || variables(changes).is_none())
 }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::changes::{Change, Changes, worth};
+use super::changes::{Change, Changes};
 use super::quote::{comment, markdown};
 use super::{PatchFile, buildroot, config, plain, yocto};
 
@@ -33,7 +33,7 @@ pub(super) fn text(changes: &Changes<'_>, files: &[PatchFile]) -> String {
             number + 1,
             markdown(&step.step.recipe),
             markdown(&step.step.title),
-            first_upper(&worth(step.step.measured.as_ref())),
+            first_upper(&step.worth),
             markdown(&step.step.risk),
         );
         for change in &step.changes {
@@ -124,7 +124,7 @@ fn by_hand(changes: &Changes<'_>, has: &dyn Fn(&str) -> bool) -> Vec<String> {
         if changes.image() {
             makes.push("`image.itb`");
         }
-        if changes.environment_size().is_some() && has("plain/uboot-env.txt") {
+        if has("plain/uboot-env.txt") {
             makes.push("`uboot-env.bin`");
         }
         steps.push(format!(
@@ -133,13 +133,6 @@ fn by_hand(changes: &Changes<'_>, has: &dyn Fn(&str) -> bool) -> Vec<String> {
             makes.join(" and ")
         ));
         steps.push("Write them to where the old ones are.".to_owned());
-    }
-    if has("plain/uboot-env.txt") && changes.environment_size().is_none() {
-        steps.push(
-            "Make the environment's image: `mkenvimage -s SIZE -o uboot-env.bin \
-             plain/uboot-env.txt`, with U-Boot's CONFIG_ENV_SIZE for SIZE."
-                .to_owned(),
-        );
     }
     if has("plain/uboot-env-set.txt") {
         steps.push(
@@ -181,13 +174,7 @@ fn with_buildroot(changes: &Changes<'_>, has: &dyn Fn(&str) -> bool) -> Vec<Stri
         );
     }
     if has(&format!("buildroot/board/{slug}/uboot-env.txt")) {
-        steps.push(match changes.environment_size() {
-            Some(_) => "`images/uboot-env.bin` is the environment.".to_owned(),
-            None => "Say the environment's size, which the target does not: \
-                     `BR2_PACKAGE_HOST_UBOOT_TOOLS_ENVIMAGE=y`, `…_SIZE` and `…_SOURCE` with \
-                     `uboot-env.txt` of the board's folder."
-                .to_owned(),
-        });
+        steps.push("`images/uboot-env.bin` is the environment.".to_owned());
     }
     steps
 }
@@ -216,7 +203,7 @@ fn with_yocto(changes: &Changes<'_>, has: &dyn Fn(&str) -> bool) -> Vec<String> 
                 .to_owned(),
         );
     }
-    if changes.environment_size().is_some() && plain::environment(changes).is_some() {
+    if plain::environment(changes).is_some() {
         steps.push(format!(
             "The deployed `bootlap-{slug}-env.bin` is U-Boot's environment: put it into your \
              image where U-Boot reads it. For a U-Boot whose recipe's name does not begin with \
@@ -229,10 +216,17 @@ fn with_yocto(changes: &Changes<'_>, has: &dyn Fn(&str) -> bool) -> Vec<String> 
 /// What cannot be had from files, or not from all kinds of them.
 fn limits(changes: &Changes<'_>) -> Vec<String> {
     let mut limits = Vec::new();
+    if !changes.variables.is_empty() && changes.environment_size().is_none() {
+        limits.push(
+            "U-Boot's environment as an image: the target has no `[flash]`, so it may not say all \
+             variables that the board needs. Set those that change: `plain/uboot-env-set.txt`."
+                .to_owned(),
+        );
+    }
     if plain::loses_environment(changes) {
         limits.push(
-            "A variable of U-Boot's has a name or a value that `mkenvimage` cannot read from \
-             text: take it from `target.toml`."
+            "A variable of U-Boot's has a name or a value that `mkenvimage` or `fw_setenv` cannot \
+             read from text: take it from `target.toml`."
                 .to_owned(),
         );
     }

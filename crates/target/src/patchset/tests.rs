@@ -169,6 +169,25 @@ fn savings_stand_beside_what_saves() {
     assert!(readme.contains("Costs 23.456 ms (predicted"));
 }
 
+/// A board's description may leave out what its environment has besides.
+#[test]
+fn a_board_gets_no_environment_that_may_not_be_whole() {
+    let text = PLAIN.split("[machine]").next().unwrap().to_owned();
+    let start = text
+        + "[machine]\nkind = 'serial'\ndevice = '/dev/ttyUSB0'\npower-cycle = 'x'\n\
+           [bootloader]\nenvironment = { bootdelay = '2' }\n";
+    let start = parse(&start).unwrap();
+    let delay = step(
+        "uboot-bootdelay",
+        &[("bootloader.environment.bootdelay", "0")],
+    );
+    let files = made(&start, &[delay]);
+    let with: Vec<_> = files.keys().filter(|p| p.contains("env")).collect();
+    assert_eq!(with, ["plain/uboot-env-set.txt"]);
+    assert!(files["plain/uboot-env-set.txt"].ends_with("with it\nbootdelay=0\n"));
+    assert!(files["README.md"].contains("the target has no `[flash]`"));
+}
+
 #[test]
 fn what_no_file_carries_is_said() {
     let files = made(&kiosk(), &[step("r", &[("ready.pattern", "X")])]);
@@ -178,7 +197,7 @@ fn what_no_file_carries_is_said() {
     let odd = [step("v", &[("bootloader.environment.x", "ends in \\")])];
     let files = made(&kiosk(), &odd);
     assert!(!files.contains_key("plain/uboot-env.txt"));
-    assert!(files["README.md"].contains("cannot read from text"));
+    assert!(files["README.md"].contains("cannot read from text: take it"));
 
     let odd = [step("c", &[("kernel.cmdline", "a\nb $x")])];
     let files = made(&kiosk(), &odd);
