@@ -162,7 +162,7 @@ fn dmesg_before_and_after_a_phase_that_got_slower_inside_a_faster_total() {
     // An initcall is told by its name, the end by its line.
     let call = named(&compared["spans"], "crypto_algapi_init");
     assert!(
-        call["verdict"] == "faster" && about(call, -0.12 * 0.2612e9) || call["verdict"] == "faster",
+        call["verdict"] == "faster" && about(call, -0.12 * 0.2612e9),
         "{call}"
     );
     assert_eq!(
@@ -284,12 +284,13 @@ fn the_same_folder_twice_is_never_faster() {
             "{row}"
         );
     }
-    assert_eq!(compared["total"]["verdict"], "equivalent");
     assert_eq!(
         (&compared["moved"], &compared["appeared"]),
         (&serde_json::json!([]), &serde_json::json!([]))
     );
     // The margin is that of the user.
+    let wide = compare(&dir, &["old", "old", "--margin", "3%"]);
+    assert_eq!(wide["total"]["verdict"], "equivalent");
     let strict = compare(&dir, &["old", "old", "--margin", "1us"]);
     assert_eq!(strict["total"]["verdict"], "unknown");
     assert_eq!(
@@ -466,4 +467,36 @@ fn an_experiment_is_compared_with_its_baseline_and_written_out() {
     )
     .unwrap();
     failure(bootlap(&dir).args(["compare", "tried"]), 4);
+}
+
+#[test]
+fn a_folder_of_runs_is_a_group_and_counts_those_that_never_got_ready() {
+    let dir = scratch("compare-runs");
+    let record = |out: &str, last: &str, code: i32| {
+        let console = format!("echo one; sleep 0.02; echo {last}");
+        let mut command = bootlap(&dir);
+        command.args(["capture", "--exec", &console, "--ready", "READY", "-o", out]);
+        assert_eq!(command.output().unwrap().status.code(), Some(code));
+    };
+    for run in 0..3 {
+        record(&format!("old/{run}"), "READY", 0);
+        record(&format!("new/{run}"), "READY", 0);
+    }
+    record("new/3", "panic", 6);
+    fs::write(dir.join("new/notes.txt"), "the other power supply").unwrap();
+    let compared = compare(&dir, &["old", "new"]);
+    assert_eq!(compared["end_name"], "ready");
+    assert_eq!(compared["total"]["samples"], serde_json::json!([3, 3]));
+    assert_eq!(
+        (&compared["before"]["failed"], &compared["after"]["failed"]),
+        (&0.into(), &1.into())
+    );
+    assert!(notes(&compared, "never-ready")[0].contains("new/3` (the command ended"));
+    assert!(notes(&compared, "not-a-boot")[0].contains("notes.txt` (lies among runs)"));
+    assert!(
+        compared["headline"]
+            .as_str()
+            .unwrap()
+            .contains("1 of 4 boots of after never got to ready")
+    );
 }

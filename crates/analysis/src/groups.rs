@@ -27,7 +27,7 @@ mod span;
 #[cfg(test)]
 mod tests;
 
-pub use bounds::{End, Start};
+pub use bounds::{End, Start, Window};
 pub use shape::{Mode, Shape};
 
 /// A boot of a group.
@@ -67,6 +67,8 @@ pub struct Side {
     pub totals_ns: Vec<Option<i64>>,
     /// The boot that the others are most like.
     pub typical: Option<usize>,
+    /// The part of that boot that is compared.
+    pub window: Option<Window>,
     /// Whether its times are simulated; `None` if only some are.
     pub simulated: Option<bool>,
     /// Simulated boots that took the same time to the nanosecond: however many
@@ -169,6 +171,18 @@ pub struct Groups {
     pub moved: Vec<Moved>,
 }
 
+impl Groups {
+    /// The typical boot of a side between the common start and the common end,
+    /// which stand in it as power on and ready. `timeline` is that boot's.
+    pub fn shown(&self, side: usize, timeline: &Timeline) -> Timeline {
+        let window = self.sides.get(side).and_then(|s| s.window);
+        let Some(window) = window else {
+            return timeline.clone();
+        };
+        bounds::bounded(timeline, &window, (&self.start, &self.end)).into_owned()
+    }
+}
+
 /// A boot between the common start and the common end.
 struct Cut<'t> {
     timeline: Cow<'t, Timeline>,
@@ -268,6 +282,7 @@ pub fn groups(
         Side {
             totals_ns,
             typical: typical[side].map(|at| index[at]),
+            window: typical[side].and_then(|at| chosen.windows[side][index[at]]),
             simulated: simulated([before, after][side]),
             identical: identical[side],
             go_on: chosen.go_on[side],
@@ -313,7 +328,8 @@ fn cut<'t>(
     window: bounds::Window,
     chosen: &bounds::Chosen,
 ) -> Option<Cut<'t>> {
-    let timeline = bounds::bounded(timeline, &window, chosen);
+    let bounds = (&chosen.start, &chosen.end);
+    let timeline = bounds::bounded(timeline, &window, bounds);
     let total_ns = extent(&timeline)?.duration_ns();
     let phases = phases(&timeline);
     Some(Cut {

@@ -51,10 +51,12 @@ pub enum End {
 }
 
 /// The chosen part of one boot, on its axis.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Window {
-    from: Option<Stamp>,
-    to: Option<Stamp>,
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Window {
+    /// The common start; `None` for the boot's own.
+    pub from: Option<Stamp>,
+    /// The common end; `None` for the boot's own.
+    pub to: Option<Stamp>,
 }
 
 /// What was chosen for all boots.
@@ -270,11 +272,14 @@ fn first_line(
     Some(line_at(seen, takes_part, &lines, chain.first()?))
 }
 
+/// Common lines, each with its place in every boot.
+type Chain = Vec<Vec<usize>>;
+
 /// The lines of all boots that take part, and for each common one its places.
 fn common_lines(
     seen: &[Vec<Seen>; 2],
     takes_part: &dyn Fn(usize, usize) -> bool,
-) -> Option<(Vec<Vec<Line>>, Vec<Vec<usize>>)> {
+) -> Option<(Vec<Vec<Line>>, Chain)> {
     let mut all = Vec::new();
     for (side, boots) in seen.iter().enumerate() {
         for (at, boot) in boots.iter().enumerate() {
@@ -370,10 +375,10 @@ impl Seen<'_> {
 pub(super) fn bounded<'t>(
     timeline: &'t Timeline,
     window: &Window,
-    chosen: &Chosen,
+    (start, end): (&Start, &End),
 ) -> Cow<'t, Timeline> {
-    let own_start = chosen.start == Start::Milestone(Milestone::PowerOn);
-    let own_end = chosen.end == End::Milestone(Milestone::Ready);
+    let own_start = *start == Start::Milestone(Milestone::PowerOn);
+    let own_end = *end == End::Milestone(Milestone::Ready);
     let Some(clock) = Axis::of(timeline).reference() else {
         return Cow::Borrowed(timeline);
     };
@@ -390,12 +395,16 @@ pub(super) fn bounded<'t>(
     let Some(evidence) = any_evidence(&timeline) else {
         return Cow::Owned(timeline);
     };
-    for (at, milestone) in [
-        (window.from, Milestone::PowerOn),
-        (window.to, Milestone::Ready),
+    // Where the boot begins there anyway nothing needs to say so.
+    let first = View::of(&timeline).bounds().map(|b| b.0.ns);
+    let from = window.from.filter(|from| Some(from.ns) != first);
+    // Their names say what they are: power was perhaps not seen to come on.
+    for (at, milestone, name) in [
+        (from, Milestone::PowerOn, "the common start"),
+        (window.to, Milestone::Ready, "the common end"),
     ] {
         let Some(at) = at else { continue };
-        let name = timeline.symbols.intern(milestone.text());
+        let name = timeline.symbols.intern(name);
         timeline.marks.push(Mark {
             clock,
             at,

@@ -1,18 +1,19 @@
 //! `bootlap compare`: two groups of boots, from wherever they come.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use bootlap_analysis::groups::{Boot, correct_totals};
-use bootlap_analysis::{Groups, Trial, groups};
-use bootlap_report::groups::{Compared, GroupsReport};
+use bootlap_analysis::groups::{Boot, End, correct_totals};
+use bootlap_analysis::{Groups, Trial, groups, ready_ns};
+use bootlap_model::Milestone;
+use bootlap_report::groups::{Compared, GroupsReport, bounds};
 use bootlap_report::text::Style;
 use bootlap_report::{csv, json, markdown, text};
 
 use super::report;
 use crate::args::Compare;
 use crate::evidence::group::{self, Group};
-use crate::evidence::{self, TOOL};
+use crate::evidence::{self, Recorded, TOOL};
 use crate::exit::{Exit, Failure};
 use crate::ui::{self, Ui};
 
@@ -184,24 +185,52 @@ fn page(
     let pair = all.comparisons.first().zip(variants.first());
     let typical = pair.and_then(|(compared, variant)| {
         let [before, after] = compared.groups.sides.each_ref().map(|s| s.typical);
-        Some([
-            baseline.boots.get(before?)?.path.clone(),
-            variant.boots.get(after?)?.path.clone(),
-        ])
+        Some((
+            compared,
+            [
+                baseline.boots.get(before?)?.path.clone(),
+                variant.boots.get(after?)?.path.clone(),
+            ],
+        ))
     });
-    let Some([before, after]) = typical else {
+    let Some((compared, paths)) = typical else {
         let why = format!(
             "cannot write {}: no boot of a side can be shown",
             path.display()
         );
         return Err(Failure::new(Exit::NothingUsable, why));
     };
-    let before = evidence::read(&[before], &args.evidence)?;
-    let after = evidence::read(&[after], &args.evidence)?;
-    let mut shown = after.report(Vec::new());
-    shown.before = Some(Box::new(before.report(Vec::new())));
-    shown.trials = all.comparisons.iter().filter_map(trial).collect();
-    report::write(&shown, path)
+    let [before, after] = paths;
+    let before = shown(compared, 0, before, args)?;
+    let after = shown(compared, 1, after, args)?;
+    let mut page = after.report(Vec::new());
+    page.before = Some(Box::new(before.report(Vec::new())));
+    page.trials = all.comparisons.iter().filter_map(trial).collect();
+    report::write(&page, path)
+}
+
+/// The typical boot of a side as it was compared.
+fn shown(
+    compared: &Compared,
+    side: usize,
+    path: PathBuf,
+    args: &Compare,
+) -> Result<Recorded, Failure> {
+    let about = &compared.sides[side];
+    let count = about.boots.len();
+    let mut boot = evidence::read(&[path], &args.evidence)?;
+    boot.timeline = compared.groups.shown(side, &boot.timeline);
+    boot.about.ready_ns = ready_ns(&boot.timeline);
+    if compared.groups.end != End::Milestone(Milestone::Ready) {
+        // The page calls every end ready.
+        let bounds = bounds(&compared.groups);
+        boot.about.machine = format!("times are {bounds}, which is what ready means here");
+    }
+    if count > 1 {
+        let name = std::mem::take(&mut boot.about.target);
+        boot.about.target = format!("{}, the most typical of {count}: {name}", about.word);
+    }
+    Ok(boot)
 }
 
 /// A comparison in the form that the page has for what was tried.

@@ -11,7 +11,7 @@ use bootlap_model::Timeline;
 use bootlap_report::groups::{BootAbout, SideAbout};
 use bootlap_sources::ingest::{Format, Taken};
 
-use super::{find, one, why_not};
+use super::{find, one, options, why_not};
 use crate::args::Evidence;
 use crate::exit::{Exit, Failure};
 
@@ -79,6 +79,8 @@ pub(crate) fn experiment(path: &Path, how: &Evidence) -> Result<Vec<Group>, Fail
 
 /// The boots at `path`, called `word`.
 pub(crate) fn group(path: &Path, word: &str, how: &Evidence) -> Result<Group, Failure> {
+    // What is wrong with an option is not each file's fault.
+    options(None, how)?;
     let mut about = SideAbout {
         word: word.to_owned(),
         path: path.display().to_string(),
@@ -114,17 +116,16 @@ pub(crate) fn group(path: &Path, word: &str, how: &Evidence) -> Result<Group, Fa
     let of_other = |p: &PathBuf| (p.display().to_string(), "lies among runs".to_owned());
     about.odd = others.iter().map(of_other).collect();
     let mut boots = Vec::new();
-    for read in read_all(&paths, how) {
+    for (read, path) in read_all(&paths, how).into_iter().zip(&paths) {
         match read {
             Ok(Read::Boot(boot, of)) => {
                 about.boots.push(of);
                 boots.push(*boot);
             }
             Ok(Read::Odd(name, why)) => about.odd.push((name, why)),
-            Err(failure) if failure.exit == Exit::Usage && how_is_wrong(how) => {
-                return Err(failure);
-            }
-            Err(failure) => about.odd.push(("it".to_owned(), failure.message)),
+            Err(failure) => about
+                .odd
+                .push((path.display().to_string(), failure.message)),
         }
     }
     if boots.is_empty() {
@@ -148,11 +149,6 @@ pub(crate) fn group(path: &Path, word: &str, how: &Evidence) -> Result<Group, Fa
         });
     }
     Ok(Group { about, boots })
-}
-
-/// Options that no file can be read with: then it is not the files' fault.
-fn how_is_wrong(how: &Evidence) -> bool {
-    how.ready.is_some() || how.format.is_some() || !how.align.is_empty() || !how.offset.is_empty()
 }
 
 fn nothing(why: &str) -> Failure {

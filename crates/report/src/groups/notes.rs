@@ -110,7 +110,12 @@ pub fn notes(compared: &Compared) -> Vec<Note> {
             note("phase-in-some", Weight::Warning, text);
         }
     }
-    for row in groups.phases.iter().filter(|row| row.effect.is_none()) {
+    let both = groups.sides.iter().all(|s| s.typical.is_some());
+    for row in groups
+        .phases
+        .iter()
+        .filter(|row| both && row.effect.is_none())
+    {
         let at = usize::from(row.before_ns.is_none());
         let text = format!(
             "only {} shows where {} begins; the phase before it holds its time on the other side",

@@ -29,8 +29,7 @@ pub struct CompareJson {
     /// variant.
     #[serde(flatten)]
     pub comparison: GroupsJson,
-    /// Of an experiment the baseline against each further variant.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// Of an experiment the baseline against each further variant; else none.
     pub others: Vec<GroupsJson>,
 }
 
