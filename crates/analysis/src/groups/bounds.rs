@@ -395,9 +395,12 @@ pub(super) fn bounded<'t>(
     let Some(evidence) = any_evidence(&timeline) else {
         return Cow::Owned(timeline);
     };
+    // Where the boot begins there anyway nothing needs to say so.
+    let first = View::of(&timeline).bounds().map(|b| b.0.ns);
+    let from = window.from.filter(|from| Some(from.ns) != first);
     // Their names say what they are: power was perhaps not seen to come on.
     for (at, milestone, name) in [
-        (window.from, Milestone::PowerOn, "the common start"),
+        (from, Milestone::PowerOn, "the common start"),
         (window.to, Milestone::Ready, "the common end"),
     ] {
         let Some(at) = at else { continue };

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Apply, ui: &Ui) -> Result<Exit, Failure> {
 
 /// Where the patch set goes. A target that was tuned before brings the one that
 /// led to it, which still has to be applied first.
-fn free_folder(out: &Path) -> PathBuf {
+pub(crate) fn free_folder(out: &Path) -> PathBuf {
     let names = (2..).map(|n| format!("patches-{n}"));
     let mut names = std::iter::once("patches".to_owned()).chain(names);
     let free = names.find(|name| !out.join(name).exists());

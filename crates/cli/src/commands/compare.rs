@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bootlap_analysis::groups::{Boot, correct_totals};
+use bootlap_analysis::groups::{Boot, End, correct_totals};
 use bootlap_analysis::{Groups, Trial, groups, ready_ns};
-use bootlap_report::groups::{Compared, GroupsReport};
+use bootlap_model::Milestone;
+use bootlap_report::groups::{Compared, GroupsReport, bounds};
 use bootlap_report::text::Style;
 use bootlap_report::{csv, json, markdown, text};
 
@@ -217,6 +218,11 @@ fn shown(
     let mut boot = evidence::read(&[path], &args.evidence)?;
     boot.timeline = compared.groups.shown(side, &boot.timeline);
     boot.about.ready_ns = ready_ns(&boot.timeline);
+    if compared.groups.end != End::Milestone(Milestone::Ready) {
+        // The page calls every end ready.
+        let bounds = bounds(&compared.groups);
+        boot.about.machine = format!("times are {bounds}, which is what ready means here");
+    }
     if count > 1 {
         let name = std::mem::take(&mut boot.about.target);
         boot.about.target = format!("{}, the most typical of {count}: {name}", about.word);

@@ -22,6 +22,7 @@ use bootlap_target::recipe::Choice;
 
 use crate::args::Tune;
 use crate::commands::advise::explained_findings;
+use crate::commands::apply::free_folder;
 use crate::commands::report;
 use crate::evidence::{self, Recorded};
 use crate::exit::{Exit, Failure};
@@ -238,7 +239,7 @@ fn write_patches(
         });
     }
     let files = patchset::files(&stock.target, &stock.parts, &tuned.parts, &patches)?;
-    Ok(patchset::write(&files, &out.join("patches"))?)
+    Ok(patchset::write(&files, &free_folder(out))?)
 }
 
 /// Why each of the others was left out.
