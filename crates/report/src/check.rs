@@ -131,8 +131,8 @@ pub(crate) fn fault(judged: &Judged) -> Option<String> {
 
 /// JUnit: a test case per limit; a broken one fails, an unknown one is skipped.
 ///
-/// For what takes it see [`junit`](crate::junit): times of cases are those of
-/// the boot, and there is no time stamp.
+/// As in the JUnit file of a report, there is no time stamp: the same boots give
+/// the same file.
 pub fn junit(report: &CheckReport) -> String {
     let name = match report.about.target.as_str() {
         "" => "boot".to_owned(),
