@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::compare::{Delta, Moved, compare};
 use crate::extent::ready_ns;
-use crate::stats::{Effect, effect, median};
+use crate::stats::{Effect, Question, effect, median};
 
 /// One recipe, measured against the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,7 +40,6 @@ pub fn trial(
     before: &[&Timeline],
     after: &[&Timeline],
     margin_ns: i64,
-    seed: u64,
 ) -> Option<Trial> {
     let sides = [before, after].map(|boots| {
         let times = boots.iter().filter_map(|t| ready_ns(t));
@@ -53,7 +52,7 @@ pub fn trial(
         recipe: recipe.to_owned(),
         before_ns: median(from_ns)?,
         after_ns: median(to_ns)?,
-        effect: effect(from_ns, to_ns, margin_ns, seed),
+        effect: effect(from_ns, to_ns, &Question::once(margin_ns)),
         not_ready: [before.len() - from_ns.len(), after.len() - to_ns.len()],
         phases: account.phases,
         parts: account.parts,
@@ -86,7 +85,7 @@ mod tests {
         let before = boots(&[4_000_000_000, 4_000_100_000, 3_999_900_000, 4_000_050_000]);
         let after = boots(&[3_000_000_000, 3_000_100_000, 2_999_900_000, 3_000_050_000]);
         let (before, after): (Vec<_>, Vec<_>) = (before.iter().collect(), after.iter().collect());
-        let trial = trial("less", &before, &after, 1_000_000, 1).unwrap();
+        let trial = trial("less", &before, &after, 1_000_000).unwrap();
         assert_eq!(trial.effect.verdict, Verdict::Faster);
         assert_eq!(
             (trial.before_ns, trial.after_ns),
@@ -106,9 +105,9 @@ mod tests {
         let mut stuck = boot(0);
         stuck.marks.pop();
         let list: Vec<&Timeline> = before.iter().collect();
-        assert_eq!(trial("x", &list, &[&stuck], 1, 1), None);
-        assert_eq!(trial("x", &[], &list, 1, 1), None);
-        let some = trial("x", &[&stuck, list[0]], &list, 1, 1).unwrap();
+        assert_eq!(trial("x", &list, &[&stuck], 1), None);
+        assert_eq!(trial("x", &[], &list, 1), None);
+        let some = trial("x", &[&stuck, list[0]], &list, 1).unwrap();
         assert_eq!(some.not_ready, [1, 0]);
         assert_eq!(some.before_ns, 100);
     }

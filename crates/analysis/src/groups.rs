@@ -22,13 +22,12 @@ use crate::stats::{Effect, correct};
 
 mod bounds;
 mod sample;
-mod shape;
 mod span;
 #[cfg(test)]
 mod tests;
 
+pub use crate::stats::{Mode, Shape};
 pub use bounds::{End, Start, Window};
-pub use shape::{Mode, Shape};
 
 /// A boot of a group.
 #[derive(Clone, Copy)]
@@ -191,14 +190,7 @@ struct Cut<'t> {
 }
 
 /// Compares two groups of boots; `None` if one of them has none.
-///
-/// Random numbers come from `seed` alone.
-pub fn groups(
-    before: &[Boot<'_>],
-    after: &[Boot<'_>],
-    margin: Margin,
-    seed: u64,
-) -> Option<Groups> {
+pub fn groups(before: &[Boot<'_>], after: &[Boot<'_>], margin: Margin) -> Option<Groups> {
     if before.is_empty() || after.is_empty() {
         return None;
     }
@@ -223,7 +215,7 @@ pub fn groups(
         totals
     });
     let single = identical.contains(&true);
-    let test = sample::Test { margin, seed };
+    let test = sample::Test { margin };
     let mut total = test.row("total", &totals).filter(|_| comparable);
     let mut phases = phase_rows(&there, &test, comparable);
     let whole = matches!(

@@ -37,6 +37,8 @@ pub use path::{CriticalPath, Step, critical_path};
 pub use phase::{Part, Phase, PhaseName, phases};
 pub use processes::{Hidden, Process, Processes, processes};
 pub use series::{Lap, Series, Spread, series};
-pub use stats::{Effect, Verdict, effect};
+pub use stats::{
+    Effect, Next, Plan, Question, Round, Shape, Stage, Verdict, effect, effect_in_rounds,
+};
 pub use unit::{After, UnitStart, units};
 pub use work::{Meter, ns_per_insn};

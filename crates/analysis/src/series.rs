@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::phase::{PhaseName, phases};
 use crate::ready_ns;
-use crate::stats::median;
+use crate::stats::{Mode, Shape, median};
 
 /// One boot of a series.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -111,6 +111,11 @@ pub struct Series {
     pub fastest: Option<usize>,
     /// Index of the slowest boot that got ready.
     pub slowest: Option<usize>,
+    /// Two clusters of times to ready, where there is not one.
+    pub modes: Option<[Mode; 2]>,
+    /// Indices of boots whose time to ready is far from the others, in order;
+    /// they count like any other.
+    pub outliers: Vec<usize>,
 }
 
 impl Series {
@@ -136,7 +141,8 @@ pub fn series(laps: Vec<Lap>) -> Series {
         let times = laps.iter().enumerate();
         times.filter_map(|(at, lap)| Some((lap.ready_ns?, at)))
     };
-    let values: Vec<i64> = times().map(|t| t.0).collect();
+    let (values, places): (Vec<i64>, Vec<usize>) = times().unzip();
+    let shape = Shape::of(&values);
     Series {
         ready: Spread::of(&values),
         phases,
@@ -145,6 +151,8 @@ pub fn series(laps: Vec<Lap>) -> Series {
         slowest: times()
             .max_by_key(|t| (t.0, std::cmp::Reverse(t.1)))
             .map(|t| t.1),
+        modes: shape.modes,
+        outliers: shape.outliers.iter().map(|&at| places[at]).collect(),
         laps,
     }
 }
@@ -176,6 +184,22 @@ mod tests {
             Spread::of(&[i64::MIN, i64::MAX]).unwrap().iqr_ns(),
             i64::MAX
         );
+    }
+
+    #[test]
+    fn two_clusters_are_said_and_outliers_found_among_all_boots() {
+        let mut times = vec![None; 2];
+        times.extend(
+            [
+                2100, 2450, 2101, 9000, 2103, 2452, 2099, 2102, 2449, 2098, 2451,
+            ]
+            .map(Some),
+        );
+        let series = series(times.into_iter().map(|t| lap(t, 1)).collect());
+        let modes = series.modes.unwrap();
+        assert_eq!(modes.map(|m| m.samples), [6, 5]);
+        assert_eq!(series.outliers, [5]);
+        assert_eq!(series.slowest, Some(5));
     }
 
     #[test]

@@ -16,7 +16,7 @@ proptest! {
             costs(timeline, 10);
         }
         compare(a, b);
-        trial("x", &[a, b], &[b, a], 1_000, 1);
+        trial("x", &[a, b], &[b, a], 1_000);
     }
 
     #[test]

@@ -63,10 +63,6 @@ impl<'a> Lab<'a> {
         }
     }
 
-    pub(crate) fn seed(&self) -> u64 {
-        self.args.seed
-    }
-
     /// Whether the host stamps the console, so that only its bytes can be equal.
     pub(crate) fn host_stamps(&self) -> bool {
         self.args.no_probe

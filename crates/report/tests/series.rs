@@ -55,6 +55,34 @@ const LAPS: [Option<i64>; 8] = [
     Some(4203),
 ];
 
+/// Two clusters, and a boot that hung for a while.
+const TWO: [Option<i64>; 12] = [
+    Some(2104),
+    Some(2449),
+    Some(2098),
+    Some(3900),
+    Some(2110),
+    Some(2455),
+    Some(2101),
+    Some(2095),
+    None,
+    Some(2451),
+    Some(2106),
+    Some(2102),
+];
+
+#[test]
+fn two_clusters_are_said() {
+    let style = Style::default();
+    expect_file!["snapshots/series-two-80.txt"].assert_eq(&text(&report(&TWO), &style));
+    let value: Value = serde_json::from_str(&json(&report(&TWO)).unwrap()).unwrap();
+    let modes = &value["modes"];
+    assert_eq!([&modes[0]["samples"], &modes[1]["samples"]], [7, 4]);
+    assert_eq!(modes[1]["median_ns"], 2_453_000_000_i64);
+    assert_eq!(value["boots"][3]["outlier"], true);
+    assert_eq!(value["boots"][4]["outlier"], Value::Null);
+}
+
 #[test]
 fn many_boots_on_one_screen() {
     let style = Style::default();
@@ -75,7 +103,7 @@ fn every_line_fits_and_is_harmless() {
             width,
             ..Style::default()
         };
-        for laps in [&LAPS[..], &LAPS[..1], &[None; 20], &[]] {
+        for laps in [&LAPS[..], &LAPS[..1], &TWO, &[None; 20], &[]] {
             let shown = text(&report(laps), &style);
             for line in shown.lines() {
                 assert!(line.chars().count() <= width, "{width}: {line}");
@@ -90,7 +118,7 @@ fn documents_follow_the_schema() {
     let schemas = schemas();
     let (_, schema) = schemas.iter().find(|(name, _)| *name == "series").unwrap();
     let schema = jsonschema::validator_for(schema).unwrap();
-    for laps in [&LAPS[..], &LAPS[..1], &[None], &[]] {
+    for laps in [&LAPS[..], &LAPS[..1], &TWO, &[None], &[]] {
         let value: Value = serde_json::from_str(&json(&report(laps)).unwrap()).unwrap();
         let errors: Vec<_> = schema.iter_errors(&value).map(|e| e.to_string()).collect();
         assert_eq!(errors, Vec::<String>::new());

@@ -1,13 +1,12 @@
 //! The one place where values become effects.
 
 use super::{Margin, Row, Shape, corrected};
-use crate::stats::{Effect, Verdict, effect, median};
+use crate::stats::{Effect, Question, Verdict, effect, median};
 
 /// How values are tested.
 #[derive(Clone, Copy)]
 pub(super) struct Test {
     pub(super) margin: Margin,
-    pub(super) seed: u64,
 }
 
 impl Test {
@@ -40,7 +39,7 @@ impl Test {
     }
 
     fn effect(&self, values: &[Vec<i64>; 2], margin_ns: i64) -> Effect {
-        effect(&values[0], &values[1], margin_ns, self.seed)
+        effect(&values[0], &values[1], &Question::once(margin_ns))
     }
 }
 

@@ -35,7 +35,7 @@ fn all(boots: &[Made]) -> Vec<Boot<'_>> {
 }
 
 fn compared(before: &[Made], after: &[Made]) -> Groups {
-    groups(&all(before), &all(after), Margin::Share(0.01), 1).unwrap()
+    groups(&all(before), &all(after), Margin::Share(0.01)).unwrap()
 }
 
 fn row<'r>(rows: &'r [Row], name: &str) -> &'r Row {
@@ -131,7 +131,7 @@ fn a_side_that_never_gets_ready_has_no_total() {
     });
     let mut hung = all(&before);
     hung.iter_mut().for_each(|b| b.awaited = true);
-    let groups = groups(&all(&ready), &hung, Margin::Share(0.01), 1).unwrap();
+    let groups = groups(&all(&ready), &hung, Margin::Share(0.01)).unwrap();
     assert_eq!(groups.sides[1].failed().count(), 10);
     assert_eq!(groups.total.as_ref().and_then(|t| t.effect), None);
     assert_eq!(groups.end, End::Milestone(Milestone::Ready));
@@ -204,21 +204,7 @@ fn logs_without_a_common_moment_have_no_total() {
     let groups = compared(&[a], &[b]);
     assert_eq!((groups.end, groups.total), (End::Last, None));
     let empty: [Boot<'_>; 0] = [];
-    assert!(super::groups(&empty, &empty, Margin::Ns(1), 1).is_none());
-}
-
-#[test]
-fn two_heaps_are_told_from_one_wide_one() {
-    let near = |middle: i64, n: i64| (0..n).map(move |i| middle + i * 37 % 11);
-    let two: Vec<i64> = near(4_000, 6).chain(near(4_900, 4)).collect();
-    let [low, high] = Shape::of(&two).modes.unwrap();
-    assert_eq!((low.samples, high.samples), (6, 4));
-    assert!((4_000..4_011).contains(&low.median_ns) && (4_900..4_911).contains(&high.median_ns));
-    let one: Vec<i64> = near(4_000, 10).collect();
-    assert_eq!(Shape::of(&one), Shape::default());
-    // Two far out are no heap.
-    let out: Vec<i64> = near(4_000, 8).chain([9_000, 9_001]).collect();
-    assert_eq!(Shape::of(&out).outliers, [8, 9]);
+    assert!(super::groups(&empty, &empty, Margin::Ns(1)).is_none());
 }
 
 fn group() -> impl Strategy<Value = Vec<Made>> {

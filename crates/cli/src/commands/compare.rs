@@ -17,9 +17,6 @@ use crate::evidence::{self, Recorded, TOOL};
 use crate::exit::{Exit, Failure};
 use crate::ui::{self, Ui};
 
-/// Of what is drawn by chance: the same input gives the same output.
-const SEED: u64 = 1;
-
 pub(crate) fn run(args: &Compare, ui: &Ui) -> Result<Exit, Failure> {
     for path in &args.out {
         check(path, args)?;
@@ -31,7 +28,7 @@ pub(crate) fn run(args: &Compare, ui: &Ui) -> Result<Exit, Failure> {
     ui.step("Comparing");
     let mut all: Vec<Groups> = Vec::new();
     for variant in variants {
-        let compared = groups(&boots(baseline), &boots(variant), args.margin, SEED);
+        let compared = groups(&boots(baseline), &boots(variant), args.margin);
         all.extend(compared);
     }
     correct_totals(&mut all);

@@ -144,7 +144,7 @@ fn tune(
         let candidate = lab.with(&best, &choice)?;
         let runs = boots(recipe, &candidate)?;
         let boots = timelines(&runs)?;
-        let step = measure(recipe, &best_boots, &boots, lab.seed(), &runs)?;
+        let step = measure(recipe, &best_boots, &boots, &runs)?;
         let kept = step.effect.verdict == Verdict::Faster;
         lab.ui.note(&format!("    {}", one_line(&step)));
         if kept {

@@ -46,13 +46,7 @@ pub(crate) fn run(args: &Try, ui: &Ui) -> Result<Exit, Failure> {
     let before = timelines(&runs[0])?;
     let mut trials = Vec::new();
     for ((name, _), runs) in variants.iter().zip(&runs).skip(1) {
-        trials.push(measure(
-            name,
-            &before,
-            &timelines(runs)?,
-            args.lab.seed,
-            runs,
-        )?);
+        trials.push(measure(name, &before, &timelines(runs)?, runs)?);
     }
     if args.json {
         let target = &stock.target.spec.name;
@@ -82,14 +76,13 @@ pub(crate) fn measure(
     name: &str,
     before: &[Timeline],
     after: &[Timeline],
-    seed: u64,
     runs: &[Run],
 ) -> Result<Trial, Failure> {
     let before: Vec<&Timeline> = before.iter().collect();
     let after: Vec<&Timeline> = after.iter().collect();
     let total = before.first().and_then(|t| bootlap_analysis::ready_ns(t));
     let margin = total.unwrap_or(0) / MARGIN;
-    trial(name, &before, &after, margin, seed).ok_or_else(|| {
+    trial(name, &before, &after, margin).ok_or_else(|| {
         runs.iter()
             .find_map(never_ready)
             .map(|f| Failure {

@@ -1,6 +1,7 @@
 //! A series of boots as a document: `bootlap boot --json` of a board.
 
 use bootlap_analysis::Spread;
+use bootlap_analysis::stats::Mode;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -28,6 +29,9 @@ pub struct SeriesJson {
     pub not_ready: usize,
     /// Times to ready; absent if no boot got there.
     pub ready: Option<SpreadJson>,
+    /// Two clusters of times to ready, the faster first; absent where the
+    /// times are one.
+    pub modes: Option<[ModeJson; 2]>,
     /// By phase, in the order of a boot.
     pub phases: Vec<PhaseSpreadJson>,
     /// The run of the fastest boot.
@@ -55,6 +59,15 @@ pub struct SpreadJson {
     pub interval_ns: Option<[i64; 2]>,
 }
 
+/// A cluster of times.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ModeJson {
+    /// Its median.
+    pub median_ns: i64,
+    /// How many boots it has.
+    pub samples: usize,
+}
+
 /// A phase in all boots that have it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PhaseSpreadJson {
@@ -72,6 +85,10 @@ pub struct LapJson {
     pub run: String,
     /// When it was ready; absent if it never was.
     pub ready_ns: Option<i64>,
+    /// Its time is far from the others (of its cluster); it counts all the
+    /// same.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outlier: bool,
     /// Why it never got ready.
     pub why_not: Option<String>,
     /// How long the command that switched the board on took; part of the
@@ -112,6 +129,7 @@ impl SeriesJson {
             time: about.time.clone(),
             not_ready: series.not_ready(),
             ready: series.ready.as_ref().map(spread),
+            modes: series.modes.map(|modes| modes.map(mode)),
             phases: series
                 .phases
                 .iter()
@@ -123,9 +141,11 @@ impl SeriesJson {
             fastest: run(series.fastest),
             slowest: run(series.slowest),
             boots: laps
-                .map(|(lap, about)| LapJson {
+                .enumerate()
+                .map(|(at, (lap, about))| LapJson {
                     run: about.run.clone(),
                     ready_ns: lap.ready_ns,
+                    outlier: series.outliers.contains(&at),
                     why_not: about.why_not.clone(),
                     power_ms: about.power_ms,
                     phases: lap
@@ -150,5 +170,12 @@ fn spread(spread: &Spread) -> SpreadJson {
         max_ns: spread.max_ns,
         quartiles_ns: spread.quartiles_ns,
         interval_ns: spread.interval_ns,
+    }
+}
+
+fn mode(mode: Mode) -> ModeJson {
+    ModeJson {
+        median_ns: mode.median_ns,
+        samples: mode.samples,
     }
 }

@@ -67,6 +67,16 @@ fn headline(report: &SeriesReport, page: &mut Page<'_>) {
     if !facts.is_empty() {
         page.wrapped(Line::indented(MARGIN), &facts.join(" · "), Ink::Faint);
     }
+    if let Some([fast, slow]) = report.series.modes {
+        let text = format!(
+            "two clusters: {} around {}, {} around {}",
+            plural(fast.samples),
+            duration(fast.median_ns),
+            slow.samples,
+            duration(slow.median_ns),
+        );
+        page.wrapped(Line::indented(MARGIN), &text, Ink::Warn);
+    }
     match report.series.not_ready() {
         0 => {}
         n if report.series.ready.is_some() => {
@@ -142,23 +152,37 @@ fn table(report: &SeriesReport, ready: &Spread, columns: usize) -> Table {
     table
 }
 
-/// The boots that are worth a look: the fastest, the slowest, those that hung.
+/// The boots that are worth a look: the fastest, the slowest, those far from
+/// the others, those that hung.
 fn notable(report: &SeriesReport, page: &mut Page<'_>) {
     let series = &report.series;
     let mut named = |what: &str, at: Option<usize>| {
-        let boot = at.and_then(|at| Some((series.laps[at].ready_ns?, &report.laps.get(at)?.run)));
-        let Some((ns, run)) = boot else { return };
+        let boot = at.and_then(|at| Some((at, series.laps[at].ready_ns?, report.laps.get(at)?)));
+        let Some((at, ns, lap)) = boot else { return };
         let line = Line::indented(MARGIN).with(&format!("{what:<9}"), Ink::Faint);
-        page.line(
-            line.with(&format!("{:>9}", duration(ns)), Ink::Plain)
-                .with("  ", Ink::Plain)
-                .with(run, Ink::Command),
-        );
+        let mut line = line
+            .with(&format!("{:>9}", duration(ns)), Ink::Plain)
+            .with("  ", Ink::Plain)
+            .with(&lap.run, Ink::Command);
+        if series.outliers.contains(&at) {
+            line.push("  far from the others", Ink::Warn);
+        }
+        page.line(line);
     };
+    let ends = [series.fastest, series.slowest];
     named("fastest", series.fastest);
     if series.slowest != series.fastest {
         named("slowest", series.slowest);
     }
+    let others = series
+        .outliers
+        .iter()
+        .filter(|&&at| !ends.contains(&Some(at)));
+    let others: Vec<usize> = others.copied().collect();
+    for &at in others.iter().take(MOST_LISTED) {
+        named("outlier", Some(at));
+    }
+    more(page, others.len(), "far from the others");
     let hung: Vec<_> = report
         .laps
         .iter()
@@ -168,8 +192,13 @@ fn notable(report: &SeriesReport, page: &mut Page<'_>) {
         let line = Line::indented(MARGIN).with("not ready  ", Ink::Bad);
         page.wrapped(line, &format!("{}: {why}", lap.run), Ink::Plain);
     }
-    if let Some(more @ 1..) = hung.len().checked_sub(MOST_LISTED) {
-        let text = format!("… and {more} more that never got ready");
+    more(page, hung.len(), "that never got ready");
+}
+
+/// Counts what is not listed.
+fn more(page: &mut Page<'_>, all: usize, what: &str) {
+    if let Some(more @ 1..) = all.checked_sub(MOST_LISTED) {
+        let text = format!("… and {more} more {what}");
         page.line(Line::indented(MARGIN).with(&text, Ink::Faint));
     }
 }

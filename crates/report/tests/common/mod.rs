@@ -9,7 +9,7 @@ mod hostile;
 pub(crate) mod wide;
 
 use bootlap_advice::{Finding, Saving, SavingKind};
-use bootlap_analysis::{Cost, Delta, Effect, Gap, Moved, Phase, Trial, Verdict};
+use bootlap_analysis::{Cost, Delta, Effect, Gap, Moved, Phase, Stage, Trial, Verdict};
 use bootlap_model::Timeline;
 use bootlap_report::inspect::{self, Inspected};
 use bootlap_report::{About, Report, Texts};
@@ -113,6 +113,8 @@ pub(crate) fn trial(recipe: &str, shift_ms: i64, spread_ms: i64, verdict: Verdic
             verdict,
             margin_ns: MS,
             samples: [8, 8],
+            confidence: 0.95,
+            stage: Stage::Only,
         },
         not_ready: [0, 0],
         phases: vec![
