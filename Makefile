@@ -49,6 +49,14 @@ tables: build
 	@scripts/setup test
 	scripts/table-probe-cost > docs/tables/probe-cost.md.new
 	mv docs/tables/probe-cost.md.new docs/tables/probe-cost.md
+	scripts/table-verdicts > docs/tables/verdicts.md.new
+	mv docs/tables/verdicts.md.new docs/tables/verdicts.md
+	scripts/table-board-model > docs/tables/board-model.md.new
+	mv docs/tables/board-model.md.new docs/tables/board-model.md
+	scripts/table-tune > docs/tables/tune.md.new
+	mv docs/tables/tune.md.new docs/tables/tune.md
+	scripts/table-check > docs/tables/check.md.new
+	mv docs/tables/check.md.new docs/tables/check.md
 	scripts/table-source-speed --slow > docs/tables/source-speed.md.new
 	mv docs/tables/source-speed.md.new docs/tables/source-speed.md
 	@scripts/setup web-test

@@ -16,10 +16,11 @@ use bootlap_lab::experiment::{self, Session};
 use bootlap_lab::{Mode, Run};
 use bootlap_model::Timeline;
 
+use crate::broken::Broken;
 use crate::commands::advise::EXPLAIN;
 use crate::evidence::{self, TOOL};
 use crate::exit::Failure;
-use crate::lab::{Bootable, Broken, Lab, Planned};
+use crate::lab::{Bootable, Lab, Planned};
 
 /// What counts as no change if nobody says otherwise: 0.05 % of the boot.
 pub(crate) const MARGIN: Margin = Margin::Share(0.0005);

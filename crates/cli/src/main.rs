@@ -8,6 +8,7 @@
 
 mod args;
 mod board_model;
+mod broken;
 mod commands;
 mod evidence;
 mod exit;

@@ -6,10 +6,11 @@ use bootlap_report::{json, text};
 use bootlap_target::{Board, Machine, Target};
 
 use crate::args::{Advise, Evidence};
+use crate::broken::never_ready;
 use crate::commands::{board, boot};
 use crate::evidence::{self, Recorded};
 use crate::exit::{Exit, Failure};
-use crate::lab::{Bootable, Lab, Planned, load, never_ready};
+use crate::lab::{Bootable, Lab, Planned, load};
 use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Advise, ui: &Ui) -> Result<Exit, Failure> {

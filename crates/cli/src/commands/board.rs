@@ -13,10 +13,11 @@ use bootlap_report::{About, json, text};
 use bootlap_target::{Board as Spec, Target};
 
 use crate::args::Boot;
+use crate::broken::never_ready;
 use crate::commands::boot;
 use crate::evidence::{self, Recorded};
 use crate::exit::{Exit, Failure};
-use crate::lab::{self, Lab, never_ready};
+use crate::lab::{self, Lab};
 use crate::signals::stop_flag;
 use crate::ui;
 

@@ -8,10 +8,11 @@ use bootlap_report::text;
 use bootlap_target::Machine;
 
 use crate::args::Boot;
+use crate::broken::never_ready;
 use crate::commands::board;
 use crate::evidence::{self, Recorded};
 use crate::exit::{Exit, Failure};
-use crate::lab::{Bootable, Lab, Planned, load, never_ready};
+use crate::lab::{Bootable, Lab, Planned, load};
 use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Boot, ui: &Ui) -> Result<Exit, Failure> {

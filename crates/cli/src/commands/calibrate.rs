@@ -10,10 +10,11 @@ use bootlap_report::{CalibrationReport, json, text};
 use bootlap_target::{Machine, Target};
 
 use crate::args::{Calibrate, Evidence};
+use crate::broken::never_ready;
 use crate::commands::boot;
 use crate::evidence::{self, TOOL};
 use crate::exit::{Exit, Failure};
-use crate::lab::{Lab, load, never_ready};
+use crate::lab::{Lab, load};
 use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Calibrate, ui: &Ui) -> Result<Exit, Failure> {

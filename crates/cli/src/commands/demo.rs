@@ -16,12 +16,13 @@ use bootlap_report::text;
 use bootlap_target::recipe::Choice;
 
 use crate::args::Demo;
+use crate::broken::never_ready;
 use crate::commands::advise::explained_findings;
 use crate::commands::{boot, report};
 use crate::evidence::{self, Recorded};
 use crate::exit::{Exit, Failure};
 use crate::experiment::{Experiment, MARGIN, Side, Stop};
-use crate::lab::{Bootable, Lab, never_ready};
+use crate::lab::{Bootable, Lab};
 use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {

@@ -125,7 +125,7 @@ fn look(
     let boot = experiment.boot("booting it as it is", &[&side], 1);
     boot.map_err(Stop::failure)?;
     let run = &experiment.runs(&side.name)[0];
-    if let Some(failure) = crate::lab::never_ready(run) {
+    if let Some(failure) = crate::broken::never_ready(run) {
         return Err(failure);
     }
     let before = evidence::read_run(run)?;
