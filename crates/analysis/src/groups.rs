@@ -2,7 +2,7 @@
 //!
 //! The boots may come from anywhere, also from logs that no target describes.
 //! So first the moments are chosen that all of them have in common
-//! ([`bounds`]); only what lies between is compared. Everything that is said of
+//! (`groups/bounds.rs`); only what lies between is compared. Everything that is said of
 //! a group is said of all its boots: a total, a phase, a span and a place of
 //! the account each have one value a boot, and their medians and effects come
 //! from these. Nothing rests on one boot that is called typical; such a boot
