@@ -12,7 +12,7 @@ fn the_boot_delay_costs_two_seconds() {
     let dir = scratch("try");
     let mut command = bootlap(&dir);
     command.arg("try").arg(kiosk());
-    let tried = json(command.args(["uboot-bootdelay", "-k", "4", "--json"]));
+    let tried = json(command.args(["uboot-bootdelay", "-k", "5", "--json"]));
     let trial = &tried["trials"][0];
     assert_eq!(trial["recipe"], "uboot-bootdelay");
     assert_eq!(trial["verdict"], "faster");

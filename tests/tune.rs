@@ -27,7 +27,12 @@ fn short_kiosk(dir: &Path) -> PathBuf {
 fn fonts_later(dir: &Path) -> PathBuf {
     let scripts = kiosk().join("initramfs/etc/init.d");
     let fonts = fs::read_to_string(scripts.join("S50fonts")).unwrap();
-    let body = fonts.split_once('\n').unwrap().1;
+    // What it printed about itself is gone: the work is the application's now.
+    let work = fonts
+        .lines()
+        .skip(1)
+        .filter(|line| !line.starts_with("echo"));
+    let work: String = work.map(|line| format!("{line}\n")).collect();
     fs::write(
         dir.join("S50fonts"),
         "#!/bin/sh\necho \"Font list: later\"\n",
@@ -35,7 +40,7 @@ fn fonts_later(dir: &Path) -> PathBuf {
     .unwrap();
     let app = fs::read_to_string(kiosk().join("initramfs/usr/bin/kiosk")).unwrap();
     let app = app.split_once('\n').unwrap().1;
-    let waits = format!("#!/bin/sh\necho \"Waiting for fonts\"\n{body}{app}");
+    let waits = format!("#!/bin/sh\necho \"Waiting for fonts\"\n{work}{app}");
     fs::write(dir.join("kiosk"), waits).unwrap();
     for name in ["S50fonts", "kiosk"] {
         use std::os::unix::fs::PermissionsExt;

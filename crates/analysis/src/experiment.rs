@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::compare::{Delta, Moved, compare};
 use crate::extent::ready_ns;
+use crate::predict::Predicted;
 use crate::stats::{Effect, Question, Round, Verdict, effect, effect_in_rounds, median};
 
 /// One recipe, measured against the baseline.
@@ -27,6 +28,10 @@ pub struct Trial {
     pub parts: Vec<Delta>,
     /// Savings that came back elsewhere, from the same boots.
     pub moved: Vec<Moved>,
+    /// What it is predicted to save on the board that the target stands for, if
+    /// that is described.
+    #[serde(default)]
+    pub predicted: Option<Predicted>,
 }
 
 /// The account of `recipe` from boots without and with it, in the order of
@@ -76,6 +81,7 @@ pub fn trial(
         phases: account.phases,
         parts: account.parts,
         moved: account.moved,
+        predicted: None,
     })
 }
 

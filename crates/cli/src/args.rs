@@ -367,9 +367,10 @@ pub(crate) struct Try {
     /// Measure all of them together as well.
     #[arg(long)]
     pub(crate) together: bool,
-    /// Layout perturbations on each side; fewer than 4 prove nothing.
+    /// Layout perturbations on each side before the first verdict; fewer than 5
+    /// prove nothing. What is not sure gets twice, then four times as many.
     #[arg(short = 'k', long, value_name = "K", default_value_t = 8,
-          value_parser = clap::value_parser!(u32).range(4..=1000))]
+          value_parser = clap::value_parser!(u32).range(5..=100))]
     pub(crate) layouts: u32,
     /// A smaller change counts as none, in shares of the boot or in time.
     #[arg(long, value_name = "0.05%|5ms", default_value = "0.05%",

@@ -11,11 +11,14 @@ use std::time::{Duration, Instant};
 
 use bootlap_analysis::experiment::{Trial, trial};
 use bootlap_analysis::groups::Margin;
+use bootlap_analysis::predicted_saving;
 use bootlap_analysis::stats::{self, ALPHA, Question, looks};
 use bootlap_lab::experiment::{self, Session};
 use bootlap_lab::{Mode, Run};
 use bootlap_model::Timeline;
+use bootlap_target::BoardModel;
 
+use crate::board_model;
 use crate::broken::Broken;
 use crate::commands::advise::EXPLAIN;
 use crate::evidence::{self, TOOL};
@@ -80,6 +83,8 @@ pub(crate) struct Experiment<'l, 'a> {
     lab: &'l Lab<'a>,
     session: Session,
     mode: Mode,
+    /// The board that the target stands for.
+    board: Option<BoardModel>,
     budget: Budget,
     /// Boots of each side before the first look.
     first: u32,
@@ -125,6 +130,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
             lab,
             session,
             mode: lab.mode_of(stock),
+            board: stock.target.board.clone(),
             budget: Budget::default(),
             first,
             margin,
@@ -228,9 +234,11 @@ impl<'l, 'a> Experiment<'l, 'a> {
             .collect())
     }
 
-    /// How `others` differ from `base` at a glance of a few boots: shifts say
-    /// something, verdicts do not.
-    pub(crate) fn glance(
+    /// How `others` differ from `base` after one look at so many boots. Their
+    /// verdicts hold together (Holm); a glance at fewer than four boots has none,
+    /// and what counts as no change is then what the baseline's own boots differ
+    /// by.
+    pub(crate) fn once(
         &mut self,
         what: &str,
         base: &Side,
@@ -240,16 +248,28 @@ impl<'l, 'a> Experiment<'l, 'a> {
         let sides: Vec<&Side> = std::iter::once(base).chain(others).collect();
         self.boot(what, &sides, boots)?;
         self.check_base(base)?;
-        let question = Question::once(self.noise_ns(base));
-        let compared = others.iter().map(|side| {
-            // The same layouts of both, however many there are of either.
-            let few = boots as usize;
-            match self.trial_of(base, side, &question, few) {
+        let question = Question::once(match boots {
+            0..4 => self.noise_ns(base),
+            _ => self.margin_ns(base),
+        });
+        // The same layouts of both, however many there are of either.
+        let few = boots as usize;
+        let trials = others
+            .iter()
+            .map(|side| self.trial_of(base, side, &question, few));
+        let mut trials: Vec<Option<Trial>> = trials.collect();
+        let mut effects: Vec<_> = trials.iter().flatten().map(|t| t.effect).collect();
+        stats::correct(&mut effects);
+        for (trial, effect) in trials.iter_mut().flatten().zip(effects) {
+            trial.effect = effect;
+        }
+        let compared = trials.into_iter().zip(others);
+        Ok(compared
+            .map(|(trial, side)| match trial {
                 Some(trial) => Compared::Measured(Box::new(trial)),
                 None => Compared::Broken(Box::new(self.broken(side))),
-            }
-        });
-        Ok(compared.collect())
+            })
+            .collect())
     }
 
     /// How `after` differs from `before`, from all boots of both that are there.
@@ -272,7 +292,14 @@ impl<'l, 'a> Experiment<'l, 'a> {
         let before: Vec<&Timeline> = before.timelines.iter().take(rounds).collect();
         let after: Vec<&Timeline> = after.timelines.iter().take(rounds).collect();
         let drifts = self.mode != Mode::Sim;
-        trial(name, &before, &after, question, drifts)
+        let mut trial = trial(name, &before, &after, question, drifts)?;
+        let on_board = |boots: &[&Timeline]| {
+            let model = self.board.as_ref()?;
+            board_model::predicted(boots.first()?, model)
+        };
+        let sides = on_board(&before).zip(on_board(&after));
+        trial.predicted = sides.map(|(before, after)| predicted_saving(&before, &after));
+        Some(trial)
     }
 
     /// What counts as no change of a boot like that of `base`, ns.

@@ -2,6 +2,7 @@
 
 mod common;
 
+use bootlap_analysis::Verdict;
 use bootlap_report::{Report, html};
 use common::browser::rendered;
 use common::{hostile, stock, tuned};
@@ -66,6 +67,37 @@ fn findings_trials_and_the_evidence_are_there() {
     ] {
         assert!(body.contains(text), "{text}\n{body}");
     }
+}
+
+#[test]
+fn steps_fall_from_before_to_after() {
+    let boot = stock();
+    let falls = |steps: bool| {
+        let report = Report {
+            steps,
+            ..boot.report(None)
+        };
+        let name = if steps { "steps" } else { "no-steps" };
+        let (dom, console) = rendered(name, &page(&report).unwrap(), "");
+        assert_eq!(console, Vec::<String>::new());
+        let body = body(&dom).to_owned();
+        let table = body.split_once("class=\"waterfall\"");
+        table.map(|(_, rest)| rest.split("</table>").next().unwrap().to_owned())
+    };
+    // Trials that were each made on the stock boot are no steps.
+    assert_eq!(falls(false), None);
+    let table = falls(true).unwrap();
+    let faster = boot
+        .trials
+        .iter()
+        .filter(|t| t.effect.verdict == Verdict::Faster);
+    let faster: Vec<&str> = faster.map(|t| t.recipe.as_str()).collect();
+    assert!(!faster.is_empty());
+    for recipe in &faster {
+        assert!(table.contains(recipe), "{recipe} in {table}");
+    }
+    assert_eq!(table.matches("class=\"shrank\"").count(), faster.len());
+    assert_eq!(table.matches("class=\"whole\"").count(), 2);
 }
 
 #[test]

@@ -26,6 +26,7 @@ fn trial(recipe: &str, before_ms: i64, after_ms: i64) -> Trial {
         phases: Vec::new(),
         parts: Vec::new(),
         moved: Vec::new(),
+        predicted: None,
     }
 }
 

@@ -251,5 +251,6 @@ fn trial(compared: &Compared) -> Option<Trial> {
         phases: phases.collect(),
         parts: groups.places.clone(),
         moved: groups.moved.clone(),
+        predicted: None,
     })
 }

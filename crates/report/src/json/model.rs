@@ -215,6 +215,10 @@ pub struct TrialJson {
     pub phases: Vec<DeltaJson>,
     /// Savings that came back elsewhere.
     pub moved: Vec<MovedJson>,
+    /// What it is predicted to save on the board that the target describes in
+    /// `[board]`; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predicted: Option<super::PredictedTimeJson>,
 }
 
 /// Recipes, each measured against the target as it is: `bootlap try --json`.

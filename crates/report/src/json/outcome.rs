@@ -76,6 +76,7 @@ pub(super) fn trial(trial: &Trial) -> TrialJson {
         not_ready: trial.not_ready,
         phases: trial.phases.iter().map(delta).collect(),
         moved: trial.moved.iter().map(moved).collect(),
+        predicted: trial.predicted.map(super::PredictedTimeJson::from),
     }
 }
 

@@ -6,7 +6,7 @@ use super::line::Line;
 use super::page::{MARGIN, Page};
 use super::style::{Ink, Style};
 use super::table::{Align, Table, cell};
-use crate::format::{change, duration};
+use crate::format::{change, duration, predicted};
 
 /// A table of trials, then for each the account of where the time went.
 pub fn trials(trials: &[Trial], style: &Style) -> String {
@@ -88,6 +88,10 @@ fn account(trial: &Trial, page: &mut Page<'_>) {
     let changed: Vec<_> = changed.map(phase_change).collect();
     if !changed.is_empty() {
         page.wrapped(indent.clone(), &changed.join(" · "), Ink::Plain);
+    }
+    if let Some(saving) = trial.predicted {
+        let text = format!("on the board: {} saved", predicted(saving));
+        page.wrapped(indent.clone(), &text, Ink::Plain);
     }
     for moved in &trial.moved {
         page.wrapped(indent.clone(), &came_back(moved), Ink::Warn);

@@ -125,6 +125,7 @@ pub(crate) fn trial(recipe: &str, shift_ms: i64, spread_ms: i64, verdict: Verdic
         ],
         parts: Vec::new(),
         moved: Vec::new(),
+        predicted: None,
     }
 }
 

@@ -21,6 +21,9 @@ pub(super) struct LabBench<'b, 'l, 'a> {
     pub(super) choices: &'b [Choice],
     pub(super) names: &'b [Candidate],
     pub(super) experiment: Experiment<'l, 'a>,
+    /// Boots of each side for a verdict. One look: what is not surely missed
+    /// is dropped, so there is no need to boot until even that is sure.
+    layouts: u32,
     /// Sets that were put together, or why they cannot be.
     sides: BTreeMap<Set, Result<Side, String>>,
     /// What the console of broken boots said, by the set.
@@ -34,6 +37,7 @@ impl<'b, 'l, 'a> LabBench<'b, 'l, 'a> {
         choices: &'b [Choice],
         names: &'b [Candidate],
         experiment: Experiment<'l, 'a>,
+        layouts: u32,
     ) -> Self {
         Self {
             lab,
@@ -41,6 +45,7 @@ impl<'b, 'l, 'a> LabBench<'b, 'l, 'a> {
             choices,
             names,
             experiment,
+            layouts,
             sides: BTreeMap::new(),
             broken: BTreeMap::new(),
         }
@@ -122,14 +127,11 @@ impl Bench for LabBench<'_, '_, '_> {
             .iter()
             .filter_map(|s| s.as_ref().ok().cloned())
             .collect();
-        let what = match depth {
-            Depth::Glance => "a glance at each",
-            Depth::Sure => "leaving out and putting in",
+        let (what, boots) = match depth {
+            Depth::Glance => ("a glance at each", GLANCE),
+            Depth::Sure => ("leaving out and putting in", self.layouts),
         };
-        let compared = match depth {
-            Depth::Glance => self.experiment.glance(what, &base, &there, GLANCE)?,
-            Depth::Sure => self.experiment.compare(what, &base, &there)?,
-        };
+        let compared = self.experiment.once(what, &base, &there, boots)?;
         let mut compared = compared.into_iter();
         let mut fates = Vec::new();
         for (set, side) in to.iter().zip(sides) {

@@ -64,7 +64,14 @@ pub(crate) fn run(args: &Tune, ui: &Ui) -> Result<Exit, Failure> {
         boots: args.boots,
         until: minutes.map(|m| Instant::now() + m),
     });
-    let mut bench = LabBench::new(&lab, &stock, &all.choices, &all.names, experiment);
+    let mut bench = LabBench::new(
+        &lab,
+        &stock,
+        &all.choices,
+        &all.names,
+        experiment,
+        args.layouts,
+    );
     let mut search = Search::new(&all.names);
     let stopped = match search.run(&mut bench) {
         Ok(()) => None,
