@@ -78,6 +78,14 @@ fn work_that_only_moves_is_called_equivalent_and_named() {
         is("from", "Starting font list") && is("to", "Waiting for fonts")
     };
     assert!(moved.iter().any(|m| named(&m)), "{moved:?}");
+
+    // The experiment's folder tells the same: the baseline against the recipe.
+    let mut sessions = fs::read_dir(dir.join("runs/kiosk-try")).unwrap();
+    let session = sessions.next().unwrap().unwrap().path();
+    let mut command = bootlap(&dir);
+    let compared = json(command.args(["compare", "--json"]).arg(&session));
+    assert_eq!(compared["after"]["name"], "fonts-later", "{compared}");
+    assert_eq!(compared["total"]["verdict"], "equivalent");
 }
 
 #[test]

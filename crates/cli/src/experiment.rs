@@ -373,6 +373,10 @@ impl<'l, 'a> Experiment<'l, 'a> {
 
     fn rounds(&mut self, what: &str, sides: &[&Side], layouts: Range<u32>) -> Result<(), Stop> {
         let mode = self.mode;
+        // In this order, the baseline first, whatever is booted first.
+        for side in sides {
+            self.session.folder(&side.name).map_err(Failure::from)?;
+        }
         let mut jobs: Vec<(usize, Planned<'_>)> = Vec::new();
         let patience = self.patience(sides);
         let order = experiment::plan(sides.len(), layouts.end, self.lab.seed());
