@@ -29,7 +29,7 @@ pub(crate) struct Tune {
     /// A recipe that must not be used (repeatable).
     #[arg(long, value_name = "RECIPE")]
     pub(crate) without: Vec<String>,
-    /// Boot at most so often.
+    /// Search with at most so many boots; the proof comes on top.
     #[arg(long, value_name = "N")]
     pub(crate) boots: Option<usize>,
     /// Search for at most so long; the proof comes on top.
