@@ -18,7 +18,7 @@ use crate::compare::place::{Place, Spot, places};
 use crate::compare::{Delta, Moved, moved, noise_ns};
 use crate::extent::extent;
 use crate::phase::{PhaseName, phases};
-use crate::stats::{Effect, correct};
+use crate::stats::Effect;
 
 mod bounds;
 mod sample;
@@ -446,9 +446,4 @@ fn is_likely(moved: &Moved, all: &[(Delta, Spot)]) -> bool {
         of.delta_ns.saturating_abs() >= sum / GOOD_PART
     };
     from_at.phase == to_at.phase || good_part(from, from_at) && good_part(to, to_at)
-}
-
-/// Corrects several effects at once.
-fn corrected(effects: &mut [Effect]) {
-    correct(effects);
 }

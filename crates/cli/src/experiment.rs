@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use bootlap_analysis::experiment::{Trial, trial};
 use bootlap_analysis::groups::Margin;
 use bootlap_analysis::predicted_saving;
-use bootlap_analysis::stats::{self, ALPHA, Question, looks};
+use bootlap_analysis::stats::{self, ALPHA, Effect, Question, looks};
 use bootlap_lab::experiment::{self, Session};
 use bootlap_lab::{Mode, Run};
 use bootlap_model::Timeline;
@@ -192,46 +192,31 @@ impl<'l, 'a> Experiment<'l, 'a> {
         base: &Side,
         others: &[Side],
     ) -> Result<Vec<Compared>, Stop> {
+        let mut trials: Vec<Option<Trial>> = others.iter().map(|_| None).collect();
         let mut open: Vec<usize> = (0..others.len()).collect();
-        let mut trials: BTreeMap<usize, Trial> = BTreeMap::new();
         for look in looks(self.first) {
-            let sides: Vec<&Side> = open.iter().map(|at| &others[*at]).collect();
-            self.boot(what, &[&[base], &sides[..]].concat(), look.boots)?;
+            let sides = open.iter().map(|at| &others[*at]);
+            let sides: Vec<&Side> = std::iter::once(base).chain(sides).collect();
+            self.boot(what, &sides, look.boots)?;
             self.check_base(base)?;
-            for at in &open {
-                let question = Question {
-                    margin_ns: self.margin_ns(base),
-                    alpha: ALPHA,
-                    stage: look.stage,
-                };
-                let trial = self.trial(base, &others[*at], &question);
-                trial.map(|trial| trials.insert(*at, trial));
+            let question = Question {
+                margin_ns: self.margin_ns(base),
+                alpha: ALPHA,
+                stage: look.stage,
+            };
+            for at in open {
+                trials[at] = self.trial(base, &others[at], &question);
             }
-            let mut effects: Vec<_> = trials.values().map(|t| t.effect).collect();
-            stats::correct(&mut effects);
-            let sure = trials.keys().zip(&effects).filter(|(_, e)| e.is_sure());
-            let sure: Vec<usize> = sure.map(|(at, _)| *at).collect();
-            let mode = self.mode;
-            open.retain(|at| {
-                let booted = self.booted.get(&others[*at].name);
-                !sure.contains(at) && !booted.is_some_and(|b| b.is_broken(mode))
-            });
+            // All anew: what was sure need not be so beside what came since.
+            let unsure = corrected(&trials).into_iter().enumerate();
+            let unsure = unsure.filter(|(_, effect)| effect.is_none_or(|e| !e.is_sure()));
+            let booted = unsure.filter(|(at, _)| !self.is_broken(&others[*at]));
+            open = booted.map(|(at, _)| at).collect();
             if open.is_empty() {
                 break;
             }
         }
-        let mut effects: Vec<_> = trials.values().map(|t| t.effect).collect();
-        stats::correct(&mut effects);
-        for (trial, effect) in trials.values_mut().zip(effects) {
-            trial.effect = effect;
-        }
-        let compared = others.iter().enumerate();
-        Ok(compared
-            .map(|(at, side)| match trials.remove(&at) {
-                Some(trial) => Compared::Measured(Box::new(trial)),
-                None => Compared::Broken(Box::new(self.broken(side))),
-            })
-            .collect())
+        Ok(self.compared(trials, others))
     }
 
     /// How `others` differ from `base` after one look at so many boots. Their
@@ -257,19 +242,23 @@ impl<'l, 'a> Experiment<'l, 'a> {
         let trials = others
             .iter()
             .map(|side| self.trial_of(base, side, &question, few));
-        let mut trials: Vec<Option<Trial>> = trials.collect();
-        let mut effects: Vec<_> = trials.iter().flatten().map(|t| t.effect).collect();
-        stats::correct(&mut effects);
-        for (trial, effect) in trials.iter_mut().flatten().zip(effects) {
-            trial.effect = effect;
-        }
-        let compared = trials.into_iter().zip(others);
-        Ok(compared
-            .map(|(trial, side)| match trial {
-                Some(trial) => Compared::Measured(Box::new(trial)),
-                None => Compared::Broken(Box::new(self.broken(side))),
-            })
-            .collect())
+        Ok(self.compared(trials.collect(), others))
+    }
+
+    /// What came of `others`, with verdicts that hold together.
+    fn compared(&self, trials: Vec<Option<Trial>>, others: &[Side]) -> Vec<Compared> {
+        let effects = corrected(&trials);
+        let all = trials.into_iter().zip(effects).zip(others);
+        all.map(|((trial, effect), side)| match trial.zip(effect) {
+            Some((trial, effect)) => Compared::Measured(Box::new(Trial { effect, ..trial })),
+            None => Compared::Broken(Box::new(self.broken(side))),
+        })
+        .collect()
+    }
+
+    fn is_broken(&self, side: &Side) -> bool {
+        let booted = self.booted.get(&side.name);
+        booted.is_some_and(|booted| booted.is_broken(self.mode))
     }
 
     /// How `after` differs from `before`, from all boots of both that are there.
@@ -441,4 +430,14 @@ impl<'l, 'a> Experiment<'l, 'a> {
             _ => Ok(()),
         }
     }
+}
+
+/// The effects of several trials, corrected for being several (Holm).
+fn corrected(trials: &[Option<Trial>]) -> Vec<Option<Effect>> {
+    let mut effects: Vec<Effect> = trials.iter().flatten().map(|t| t.effect).collect();
+    stats::correct(&mut effects);
+    let mut effects = effects.into_iter();
+    let each = trials.iter();
+    each.map(|trial| trial.as_ref().and_then(|_| effects.next()))
+        .collect()
 }

@@ -1,7 +1,7 @@
 //! The one place where values become effects.
 
-use super::{Margin, Row, Shape, corrected};
-use crate::stats::{Effect, Question, Verdict, effect, median};
+use super::{Margin, Row, Shape};
+use crate::stats::{Effect, Question, Verdict, correct, effect, median};
 
 /// How values are tested.
 #[derive(Clone, Copy)]
@@ -47,7 +47,7 @@ impl Test {
 pub(super) fn holm<'r>(rows: impl Iterator<Item = &'r mut Row>) {
     let mut rows: Vec<&mut Row> = rows.filter(|row| row.effect.is_some()).collect();
     let mut effects: Vec<Effect> = rows.iter().filter_map(|row| row.effect).collect();
-    corrected(&mut effects);
+    correct(&mut effects);
     for (row, effect) in rows.iter_mut().zip(effects) {
         row.effect = Some(effect);
     }
