@@ -27,7 +27,7 @@ mod shift;
 #[cfg(test)]
 mod tests;
 
-pub use looks::{Look, Next, Plan, Stage, looks};
+pub use looks::{Look, Stage, looks};
 pub use shape::{Mode, Shape};
 pub use shift::{hodges_lehmann, mad, median};
 

@@ -7,15 +7,17 @@
 
 use std::io::{self, Write};
 
-use bootlap_analysis::stats::{Effect, Plan, bootstrap, correct};
+use bootlap_analysis::stats::{Effect, bootstrap, correct};
 use bootlap_analysis::{Question, Round, Verdict, effect, effect_in_rounds};
 
 mod noise;
+mod plan;
 mod procedure;
 mod shapes;
 mod table;
 
 use noise::{Machine, Noise, Random, SIGMA_NS};
+use plan::Plan;
 use procedure::{Looks, Procedure, Rates, Study};
 use table::{Table, percent};
 

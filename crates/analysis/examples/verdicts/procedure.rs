@@ -2,10 +2,11 @@
 
 use std::thread;
 
-use bootlap_analysis::stats::{Next, Plan, blocks, effect_in_blocks};
+use bootlap_analysis::stats::{blocks, effect_in_blocks};
 use bootlap_analysis::{Effect, Question, Round, Verdict};
 
 use crate::noise::{Machine, Noise, Random, SIGMA_NS};
+use crate::plan::{Next, Plan};
 
 /// How boots become a verdict.
 #[derive(Clone, Copy)]

@@ -11,8 +11,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ALPHA, Effect, Question};
-
 /// Where an experiment is when it looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -98,68 +96,10 @@ pub fn looks(first: u32) -> [Look; 3] {
     })
 }
 
-/// How an experiment goes on until its verdict is sure.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plan {
-    /// Boots of each side before the first look. The last is after four times
-    /// as many, which is the limit.
-    pub first: u32,
-    /// Within this distance of 0 a change is equivalent to none, ns.
-    pub margin_ns: i64,
-    /// The error of the whole experiment: [`ALPHA`], or a share of it where
-    /// several recipes are tried against one baseline.
-    pub alpha: f64,
-}
-
-/// What to do next.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Next {
-    /// Boot each side so many times more, then ask again.
-    MoreBoots(u32),
-    /// The verdict is sure.
-    Sure(Effect),
-    /// The limit is reached, and the verdict is *unknown*.
-    Limit(Effect),
-}
-
-impl Plan {
-    /// The usual error, and as many boots as `first` says.
-    pub fn new(first: u32, margin_ns: i64) -> Self {
-        Self {
-            first,
-            margin_ns,
-            alpha: ALPHA,
-        }
-    }
-
-    /// What to do after `boots` of each side, counting those that never got
-    /// ready. `ask` answers the question with the times so far; it is called
-    /// when it is time to look, and not in between: a look that the plan does
-    /// not know of spends error that nobody counted.
-    pub fn next(&self, boots: u32, ask: impl FnOnce(&Question) -> Effect) -> Next {
-        let looks = looks(self.first);
-        let [.., last] = looks;
-        let due = looks.iter().find(|l| l.boots >= boots).unwrap_or(&last);
-        if boots < due.boots {
-            return Next::MoreBoots(due.boots - boots);
-        }
-        let effect = ask(&Question {
-            margin_ns: self.margin_ns,
-            alpha: self.alpha,
-            stage: due.stage,
-        });
-        match looks.iter().find(|l| l.boots > boots) {
-            _ if effect.is_sure() => Next::Sure(effect),
-            Some(next) => Next::MoreBoots(next.boots - boots),
-            None => Next::Limit(effect),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{Verdict, effect};
+    use crate::stats::ALPHA;
 
     #[test]
     fn levels_and_overall_errors_are_each_others_inverse() {
@@ -181,35 +121,8 @@ mod tests {
     }
 
     #[test]
-    fn a_clear_change_is_said_at_the_first_look_and_not_before() {
-        let plan = Plan::new(8, 10);
-        let before: Vec<i64> = (1000..1032).collect();
-        let after: Vec<i64> = (500..532).collect();
-        let ask = |n: usize| move |q: &Question| effect(&before[..n], &after[..n], q);
-        assert_eq!(plan.next(0, |_| unreachable!()), Next::MoreBoots(8));
-        assert_eq!(plan.next(5, |_| unreachable!()), Next::MoreBoots(3));
-        let Next::Sure(effect) = plan.next(8, ask(8)) else {
-            panic!("not sure");
-        };
-        assert_eq!(effect.verdict, Verdict::Faster);
-        assert_eq!(effect.stage, Stage::First);
-    }
-
-    #[test]
-    fn what_nobody_can_tell_ends_at_the_limit() {
-        let plan = Plan::new(8, 1);
-        let sample: Vec<i64> = (0..32).map(|n| n * 1000).collect();
-        let ask = |n: usize| {
-            let sample = &sample[..n];
-            move |q: &Question| effect(sample, sample, q)
-        };
-        assert_eq!(plan.next(8, ask(8)), Next::MoreBoots(8));
-        assert_eq!(plan.next(9, |_| unreachable!()), Next::MoreBoots(7));
-        assert_eq!(plan.next(16, ask(16)), Next::MoreBoots(16));
-        assert!(matches!(plan.next(32, ask(32)), Next::Limit(_)));
-        assert!(matches!(plan.next(40, ask(32)), Next::Limit(_)));
-        // Boots that never got ready leave nothing to compare, and end as well.
-        assert!(matches!(plan.next(32, ask(0)), Next::Limit(_)));
+    fn looks_are_after_once_twice_and_four_times_as_many_boots() {
+        assert_eq!(looks(8).map(|look| look.boots), [8, 16, 32]);
         assert_eq!(looks(0)[2].boots, 4);
         assert_eq!(looks(u32::MAX)[2].boots, u32::MAX);
     }
