@@ -1,30 +1,79 @@
 //! What rules look at.
 
-use bootlap_model::{Axis, Evidence, Span, Timeline, TrackKind};
+use bootlap_model::{Axis, Evidence, Milestone, Span, Timeline, TrackKind};
+use bootlap_target::artefact::dot_config::DotConfig;
+use bootlap_target::cmdline;
 use bootlap_target::recipe::Choice;
 use bootlap_target::{Parts, Target};
 
+use crate::Facts;
+use crate::lines::{Line, lines, message};
+
 /// One boot, and what was booted.
 pub struct Boot<'a> {
-    /// What happened.
-    pub timeline: &'a Timeline,
-    /// The same target booted with `initcall_debug`, if that was done: it
-    /// tells which initcalls the kernel's time goes into, at its own cost.
-    pub explained: Option<&'a Timeline>,
-    /// What was booted; without it rules go by the evidence alone.
-    pub target: Option<(&'a Target, &'a Parts)>,
+    seen: View<'a>,
+    explained: Option<View<'a>>,
+    target: Option<(&'a Target, &'a Parts)>,
+    facts: Facts,
+    lines: Vec<Line<'a>>,
+}
+
+/// A timeline on its axis.
+struct View<'a> {
+    timeline: &'a Timeline,
+    axis: Axis,
+}
+
+impl<'a> View<'a> {
+    fn of(timeline: &'a Timeline) -> Self {
+        Self {
+            timeline,
+            axis: Axis::of(timeline),
+        }
+    }
+
+    /// The ended spans of this kind whose name `wanted` accepts, as they were
+    /// read.
+    fn spans(&self, kind: TrackKind, wanted: impl Fn(&str) -> bool) -> Vec<Found<'a>> {
+        let spans = self.timeline.spans_of(kind);
+        let spans = spans.filter(|span| wanted(self.timeline.text(span.name)));
+        let placed = spans.filter_map(|span| {
+            let placed = self.axis.span(span)?;
+            Some(Found {
+                timeline: self.timeline,
+                span,
+                start_ns: placed.start.ns,
+                end_ns: placed.end?.ns,
+            })
+        });
+        placed.collect()
+    }
 }
 
 /// A span that a rule found, on the axis.
+#[derive(Clone)]
 pub(crate) struct Found<'a> {
+    timeline: &'a Timeline,
     pub(crate) span: &'a Span,
     pub(crate) start_ns: i64,
     pub(crate) end_ns: i64,
 }
 
-impl Found<'_> {
+impl<'a> Found<'a> {
     pub(crate) fn ns(&self) -> i64 {
         self.end_ns.saturating_sub(self.start_ns)
+    }
+
+    pub(crate) fn name(&self) -> &'a str {
+        self.timeline.text(self.span.name)
+    }
+
+    pub(crate) fn arg(&self, key: &str) -> Option<&'a str> {
+        self.timeline.arg(self.span, key)
+    }
+
+    pub(crate) fn at(&self) -> [i64; 2] {
+        [self.start_ns, self.end_ns]
     }
 }
 
@@ -38,35 +87,169 @@ pub(crate) fn evidence(spans: &[Found<'_>]) -> Vec<Evidence> {
     spans.iter().map(|s| s.span.evidence).collect()
 }
 
+/// What every boot offers to whoever asks for advice.
 impl<'a> Boot<'a> {
+    /// A boot of which only the evidence is known.
+    pub fn new(timeline: &'a Timeline) -> Self {
+        let seen = View::of(timeline);
+        let lines = lines(timeline, &seen.axis);
+        Self {
+            seen,
+            explained: None,
+            target: None,
+            facts: Facts::of_boot(timeline),
+            lines,
+        }
+    }
+
+    /// With the same target booted with `initcall_debug`, if that was done: it
+    /// tells which initcalls the kernel's time goes into, at its own cost.
+    #[must_use]
+    pub fn explained(mut self, timeline: Option<&'a Timeline>) -> Self {
+        self.explained = timeline.map(View::of);
+        self
+    }
+
+    /// With what was booted; without it rules go by the evidence alone.
+    #[must_use]
+    pub fn of(mut self, target: &'a Target, parts: &'a Parts) -> Self {
+        self.target = Some((target, parts));
+        self.facts = Facts::of_target(target, parts).or(self.facts);
+        self
+    }
+
+    /// With what else is known.
+    #[must_use]
+    pub fn knowing(mut self, facts: Facts) -> Self {
+        self.facts = facts.or(self.facts);
+        self
+    }
+}
+
+/// What rules ask.
+#[allow(dead_code, reason = "the families come one after the other")]
+impl<'a> Boot<'a> {
+    pub(crate) fn timeline(&self) -> &'a Timeline {
+        self.seen.timeline
+    }
+
+    pub(crate) fn axis(&self) -> &Axis {
+        &self.seen.axis
+    }
+
+    pub(crate) fn target(&self) -> Option<(&'a Target, &'a Parts)> {
+        self.target
+    }
+
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
     /// The ended spans of this kind and name, in order.
     pub(crate) fn spans(&self, kind: TrackKind, name: &str) -> Vec<Found<'a>> {
-        spans_in(self.timeline, kind, |n| n == name)
+        self.seen.spans(kind, |n| n == name)
+    }
+
+    /// All ended spans of this kind, in order.
+    pub(crate) fn spans_of(&self, kind: TrackKind) -> Vec<Found<'a>> {
+        self.seen.spans(kind, |_| true)
+    }
+
+    /// The initcalls, of the boot that explains if there is one.
+    pub(crate) fn initcalls(&self, wanted: impl Fn(&str) -> bool) -> Vec<Found<'a>> {
+        let view = self.explained.as_ref().unwrap_or(&self.seen);
+        view.spans(TrackKind::Initcall, wanted)
+    }
+
+    /// Where in this boot an initcall lies: itself, or, if another boot
+    /// explained it, the silence that is like it.
+    pub(crate) fn place_of(&self, initcall: &Found<'a>) -> Option<Found<'a>> {
+        match &self.explained {
+            Some(explained) => self.silence_like(explained, initcall),
+            None => Some(initcall.clone()),
+        }
     }
 
     /// Where in this boot lies what `found` shows of the explained one, which
     /// has times of its own: the silence behind the last line before it that
     /// both boots print, if it is about as long.
-    pub(crate) fn silence_like(&self, found: &Found<'_>) -> Option<Found<'a>> {
-        let explained = self.explained?;
-        let theirs = spans_in(explained, TrackKind::Console, |_| true);
-        let mut ours = spans_in(self.timeline, TrackKind::Console, |_| true);
+    fn silence_like(&self, explained: &View<'a>, found: &Found<'_>) -> Option<Found<'a>> {
+        let theirs = explained.spans(TrackKind::Console, |_| true);
+        let mut ours = self.spans_of(TrackKind::Console);
         let before = theirs.iter().rev().filter(|l| l.end_ns <= found.start_ns);
-        let at = before
-            .map(|line| message(explained.text(line.span.name)))
-            .find_map(|said| {
-                let same = |l: &Found<'_>| message(self.timeline.text(l.span.name)) == said;
-                ours.iter().rposition(same)
-            })?;
+        let at = before.map(|line| message(line.name())).find_map(|said| {
+            let same = |l: &Found<'_>| message(l.name()) == said;
+            ours.iter().rposition(same)
+        })?;
         let end_ns = ours.get(at + 1)?.start_ns;
         let line = ours.swap_remove(at);
         let silence = Found {
-            span: line.span,
             start_ns: line.end_ns,
             end_ns,
+            ..line
         };
         let is_like = silence.ns() >= found.ns() / 2 && silence.ns() / 2 <= found.ns();
         is_like.then_some(silence)
+    }
+
+    /// All lines of text, by time.
+    pub(crate) fn lines(&self) -> &[Line<'a>] {
+        &self.lines
+    }
+
+    /// The first line that contains `text`.
+    pub(crate) fn line(&self, text: &str) -> Option<Line<'a>> {
+        self.lines.iter().find(|l| l.text.contains(text)).copied()
+    }
+
+    /// All lines that contain `text`.
+    pub(crate) fn lines_with<'s>(&'s self, text: &'s str) -> impl Iterator<Item = Line<'a>> + 's {
+        let lines = self.lines.iter().copied();
+        lines.filter(move |l| l.text.contains(text))
+    }
+
+    /// From the first line that contains `from` to the first one behind it
+    /// that contains `to`, ns on the axis.
+    pub(crate) fn between(&self, from: &str, to: &str) -> Option<[i64; 2]> {
+        let at = self.lines.iter().position(|l| l.text.contains(from))?;
+        let mut behind = self.lines[at..].iter().skip(1);
+        let end = behind.find(|l| l.text.contains(to))?;
+        Some([self.lines[at].start_ns, end.start_ns])
+    }
+
+    /// When this boot passed the first of these that it was seen to pass, ns.
+    pub(crate) fn moment(&self, milestones: &[Milestone]) -> Option<i64> {
+        let timeline = self.seen.timeline;
+        let mark = milestones.iter().find_map(|m| timeline.milestone(*m))?;
+        Some(self.seen.axis.mark(mark)?.ns)
+    }
+
+    /// The parameter of this name on the kernel's command line, whole, as in
+    /// `loglevel=3`; the last, which counts.
+    pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
+        let words = cmdline::words(self.facts.cmdline.as_deref()?);
+        let found = words.into_iter().rev();
+        found.into_iter().find(|w| cmdline::is_parameter(w, name))
+    }
+
+    /// Whether the command line is known and has no parameter of this name.
+    pub(crate) fn lacks(&self, name: &str) -> bool {
+        self.facts.cmdline.is_some() && self.parameter(name).is_none()
+    }
+
+    /// The kernel's `.config`.
+    pub(crate) fn kernel_config(&self) -> Option<&DotConfig> {
+        self.facts.kernel_config.as_ref()
+    }
+
+    /// U-Boot's `.config`.
+    pub(crate) fn uboot_config(&self) -> Option<&DotConfig> {
+        self.facts.uboot_config.as_ref()
+    }
+
+    /// A variable of U-Boot's environment.
+    pub(crate) fn variable(&self, name: &str) -> Option<&str> {
+        self.facts.environment.as_ref()?.get(name)
     }
 
     /// The recipe, typed as `name`, if it applies to the target; else why not.
@@ -84,37 +267,20 @@ impl<'a> Boot<'a> {
     pub(crate) fn baud(&self) -> u64 {
         let target = self.target.map(|(target, _)| target);
         let stated = target.and_then(|t| t.board.as_ref()).map(|b| b.baud);
-        let said = stated.or_else(|| target?.console_baud());
+        let said = stated.or_else(|| cmdline::console_baud(self.facts.cmdline.as_deref()?));
         said.map_or(DEFAULT_BAUD, u64::from)
     }
-}
 
-/// A console line without the kernel's time in front.
-fn message(line: &str) -> &str {
-    let timed = line.strip_prefix('[').and_then(|l| l.split_once("] "));
-    timed.map_or(line, |(_, message)| message).trim()
+    /// What this many bytes take on the board's console, ns.
+    pub(crate) fn on_the_line_ns(&self, bytes: u64) -> i64 {
+        let bits = u128::from(bytes) * u128::from(BITS_PER_BYTE);
+        let ns = bits * 1_000_000_000 / u128::from(self.baud().max(1));
+        i64::try_from(ns).unwrap_or(i64::MAX)
+    }
 }
 
 /// What nearly every board's console runs at.
 const DEFAULT_BAUD: u64 = 115_200;
 
-/// The ended spans of `timeline` of this kind whose name `wanted` accepts.
-pub(crate) fn spans_in<'t>(
-    timeline: &'t Timeline,
-    kind: TrackKind,
-    wanted: impl Fn(&str) -> bool,
-) -> Vec<Found<'t>> {
-    let axis = Axis::of(timeline);
-    timeline
-        .spans_of(kind)
-        .filter(|span| wanted(timeline.text(span.name)))
-        .filter_map(|span| {
-            let placed = axis.span(span)?;
-            Some(Found {
-                span,
-                start_ns: placed.start.ns,
-                end_ns: placed.end?.ns,
-            })
-        })
-        .collect()
-}
+/// Start bit, eight data bits, stop bit.
+const BITS_PER_BYTE: u64 = 10;

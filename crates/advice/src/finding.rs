@@ -27,7 +27,7 @@ pub struct Finding {
 /// The expected saving.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Saving {
-    /// Nanoseconds.
+    /// Nanoseconds; 0 where nothing is known.
     pub ns: i64,
     /// Of which kind of time.
     pub kind: SavingKind,
@@ -36,11 +36,84 @@ pub struct Saving {
 }
 
 /// Which time would be saved: these never mix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SavingKind {
     /// On the clock of the boot that was looked at.
     ThisBoot,
     /// Predicted for a real board; an emulated machine does not show it.
     PredictedBoard,
+    /// Nothing in the evidence says how much.
+    Unknown,
+}
+
+/// Rules put findings together in this way; [`advise`](crate::advise) adds the
+/// rule's name.
+impl Finding {
+    pub(crate) fn new(title: impl Into<String>) -> Self {
+        Self {
+            rule: String::new(),
+            title: title.into(),
+            why: String::new(),
+            saving: Saving {
+                ns: 0,
+                kind: SavingKind::Unknown,
+                basis: "nothing that was seen says how much; try it".into(),
+            },
+            fix: String::new(),
+            recipe: None,
+            at_ns: None,
+            evidence: Vec::new(),
+        }
+    }
+
+    pub(crate) fn why(mut self, why: impl Into<String>) -> Self {
+        self.why = why.into();
+        self
+    }
+
+    fn saving(mut self, ns: i64, kind: SavingKind, basis: impl Into<String>) -> Self {
+        self.saving = Saving {
+            ns,
+            kind,
+            basis: basis.into(),
+        };
+        self
+    }
+
+    /// On the clock of this boot.
+    pub(crate) fn saves(self, ns: i64, basis: impl Into<String>) -> Self {
+        self.saving(ns, SavingKind::ThisBoot, basis)
+    }
+
+    /// On a real board only.
+    pub(crate) fn saves_on_board(self, ns: i64, basis: impl Into<String>) -> Self {
+        self.saving(ns, SavingKind::PredictedBoard, basis)
+    }
+
+    /// Not known how much; `why` says so, and what it depends on.
+    pub(crate) fn saves_unknown(self, why: impl Into<String>) -> Self {
+        self.saving(0, SavingKind::Unknown, why)
+    }
+
+    pub(crate) fn fix(mut self, fix: impl Into<String>) -> Self {
+        self.fix = fix.into();
+        self
+    }
+
+    /// What [`Boot::recipe`](crate::Boot::recipe) said.
+    pub(crate) fn recipe<E>(mut self, recipe: Result<String, E>) -> Self {
+        self.recipe = recipe.ok();
+        self
+    }
+
+    pub(crate) fn at(mut self, interval: Option<[i64; 2]>) -> Self {
+        self.at_ns = interval;
+        self
+    }
+
+    pub(crate) fn seen(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Self {
+        self.evidence = evidence.into_iter().collect();
+        self
+    }
 }

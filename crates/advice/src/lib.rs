@@ -4,9 +4,12 @@
 //! names its evidence, and its estimate is computed from this very boot.
 
 mod boot;
+mod facts;
 mod finding;
+mod lines;
 mod rules;
 
 pub use boot::Boot;
+pub use facts::Facts;
 pub use finding::{Finding, Saving, SavingKind};
-pub use rules::{Rule, RuleMeta, advise, all};
+pub use rules::{Layer, Rule, advise, all, find};

@@ -2,7 +2,7 @@
 
 mod common;
 
-use bootlap_advice::{Boot, SavingKind, advise, all};
+use bootlap_advice::{Boot, SavingKind, advise};
 use bootlap_model::TrackKind::{Bootloader, Console, Initcall, Kernel, Userspace};
 use bootlap_model::{Milestone, SpanEnd, Stamp};
 use common::{Builder, MS, found, target, target_with};
@@ -15,12 +15,7 @@ fn at(ns: i64) -> SpanEnd {
 fn nothing_seen_nothing_advised() {
     assert_eq!(Builder::new().advice(), []);
     let empty = bootlap_model::Timeline::default();
-    let boot = Boot {
-        timeline: &empty,
-        explained: Some(&empty),
-        target: None,
-    };
-    assert_eq!(advise(&boot), []);
+    assert_eq!(advise(&Boot::new(&empty).explained(Some(&empty))), []);
 }
 
 #[test]
@@ -158,11 +153,7 @@ fn testing_ciphers() {
 
     // Seen in another boot, whose times mean nothing in this one.
     let plain = Builder::new();
-    let advice = advise(&Boot {
-        timeline: &plain.timeline,
-        explained: Some(&own.timeline),
-        target: None,
-    });
+    let advice = advise(&Boot::new(&plain.timeline).explained(Some(&own.timeline)));
     let finding = found(&advice, "cmdline-no-crypto-tests").unwrap();
     assert_eq!((finding.at_ns, finding.evidence.len()), (None, 0));
     assert_eq!(finding.saving.ns, 700 * MS);
@@ -203,11 +194,7 @@ fn what_another_boot_explains_is_pointed_at_in_this_one() {
     };
     let place = |silence| {
         let own = boot(silence);
-        let advice = advise(&Boot {
-            timeline: &own.timeline,
-            explained: Some(&explained.timeline),
-            target: None,
-        });
+        let advice = advise(&Boot::new(&own.timeline).explained(Some(&explained.timeline)));
         let finding = found(&advice, "cmdline-no-crypto-tests").unwrap();
         (finding.at_ns, finding.evidence.len())
     };
@@ -355,20 +342,6 @@ fn the_largest_saving_of_this_boot_comes_first() {
 }
 
 #[test]
-fn the_catalogue_names_recipes() {
-    let recipes: Vec<&str> = bootlap_target::recipe::all()
-        .iter()
-        .map(|r| r.meta().name)
-        .collect();
-    let mut seen = Vec::new();
-    for meta in all().iter().map(|r| r.meta()) {
-        assert!(recipes.contains(&meta.name), "{} has no recipe", meta.name);
-        assert!(!meta.title.is_empty() && !seen.contains(&meta.name));
-        seen.push(meta.name);
-    }
-}
-
-#[test]
 fn hostile_times_and_texts_do_no_harm() {
     let names = [
         (Bootloader, "autoboot wait"),
@@ -402,7 +375,8 @@ fn hostile_times_and_texts_do_no_harm() {
                     .iter()
                     .chain(&boot.advice())
                 {
-                    assert!(finding.saving.ns >= MS, "{finding:?}");
+                    let known = finding.saving.kind != SavingKind::Unknown;
+                    assert!(!known || finding.saving.ns >= MS, "{finding:?}");
                 }
             }
         }

@@ -36,6 +36,7 @@ fn parts(kernel: Vec<u8>) -> Parts {
             entry(b"a\xfe/l", What::Link { to }),
             entry(b"init", file),
         ]),
+        ..Parts::default()
     }
 }
 

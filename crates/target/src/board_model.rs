@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::Target;
+use crate::cmdline;
 use crate::spec_check::{Wrong, wrong};
 
 /// The phases, in the order of a boot, as reports name them.
@@ -98,13 +99,7 @@ impl Target {
     /// The speed of the serial console in baud, as the kernel's command line
     /// says it.
     pub fn console_baud(&self) -> Option<u32> {
-        let cmdline = &self.spec.kernel.as_ref()?.cmdline;
-        cmdline.split_whitespace().find_map(|word| {
-            // The speed is last: `ttyS0,115200n8`, `uart8250,mmio,0xff5e0000,115200`.
-            let (_, options) = word.strip_prefix("console=")?.rsplit_once(',')?;
-            let digits: String = options.chars().take_while(char::is_ascii_digit).collect();
-            digits.parse().ok().filter(|baud| *baud > 0)
-        })
+        cmdline::console_baud(&self.spec.kernel.as_ref()?.cmdline)
     }
 }
 

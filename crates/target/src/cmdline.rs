@@ -3,13 +3,13 @@
 
 /// The words that the kernel itself reads. A space inside double quotes does
 /// not end a word; what follows `--` is for the first program.
-pub(crate) fn words(cmdline: &str) -> Vec<&str> {
+pub fn words(cmdline: &str) -> Vec<&str> {
     let all = split(&cmdline[..end(cmdline)]);
     all.into_iter().map(|(_, word)| word).collect()
 }
 
 /// `cmdline` with `more` where the kernel reads it: before a `--`.
-pub(crate) fn with(cmdline: &str, more: &str) -> String {
+pub fn with(cmdline: &str, more: &str) -> String {
     let (kernel, init) = cmdline.split_at(end(cmdline));
     let parts = [kernel.trim(), more.trim(), init.trim()];
     let parts: Vec<&str> = parts.into_iter().filter(|p| !p.is_empty()).collect();
@@ -18,10 +18,20 @@ pub(crate) fn with(cmdline: &str, more: &str) -> String {
 
 /// Whether `word` is the parameter `name`, alone or with a value. The kernel
 /// takes `-` and `_` in names for the same.
-pub(crate) fn is_parameter(word: &str, name: &str) -> bool {
+pub fn is_parameter(word: &str, name: &str) -> bool {
     let own = word.split('=').next().unwrap_or(word);
     let same = |a: u8, b: u8| a == b || matches!((a, b), (b'-', b'_') | (b'_', b'-'));
     own.len() == name.len() && own.bytes().zip(name.bytes()).all(|(a, b)| same(a, b))
+}
+
+/// The speed of the serial console in baud, as `console=` says it.
+pub fn console_baud(cmdline: &str) -> Option<u32> {
+    words(cmdline).into_iter().find_map(|word| {
+        // The speed is last: `ttyS0,115200n8`, `uart8250,mmio,0xff5e0000,115200`.
+        let (_, options) = word.strip_prefix("console=")?.rsplit_once(',')?;
+        let digits: String = options.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().ok().filter(|baud| *baud > 0)
+    })
 }
 
 /// Where the kernel stops reading.

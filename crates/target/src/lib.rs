@@ -14,7 +14,7 @@ pub mod artefact;
 mod assemble;
 mod board_model;
 mod cache;
-mod cmdline;
+pub mod cmdline;
 mod edit;
 mod initramfs;
 mod machine;

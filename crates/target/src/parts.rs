@@ -11,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use regex::Regex;
 
 use crate::artefact::compress::Compression;
+use crate::artefact::dot_config::DotConfig;
 use crate::artefact::kernel_image::UNPACK_LIMIT;
 use crate::cache::sha256;
 use crate::initramfs::Entry;
@@ -43,12 +44,14 @@ impl Part {
 }
 
 /// All parts of a target.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Parts {
     /// The boot loader, if there is one.
     pub bootloader: Option<Part>,
     /// The kernel image; always there for an emulated machine.
     pub kernel: Option<Part>,
+    /// The kernel's configuration, if its package holds one.
+    pub kernel_config: Option<DotConfig>,
     /// What the initramfs holds, in the order in which it is packed.
     pub(crate) initramfs: Option<Vec<Entry>>,
 }
@@ -74,6 +77,7 @@ impl Parts {
                 Some(image) => Some(finder.part("bootloader.image", image)?),
                 None => None,
             },
+            kernel_config: finder.kernel_config()?,
             kernel: match spec.kernel.as_ref().and_then(|k| k.image.as_ref()) {
                 Some(image) => Some(finder.part("kernel.image", image)?),
                 None => None,
@@ -156,6 +160,27 @@ impl Finder<'_> {
                 store.version(package)
             ))
         })
+    }
+
+    /// The configuration that lies beside a packaged kernel: distributions put
+    /// `config-6.1.0-42-arm64` beside `vmlinuz-6.1.0-42-arm64`.
+    fn kernel_config(&self) -> Result<Option<DotConfig>, TargetError> {
+        let kernel = self.target.spec.kernel.as_ref();
+        let Some(image) = kernel.and_then(|k| k.image.as_deref()) else {
+            return Ok(None);
+        };
+        if !image.starts_with("package:") {
+            return Ok(None);
+        }
+        let (path, _) = self.path("kernel.image", image)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let Some((_, version)) = name.split_once('-') else {
+            return Ok(None);
+        };
+        let config = path.with_file_name(format!("config-{version}"));
+        // A kernel without it boots as well.
+        let read = fs::read(config).ok();
+        Ok(read.and_then(|bytes| DotConfig::read(&bytes).ok()))
     }
 
     /// The file in the package, or in the one that a metapackage stands for.

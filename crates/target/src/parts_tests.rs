@@ -128,13 +128,12 @@ fn what_is_missing_is_named_with_its_key() {
 #[test]
 fn the_size_of_a_wrapped_kernel_is_that_of_the_kernel() {
     let part = |bytes: Vec<u8>| Parts {
-        bootloader: None,
         kernel: Some(Part {
             origin: "k".into(),
             sha256: String::new(),
             bytes,
         }),
-        initramfs: None,
+        ..Parts::default()
     };
     let kernel = vec![0; 100_000];
     let gzip = Compression::Gzip.compress(&kernel).unwrap();

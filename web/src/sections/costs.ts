@@ -38,6 +38,7 @@ function remedy(head: Head, finding: Finding): HTMLElement {
 }
 
 export function saving(finding: Finding): string {
+  if (finding.saving_kind === "unknown") return "to be tried";
   const predicted = finding.saving_kind === "predicted-board" ? " of a real board, predicted" : "";
   return `saves ${duration(finding.saving_ns)}${predicted}`;
 }

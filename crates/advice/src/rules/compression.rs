@@ -2,76 +2,62 @@
 
 use bootlap_model::TrackKind;
 
-use super::{Rule, RuleMeta};
+use super::{Rule, rule};
 use crate::boot::{Found, evidence, total_ns};
-use crate::{Boot, Finding, Saving, SavingKind};
+use crate::{Boot, Finding};
 
-/// Shorter than this is not worth a line, ns.
-const WORTH_IT_NS: i64 = 1_000_000;
+pub(super) const RULES: &[&Rule] = &[&KERNEL_COMPRESSION, &INITRAMFS_COMPRESSION];
 
 /// Where it is not known how long a copy would take.
 const AT_MOST: &str = "all of it, which is at most what can be saved: nothing in this boot tells \
                        how long a copy takes";
 
-/// The boot loader decompresses the kernel.
-///
-/// **Why.** Decompressing runs on one CPU, often at a low clock; a kernel that
-/// is stored as it is only has to be copied. What is best depends on the
-/// storage: reading costs bytes ÷ bandwidth.
-///
-/// **Evidence.** The time of `Uncompressing Kernel Image`, minus what a copy of
-/// the whole kernel would take. How fast this machine copies is taken from the
-/// same boot, in which the boot loader moves the initramfs, too.
-///
-/// **Fix.** `compression = "none"` in the FIT; on slow storage `lz4`.
-///
-/// **Risk.** The kernel takes three times the storage, and the time to read it.
-pub(super) struct KernelCompression;
+rule! {
+    /// The boot loader decompresses the kernel.
+    ///
+    /// **Why.** Decompressing runs on one CPU, often at a low clock; a kernel that
+    /// is stored as it is only has to be copied. What is best depends on the
+    /// storage: reading costs bytes ÷ bandwidth.
+    ///
+    /// **Evidence.** The time of `Uncompressing Kernel Image`, minus what a copy of
+    /// the whole kernel would take. How fast this machine copies is taken from the
+    /// same boot, in which the boot loader moves the initramfs, too.
+    ///
+    /// **Fix.** `compression = "none"` in the FIT; on slow storage `lz4`.
+    ///
+    /// **Risk.** The kernel takes three times the storage, and the time to read it.
+    ///
+    /// **Figures.** Uncompressed against gzip: -481 ms (OMAP1510), -1157 ms (OMAP5912,
+    /// OneNAND). On slow storage the other way round: 8.683 s against 5.516 s (AM335x).
+    KERNEL_COMPRESSION = "kernel-compression", Kernel, kernel_compression
+}
 
-impl Rule for KernelCompression {
-    fn meta(&self) -> &'static RuleMeta {
-        &RuleMeta {
-            name: "kernel-compression",
-            title: "the boot loader decompresses the kernel",
-        }
-    }
-
-    fn check(&self, boot: &Boot<'_>, out: &mut Vec<Finding>) {
-        let unpacks = boot.spans(TrackKind::Bootloader, "uncompress kernel");
-        let total_ns = total_ns(&unpacks);
-        let bytes = boot.target.and_then(|(_, parts)| parts.kernel_bytes());
-        let copy_ns = copy_ns(boot, bytes);
-        let ns = total_ns.saturating_sub(copy_ns.unwrap_or(0));
-        if ns < WORTH_IT_NS {
-            return;
-        }
-        let ms = total_ns / 1_000_000;
-        let (why, basis) = match copy_ns {
-            Some(copy_ns) => (
-                format!(
-                    "it takes {ms} ms; a copy would take about {} ms",
-                    copy_ns / 1_000_000
-                ),
-                "the decompression minus a copy at this boot loader's speed; slow storage takes \
-                 some of it back for reading more",
+fn kernel_compression(boot: &Boot<'_>) -> Option<Finding> {
+    let unpacks = boot.spans(TrackKind::Bootloader, "uncompress kernel");
+    let first = unpacks.first()?;
+    let total_ns = total_ns(&unpacks);
+    let bytes = boot.target().and_then(|(_, parts)| parts.kernel_bytes());
+    let copy_ns = copy_ns(boot, bytes);
+    let ms = total_ns / 1_000_000;
+    let (why, basis) = match copy_ns {
+        Some(copy_ns) => (
+            format!(
+                "it takes {ms} ms; a copy would take about {} ms",
+                copy_ns / 1_000_000
             ),
-            None => (format!("it takes {ms} ms"), AT_MOST),
-        };
-        out.push(Finding {
-            rule: self.meta().name.into(),
-            title: "U-Boot decompresses the kernel, slowly".into(),
-            why,
-            saving: Saving {
-                ns,
-                kind: SavingKind::ThisBoot,
-                basis: basis.into(),
-            },
-            fix: "store the kernel uncompressed in the FIT (compression = \"none\")".into(),
-            recipe: boot.recipe("kernel-compression=none").ok(),
-            at_ns: unpacks.first().map(|u| [u.start_ns, u.end_ns]),
-            evidence: evidence(&unpacks),
-        });
-    }
+            "the decompression minus a copy at this boot loader's speed; slow storage takes some \
+             of it back for reading more",
+        ),
+        None => (format!("it takes {ms} ms"), AT_MOST),
+    };
+    let finding = Finding::new("U-Boot decompresses the kernel, slowly")
+        .why(why)
+        .saves(total_ns.saturating_sub(copy_ns.unwrap_or(0)), basis)
+        .fix("store the kernel uncompressed in the FIT (compression = \"none\")")
+        .recipe(boot.recipe("kernel-compression=none"))
+        .at(Some(first.at()))
+        .seen(evidence(&unpacks));
+    Some(finding)
 }
 
 /// What copying `bytes` would take, at the speed of moving the initramfs; if
@@ -79,68 +65,52 @@ impl Rule for KernelCompression {
 fn copy_ns(boot: &Boot<'_>, bytes: Option<usize>) -> Option<i64> {
     let copies = boot.spans(TrackKind::Bootloader, "load ramdisk");
     let rate = |copy: &Found<'_>| {
-        let moved: u64 = boot.timeline.arg(copy.span, "bytes")?.parse().ok()?;
+        let moved: u64 = copy.arg("bytes")?.parse().ok()?;
         (moved > 0 && copy.ns() >= 0).then(|| copy.ns() as f64 / moved as f64)
     };
     let ns_per_byte = copies.iter().find_map(rate)?;
     Some((ns_per_byte * bytes? as f64) as i64)
 }
 
-/// The kernel decompresses the initramfs.
-///
-/// **Why.** Before its first program runs, the kernel unpacks the whole
-/// archive, on one CPU, whether its files are needed for the boot or not.
-///
-/// **Evidence.** The time of unpacking as the kernel's log shows it, minus what
-/// writing the files takes: as long as the boot loader would need to copy them.
-/// Only with a target, which says that the archive is compressed at all.
-///
-/// **Fix.** Store it uncompressed, or as lz4 where storage is slow; and leave
-/// out what the boot does not need.
-///
-/// **Risk.** The archive takes more storage, and the time to read it.
-pub(super) struct InitramfsCompression;
+rule! {
+    /// The kernel decompresses the initramfs.
+    ///
+    /// **Why.** Before its first program runs, the kernel unpacks the whole
+    /// archive, on one CPU, whether its files are needed for the boot or not.
+    ///
+    /// **Evidence.** The time of unpacking as the kernel's log shows it, minus what
+    /// writing the files takes: as long as the boot loader would need to copy them.
+    /// Only with a target, which says that the archive is compressed at all.
+    ///
+    /// **Fix.** Store it uncompressed, or as lz4 where storage is slow; and leave
+    /// out what the boot does not need.
+    ///
+    /// **Risk.** The archive takes more storage, and the time to read it.
+    ///
+    /// **Figures.** Compressing twice, inside of a compressed kernel, costs 11 ms of
+    /// 5.5 s (AM335x) and 18 ms of 8.8 s (AT91SAM9263).
+    INITRAMFS_COMPRESSION = "initramfs-compression", Initramfs, initramfs_compression
+}
 
-impl Rule for InitramfsCompression {
-    fn meta(&self) -> &'static RuleMeta {
-        &RuleMeta {
-            name: "initramfs-compression",
-            title: "the kernel decompresses the initramfs",
+fn initramfs_compression(boot: &Boot<'_>) -> Option<Finding> {
+    let recipe = boot.recipe("initramfs-compression=none").ok()?;
+    let unpacks = boot.spans(TrackKind::Kernel, "unpack initramfs");
+    let first = unpacks.first()?;
+    let total_ns = total_ns(&unpacks);
+    let bytes = boot.target().and_then(|(_, parts)| parts.initramfs_bytes());
+    let write_ns = copy_ns(boot, bytes);
+    let basis = match write_ns {
+        Some(_) => {
+            "unpacking minus writing the files; slow storage takes some of it back for reading more"
         }
-    }
-
-    fn check(&self, boot: &Boot<'_>, out: &mut Vec<Finding>) {
-        let Ok(recipe) = boot.recipe("initramfs-compression=none") else {
-            return;
-        };
-        let unpacks = boot.spans(TrackKind::Kernel, "unpack initramfs");
-        let total_ns = total_ns(&unpacks);
-        let bytes = boot.target.and_then(|(_, parts)| parts.initramfs_bytes());
-        let write_ns = copy_ns(boot, bytes);
-        let ns = total_ns.saturating_sub(write_ns.unwrap_or(0));
-        if ns < WORTH_IT_NS {
-            return;
-        }
-        let basis = match write_ns {
-            Some(_) => {
-                "unpacking minus writing the files; slow storage takes some of it back for \
-                 reading more"
-            }
-            None => AT_MOST,
-        };
-        out.push(Finding {
-            rule: self.meta().name.into(),
-            title: "the kernel decompresses the initramfs".into(),
-            why: format!("unpacking takes {} ms", total_ns / 1_000_000),
-            saving: Saving {
-                ns,
-                kind: SavingKind::ThisBoot,
-                basis: basis.into(),
-            },
-            fix: "store the initramfs uncompressed, or as lz4 where storage is slow".into(),
-            recipe: Some(recipe),
-            at_ns: unpacks.first().map(|u| [u.start_ns, u.end_ns]),
-            evidence: evidence(&unpacks),
-        });
-    }
+        None => AT_MOST,
+    };
+    let finding = Finding::new("the kernel decompresses the initramfs")
+        .why(format!("unpacking takes {} ms", total_ns / 1_000_000))
+        .saves(total_ns.saturating_sub(write_ns.unwrap_or(0)), basis)
+        .fix("store the initramfs uncompressed, or as lz4 where storage is slow")
+        .recipe::<()>(Ok(recipe))
+        .at(Some(first.at()))
+        .seen(evidence(&unpacks));
+    Some(finding)
 }

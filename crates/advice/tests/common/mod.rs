@@ -97,11 +97,11 @@ impl Builder {
     }
 
     pub(crate) fn advice_for(&self, target: Option<(&Target, &Parts)>) -> Vec<Finding> {
-        advise(&Boot {
-            timeline: &self.timeline,
-            explained: None,
-            target,
-        })
+        let boot = Boot::new(&self.timeline);
+        match target {
+            Some((target, parts)) => advise(&boot.of(target, parts)),
+            None => advise(&boot),
+        }
     }
 }
 

@@ -25,11 +25,7 @@ pub(crate) fn run(args: &Advise, ui: &Ui) -> Result<Exit, Failure> {
         }
     } else {
         let recorded = evidence::read(&evidence::one(&args.target), &Evidence::default())?;
-        let findings = advise(&Boot {
-            timeline: &recorded.timeline,
-            explained: None,
-            target: None,
-        });
+        let findings = advise(&Boot::new(&recorded.timeline));
         (recorded, findings)
     };
     let report = recorded.report(findings);
@@ -66,11 +62,7 @@ fn of_board(
     }
     let recorded = evidence::read_run(&run)?;
     let parts = lab.parts(target)?;
-    let findings = advise(&Boot {
-        timeline: &recorded.timeline,
-        explained: None,
-        target: Some((target, &parts)),
-    });
+    let findings = advise(&Boot::new(&recorded.timeline).of(target, &parts));
     Ok((recorded, findings))
 }
 
@@ -106,9 +98,9 @@ pub(crate) fn explained_findings(
         Some(_) => Some(evidence::read_run(explained)?),
         None => None,
     };
-    Ok(advise(&Boot {
-        timeline: &recorded.timeline,
-        explained: explained.as_ref().map(|e| &e.timeline),
-        target: Some((&bootable.target, &bootable.parts)),
-    }))
+    Ok(advise(
+        &Boot::new(&recorded.timeline)
+            .explained(explained.as_ref().map(|e| &e.timeline))
+            .of(&bootable.target, &bootable.parts),
+    ))
 }

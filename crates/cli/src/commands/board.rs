@@ -218,11 +218,7 @@ fn show_one(args: &Boot, lab: &Lab<'_>, target: &Target, run: &Run) -> Result<()
         return Ok(());
     };
     let parts = lab.parts(target)?;
-    let findings = advise(&bootlap_advice::Boot {
-        timeline: &recorded.timeline,
-        explained: None,
-        target: Some((target, &parts)),
-    });
+    let findings = advise(&bootlap_advice::Boot::new(&recorded.timeline).of(target, &parts));
     boot::show(args, &recorded, findings, lab.ui)
 }
 

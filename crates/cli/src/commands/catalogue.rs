@@ -35,17 +35,17 @@ pub(crate) fn recipes(args: &Catalogue, ui: &Ui) -> Result<Exit, Failure> {
 }
 
 pub(crate) fn rules(args: &Catalogue, ui: &Ui) -> Result<Exit, Failure> {
-    let rules = bootlap_advice::all().iter().map(|r| r.meta());
+    let rules = bootlap_advice::all();
     if args.json {
         let rows = rules.map(|m| RuleJson {
             rule: m.name.to_owned(),
-            title: m.title.to_owned(),
+            title: m.title().to_owned(),
         });
         return print_json(json::rules(&rows.collect::<Vec<_>>()), ui);
     }
     let entries = rules.map(|m| Entry {
         name: m.name.to_owned(),
-        title: m.title.to_owned(),
+        title: m.title().to_owned(),
         notes: Vec::new(),
     });
     Ok(print(&entries.collect::<Vec<_>>(), ui))

@@ -34,11 +34,7 @@ pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
 
     ui.note(&format!("1/5 Boot {name} as it is, twice"));
     let (before, _) = boot_checked(&lab, &stock)?;
-    let findings = advise(&Boot {
-        timeline: &before.timeline,
-        explained: None,
-        target: Some((&stock.target, &stock.parts)),
-    });
+    let findings = advise(&Boot::new(&before.timeline).of(&stock.target, &stock.parts));
     ui.print(&text::summary(&before.report(findings), &style));
 
     ui.note(&format!(

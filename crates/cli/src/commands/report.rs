@@ -25,11 +25,7 @@ pub(crate) fn run(args: &args::Report, ui: &Ui) -> Result<Exit, Failure> {
     let read = recorded.read.iter();
     let read = read.chain(before.iter().flat_map(|b| &b.read));
     spare_evidence(&args.out, &read.cloned().collect::<Vec<PathBuf>>())?;
-    let findings = advise(&Boot {
-        timeline: &recorded.timeline,
-        explained: None,
-        target: None,
-    });
+    let findings = advise(&Boot::new(&recorded.timeline));
     let mut report = recorded.report(findings);
     report.before = before.as_ref().map(|b| Box::new(b.report(Vec::new())));
     for output in &outputs {

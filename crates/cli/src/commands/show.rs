@@ -34,11 +34,7 @@ pub(crate) fn run(args: &Show, ui: &Ui) -> Result<Exit, Failure> {
         }
         return Ok(Exit::Ok);
     }
-    let findings = advise(&Boot {
-        timeline: &recorded.timeline,
-        explained: None,
-        target: None,
-    });
+    let findings = advise(&Boot::new(&recorded.timeline));
     let report = recorded.report(findings);
     if args.json {
         ui.print(&boot::json(&report)?);

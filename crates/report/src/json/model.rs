@@ -174,10 +174,11 @@ pub struct FindingJson {
     pub fix: String,
     /// The recipe that does it, if there is one and it applies.
     pub recipe: Option<String>,
-    /// Expected saving, a duration.
+    /// Expected saving, a duration; 0 if it is unknown.
     pub saving_ns: i64,
     /// `this-boot`: on the clock of this report. `predicted-board`: of a real
-    /// board, which an emulated machine does not show.
+    /// board, which an emulated machine does not show. `unknown`: nothing that
+    /// was seen says how much.
     pub saving_kind: String,
     /// How the saving was computed.
     pub saving_basis: String,

@@ -139,17 +139,18 @@ fn findings(report: &Report<'_>) -> Vec<String> {
 }
 
 fn finding(target: &str, finding: &Finding) -> String {
-    let kind = match finding.saving.kind {
-        SavingKind::ThisBoot => "",
-        SavingKind::PredictedBoard => " (predicted)",
-    };
     let saving = duration(finding.saving.ns);
+    let saving = match finding.saving.kind {
+        SavingKind::ThisBoot => format!("saves {saving}"),
+        SavingKind::PredictedBoard => format!("saves {saving} (predicted)"),
+        SavingKind::Unknown => "to be tried".to_owned(),
+    };
     let how = match &finding.recipe {
         Some(recipe) => code(&format!("bootlap try {target} {recipe}")),
         None => prose(&finding.fix),
     };
     format!(
-        "- **saves {saving}{kind}:** {}<br>{}<br>→ {how}",
+        "- **{saving}:** {}<br>{}<br>→ {how}",
         prose(&finding.title),
         prose(&finding.why),
     )

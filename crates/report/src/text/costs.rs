@@ -79,6 +79,7 @@ pub(super) fn expected(finding: &Finding) -> String {
     match finding.saving.kind {
         SavingKind::ThisBoot => format!("saves {time}"),
         SavingKind::PredictedBoard => format!("saves {time} (predicted)"),
+        SavingKind::Unknown => "to be tried".into(),
     }
 }
 

@@ -26,6 +26,7 @@ fn parts(initramfs: Option<Vec<Entry>>) -> Parts {
         bootloader: None,
         kernel: Some(kernel()),
         initramfs,
+        ..Parts::default()
     }
 }
 

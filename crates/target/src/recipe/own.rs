@@ -186,11 +186,7 @@ mod tests {
         let choice = written(dir.path(), text).unwrap();
         assert_eq!(choice.name(), "later");
         let target = kiosk();
-        let parts = Parts {
-            bootloader: None,
-            kernel: None,
-            initramfs: None,
-        };
+        let parts = Parts::default();
         let once = choice.apply(&target, &parts).unwrap();
         let spec = &once.spec;
         let cmdline = &spec.kernel.as_ref().unwrap().cmdline;

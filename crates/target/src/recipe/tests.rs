@@ -27,7 +27,7 @@ fn parts(bootloader: Option<&[u8]>) -> Parts {
     Parts {
         bootloader: bootloader.map(part),
         kernel: Some(part(b"kernel")),
-        initramfs: None,
+        ..Parts::default()
     }
 }
 

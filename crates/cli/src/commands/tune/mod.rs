@@ -9,7 +9,7 @@ mod candidates;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use bootlap_advice::{Finding, advise};
+use bootlap_advice::{Boot, Finding, advise};
 use bootlap_analysis::stats::Question;
 use bootlap_analysis::tune::{Found, Out, Search, Set};
 use bootlap_analysis::{Trial, Verdict};
@@ -138,11 +138,7 @@ fn look(
     let before = evidence::read_run(run)?;
     if lab.mode_of(stock) == Mode::Board {
         // Its command line is on the board.
-        let findings = advise(&bootlap_advice::Boot {
-            timeline: &before.timeline,
-            explained: None,
-            target: Some((&stock.target, &stock.parts)),
-        });
+        let findings = advise(&Boot::new(&before.timeline).of(&stock.target, &stock.parts));
         return Ok((before, findings));
     }
     let explained = experiment.explain(stock)?;
