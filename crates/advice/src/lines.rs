@@ -9,7 +9,7 @@ pub(crate) struct Line<'a> {
     pub(crate) text: &'a str,
     /// When it came: ns on the axis.
     pub(crate) start_ns: i64,
-    /// When the next one came, or this one was out, if there is none.
+    /// When the next one came; the same moment if there is none.
     pub(crate) next_ns: i64,
     /// Where it stands.
     pub(crate) evidence: Evidence,
@@ -34,7 +34,7 @@ pub(crate) fn lines<'a>(timeline: &'a Timeline, axis: &Axis) -> Vec<Line<'a>> {
         Some(Line {
             text: message(timeline.text(span.name)),
             start_ns: placed.start.ns,
-            next_ns: placed.end.map_or(placed.start.ns, |end| end.ns),
+            next_ns: placed.start.ns,
             evidence: span.evidence,
         })
     });

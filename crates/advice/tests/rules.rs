@@ -246,7 +246,7 @@ fn calibrating_the_delay_loop() {
 /// after its first program started.
 fn prints(boot_bytes: usize, kernel_bytes: usize) -> Builder {
     Builder::new()
-        .printed(boot_bytes, 0)
+        .says_uboot(boot_bytes, 0)
         .milestone(Milestone::KernelEntry, 10)
         .printed(kernel_bytes, 10)
         .milestone(Milestone::UserEntry, 20)
@@ -308,7 +308,7 @@ fn without_a_known_start_of_the_kernel_nobody_is_blamed() {
     // Everything would be the kernel's otherwise: user space's messages, too.
     assert_eq!(Builder::new().printed(50_000, 0).advice(), []);
     let handover = Builder::new()
-        .printed(500, 0)
+        .says_uboot(500, 0)
         .milestone(Milestone::BootloaderHandover, 10)
         .printed(600, 10)
         .milestone(Milestone::InitStart, 20)

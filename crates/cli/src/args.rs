@@ -67,8 +67,8 @@ pub(crate) enum Command {
     History(History),
     /// List the recipes.
     Recipes(Catalogue),
-    /// List the rules behind the advice.
-    Rules(Catalogue),
+    /// List the rules behind the advice, or show the page of some.
+    Rules(Rules),
 }
 
 /// How targets are booted.
@@ -348,8 +348,11 @@ pub(crate) struct Report {
 
 #[derive(ClapArgs)]
 pub(crate) struct Advise {
-    /// The target's folder (it is booted), or a recorded run.
-    pub(crate) target: PathBuf,
+    /// A target's folder (it is booted), or evidence of a boot: runs, logs. And
+    /// what is known without one: .config of kernel and U-Boot, a command line,
+    /// U-Boot's environment.
+    #[arg(required = true, value_name = "TARGET|RUN|FILE")]
+    pub(crate) inputs: Vec<PathBuf>,
     /// The findings as JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -406,6 +409,16 @@ pub(crate) struct Apply {
 
 #[derive(ClapArgs)]
 pub(crate) struct Catalogue {
+    /// The list as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Rules {
+    /// Show what these say.
+    #[arg(value_name = "RULE")]
+    pub(crate) rules: Vec<String>,
     /// The list as JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -64,6 +64,8 @@ fn parts_printed_on_their_own_follow_their_schemas() {
     let rule = RuleJson {
         rule: "uboot-bootdelay".to_owned(),
         title: "U-Boot waits".to_owned(),
+        layer: "kernel".into(),
+        page: "What it looks for.".into(),
     };
     checked("rules", &rules(&[rule]).unwrap());
     for boot in [stock(), hostile(), wide()] {

@@ -67,6 +67,13 @@ impl Builder {
         self.span(TrackKind::Console, &"x".repeat(bytes), at, at)
     }
 
+    /// The same, by U-Boot.
+    pub(crate) fn says_uboot(self, bytes: usize, at: i64) -> Self {
+        let mut text = "U-Boot".repeat(bytes / 6 + 1);
+        text.truncate(bytes);
+        self.span(TrackKind::Console, &text, at, at)
+    }
+
     pub(crate) fn milestone(mut self, milestone: Milestone, at: i64) -> Self {
         let name = self.timeline.symbols.intern(milestone.text());
         let evidence = self.evidence(0);

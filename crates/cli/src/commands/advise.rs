@@ -1,6 +1,8 @@
 //! `bootlap advise`: what to change, and what that should save.
 
-use bootlap_advice::{Boot, Finding, advise};
+use std::path::PathBuf;
+
+use bootlap_advice::{Boot, Facts, Finding, advise};
 use bootlap_lab::Run;
 use bootlap_report::{json, text};
 use bootlap_target::{Board, Machine, Target};
@@ -8,6 +10,7 @@ use bootlap_target::{Board, Machine, Target};
 use crate::args::{Advise, Evidence};
 use crate::broken::never_ready;
 use crate::commands::{board, boot};
+use crate::evidence::facts::{self, Sorted};
 use crate::evidence::{self, Recorded};
 use crate::exit::{Exit, Failure};
 use crate::lab::{Bootable, Lab, Planned, load};
@@ -15,18 +18,22 @@ use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Advise, ui: &Ui) -> Result<Exit, Failure> {
     let lab = Lab::new(&args.lab, ui);
-    let is_target = args.target.join("target.toml").is_file()
-        || args.target.extension().is_some_and(|e| e == "toml");
-    let (recorded, findings) = if is_target || !args.target.exists() {
-        let target = load(&args.target)?;
-        match &target.machine {
-            Machine::Board(spec) => of_board(&lab, &target, spec)?,
-            Machine::Qemu(_) => of_target(&lab, target)?,
+    let (targets, files): (Vec<_>, Vec<_>) = args.inputs.iter().cloned().partition(is_target);
+    let sorted = facts::sort(&files)?;
+    let (recorded, findings) = match targets.as_slice() {
+        [] => of_evidence(sorted)?,
+        [path] if sorted.evidence.is_empty() => {
+            let target = load(path)?;
+            match &target.machine {
+                Machine::Board(spec) => of_board(&lab, &target, spec, sorted.facts)?,
+                Machine::Qemu(_) => of_target(&lab, target, sorted.facts)?,
+            }
         }
-    } else {
-        let recorded = evidence::read(&evidence::one(&args.target), &Evidence::default())?;
-        let findings = advise(&Boot::new(&recorded.timeline));
-        (recorded, findings)
+        _ => {
+            let why = "advice is for one target, which is booted, or for recorded evidence";
+            return Err(Failure::new(Exit::Usage, why)
+                .hint("beside a target, only configurations and an environment say more"));
+        }
     };
     let report = recorded.report(findings);
     if args.json {
@@ -38,15 +45,41 @@ pub(crate) fn run(args: &Advise, ui: &Ui) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
+/// A folder or file of a target; what does not exist is taken for one, and
+/// missed as one.
+fn is_target(path: &PathBuf) -> bool {
+    path.join("target.toml").is_file()
+        || path.extension().is_some_and(|e| e == "toml")
+        || (!path.exists() && path.as_os_str() != "-")
+}
+
+/// Goes by what was recorded and what is known without a boot.
+fn of_evidence(sorted: Sorted) -> Result<(Recorded, Vec<Finding>), Failure> {
+    let recorded = match sorted.evidence.is_empty() {
+        true => {
+            let files: Vec<PathBuf> = sorted.said.into_iter().map(|(path, _)| path).collect();
+            evidence::timeless(&files)
+        }
+        false => evidence::read(&sorted.evidence, &Evidence::default())?,
+    };
+    let boot = Boot::new(&recorded.timeline).knowing(sorted.facts);
+    let findings = advise(&boot);
+    Ok((recorded, findings))
+}
+
 /// Boots a target, and once more to explain the kernel's time.
-fn of_target(lab: &Lab<'_>, target: Target) -> Result<(Recorded, Vec<Finding>), Failure> {
+fn of_target(
+    lab: &Lab<'_>,
+    target: Target,
+    facts: Facts,
+) -> Result<(Recorded, Vec<Finding>), Failure> {
     let bootable = lab.prepare_target(target)?;
     let runs = boot::boot_equal(lab, &bootable, 1, "")?;
     if let Some(failure) = runs.iter().find_map(never_ready) {
         return Err(failure);
     }
     let recorded = evidence::read_run(&runs[0])?;
-    let findings = findings(lab, &bootable, &recorded)?;
+    let findings = findings(lab, &bootable, &recorded, facts)?;
     Ok((recorded, findings))
 }
 
@@ -55,6 +88,7 @@ fn of_board(
     lab: &Lab<'_>,
     target: &Target,
     spec: &Board,
+    facts: Facts,
 ) -> Result<(Recorded, Vec<Finding>), Failure> {
     let run = board::boot_once(lab, target, spec)?;
     if let Some(failure) = never_ready(&run) {
@@ -62,7 +96,8 @@ fn of_board(
     }
     let recorded = evidence::read_run(&run)?;
     let parts = lab.parts(target)?;
-    let findings = advise(&Boot::new(&recorded.timeline).of(target, &parts));
+    let boot = Boot::new(&recorded.timeline).of(target, &parts);
+    let findings = advise(&boot.knowing(facts));
     Ok((recorded, findings))
 }
 
@@ -75,6 +110,7 @@ fn findings(
     lab: &Lab<'_>,
     bootable: &Bootable,
     recorded: &Recorded,
+    facts: Facts,
 ) -> Result<Vec<Finding>, Failure> {
     lab.ui
         .step("booting once more with initcall_debug, to explain the kernel's time");
@@ -84,7 +120,7 @@ fn findings(
         ..Planned::layout(bootable, &dir, "explained", 0)
     }];
     let explained = lab.batch("booting with initcall_debug", &plan)?;
-    explained_findings(bootable, recorded, &explained[0])
+    explained_findings(bootable, recorded, &explained[0], facts)
 }
 
 /// The findings of a boot with the help of one that [`EXPLAIN`]s; if that one
@@ -93,14 +129,14 @@ pub(crate) fn explained_findings(
     bootable: &Bootable,
     recorded: &Recorded,
     explained: &Run,
+    facts: Facts,
 ) -> Result<Vec<Finding>, Failure> {
     let explained = match explained.ready() {
         Some(_) => Some(evidence::read_run(explained)?),
         None => None,
     };
-    Ok(advise(
-        &Boot::new(&recorded.timeline)
-            .explained(explained.as_ref().map(|e| &e.timeline))
-            .of(&bootable.target, &bootable.parts),
-    ))
+    let boot = Boot::new(&recorded.timeline)
+        .explained(explained.as_ref().map(|e| &e.timeline))
+        .of(&bootable.target, &bootable.parts);
+    Ok(advise(&boot.knowing(facts)))
 }

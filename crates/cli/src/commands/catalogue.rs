@@ -1,9 +1,11 @@
 //! `bootlap recipes` and `bootlap rules`: the catalogues.
 
+use bootlap_advice::Rule;
 use bootlap_report::json::{self, RecipeJson, RuleJson};
 use bootlap_report::text::{self, Entry};
+use bootlap_target::recipe::did_you_mean;
 
-use crate::args::Catalogue;
+use crate::args::{Catalogue, Rules};
 use crate::exit::{Exit, Failure};
 use crate::ui::{self, Ui};
 
@@ -34,21 +36,46 @@ pub(crate) fn recipes(args: &Catalogue, ui: &Ui) -> Result<Exit, Failure> {
     Ok(print(&entries.collect::<Vec<_>>(), ui))
 }
 
-pub(crate) fn rules(args: &Catalogue, ui: &Ui) -> Result<Exit, Failure> {
-    let rules = bootlap_advice::all();
+pub(crate) fn rules(args: &Rules, ui: &Ui) -> Result<Exit, Failure> {
+    let named = args.rules.iter().map(|name| {
+        bootlap_advice::find(name).ok_or_else(|| {
+            let known = bootlap_advice::all().map(|r| r.name);
+            let meant = did_you_mean(name, known);
+            let failure = Failure::new(Exit::Usage, format!("there is no rule {name}{meant}"));
+            failure.hint("`bootlap rules` lists them")
+        })
+    });
+    let named: Vec<&Rule> = named.collect::<Result<_, _>>()?;
+    let mut rules: Vec<&Rule> = match named.is_empty() {
+        true => bootlap_advice::all().collect(),
+        false => named,
+    };
     if args.json {
-        let rows = rules.map(|m| RuleJson {
-            rule: m.name.to_owned(),
-            title: m.title().to_owned(),
+        let rows = rules.iter().map(|rule| RuleJson {
+            rule: rule.name.to_owned(),
+            title: rule.title().to_owned(),
+            layer: rule.layer.text().to_owned(),
+            page: rule
+                .page
+                .iter()
+                .map(|line| line.trim())
+                .collect::<Vec<_>>()
+                .join("\n"),
         });
         return print_json(json::rules(&rows.collect::<Vec<_>>()), ui);
     }
-    let entries = rules.map(|m| Entry {
-        name: m.name.to_owned(),
-        title: m.title().to_owned(),
-        notes: Vec::new(),
-    });
-    Ok(print(&entries.collect::<Vec<_>>(), ui))
+    let style = ui::style();
+    if !args.rules.is_empty() {
+        for rule in rules {
+            ui.print(&text::rule(rule, &style));
+        }
+        return Ok(Exit::Ok);
+    }
+    rules.sort_by_key(|rule| rule.layer);
+    for layer in rules.chunk_by(|a, b| a.layer == b.layer) {
+        ui.print(&text::rules(layer, &style));
+    }
+    Ok(Exit::Ok)
 }
 
 fn print(entries: &[Entry], ui: &Ui) -> Exit {

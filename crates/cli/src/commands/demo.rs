@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use bootlap_advice::{Boot, Finding, advise};
+use bootlap_advice::{Boot, Facts, Finding, advise};
 use bootlap_analysis::Verdict;
 use bootlap_analysis::experiment::Trial;
 use bootlap_analysis::stats::Question;
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     let mut experiment = Experiment::open(&lab, "demo", &stock, layouts, MARGIN, Vec::new())?;
     let out = experiment.dir();
     let explained = experiment.explain(&stock)?;
-    let findings = explained_findings(&stock, &before, &explained)?;
+    let findings = explained_findings(&stock, &before, &explained, Facts::default())?;
     ui.print(&text::findings(&findings, &style));
 
     ui.note(&format!(

@@ -1,6 +1,7 @@
 //! From recorded evidence to a report: whatever mix of runs, files, archives
 //! and folders tells of one boot.
 
+pub(crate) mod facts;
 mod files;
 pub(crate) mod group;
 
@@ -103,6 +104,18 @@ pub(crate) fn read(paths: &[PathBuf], how: &Evidence) -> Result<Recorded, Failur
     let failure = Failure::new(Exit::NothingUsable, why.join("; "));
     Err(failure
         .hint("`bootlap inspect` says what was looked for in each file, and what is nearest"))
+}
+
+/// What is known of a boot that was not seen: nothing has a time.
+pub(crate) fn timeless(files: &[PathBuf]) -> Recorded {
+    let timeline = Timeline::default();
+    Recorded {
+        about: about_files(files, &timeline),
+        texts: Texts::default(),
+        board: None,
+        read: files.to_vec(),
+        timeline,
+    }
 }
 
 fn why_not(taken: &Taken) -> String {

@@ -24,6 +24,10 @@ pub struct RuleJson {
     pub rule: String,
     /// What it looks for, in one line.
     pub title: String,
+    /// What it is about: `kernel`, `boot loader`, `user space` and so on.
+    pub layer: String,
+    /// All that there is to say of it, in Markdown.
+    pub page: String,
 }
 
 /// What `recipes --json` prints.

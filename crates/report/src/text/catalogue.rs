@@ -1,5 +1,7 @@
 //! `bootlap recipes` and `bootlap rules`: names and what stands behind them.
 
+use bootlap_advice::Rule;
+
 use super::line::Line;
 use super::page::{MARGIN, Page};
 use super::style::{Ink, Style};
@@ -43,4 +45,34 @@ pub fn catalogue(entries: &[Entry], style: &Style) -> String {
         }
     }
     page.finish()
+}
+
+/// Rules of one layer, under its name.
+pub fn rules(rules: &[&Rule], style: &Style) -> String {
+    let mut page = Page::new(style);
+    if let Some(first) = rules.first() {
+        page.heading(first.layer.text());
+    }
+    let entries = rules.iter().map(|rule| Entry {
+        name: rule.name.to_owned(),
+        title: rule.title().to_owned(),
+        notes: Vec::new(),
+    });
+    page.finish() + &catalogue(&entries.collect::<Vec<_>>(), style) + "\n"
+}
+
+/// The page of a rule, its Markdown as plain text.
+pub fn rule(rule: &Rule, style: &Style) -> String {
+    let mut page = Page::new(style);
+    page.heading(rule.name);
+    for paragraph in rule.page.split(|line| line.trim().is_empty()) {
+        let text: Vec<&str> = paragraph.iter().map(|line| line.trim()).collect();
+        page.blank();
+        page.wrapped(
+            Line::indented(MARGIN),
+            &text.join(" ").replace("**", ""),
+            Ink::Plain,
+        );
+    }
+    page.finish() + "\n"
 }

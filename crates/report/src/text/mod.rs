@@ -33,7 +33,7 @@ mod units;
 
 pub use before_after::before_after;
 pub use calibration::calibration;
-pub use catalogue::{Entry, catalogue};
+pub use catalogue::{Entry, catalogue, rule, rules};
 pub use check::check;
 pub use findings::findings;
 pub use functions::functions;

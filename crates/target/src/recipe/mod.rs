@@ -149,8 +149,9 @@ fn unknown(name: &str) -> TargetError {
     ))
 }
 
-/// The known name that `typed` is most like, if it is like any.
-fn did_you_mean<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> String {
+/// ` (did you mean X?)`: the known name that `typed` is most like, if it is
+/// like any.
+pub fn did_you_mean<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> String {
     let near = known
         .map(|known| (distance(known, typed), known))
         .min()

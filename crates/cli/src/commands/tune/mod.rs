@@ -9,7 +9,7 @@ mod candidates;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use bootlap_advice::{Boot, Finding, advise};
+use bootlap_advice::{Boot, Facts, Finding, advise};
 use bootlap_analysis::stats::Question;
 use bootlap_analysis::tune::{Found, Out, Search, Set};
 use bootlap_analysis::{Trial, Verdict};
@@ -142,7 +142,7 @@ fn look(
         return Ok((before, findings));
     }
     let explained = experiment.explain(stock)?;
-    let findings = explained_findings(stock, &before, &explained)?;
+    let findings = explained_findings(stock, &before, &explained, Facts::default())?;
     Ok((before, findings))
 }
 

@@ -1,0 +1,234 @@
+//! Files that say something without any time in it: a kernel's or U-Boot's
+//! `.config`, a command line, U-Boot's environment.
+//!
+//! What a file is, its content says; whatever is none of these may be evidence
+//! of a boot.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use bootlap_advice::Facts;
+use bootlap_lab::Run;
+use bootlap_target::artefact::compress::Compression;
+use bootlap_target::artefact::dot_config::DotConfig;
+use bootlap_target::artefact::uboot_env::{EnvLayout, UbootEnv};
+
+use crate::exit::{Exit, Failure};
+
+/// No configuration or environment is larger.
+const MAX_BYTES: u64 = 8 << 20;
+/// The kernel takes no longer command line anywhere.
+const MAX_CMDLINE: usize = 4096;
+/// How much of a text is looked at to say what it is.
+const LINES: usize = 200;
+
+/// Some files, by what they are.
+#[derive(Default)]
+pub(crate) struct Sorted {
+    pub(crate) facts: Facts,
+    /// What each file of facts is.
+    pub(crate) said: Vec<(PathBuf, &'static str)>,
+    /// The others: evidence of a boot, if anything.
+    pub(crate) evidence: Vec<PathBuf>,
+}
+
+/// Tells files of facts from evidence.
+///
+/// # Errors
+/// If a file is damaged, or two say the same thing.
+pub(crate) fn sort(paths: &[PathBuf]) -> Result<Sorted, Failure> {
+    let mut sorted = Sorted::default();
+    for path in paths {
+        let facts = match look(path)? {
+            Some((facts, what)) => {
+                if let Some((other, _)) = sorted.said.iter().find(|(_, w)| *w == what) {
+                    let why = format!("{} and {} both are {what}", other.display(), path.display());
+                    return Err(Failure::new(Exit::Usage, why).hint("give one of them"));
+                }
+                sorted.said.push((path.clone(), what));
+                facts
+            }
+            None => {
+                sorted.evidence.push(path.clone());
+                continue;
+            }
+        };
+        sorted.facts = sorted.facts.or(facts);
+    }
+    Ok(sorted)
+}
+
+/// What a file says, if it is no evidence of a boot.
+fn look(path: &Path) -> Result<Option<(Facts, &'static str)>, Failure> {
+    let small = fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() <= MAX_BYTES);
+    if !small || Run::is_run(path) {
+        return Ok(None);
+    }
+    let cannot = |e: std::io::Error| {
+        let why = format!("cannot read {}: {e}", path.display());
+        Failure::new(Exit::Usage, why)
+    };
+    let mut bytes = fs::read(path).map_err(cannot)?;
+    if Compression::detect(&bytes) == Compression::Gzip {
+        // /proc/config.gz; what is damaged is told by who reads logs.
+        let limit = MAX_BYTES as usize;
+        match Compression::Gzip.decompress(&bytes, limit) {
+            Ok(unpacked) => bytes = unpacked,
+            Err(_) => return Ok(None),
+        }
+    }
+    let wrong = |e: &dyn std::fmt::Display| {
+        Failure::new(Exit::NothingUsable, format!("{}: {e}", path.display()))
+    };
+    let mut facts = Facts::default();
+    let what = if is_config(&bytes) {
+        let config = DotConfig::read(&bytes).map_err(|e| wrong(&e))?;
+        match is_of_uboot(&config) {
+            true => facts.uboot_config = Some(config),
+            false => facts.kernel_config = Some(config),
+        }
+        match facts.uboot_config {
+            Some(_) => "U-Boot's configuration",
+            None => "the kernel's configuration",
+        }
+    } else if is_environment(&bytes) {
+        facts.environment = Some(environment(&bytes).map_err(|e| wrong(&e))?);
+        "U-Boot's environment"
+    } else if let Some(line) = command_line(&bytes) {
+        facts.cmdline = Some(line);
+        "the kernel's command line"
+    } else {
+        return Ok(None);
+    };
+    Ok(Some((facts, what)))
+}
+
+fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = bytes.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
+    lines.filter(|l| !l.is_empty()).take(LINES)
+}
+
+/// Most lines of it are options or comments.
+fn is_config(bytes: &[u8]) -> bool {
+    let (mut options, mut others) = (0, 0);
+    for line in lines(bytes) {
+        let option = line.starts_with(b"CONFIG_") || line.starts_with(b"# CONFIG_");
+        options += usize::from(option);
+        others += usize::from(!option && !line.starts_with(b"#"));
+    }
+    options > others
+}
+
+fn is_of_uboot(config: &DotConfig) -> bool {
+    let own = ["SYS_TEXT_BASE", "TEXT_BASE", "BOOTDELAY", "SYS_CONFIG_NAME"];
+    own.iter().any(|name| config.get(name).is_some())
+}
+
+/// Variables that every environment of U-Boot has one of.
+const VARIABLES: [&[u8]; 3] = [b"bootcmd=", b"bootdelay=", b"bootargs="];
+
+/// What `printenv` says, or an image of one.
+fn is_environment(bytes: &[u8]) -> bool {
+    let mut entries = bytes.split(|b| matches!(b, b'\n' | 0));
+    entries.any(|entry| {
+        // The first one follows a CRC and perhaps a flag.
+        let starts = |at: usize, v: &[u8]| entry.get(at..).is_some_and(|e| e.starts_with(v));
+        VARIABLES
+            .iter()
+            .any(|v| starts(0, v) || starts(4, v) || starts(5, v))
+    })
+}
+
+fn environment(bytes: &[u8]) -> Result<UbootEnv, String> {
+    if !bytes.contains(&0) {
+        let text = str::from_utf8(bytes).map_err(|e| e.to_string())?;
+        // What `printenv` says about itself.
+        let own = text.lines().filter(|l| {
+            let typed = ["=> ", "Environment size: "]
+                .iter()
+                .any(|p| l.starts_with(p));
+            !typed
+        });
+        let own: Vec<&str> = own.collect();
+        return UbootEnv::from_text(&own.join("\n")).map_err(|e| e.to_string());
+    }
+    let single = EnvLayout::single(bytes.len());
+    let redundant = EnvLayout {
+        flag: Some(1),
+        ..single
+    };
+    let read = |layout| UbootEnv::read(bytes, &layout).map(|(env, _)| env);
+    let read = read(single).or_else(|e| read(redundant).map_err(|_| e));
+    read.map_err(|e| e.to_string())
+}
+
+/// One line of words, of which one is known to every kernel.
+fn command_line(bytes: &[u8]) -> Option<String> {
+    let text = str::from_utf8(bytes).ok()?.trim();
+    if text.len() > MAX_CMDLINE || text.contains('\n') {
+        return None;
+    }
+    let known = ["console", "root", "init", "rdinit", "quiet", "BOOT_IMAGE"];
+    let words = bootlap_target::cmdline::words(text);
+    let is_known = |w: &&str| {
+        let name = w.split('=').next().unwrap_or_default();
+        known.contains(&name)
+    };
+    words.iter().any(is_known).then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn what(bytes: &[u8]) -> Result<&'static str, String> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        fs::write(&path, bytes).unwrap();
+        match sort(&[path]) {
+            Ok(sorted) => Ok(sorted.said.first().map_or("evidence", |(_, what)| what)),
+            Err(failure) => Err(failure.message),
+        }
+    }
+
+    #[test]
+    fn files_are_known_by_what_they_say() {
+        let gzip = Compression::Gzip.compress(b"CONFIG_HZ=100\n").unwrap();
+        let mut env = UbootEnv::new();
+        env.set("bootcmd", "bootm").unwrap();
+        let env = env.to_bytes(&EnvLayout::single(512)).unwrap();
+        for (bytes, want) in [
+            (
+                &b"#\n# Linux/arm64\nCONFIG_HZ=250\n"[..],
+                "the kernel's configuration",
+            ),
+            (&gzip, "the kernel's configuration"),
+            (b"CONFIG_BOOTDELAY=2\n", "U-Boot's configuration"),
+            (
+                b"=> printenv\nbootcmd=run a\na=bootm\n\nEnvironment size: 9/99 bytes\n",
+                "U-Boot's environment",
+            ),
+            (&env, "U-Boot's environment"),
+            (
+                b"console=ttyS0,115200 root=/dev/sda1 ro\n",
+                "the kernel's command line",
+            ),
+            (b"[    0.000000] Linux version 6.1.0 (gcc) #1\n", "evidence"),
+            (b"", "evidence"),
+        ] {
+            assert_eq!(what(bytes).unwrap(), want);
+        }
+    }
+
+    #[test]
+    fn damage_is_told_with_its_place() {
+        let said = what(b"CONFIG_A=y\nCONFIG_B=y\nCONFIG_C\n").unwrap_err();
+        assert!(said.contains("a: line 3"), "{said}");
+        let mut env = UbootEnv::new();
+        env.set("bootcmd", "bootm").unwrap();
+        let mut env = env.to_bytes(&EnvLayout::single(512)).unwrap();
+        env[100] ^= 1;
+        let said = what(&env).unwrap_err();
+        assert!(said.contains("crc"), "{said}");
+    }
+}
