@@ -1,6 +1,7 @@
 //! Boot artefacts and `target.toml`: what is read can be written and read again.
 
 use bootlap_target::artefact::cpio as cpio_archive;
+use bootlap_target::artefact::dot_config::DotConfig;
 use bootlap_target::artefact::fit::Fit;
 use bootlap_target::artefact::kernel_image::KernelImage;
 use bootlap_target::artefact::uboot_env::{EnvError, EnvLayout, UbootEnv};
@@ -19,6 +20,16 @@ pub fn cpio(bytes: &[u8]) {
             a.entries.iter().map(|e| e.name.to_vec()).collect()
         };
         assert_eq!(names(&again), names(&archive));
+    }
+}
+
+/// A `.config`: what it says is what its lines say.
+pub fn dot_config(bytes: &[u8]) {
+    if let Ok(config) = DotConfig::read(bytes) {
+        for (name, value) in config.iter() {
+            assert_eq!(config.get(name), Some(value));
+            assert!(bytes.windows(name.len()).any(|w| w == name.as_bytes()));
+        }
     }
 }
 

@@ -29,6 +29,7 @@ const OTHERS: [Target; 9] = [
     ("detect", sources::detect),
     ("ingest", ingest::check),
     ("cpio", artefacts::cpio),
+    ("dot_config", artefacts::dot_config),
     ("fit", artefacts::fit),
     ("kernel_image", artefacts::kernel_image),
     ("target_toml", artefacts::target_toml),
