@@ -52,13 +52,31 @@ fn refused(recipe: &str, target: &Target, parts: &Parts) -> String {
     why.unwrap_or_else(|| panic!("{recipe}: {said}")).to_owned()
 }
 
+/// A value for a recipe whose values cannot be listed.
+fn example(recipe: &str) -> &'static str {
+    match recipe {
+        "cmdline-initcall-blacklist" => "btrfs_init",
+        "cmdline-async-probe" => "ahci",
+        "cmdline-rootfstype" => "ext4",
+        "cmdline-ip-static" => "10.0.0.2:10.0.0.1::255.0.0.0::eth0:off",
+        _ => "7",
+    }
+}
+
+/// The kiosk with these words first on its command line.
+fn with_words(words: &str) -> Target {
+    let text = kiosk().text;
+    let text = text.replace("console=ttyAMA0", &format!("{words} console=ttyAMA0"));
+    parse(&text).unwrap()
+}
+
 /// Every recipe with every value that can be listed.
 fn every_choice() -> Vec<String> {
     let mut all = Vec::new();
     for meta in super::all().iter().map(|r| r.meta()) {
         match meta.values {
             [] => all.push(meta.name.to_owned()),
-            [""] => all.push(format!("{}=1314816", meta.name)),
+            [""] => all.push(format!("{}={}", meta.name, example(meta.name))),
             values => all.extend(values.iter().map(|v| format!("{}={v}", meta.name))),
         }
     }
@@ -72,6 +90,15 @@ fn base(recipe: &str) -> Target {
         // What the kiosk is packed with already is packed otherwise first.
         "kernel-compression=gzip" => applied("kernel-compression=none"),
         "initramfs-compression=gzip" => applied("initramfs-compression=none"),
+        "cmdline-no-i8042" | "cmdline-no-timer-check" | "cmdline-tsc-reliable" => {
+            parse(&kiosk().text.replace("\"arm64\"", "\"amd64\"")).unwrap()
+        }
+        "cmdline-less-debug" => with_words("debug"),
+        "cmdline-no-ip" => with_words("ip=dhcp"),
+        "cmdline-no-tty-console" => with_words("console=tty0"),
+        "cmdline-no-rootdelay" | "cmdline-rootwait" => with_words("rootdelay=5"),
+        name if name.starts_with("cmdline-rootfstype") => with_words("root=/dev/vda"),
+        name if name.starts_with("cmdline-ip-static") => with_words("ip=dhcp"),
         _ => kiosk(),
     }
 }
@@ -130,7 +157,7 @@ fn all_that_apply_to_the_kiosk_at_once_give_a_target_too() {
     let mut target = kiosk();
     for meta in super::all().iter().map(|r| r.meta()) {
         let name = if meta.values == [""] {
-            format!("{}=7", meta.name)
+            format!("{}={}", meta.name, example(meta.name))
         } else {
             meta.name.into()
         };
@@ -143,7 +170,7 @@ fn all_that_apply_to_the_kiosk_at_once_give_a_target_too() {
     let line = target.spec.kernel.unwrap().cmdline;
     let words = cmdline::words(&line);
     for word in [
-        "console=ttyAMA0,115200",
+        "console=ttyAMA0,921600",
         "quiet",
         "cryptomgr.notests",
         "lpj=7",
