@@ -16,6 +16,20 @@ pub fn with(cmdline: &str, more: &str) -> String {
     parts.join(" ")
 }
 
+/// `cmdline` with each word that the kernel reads put through `change`: what it
+/// gives nothing for goes.
+pub(crate) fn changed(cmdline: &str, change: impl FnMut(&str) -> Option<String>) -> String {
+    let (kernel, init) = cmdline.split_at(end(cmdline));
+    let kept: Vec<String> = words(kernel).into_iter().filter_map(change).collect();
+    with(init, &kept.join(" "))
+}
+
+/// The value of `word` if it is the parameter `name` with one.
+pub(crate) fn value_of<'w>(word: &'w str, name: &str) -> Option<&'w str> {
+    let value = word.split_once('=')?.1;
+    is_parameter(word, name).then_some(value)
+}
+
 /// Whether `word` is the parameter `name`, alone or with a value. The kernel
 /// takes `-` and `_` in names for the same.
 pub fn is_parameter(word: &str, name: &str) -> bool {
@@ -80,6 +94,23 @@ mod tests {
         assert_eq!(with("a  b ", " c "), "a  b c");
         assert_eq!(with("", "c"), "c");
         assert_eq!(with("a", ""), "a");
+    }
+
+    #[test]
+    fn words_change_and_go_but_not_those_of_init() {
+        let change = |word: &str| match word {
+            "a" => None,
+            "b" => Some("c=1".to_owned()),
+            other => Some(other.to_owned()),
+        };
+        assert_eq!(
+            changed("a  b x=\"a b\" a -- a b", change),
+            "c=1 x=\"a b\" -- a b"
+        );
+        assert_eq!(changed("a", change), "");
+        assert_eq!(changed("", change), "");
+        assert_eq!(value_of("log-level=3=4", "log_level"), Some("3=4"));
+        assert_eq!(value_of("log_level", "log_level"), None);
     }
 
     #[test]

@@ -1,0 +1,79 @@
+//! Recipes for the kernel's command line.
+//!
+//! What a parameter does is said in Linux's
+//! `Documentation/admin-guide/kernel-parameters.txt`; only such as stand there
+//! (or, for a driver's, in `modinfo`) are recipes. A kernel that was built
+//! without what a parameter steers ignores it: `bootlap try` shows that nothing
+//! is saved.
+
+mod fixed;
+mod less;
+mod values;
+
+pub(super) use fixed::{
+    FW_DEVLINK_PERMISSIVE, NO_AUDIT, NO_CRYPTO_TESTS, NO_I8042, NO_RAID_AUTODETECT,
+    NO_SPINUP_STAGGER, NO_TIMER_CHECK, NO_WATCHDOG, NO_ZEROING, QUIET, RCU_EXPEDITED,
+    TRUST_ENTROPY, TSC_RELIABLE,
+};
+pub(super) use less::{LESS_DEBUG, NO_IP, NO_ROOTDELAY, NO_TTY_CONSOLE, ROOTWAIT};
+pub(super) use values::{
+    ASYNC_PROBE, CONSOLE_BAUD, DEFERRED_PROBE_TIMEOUT, INITCALL_BLACKLIST, IP_STATIC, LOGLEVEL,
+    LPJ, MAX_LOOP, ROOTFSTYPE, UARTS_8250,
+};
+
+use crate::cmdline::{self, is_parameter};
+use crate::{Edit, Target};
+
+fn line(target: &Target) -> Result<&str, String> {
+    let kernel = target.spec.kernel.as_ref();
+    let kernel = kernel.ok_or("the target does not say its kernel.cmdline; add it")?;
+    Ok(&kernel.cmdline)
+}
+
+/// The edit that makes `new` the command line.
+fn set(new: String) -> Vec<Edit> {
+    vec![Edit::set("kernel.cmdline", new)]
+}
+
+/// The parameter's name in `word`.
+fn name_of(word: &str) -> &str {
+    word.split('=').next().unwrap_or(word)
+}
+
+/// The word of `line` that is the parameter `name`; the last one, which is the
+/// one that counts where a parameter may be given but once.
+fn find<'l>(line: &'l str, name: &str) -> Option<&'l str> {
+    let words = cmdline::words(line);
+    words.into_iter().rev().find(|w| is_parameter(w, name))
+}
+
+/// `line` with `word` for the parameter that it names: in the place of what is
+/// there, or at the end.
+fn with_parameter(line: &str, word: &str) -> String {
+    let name = name_of(word);
+    let mut placed = false;
+    let changed = cmdline::changed(line, |w| {
+        if !is_parameter(w, name) {
+            return Some(w.to_owned());
+        }
+        let first = !placed;
+        placed = true;
+        first.then(|| word.to_owned())
+    });
+    if placed {
+        changed
+    } else {
+        cmdline::with(line, word)
+    }
+}
+
+/// Whether it can stand on a command line as a part of a word: what passes
+/// between a shell, U-Boot and the kernel must not hold what splits words.
+fn is_plain(value: &str) -> bool {
+    let odd =
+        |b: u8| !b.is_ascii_graphic() || matches!(b, b'"' | b'\'' | b'`' | b'$' | b'\\' | b';');
+    !value.is_empty() && value.len() <= 1000 && !value.bytes().any(odd)
+}
+
+#[cfg(test)]
+mod tests;
