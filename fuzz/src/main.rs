@@ -61,7 +61,7 @@ fn choose() {
         seeds::write(to.as_ref(), &names());
         std::process::exit(0);
     }
-    let other = OTHERS.into_iter().find(|o| o.0 == name);
+    let other = OTHERS.iter().find(|o| o.0 == name);
     let chosen = match (bootlap_sources::named(&name), other) {
         (Some(source), _) => Chosen::Source(source),
         (None, Some((_, check))) => Chosen::Other(check),
