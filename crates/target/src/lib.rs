@@ -13,6 +13,7 @@
 pub mod artefact;
 mod assemble;
 mod board_model;
+mod build;
 mod cache;
 pub mod cmdline;
 mod edit;
@@ -29,6 +30,7 @@ mod write_out;
 
 pub use assemble::{Assembly, Blob, Boot, PartHash};
 pub use board_model::{BoardModel, BoardTable, ByPhase};
+pub use build::{Build, Built};
 pub use cache::Cache;
 pub use edit::Edit;
 pub use machine::{Board, Console, Machine, MachineTable, Power, Qemu, Send, Start};

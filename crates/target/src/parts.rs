@@ -13,6 +13,7 @@ use regex::Regex;
 use crate::artefact::compress::Compression;
 use crate::artefact::dot_config::DotConfig;
 use crate::artefact::kernel_image::UNPACK_LIMIT;
+use crate::build::{self, Built};
 use crate::cache::sha256;
 use crate::initramfs::Entry;
 use crate::packages::{CONTROL, Store, is_name};
@@ -62,15 +63,7 @@ impl Parts {
         cache: &Cache,
         progress: Progress<'_>,
     ) -> Result<Self, TargetError> {
-        let finder = Finder {
-            target,
-            store: target
-                .spec
-                .packages
-                .as_ref()
-                .map(|p| Store::new(cache, &p.architecture)),
-            progress,
-        };
+        let finder = Finder::new(target, cache, progress);
         let spec = &target.spec;
         Ok(Self {
             bootloader: match spec.bootloader.as_ref().and_then(|b| b.image.as_ref()) {
@@ -90,6 +83,32 @@ impl Parts {
     }
 }
 
+/// What `target` builds from source: the section, and what came of it.
+pub(crate) fn builds(
+    target: &Target,
+    cache: &Cache,
+    progress: Progress<'_>,
+) -> Result<Vec<(&'static str, Built)>, TargetError> {
+    let finder = Finder::new(target, cache, progress);
+    let (kernel, bootloader) = (&target.spec.kernel, &target.spec.bootloader);
+    let images = [
+        (
+            "bootloader",
+            bootloader.as_ref().and_then(|b| b.image.as_deref()),
+        ),
+        ("kernel", kernel.as_ref().and_then(|k| k.image.as_deref())),
+    ];
+    let named = images.into_iter().filter_map(|(section, image)| {
+        let output = image?.strip_prefix("build:")?;
+        Some((section, output))
+    });
+    let built = named.map(|(section, output)| {
+        let key = format!("{section}.image");
+        Ok((section, finder.built(&key, output)?))
+    });
+    built.collect()
+}
+
 impl Parts {
     /// Bytes of the kernel once it is unpacked, if it can be.
     pub fn kernel_bytes(&self) -> Option<usize> {
@@ -107,10 +126,44 @@ impl Parts {
 pub(crate) struct Finder<'a> {
     target: &'a Target,
     store: Option<Store>,
+    cache: &'a Cache,
     progress: Progress<'a>,
 }
 
-impl Finder<'_> {
+impl<'a> Finder<'a> {
+    fn new(target: &'a Target, cache: &'a Cache, progress: Progress<'a>) -> Self {
+        let packages = target.spec.packages.as_ref();
+        Self {
+            target,
+            store: packages.map(|p| Store::new(cache, &p.architecture)),
+            cache,
+            progress,
+        }
+    }
+
+    /// What `key`'s value `build:OUTPUT` names, built if it is not yet.
+    fn built(&self, key: &str, output: &str) -> Result<Built, TargetError> {
+        let spec = &self.target.spec;
+        let (section, build) = match key {
+            "kernel.image" => (
+                "kernel",
+                spec.kernel.as_ref().and_then(|k| k.build.as_ref()),
+            ),
+            "bootloader.image" => {
+                let bootloader = spec.bootloader.as_ref();
+                ("bootloader", bootloader.and_then(|b| b.build.as_ref()))
+            }
+            _ => ("", None),
+        };
+        let build = build.ok_or_else(|| {
+            TargetError::MissingPart(format!(
+                "{key} names build:{output}, but nothing says how to build it: add \
+                 [kernel.build] or [bootloader.build]; docs/builds.md explains them"
+            ))
+        })?;
+        build::build(section, build, output, self, self.cache, self.progress)
+    }
+
     /// The file that `key`'s value `name` names, read.
     fn part(&self, key: &str, name: &str) -> Result<Part, TargetError> {
         let (path, origin) = self.path(key, name)?;
@@ -129,6 +182,10 @@ impl Finder<'_> {
 
     /// The file or folder that `key`'s value `name` names, and its origin.
     pub(crate) fn path(&self, key: &str, name: &str) -> Result<(PathBuf, String), TargetError> {
+        if let Some(output) = name.strip_prefix("build:") {
+            let built = self.built(key, output)?;
+            return Ok((built.image, built.origin));
+        }
         let Some(rest) = name.strip_prefix("package:") else {
             let path = self.target.dir.join(name);
             if !path.exists() {
@@ -169,6 +226,9 @@ impl Finder<'_> {
         let Some(image) = kernel.and_then(|k| k.image.as_deref()) else {
             return Ok(None);
         };
+        if let Some(output) = image.strip_prefix("build:") {
+            return Ok(Some(self.built("kernel.image", output)?.config));
+        }
         if !image.starts_with("package:") {
             return Ok(None);
         }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use crate::artefact::compress::Compression;
 use crate::artefact::fit::Hash;
 use crate::board_model::BoardTable;
+use crate::build::Build;
 use crate::machine::MachineTable;
 
 /// A target as its file describes it.
@@ -90,6 +91,8 @@ pub struct Bootloader {
     /// The program; an emulated machine, which needs it, starts it from the
     /// first flash bank.
     pub image: Option<String>,
+    /// How `build:…` in `image` is built.
+    pub build: Option<Build>,
     /// U-Boot's environment. `bootargs` is added from `kernel.cmdline`.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
@@ -125,6 +128,8 @@ pub struct Fit {
 pub struct Kernel {
     /// The kernel image; always there for an emulated machine.
     pub image: Option<String>,
+    /// How `build:…` in `image` is built.
+    pub build: Option<Build>,
     /// How it is compressed in the FIT.
     #[serde(default = "uncompressed")]
     pub compression: Compression,

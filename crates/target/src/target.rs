@@ -8,7 +8,7 @@ use toml_edit::{Document, DocumentMut};
 use crate::board_model::BoardTable;
 use crate::spec::Spec;
 use crate::spec_check::Wrong;
-use crate::{Assembly, BoardModel, Cache, Edit, Machine, Parts, Progress, TargetError};
+use crate::{Assembly, BoardModel, Built, Cache, Edit, Machine, Parts, Progress, TargetError};
 
 /// What is booted.
 #[derive(Clone, Debug)]
@@ -129,6 +129,19 @@ impl Target {
     /// If a part is missing or cannot be had.
     pub fn parts(&self, cache: &Cache, progress: Progress<'_>) -> Result<Parts, TargetError> {
         Parts::resolve(self, cache, progress)
+    }
+
+    /// Builds what is built from source, unless that was done before: the
+    /// section (`kernel`, `bootloader`), and what came of it.
+    ///
+    /// # Errors
+    /// If a build fails, with the line that it failed at.
+    pub fn builds(
+        &self,
+        cache: &Cache,
+        progress: Progress<'_>,
+    ) -> Result<Vec<(&'static str, Built)>, TargetError> {
+        crate::parts::builds(self, cache, progress)
     }
 
     /// Puts the parts together into what a machine boots.

@@ -7,6 +7,7 @@
 mod bootloader;
 mod cmdline;
 mod compression;
+mod kernel;
 mod own;
 
 use std::path::Path;
@@ -51,6 +52,7 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &bootloader::NoHash,
         &compression::KernelCompression,
         &compression::InitramfsCompression,
+        &kernel::Minimal,
         &cmdline::QUIET,
         &cmdline::LOGLEVEL,
         &cmdline::CONSOLE_BAUD,

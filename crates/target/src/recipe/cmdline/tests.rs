@@ -3,6 +3,7 @@ use crate::target::tests::{PLAIN, parse};
 use crate::{Parts, Target};
 
 const NO_PARTS: Parts = Parts {
+    kernel_config: None,
     bootloader: None,
     kernel: None,
     initramfs: None,

@@ -1,0 +1,116 @@
+//! Recipes that build the kernel.
+
+use super::{Recipe, RecipeMeta};
+use crate::{Edit, Machine, Parts, Target};
+
+/// Build a kernel with only what this machine needs.
+///
+/// A distribution's kernel sets up hardware, network protocols and file systems
+/// that a product does not have; most of its time goes there. This one begins
+/// with nothing and adds what the target's machine, its console, its initramfs
+/// and the programs in it ask for. The boot is the oracle: whether it gets
+/// ready and its `check` passes decides, and `kernel.build.options` takes more.
+pub(super) struct Minimal;
+
+/// `package:` of a kernel of the distribution, and where its source is.
+const PACKAGED: &str = "package:linux-image-";
+const SOURCE: &str = "package:linux-source/usr/src/linux-source-*.tar.xz";
+
+/// What nearly every product with BusyBox in an initramfs needs: the C library
+/// and shells (futexes, epoll, timers, signals, tmpfs), a log, device nodes.
+const COMMON: &[&str] = &[
+    "EXPERT",
+    "MULTIUSER",
+    "PRINTK",
+    "PRINTK_TIME",
+    "BUG",
+    "FUTEX",
+    "EPOLL",
+    "SIGNALFD",
+    "TIMERFD",
+    "EVENTFD",
+    "POSIX_TIMERS",
+    "SHMEM",
+    "SYSVIPC",
+    "BLK_DEV_INITRD",
+    "RD_GZIP",
+    "RD_LZ4",
+    "RD_ZSTD",
+    "BINFMT_ELF",
+    "BINFMT_SCRIPT",
+    "TTY",
+    "UNIX98_PTYS",
+    "DEVTMPFS",
+    "PROC_FS",
+    "SYSFS",
+    "TMPFS",
+    "NET",
+    "UNIX",
+    "INET",
+    "HIGH_RES_TIMERS",
+    "NO_HZ_IDLE",
+    "KALLSYMS",
+    "CC_OPTIMIZE_FOR_PERFORMANCE",
+];
+
+/// QEMU's `virt` machine for arm64: its UART and the firmware's interface.
+const VIRT_ARM64: &[&str] = &[
+    "SERIAL_AMBA_PL011",
+    "SERIAL_AMBA_PL011_CONSOLE",
+    "ARM64_VA_BITS_39",
+];
+
+impl Recipe for Minimal {
+    fn meta(&self) -> &'static RecipeMeta {
+        &RecipeMeta {
+            name: "kernel-minimal",
+            title: "the kernel is built from source with only what the machine needs",
+            risk: "what nobody thought of is missing; updates of the kernel are yours to build",
+            values: &[],
+        }
+    }
+
+    fn edits(&self, target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+        let kernel = target.spec.kernel.as_ref();
+        let kernel = kernel.ok_or("the target has no kernel")?;
+        if kernel.build.is_some() {
+            return Err("the kernel is built from source already; see kernel.build.options".into());
+        }
+        if !kernel
+            .image
+            .as_deref()
+            .is_some_and(|i| i.starts_with(PACKAGED))
+        {
+            return Err(
+                "the kernel is no package of the distribution, so its source is not known; \
+                 describe it in [kernel.build]"
+                    .into(),
+            );
+        }
+        let packages = target.spec.packages.as_ref();
+        let is_virt = match &target.machine {
+            Machine::Qemu(qemu) => qemu.machine.split(',').next() == Some("virt"),
+            Machine::Board(_) => false,
+        };
+        if !is_virt || packages.is_none_or(|p| p.architecture != "arm64") {
+            return Err(
+                "what hardware the machine has is only known of QEMU's virt for arm64; describe \
+                 your kernel in [kernel.build]"
+                    .into(),
+            );
+        }
+        if target.spec.initramfs.is_none() {
+            return Err("the target has no initramfs, and what its root is on is not known".into());
+        }
+        let mut edits = vec![
+            Edit::set("kernel.image", "build:arch/arm64/boot/Image"),
+            Edit::set("kernel.build.source", SOURCE),
+            Edit::set("kernel.build.architecture", "arm64"),
+            Edit::set("kernel.build.config", "allnoconfig"),
+        ];
+        for option in COMMON.iter().chain(VIRT_ARM64) {
+            edits.push(Edit::set(&format!("kernel.build.options.{option}"), "y"));
+        }
+        Ok(edits)
+    }
+}
