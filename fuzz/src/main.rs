@@ -24,7 +24,7 @@ use libfuzzer_sys::fuzz_target;
 type Target = (&'static str, fn(&[u8]));
 
 /// The targets beyond one per source.
-const OTHERS: [Target; 9] = [
+const OTHERS: [Target; 11] = [
     ("archive", archive::check),
     ("detect", sources::detect),
     ("ingest", ingest::check),
@@ -33,6 +33,8 @@ const OTHERS: [Target; 9] = [
     ("kernel_image", artefacts::kernel_image),
     ("target_toml", artefacts::target_toml),
     ("uboot_env", artefacts::uboot_env),
+    ("uboot_env_any", artefacts::uboot_env_any),
+    ("uboot_script", artefacts::uboot_script),
     ("uimage", artefacts::uimage),
 ];
 

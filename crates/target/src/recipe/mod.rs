@@ -5,6 +5,7 @@
 //! page in the catalogue.
 
 mod bootloader;
+mod bootloader_script;
 mod cmdline;
 mod compression;
 mod own;
@@ -38,6 +39,12 @@ pub trait Recipe: Sync {
     /// What it is.
     fn meta(&self) -> &'static RecipeMeta;
 
+    /// Whether a search for the best set leaves it out unless somebody asks for
+    /// it: no patch set can carry it to a product.
+    fn only_asked_for(&self) -> bool {
+        false
+    }
+
     /// The edits that do it, or why it does not apply: it is done already, or
     /// the target has nothing that it could change.
     fn edits(&self, target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String>;
@@ -48,9 +55,15 @@ pub fn all() -> &'static [&'static dyn Recipe] {
     &[
         &bootloader::Bootdelay,
         &bootloader::Silent,
+        &bootloader_script::FlatBootcmd,
         &bootloader::NoHash,
+        &bootloader::VerifyOff,
         &compression::KernelCompression,
         &compression::InitramfsCompression,
+        // The sizes of images depend on how they are packed.
+        &bootloader_script::ExactSize,
+        &bootloader_script::LoadInPlace,
+        &bootloader::NoBootloader,
         &cmdline::Quiet,
         &cmdline::NoCryptoTests,
         &cmdline::Lpj,
