@@ -1,11 +1,14 @@
 //! Boot artefacts and `target.toml`: what is read can be written and read again.
 
+use std::collections::BTreeMap;
+
 use bootlap_target::artefact::cpio as cpio_archive;
 use bootlap_target::artefact::dot_config::DotConfig;
 use bootlap_target::artefact::fit::Fit;
 use bootlap_target::artefact::kernel_image::KernelImage;
 use bootlap_target::artefact::uboot_env::{EnvError, EnvLayout, UbootEnv};
 use bootlap_target::artefact::uimage::UimageHeader;
+use bootlap_target::uboot_script::{Script, flatten};
 use bootlap_target::{Edit, Target};
 
 /// An initramfs.
@@ -94,6 +97,37 @@ pub fn uboot_env(bytes: &[u8]) {
         let layout = EnvLayout::single(image.len() + 2);
         let again = env.to_bytes(&layout).expect("it was read from less");
         assert_eq!(UbootEnv::read(&again, &layout), Ok((env, None)));
+    }
+}
+
+/// A U-Boot environment that has to be looked for.
+pub fn uboot_env_any(bytes: &[u8]) {
+    if let Ok(found) = UbootEnv::read_any(bytes)
+        && let Some(layout) = found.layout
+    {
+        let there = bytes.get(found.offset..).expect("it was found there");
+        let (again, _) = UbootEnv::read(there, &layout).expect("it was read so");
+        assert_eq!(again, found.environment);
+    }
+}
+
+/// U-Boot scripts: the first line is `bootcmd`, the others are called `a`, `b`
+/// and so on.
+pub fn uboot_script(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    if let Ok(script) = Script::parse(text) {
+        assert_eq!(Script::parse(&script.to_string()), Ok(script));
+    }
+    let names = std::iter::once("bootcmd".to_owned()).chain(('a'..='z').map(String::from));
+    let mut environment: BTreeMap<String, String> =
+        names.zip(text.lines().map(str::to_owned)).collect();
+    if let Ok(flat) = flatten("bootcmd", &environment) {
+        let text = flat.to_string();
+        assert_eq!(Script::parse(&text), Ok(flat.clone()));
+        environment.insert("bootcmd".into(), text);
+        assert_eq!(flatten("bootcmd", &environment), Ok(flat));
     }
 }
 

@@ -34,6 +34,8 @@ const OTHERS: &[Target] = &[
     ("kernel_image", artefacts::kernel_image),
     ("target_toml", artefacts::target_toml),
     ("uboot_env", artefacts::uboot_env),
+    ("uboot_env_any", artefacts::uboot_env_any),
+    ("uboot_script", artefacts::uboot_script),
     ("uimage", artefacts::uimage),
 ];
 

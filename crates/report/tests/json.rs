@@ -43,7 +43,7 @@ fn parts_printed_on_their_own_follow_their_schemas() {
     checked("advise", &advice(&report).unwrap());
     let edit = EditJson {
         key: "fit.hash".to_owned(),
-        value: "none".to_owned(),
+        value: Some("none".to_owned()),
     };
     let document = AppliedJson {
         format: FORMAT,

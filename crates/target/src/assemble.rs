@@ -6,15 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::artefact::compress::Compression;
 use crate::artefact::cpio;
-use crate::artefact::fit::{FitSpec, Part as FitPart};
 use crate::artefact::flash::{self, Placed};
-use crate::artefact::kernel_image::KernelImage;
 use crate::artefact::uboot_env::{EnvLayout, UbootEnv};
 use crate::cache::sha256;
 use crate::cmdline;
+use crate::images;
 use crate::initramfs::{Entry, What};
 use crate::parts::Part;
-use crate::spec::{Fit, Flash};
+use crate::spec::{Flash, Spec};
 use crate::{Cache, Parts, Progress, Target, TargetError};
 
 /// Everything that a boot needs, in memory; cheap to clone.
@@ -31,7 +30,7 @@ enum Images {
     Flash {
         bootloader: Blob,
         environment: UbootEnv,
-        fit: Blob,
+        images: Vec<Blob>,
         flash: Flash,
         kernel_entry: u64,
     },
@@ -74,6 +73,16 @@ pub struct Blob {
     pub bytes: Arc<[u8]>,
 }
 
+impl Blob {
+    pub(crate) fn new(name: &str, offset: u64, bytes: Vec<u8>) -> Self {
+        Self {
+            name: name.to_owned(),
+            offset,
+            bytes: bytes.into(),
+        }
+    }
+}
+
 /// The identity of a part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartHash {
@@ -98,12 +107,13 @@ impl Assembly {
             Images::Flash {
                 bootloader,
                 environment,
-                fit,
+                images,
                 flash,
                 kernel_entry,
             } => {
-                let environment = environment_blob(environment, &cmdline, flash)?;
-                let banks = vec![vec![bootloader.clone()], vec![environment, fit.clone()]];
+                let mut second = vec![environment_blob(environment, &cmdline, flash)?];
+                second.extend_from_slice(images);
+                let banks = vec![vec![bootloader.clone()], second];
                 for (bank, blobs) in banks.iter().enumerate() {
                     check_room(bank, blobs, flash.bank_size)?;
                 }
@@ -140,53 +150,32 @@ pub(crate) fn assemble(
         )));
     };
     let mut hashes = vec![hash_of("kernel", kernel)];
-    let initramfs = match (&parts.initramfs, &spec.initramfs) {
-        (Some(entries), Some(spec)) => {
-            let compression = for_kernel(spec.compression);
-            let archive = archive(entries)?;
-            let packed = pack("initramfs", &archive, compression)?;
-            let part = Part {
-                origin: format!("{} files, {compression}", entries.len()),
-                sha256: sha256(&packed),
-                bytes: packed,
-            };
-            hashes.push(hash_of("initramfs", &part));
-            Some(part.bytes)
-        }
-        _ => None,
-    };
-    let blob = |name: &str, offset: u64, bytes: Vec<u8>| Blob {
-        name: name.to_owned(),
-        offset,
-        bytes: bytes.into(),
-    };
-    let images = match (&parts.bootloader, &spec.bootloader, &spec.flash, &spec.fit) {
-        (Some(program), Some(bootloader), Some(flash), Some(fit)) => {
+    let initramfs = packed_initramfs(parts, spec, pack)?;
+    if let Some(part) = &initramfs {
+        hashes.push(hash_of("initramfs", part));
+    }
+    let initramfs = initramfs.map(|part| part.bytes);
+    let images = match (&parts.bootloader, &spec.bootloader, &spec.flash) {
+        (Some(program), Some(bootloader), Some(flash)) => {
             hashes.push(hash_of("bootloader", program));
-            let kernel_entry = fit.load_address;
-            let fit = fit_image(
-                kernel_spec.compression,
-                fit,
-                kernel,
-                initramfs.as_deref(),
-                pack,
-            )?;
+            let packed = images::packed(spec, flash, kernel, initramfs.as_deref(), pack)?;
+            images::check_copies(spec, &packed.blobs)?;
             let mut environment = UbootEnv::new();
             for (name, value) in &bootloader.environment {
                 let set = environment.set(name, value);
                 set.map_err(|e| TargetError::artefact("U-Boot's environment", e))?;
             }
             Images::Flash {
-                kernel_entry,
-                bootloader: blob("boot loader", 0, program.bytes.clone()),
+                kernel_entry: packed.kernel_entry,
+                bootloader: Blob::new("boot loader", 0, program.bytes.clone()),
                 environment,
-                fit: blob("FIT", flash.fit_offset, fit),
+                images: packed.blobs,
                 flash: flash.clone(),
             }
         }
         _ => Images::Direct {
-            kernel: blob("kernel", 0, kernel.bytes.clone()),
-            initramfs: initramfs.map(|bytes| blob("initramfs", 0, bytes)),
+            kernel: Blob::new("kernel", 0, kernel.bytes.clone()),
+            initramfs: initramfs.map(|bytes| Blob::new("initramfs", 0, bytes)),
         },
     };
     Ok(Assembly {
@@ -254,37 +243,24 @@ fn archive(entries: &[Entry]) -> Result<Vec<u8>, TargetError> {
 }
 
 /// Compresses what is called so.
-type Pack<'a> = &'a dyn Fn(&str, &[u8], Compression) -> Result<Vec<u8>, TargetError>;
+pub(crate) type Pack<'a> = &'a dyn Fn(&str, &[u8], Compression) -> Result<Vec<u8>, TargetError>;
 
-fn fit_image(
-    compression: Compression,
-    fit: &Fit,
-    kernel: &Part,
-    initramfs: Option<&[u8]>,
+/// The initramfs as the kernel gets it, if there is one.
+pub(crate) fn packed_initramfs(
+    parts: &Parts,
+    spec: &Spec,
     pack: Pack<'_>,
-) -> Result<Vec<u8>, TargetError> {
-    // However the file is wrapped, the FIT holds the kernel packed as the
-    // target says.
-    let plain = kernel.unwrapped()?;
-    // Before compressing, which takes long.
-    let describe = KernelImage::describe(&plain);
-    let arch = describe
-        .map_err(|e| TargetError::artefact(&kernel.origin, e))?
-        .arch
-        .ok_or_else(|| {
-            TargetError::artefact(
-                &kernel.origin,
-                "its processor family is unknown, so no FIT can be made for it; use the Image \
-                 of a kernel for arm, arm64, riscv or x86",
-            )
-        })?;
-    let packed = pack("kernel", &plain, compression)?;
-    let mut spec = FitSpec::new(arch, FitPart::new("kernel", &packed));
-    spec.kernel.compression = compression;
-    spec.kernel.load = Some(fit.load_address);
-    spec.ramdisk = initramfs.map(|bytes| FitPart::new("initramfs", bytes));
-    spec.hash = fit.hash;
-    spec.to_bytes().map_err(|e| TargetError::artefact("FIT", e))
+) -> Result<Option<Part>, TargetError> {
+    let (Some(entries), Some(spec)) = (&parts.initramfs, &spec.initramfs) else {
+        return Ok(None);
+    };
+    let compression = for_kernel(spec.compression);
+    let packed = pack("initramfs", &archive(entries)?, compression)?;
+    Ok(Some(Part {
+        origin: format!("{} files, {compression}", entries.len()),
+        sha256: sha256(&packed),
+        bytes: packed,
+    }))
 }
 
 fn environment_blob(

@@ -1,6 +1,7 @@
 use super::*;
 use crate::artefact::fit;
 use crate::artefact::hash::Hash;
+use crate::artefact::uimage::{KIND_KERNEL, KIND_RAMDISK, UimageHeader};
 use crate::target::tests::{FLASH, PLAIN, parse};
 
 fn part(name: &str, bytes: Vec<u8>) -> Part {
@@ -243,4 +244,120 @@ fn extra_words_go_where_the_kernel_reads_them() {
         environment.get("bootargs"),
         Some("a initcall_debug -- single")
     );
+}
+
+/// `PLAIN` with two uImages for a zImage.
+const UIMAGES: &str = r#"
+[bootloader]
+image = "u-boot"
+[bootloader.environment]
+bootcmd = "cp.b 0x101000 0x40000000 ${size}; bootm 0x40000000"
+size = "0x2000"
+[flash]
+bank-size = 0x100000
+environment-offset = 0x0
+environment-size = 0x1000
+kernel-offset = 0x1000
+initramfs-offset = 0x8000
+[uimage]
+load-address = 0x40008000
+[initramfs]
+"#;
+
+fn zimage() -> Vec<u8> {
+    let mut image = vec![0; 4096];
+    image[0x24..0x28].copy_from_slice(b"\x18\x28\x6f\x01");
+    image
+}
+
+#[test]
+fn uimages_lie_where_the_target_says() {
+    let target = parse(&format!("{PLAIN}{UIMAGES}")).unwrap();
+    let assembly = assembled(&target, &parts(zimage())).unwrap();
+    let banks = banks(&assembly, "").unwrap();
+    let [environment, kernel, initramfs] = banks[1].as_slice() else {
+        panic!("three things are in the second bank");
+    };
+    assert_eq!(
+        (environment.offset, kernel.offset, initramfs.offset),
+        (0, 0x1000, 0x8000)
+    );
+    let (header, data) = UimageHeader::read(&kernel.bytes).unwrap();
+    assert_eq!((header.load, header.entry), (0x4000_8000, 0x4000_8000));
+    assert_eq!((header.kind, data), (KIND_KERNEL, &zimage()[..]));
+    let (header, data) = UimageHeader::read(&initramfs.bytes).unwrap();
+    assert_eq!((header.kind, header.load), (KIND_RAMDISK, 0));
+    assert!(cpio::read(data).is_ok());
+}
+
+#[test]
+fn what_is_copied_by_half_is_an_error() {
+    for (from, to, want) in [
+        (
+            "0x2000",
+            "0x103f",
+            Some("`bootcmd` copies 0x103f bytes of the kernel's uImage, which has 0x1040"),
+        ),
+        ("0x2000", "0x1040", None),
+        ("0x2000", "1040", None),
+        ("0x101000", "0x108000", None),
+    ] {
+        let target = parse(&format!("{PLAIN}{}", UIMAGES.replace(from, to))).unwrap();
+        let said = assembled(&target, &parts(zimage()))
+            .err()
+            .map(|e| e.to_string());
+        match want {
+            Some(want) => assert!(
+                said.as_deref().is_some_and(|s| s.contains(want)),
+                "{said:?}"
+            ),
+            None => assert_eq!(said, None),
+        }
+    }
+}
+
+#[test]
+fn a_uimage_needs_its_places_and_no_fit() {
+    let text = format!("{PLAIN}{UIMAGES}");
+    for (from, to, want) in [
+        (
+            "kernel-offset = 0x1000\n",
+            "",
+            "missing field `kernel-offset`; add it",
+        ),
+        (
+            "initramfs-offset = 0x8000\n",
+            "",
+            "missing field `initramfs-offset`; add it",
+        ),
+        (
+            "initramfs-offset = 0x8000",
+            "initramfs-offset = 0x100000",
+            "is outside of the bank",
+        ),
+        (
+            "[uimage]",
+            "fit-offset = 0\n[uimage]",
+            "fit-offset is for a [fit]",
+        ),
+        (
+            "[initramfs]",
+            "",
+            "initramfs-offset is for a [uimage] and an [initramfs]",
+        ),
+        (
+            "[initramfs]",
+            "[fit]\nhash = 'none'\nload-address = 0",
+            "[fit] and [uimage] are two ways",
+        ),
+        (
+            "load-address = 0x40008000",
+            "load-address = 0x140008000",
+            "expected u32",
+        ),
+    ] {
+        assert!(text.contains(from), "{from}");
+        let said = parse(&text.replace(from, to)).unwrap_err().to_string();
+        assert!(said.contains(want), "{said}");
+    }
 }

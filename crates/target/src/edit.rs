@@ -1,5 +1,7 @@
 //! Changes of a `target.toml` that keep its comments, order and formatting.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use toml_edit::{DocumentMut, InlineTable, Item, Key, Table, TableLike, Value};
 
@@ -9,8 +11,41 @@ pub struct Edit {
     /// The dotted path of the key as TOML writes it, e.g.
     /// `bootloader.environment.bootdelay` or `initramfs.files."/bin/sh"`.
     pub key: String,
-    /// Its new value.
+    /// Its new value; empty if the key goes.
     pub value: String,
+    /// What is done with it.
+    #[serde(default, skip_serializing_if = "How::is_text")]
+    pub how: How,
+}
+
+/// What an edit does with its value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum How {
+    /// Writes it as text.
+    #[default]
+    Text,
+    /// Writes it as a number.
+    Number,
+    /// Removes the key, or the whole table of that name.
+    Remove,
+}
+
+impl How {
+    fn is_text(&self) -> bool {
+        *self == How::Text
+    }
+}
+
+/// As TOML writes it: `fit.hash = "none"`.
+impl fmt::Display for Edit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.how {
+            How::Text => write!(f, "{} = {:?}", self.key, self.value),
+            How::Number => write!(f, "{} = {}", self.key, self.value),
+            How::Remove => write!(f, "{} is removed", self.key),
+        }
+    }
 }
 
 impl Edit {
@@ -19,6 +54,25 @@ impl Edit {
         Self {
             key: key.to_owned(),
             value: value.into(),
+            how: How::Text,
+        }
+    }
+
+    /// Sets `key` to an address.
+    pub fn address(key: &str, value: u32) -> Self {
+        Self {
+            key: key.to_owned(),
+            value: format!("{value:#x}"),
+            how: How::Number,
+        }
+    }
+
+    /// Removes `key`, with all that is in it. It need not be there.
+    pub fn remove(key: &str) -> Self {
+        Self {
+            key: key.to_owned(),
+            value: String::new(),
+            how: How::Remove,
         }
     }
 
@@ -34,9 +88,34 @@ impl Edit {
     /// inline or as dotted keys) is kept; what is missing is added in that way.
     pub(crate) fn apply(&self, doc: &mut DocumentMut) -> Result<(), String> {
         let names = Key::parse(&self.key).map_err(|e| format!("{}: {e}", self.key))?;
-        let way = Way::Section;
-        set(doc.as_table_mut(), way, &names, &self.value)
+        let value = match self.how {
+            How::Text => Value::from(self.value.as_str()),
+            How::Number => {
+                let number = self.value.parse::<Value>().ok();
+                let number = number.filter(Value::is_integer);
+                number.ok_or_else(|| format!("{}: {} is no number", self.key, self.value))?
+            }
+            How::Remove => {
+                remove(doc.as_table_mut(), &names);
+                return Ok(());
+            }
+        };
+        set(doc.as_table_mut(), Way::Section, &names, value)
             .map_err(|name| format!("{name} is not what {} needs it to be", self.key))
+    }
+}
+
+/// Removes what the names lead to, if they lead to anything.
+fn remove(table: &mut dyn TableLike, names: &[Key]) {
+    match names {
+        [] => {}
+        [last] => drop(table.remove(last.get())),
+        [name, rest @ ..] => {
+            let inner = table.get_mut(name.get());
+            if let Some(inner) = inner.and_then(Item::as_table_like_mut) {
+                remove(inner, rest);
+            }
+        }
     }
 }
 
@@ -74,7 +153,7 @@ impl Way {
 }
 
 /// On failure: the name that is in the way.
-fn set(table: &mut dyn TableLike, way: Way, names: &[Key], value: &str) -> Result<(), String> {
+fn set(table: &mut dyn TableLike, way: Way, names: &[Key], value: Value) -> Result<(), String> {
     let Some((name, rest)) = names.split_first() else {
         return Ok(());
     };
@@ -94,8 +173,7 @@ fn set(table: &mut dyn TableLike, way: Way, names: &[Key], value: &str) -> Resul
 }
 
 /// Sets a value in place, or adds it at the end; `None` if `name` is a table.
-fn put(table: &mut dyn TableLike, way: Way, name: &str, value: &str) -> Option<()> {
-    let mut value = Value::from(value);
+fn put(table: &mut dyn TableLike, way: Way, name: &str, mut value: Value) -> Option<()> {
     match table.get_mut(name) {
         Some(item) => {
             let old = item.as_value().filter(|v| !v.is_inline_table())?;
@@ -195,6 +273,48 @@ mod tests {
             assert_eq!(error, format!("{named} is not what b.e.d needs it to be"));
         }
         assert!(edited("", "a..b", "0").unwrap_err().contains("a..b"));
+    }
+
+    fn changed(text: &str, edit: &Edit) -> String {
+        let mut doc: DocumentMut = text.parse().unwrap();
+        edit.apply(&mut doc).unwrap();
+        doc.to_string()
+    }
+
+    #[test]
+    fn tables_and_keys_can_go() {
+        for (text, want) in [
+            ("[a]\nx = 1\n\n[b]\ny = 1 # y\n", "\n[b]\ny = 1 # y\n"),
+            ("[a]\n[a.e]\nx = 1\n[b]\n", "[b]\n"),
+            ("a.x = 1\nb = 1\n", "b = 1\n"),
+            ("a = { x = 1 }\nb = 1\n", "b = 1\n"),
+            ("b = 1\n", "b = 1\n"),
+        ] {
+            assert_eq!(changed(text, &Edit::remove("a")), want);
+        }
+        let one = |text| changed(text, &Edit::remove("a.x"));
+        assert_eq!(one("[a]\nx = 1\ny = 2\n"), "[a]\ny = 2\n");
+        assert_eq!(one("a = 1\n"), "a = 1\n");
+    }
+
+    #[test]
+    fn addresses_are_numbers() {
+        let edit = Edit::address("a.x", 0x4000_0040);
+        assert_eq!(
+            changed("[a]\nx = 1 # y\n", &edit),
+            "[a]\nx = 0x40000040 # y\n"
+        );
+        assert_eq!(edit.to_string(), "a.x = 0x40000040");
+        let text = "key = 'a.x'\nvalue = '0x1'\nhow = 'number'";
+        let read: Edit = toml_edit::de::from_str(text).unwrap();
+        assert_eq!(read, Edit::address("a.x", 1));
+        // What was written before there were others.
+        let read: Edit = toml_edit::de::from_str("key = 'a'\nvalue = 'b'").unwrap();
+        assert_eq!(read, Edit::set("a", "b"));
+        let mut broken = edit;
+        broken.value = "\"x\"".into();
+        let mut doc = DocumentMut::new();
+        assert!(broken.apply(&mut doc).unwrap_err().contains("is no number"));
     }
 
     #[test]

@@ -14,9 +14,11 @@ pub mod artefact;
 mod assemble;
 mod board_model;
 mod build;
+mod bootcmd;
 mod cache;
 pub mod cmdline;
 mod edit;
+mod images;
 mod initramfs;
 mod machine;
 mod packages;
@@ -26,16 +28,19 @@ pub mod recipe;
 mod spec;
 mod spec_check;
 mod target;
+pub mod uboot_script;
 mod write_out;
 
 pub use assemble::{Assembly, Blob, Boot, PartHash};
 pub use board_model::{BoardModel, BoardTable, ByPhase};
 pub use build::{Build, Built};
 pub use cache::Cache;
-pub use edit::Edit;
+pub use edit::{Edit, How};
 pub use machine::{Board, Console, Machine, MachineTable, Power, Qemu, Send, Start};
 pub use parts::{Part, Parts};
-pub use spec::{Bootloader, Fit, Flash, Initramfs, Kernel, NamedPattern, Packages, Ready, Spec};
+pub use spec::{
+    Bootloader, Fit, Flash, Initramfs, Kernel, NamedPattern, Packages, Ready, Spec, Uimage,
+};
 pub use target::Target;
 
 /// Tells the person who waits what is being done.

@@ -35,10 +35,12 @@ pub struct Spec {
     pub packages: Option<Packages>,
     /// The boot loader; without one the machine starts the kernel itself.
     pub bootloader: Option<Bootloader>,
-    /// The flash that the boot loader, its environment and the FIT live in.
+    /// The flash that the boot loader, its environment and the images live in.
     pub flash: Option<Flash>,
     /// The image that holds kernel and initramfs for the boot loader.
     pub fit: Option<Fit>,
+    /// The older way to pack the kernel for the boot loader.
+    pub uimage: Option<Uimage>,
     /// The kernel; always there for an emulated machine.
     pub kernel: Option<Kernel>,
     /// The initramfs.
@@ -108,8 +110,12 @@ pub struct Flash {
     pub environment_offset: u64,
     /// Bytes of the environment, as U-Boot was built.
     pub environment_size: u64,
-    /// Where the FIT is in the second bank.
-    pub fit_offset: u64,
+    /// Where the FIT is in the second bank; there with a FIT.
+    pub fit_offset: Option<u64>,
+    /// Where the kernel's uImage is in the second bank; there with one.
+    pub kernel_offset: Option<u64>,
+    /// Where the initramfs's uImage is in the second bank.
+    pub initramfs_offset: Option<u64>,
 }
 
 /// How kernel and initramfs are packed for the boot loader.
@@ -122,6 +128,16 @@ pub struct Fit {
     pub load_address: u64,
 }
 
+/// Kernel and initramfs as legacy uImages, each at a place of its own.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Uimage {
+    /// Where the kernel is copied or unpacked to.
+    pub load_address: u32,
+    /// Where it is entered, if that is not where it is loaded.
+    pub entry: Option<u32>,
+}
+
 /// The kernel and its command line.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -130,7 +146,7 @@ pub struct Kernel {
     pub image: Option<String>,
     /// How `build:…` in `image` is built.
     pub build: Option<Build>,
-    /// How it is compressed in the FIT.
+    /// How it is compressed in the FIT or the uImage.
     #[serde(default = "uncompressed")]
     pub compression: Compression,
     /// The command line.

@@ -140,8 +140,18 @@ fn parts(spec: &Spec, machine: &Machine) -> Result<(), Wrong> {
 
 fn bootloader(spec: &Spec, machine: &Machine) -> Result<(), Wrong> {
     let emulated = matches!(machine, Machine::Qemu(_));
-    let sections = [("flash", spec.flash.is_some()), ("fit", spec.fit.is_some())];
+    if spec.fit.is_some() && spec.uimage.is_some() {
+        return wrong(
+            "uimage",
+            "[fit] and [uimage] are two ways to pack the kernel; remove one of them",
+        );
+    }
     let Some(bootloader) = &spec.bootloader else {
+        let sections = [
+            ("flash", spec.flash.is_some()),
+            ("fit", spec.fit.is_some()),
+            ("uimage", spec.uimage.is_some()),
+        ];
         // They would be ignored, and a recipe for them would change nothing.
         for (section, there) in sections {
             if there && emulated {
@@ -156,13 +166,18 @@ fn bootloader(spec: &Spec, machine: &Machine) -> Result<(), Wrong> {
         }
         return Ok(());
     };
+    let image = spec.fit.is_some() || spec.uimage.is_some();
+    let sections = [
+        ("[flash] section", spec.flash.is_some()),
+        ("[fit] section (or a [uimage])", image),
+    ];
     for (section, there) in sections {
         if !there && emulated {
             return wrong(
                 "bootloader",
                 format!(
-                    "a boot loader needs a [{section}] section that says where it finds the \
-                     kernel; or remove [bootloader] to start the kernel directly"
+                    "a boot loader needs a {section} that says where it finds the kernel; or \
+                     remove [bootloader] to start the kernel directly"
                 ),
             );
         }
@@ -173,7 +188,69 @@ fn bootloader(spec: &Spec, machine: &Machine) -> Result<(), Wrong> {
             "bootargs is made from kernel.cmdline; move its value there",
         );
     }
-    spec.flash.as_ref().map_or(Ok(()), flash)
+    match &spec.flash {
+        Some(flash) => self::flash(flash).and_then(|()| places(spec, flash, emulated)),
+        None => Ok(()),
+    }
+}
+
+/// Each image has a place, and each place an image.
+fn places(spec: &Spec, flash: &Flash, emulated: bool) -> Result<(), Wrong> {
+    let initramfs = spec.uimage.is_some() && spec.initramfs.is_some();
+    let places = [
+        (
+            "fit-offset",
+            flash.fit_offset,
+            spec.fit.is_some(),
+            "a [fit]",
+        ),
+        (
+            "kernel-offset",
+            flash.kernel_offset,
+            spec.uimage.is_some(),
+            "a [uimage]",
+        ),
+        (
+            "initramfs-offset",
+            flash.initramfs_offset,
+            initramfs,
+            "a [uimage] and an [initramfs]",
+        ),
+    ];
+    for (key, offset, wanted, what) in places {
+        let dotted = format!("flash.{key}");
+        match offset {
+            None if wanted && emulated => {
+                return wrong(
+                    "flash",
+                    format!(
+                        "missing field `{key}`; add it: with {what}, it says where in the second \
+                         bank that lies"
+                    ),
+                );
+            }
+            Some(_) if !wanted && emulated => {
+                return wrong(
+                    &dotted,
+                    format!("{key} is for {what}, and there is none; remove it"),
+                );
+            }
+            Some(offset) if offset >= flash.bank_size => {
+                let image = key.trim_end_matches("-offset");
+                let image = if image == "fit" { "FIT" } else { image };
+                return wrong(
+                    &dotted,
+                    format!(
+                        "the {image} at {offset:#x} is outside of the bank of {:#x}; offsets \
+                         count from the start of the second bank",
+                        flash.bank_size
+                    ),
+                );
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Sizes that can be told apart from mistakes before anything is assembled.
@@ -190,16 +267,6 @@ fn flash(flash: &Flash) -> Result<(), Wrong> {
             ),
         );
     }
-    if flash.fit_offset >= bank {
-        return wrong(
-            "flash.fit-offset",
-            format!(
-                "the FIT at {:#x} is outside of the bank of {bank:#x}; offsets count from the \
-                 start of the second bank",
-                flash.fit_offset
-            ),
-        );
-    }
     Ok(())
 }
 
@@ -207,11 +274,12 @@ fn compression(spec: &Spec, machine: &Machine) -> Result<(), Wrong> {
     let kernel = spec.kernel.as_ref();
     let kernel = kernel.map_or(Compression::None, |k| k.compression);
     let emulated = matches!(machine, Machine::Qemu(_));
-    if emulated && spec.fit.is_none() && kernel != Compression::None {
+    let packed = spec.fit.is_some() || spec.uimage.is_some();
+    if emulated && !packed && kernel != Compression::None {
         return wrong(
             "kernel.compression",
-            "kernel.compression says how the kernel is packed in a FIT, and there is none; \
-             remove it: without a boot loader the machine loads kernel.image as it is",
+            "kernel.compression says how the kernel is packed in a FIT or a uImage, and there is \
+             none; remove it: without a boot loader the machine loads kernel.image as it is",
         );
     }
     if kernel.fit_name().is_none() || kernel == Compression::Lzo {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bootlap_report::json::{AppliedJson, EditJson, FORMAT, applied};
 use bootlap_target::patchset::{self, Measured, Step, Time};
-use bootlap_target::{Edit, Machine, Target};
+use bootlap_target::{How, Machine, Target};
 use serde_json::Value;
 
 use crate::args::Apply;
@@ -48,8 +48,8 @@ pub(crate) fn run(args: &Apply, ui: &Ui) -> Result<Exit, Failure> {
     if args.json {
         ui.print(&document(&target, &args.out, &written)?);
     } else {
-        for Edit { key, value } in &target.edits {
-            ui.print(&format!("{key} = {value:?}"));
+        for edit in &target.edits {
+            ui.print(&edit.to_string());
         }
         for path in &written {
             ui.print(&format!("wrote {}", path.display()));
@@ -85,7 +85,7 @@ fn document(target: &Target, out: &Path, written: &[PathBuf]) -> Result<String, 
     let inside = |path: &PathBuf| shown(path.strip_prefix(out).unwrap_or(path));
     let edits = target.edits.iter().map(|edit| EditJson {
         key: edit.key.clone(),
-        value: edit.value.clone(),
+        value: (edit.how != How::Remove).then(|| edit.value.clone()),
     });
     applied(&AppliedJson {
         format: FORMAT,

@@ -25,8 +25,8 @@ pub struct AppliedJson {
 pub struct EditJson {
     /// The dotted path of the key.
     pub key: String,
-    /// Its new value.
-    pub value: String,
+    /// Its new value; none if the key is removed.
+    pub value: Option<String>,
 }
 
 /// What `apply --json` prints.

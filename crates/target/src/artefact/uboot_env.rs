@@ -6,6 +6,10 @@
 //! and the flag, padding included, so the size must be right: with another one U-Boot says `bad
 //! CRC, using default environment` and boots something else.
 
+mod any;
+
+pub use any::Found;
+
 use super::bytes::{array, le32};
 
 /// Variables in order. Names are unique, not empty and without `=`; values are text without NUL.
@@ -66,6 +70,19 @@ pub enum EnvError {
         "environment variable `{0}` cannot be stored; names need text without `=`, values text without NUL"
     )]
     Variable(String),
+    /// Nothing looks like an environment.
+    #[error(
+        "no environment is in it; give what `printenv` prints, or a dump of the flash with the environment"
+    )]
+    Nowhere,
+    /// Something does, but no size makes its CRC right.
+    #[error(
+        "variables begin at {offset:#x}, but with no size up to 1 MiB is their crc right: they are damaged or cut off; read the whole environment out of the flash again"
+    )]
+    Damaged {
+        /// Where, in bytes from the start.
+        offset: usize,
+    },
     /// Bytes that are not UTF-8.
     #[error("environment variable `{0}` is not UTF-8 text; set it again in u-boot and save")]
     NotText(String),

@@ -7,7 +7,7 @@ use crate::artefact::kernel_image::KernelImage;
 use crate::artefact::uboot_env::UbootEnv;
 use crate::cmdline;
 use crate::spec::Spec;
-use crate::{Machine, Parts, Target, TargetError};
+use crate::{How, Machine, Parts, Target, TargetError};
 
 use super::quote::{comment, slug};
 use super::rootfs::RootfsChange;
@@ -26,6 +26,8 @@ pub(super) enum Change {
     Hash(Hash),
     /// Where the kernel is loaded.
     Load(u64),
+    /// There is no boot loader any more.
+    NoBootloader,
     /// How the kernel is packed in the FIT.
     Kernel(Compression),
     /// How the initramfs is packed.
@@ -129,11 +131,13 @@ impl<'a> Changes<'a> {
             .filter(move |s| s.changes.iter().any(like))
     }
 
-    /// The command line before and after, if it changed.
+    /// The command line before and after, if it changed, or if who gives it to
+    /// the kernel did.
     pub(super) fn cmdline(&self) -> Option<[&str; 2]> {
         let before = &self.start.spec.kernel.as_ref()?.cmdline;
         let after = &self.tuned.spec.kernel.as_ref()?.cmdline;
-        (before != after).then_some([before, after])
+        let other = before != after || self.any(|c| *c == Change::NoBootloader);
+        other.then_some([before, after])
     }
 
     /// Whether the image that the boot loader reads is another one.
@@ -197,9 +201,13 @@ fn between(before: &Spec, after: &Spec, step: &Step) -> Vec<Change> {
         let [added, removed] = word_changes(&b.cmdline, &a.cmdline);
         changes.extend(removed.into_iter().map(|w| Change::WordRemoved(w.into())));
         changes.extend(added.into_iter().map(|w| Change::WordAdded(w.into())));
-        if a.compression != b.compression {
+        // What a machine starts by itself is not packed.
+        if a.compression != b.compression && after.bootloader.is_some() {
             changes.push(Change::Kernel(a.compression));
         }
+    }
+    if before.bootloader.is_some() && after.bootloader.is_none() {
+        changes.push(Change::NoBootloader);
     }
     if let (Some(b), Some(a)) = (&before.bootloader, &after.bootloader) {
         for (name, value) in &a.environment {
@@ -219,12 +227,20 @@ fn between(before: &Spec, after: &Spec, step: &Step) -> Vec<Change> {
             changes.push(Change::Load(a.load_address));
         }
     }
+    if let (Some(b), Some(a)) = (&before.uimage, &after.uimage)
+        && a.load_address != b.load_address
+    {
+        changes.push(Change::Load(a.load_address.into()));
+    }
     if let (Some(b), Some(a)) = (&before.initramfs, &after.initramfs)
         && a.compression != b.compression
     {
         changes.push(Change::Initramfs(a.compression));
     }
     for edit in &step.edits {
+        if changes.contains(&Change::NoBootloader) && edit.how == How::Remove {
+            continue;
+        }
         changes.extend(by_key(&edit.key).filter(|c| !changes.contains(c)));
     }
     changes
@@ -232,12 +248,13 @@ fn between(before: &Spec, after: &Spec, step: &Step) -> Vec<Change> {
 
 /// What can only be told from the key of an edit.
 fn by_key(key: &str) -> Option<Change> {
-    const KNOWN: [&str; 6] = [
+    const KNOWN: [&str; 7] = [
         "kernel.cmdline",
         "kernel.compression",
         "bootloader.environment.",
         "fit.hash",
         "fit.load-address",
+        "uimage.load-address",
         "initramfs.compression",
     ];
     let rootfs = [

@@ -108,7 +108,9 @@ fn linux_options(changes: &Changes<'_>, change: &Change) -> Vec<String> {
             options
         }
         // With a boot loader, its `bootargs` carries the line.
-        Change::WordAdded(_) | Change::WordRemoved(_) if changes.environment.is_none() => {
+        Change::WordAdded(_) | Change::WordRemoved(_) | Change::NoBootloader
+            if changes.environment.is_none() =>
+        {
             let kernel = changes.tuned.spec.kernel.as_ref();
             let Some(line) = kernel.and_then(|k| kconfig(&k.cmdline)) else {
                 return Vec::new();

@@ -121,6 +121,31 @@ pub(super) fn its(changes: &Changes<'_>) -> Option<String> {
     ))
 }
 
+/// How to make the legacy uImages that changed, in Markdown; none if none did.
+pub(super) fn uimage(changes: &Changes<'_>) -> Option<String> {
+    let uimage = changes.tuned.spec.uimage.as_ref()?;
+    let arch = changes.arch?.uboot_name();
+    let mkimage = format!("mkimage -A {arch} -O linux");
+    let mut commands = Vec::new();
+    if changes.any(|c| matches!(c, Change::Load(_) | Change::Kernel(_))) {
+        let kernel = changes.kernel_compression();
+        commands.push(format!(
+            "`{mkimage} -T kernel -C {} -a {:#x} -e {:#x} -n kernel -d KERNEL uImage`",
+            kernel.fit_name().unwrap_or("none"),
+            uimage.load_address,
+            uimage.entry.unwrap_or(uimage.load_address),
+        ));
+    }
+    if changes.has_initramfs && changes.any(|c| matches!(c, Change::Initramfs(_))) {
+        commands.push(format!(
+            "`{mkimage} -T ramdisk -C none -n initramfs -d INITRAMFS.cpio{} uInitramfs`",
+            ending(for_kernel(changes.initramfs_compression()))
+        ));
+    }
+    let commands = commands.join(" and ");
+    (!commands.is_empty()).then(|| format!("The uImages. Make them with {commands}."))
+}
+
 /// An address as one cell, or as two if it needs them.
 fn cells(address: u64) -> String {
     let (high, low) = (address >> 32, address & 0xffff_ffff);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::changes::{Change, Changes};
 use super::quote::{comment, markdown};
-use super::{PatchFile, buildroot, config, plain, yocto};
+use super::{PatchFile, buildroot, config, image, plain, yocto};
 
 pub(super) fn text(changes: &Changes<'_>, files: &[PatchFile]) -> String {
     let has = |path: &str| files.iter().any(|f| f.path == Path::new(path));
@@ -89,6 +89,7 @@ fn said(change: &Change) -> String {
         Change::Variable(name, None) => format!("U-Boot's variable {} goes", markdown(name)),
         Change::Hash(hash) => format!("the FIT's images have the hash: {}", hash.name()),
         Change::Load(address) => format!("the kernel is loaded at {address:#x}"),
+        Change::NoBootloader => "the boot loader goes".to_owned(),
         Change::Kernel(compression) => format!("the kernel's compression: {compression}"),
         Change::Initramfs(compression) => format!("the initramfs's compression: {compression}"),
         Change::Rootfs => "files of the initramfs".to_owned(),
@@ -255,8 +256,20 @@ fn limits(changes: &Changes<'_>) -> Vec<String> {
             ));
         }
     }
+    let none = changes.any(|c| *c == Change::NoBootloader);
+    if none {
+        limits.push(
+            "A boot without a boot loader: here the emulator started the kernel, and neither \
+             Buildroot nor Yocto can be told to do that. On a product a first stage does it \
+             (Falcon mode: U-Boot's `CONFIG_SPL_OS_BOOT=y`, and `spl export` for what it gives \
+             the kernel). Until yours does, what this change saves is not saved."
+                .to_owned(),
+        );
+    }
     let fit = |c: &Change| matches!(c, Change::Hash(_) | Change::Kernel(_) | Change::Load(_));
-    if changes.any(fit) && !changes.image() {
+    if let Some(uimage) = image::uimage(changes) {
+        limits.push(uimage);
+    } else if changes.any(fit) && !changes.image() && !none {
         limits.push(
             "The image of kernel and initramfs: the target does not have the kernel, so there is \
              no description of it."

@@ -94,6 +94,61 @@ fn a_kernel_that_is_started_directly_has_its_line_built_in_or_appended() {
     );
 }
 
+/// What only an emulator can do is said plainly, and the command line is kept.
+#[test]
+fn a_boot_without_a_boot_loader_is_not_carried() {
+    let mut none = step("bootloader-none", &[]);
+    let gone = ["bootloader", "flash", "fit", "kernel.compression"];
+    none.edits = gone.map(Edit::remove).into();
+    let hash = step("fit-no-hash", &[("fit.hash", "none")]);
+    let files = made(&kiosk(), &[hash, none]);
+    let readme = &files["README.md"];
+    assert!(readme.contains("   - the boot loader goes\n"), "{readme}");
+    let limits = readme.split("not carry").nth(1).unwrap();
+    assert!(
+        limits.contains("- A boot without a boot loader: "),
+        "{limits}"
+    );
+    assert!(!limits.contains("of `target.toml`: see there"), "{limits}");
+    assert!(!limits.contains("does not have the kernel"), "{limits}");
+    let line = "CONFIG_CMDLINE=\"console=ttyAMA0,115200\"\n";
+    assert!(files["plain/linux.config"].ends_with(line));
+    assert!(files["plain/cmdline.txt"].ends_with("after: console=ttyAMA0,115200\n"));
+    assert!(
+        !files
+            .keys()
+            .any(|f| f.contains("uboot") || f.ends_with(".its"))
+    );
+}
+
+#[test]
+fn uimages_are_told_how_to_be_made() {
+    let text = format!("{PLAIN}{FLASH}[initramfs]\n").replace(
+        "fit-offset = 0x1000",
+        "kernel-offset = 0x1000\ninitramfs-offset = 0x2000",
+    );
+    let (text, _) = text.split_once("[fit]").unwrap();
+    let text = format!("{text}[uimage]\nload-address = 0x40008000\n[initramfs]\n");
+    let start = parse(&text).unwrap();
+    let mut place = step("uboot-load-in-place", &[]);
+    place.edits = vec![Edit::address("uimage.load-address", 0x4300_0040)];
+    let pack = step(
+        "initramfs-compression=xz",
+        &[("initramfs.compression", "xz")],
+    );
+    let files = made(&start, &[place, pack]);
+    let readme = &files["README.md"];
+    let want = "- The uImages. Make them with `mkimage -A arm64 -O linux -T kernel -C none \
+                -a 0x43000040 -e 0x43000040 -n kernel -d KERNEL uImage` and `mkimage -A arm64 -O \
+                linux -T ramdisk -C none -n initramfs -d INITRAMFS.cpio.xz uInitramfs`.\n";
+    assert!(readme.contains(want), "{readme}");
+    let conf = &files["yocto/meta-bootlap-t/conf/bootlap-t.conf"];
+    assert!(
+        conf.contains("UBOOT_LOADADDRESS = \"0x43000040\""),
+        "{conf}"
+    );
+}
+
 #[test]
 fn hashes_compressions_and_their_options() {
     let start = kiosk();

@@ -1,11 +1,12 @@
 //! Recipes for U-Boot.
 
 use super::{Recipe, RecipeMeta};
+use crate::artefact::compress::Compression;
 use crate::artefact::hash::Hash;
 use crate::spec::Bootloader;
-use crate::{Edit, Parts, Target};
+use crate::{Edit, Machine, Parts, Target};
 
-fn uboot(target: &Target) -> Result<&Bootloader, String> {
+pub(super) fn uboot(target: &Target) -> Result<&Bootloader, String> {
     let bootloader = target.spec.bootloader.as_ref();
     bootloader.ok_or_else(|| "the target has no boot loader".to_owned())
 }
@@ -86,8 +87,8 @@ impl Recipe for Silent {
 
 /// Do not check the images before starting them.
 ///
-/// What the references call `verify=no`: the boot loader reads every byte of
-/// kernel and initramfs once more to check it. Where the storage has its own
+/// The boot loader reads every byte of kernel and initramfs once more to check
+/// it; [`VerifyOff`] leaves the hashes in and tells it not to. Where the storage has its own
 /// error correction, that finds nothing that would not be found anyway.
 pub(super) struct NoHash;
 
@@ -107,6 +108,106 @@ impl Recipe for NoHash {
         if fit.hash == Hash::None {
             return Err("the FIT has no hash already".into());
         }
+        if target
+            .spec
+            .bootloader
+            .as_ref()
+            .is_some_and(verifies_nothing)
+        {
+            return Err("U-Boot's `verify` is off, so it checks no hash already".into());
+        }
         Ok(vec![Edit::set("fit.hash", "none")])
+    }
+}
+
+/// U-Boot starts images without checking them.
+///
+/// With `verify=no`, `bootm` skips the CRC of a legacy uImage's data and the
+/// hashes of a FIT (the header's own CRC is always checked). Where the storage
+/// has its own error correction, they find nothing that would not be found
+/// anyway. A FIT's signature is another matter: a required one is checked
+/// whatever `verify` says.
+pub(super) struct VerifyOff;
+
+impl Recipe for VerifyOff {
+    fn meta(&self) -> &'static RecipeMeta {
+        &RecipeMeta {
+            name: "uboot-verify-off",
+            title: "U-Boot starts images without checking them",
+            risk: "a damaged image is started instead of refused",
+            values: &[],
+        }
+    }
+
+    fn edits(&self, target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+        let uboot = uboot(target)?;
+        if verifies_nothing(uboot) {
+            return Err("U-Boot's `verify` is off already".into());
+        }
+        match (&target.spec.fit, &target.spec.uimage) {
+            (Some(fit), _) if fit.hash == Hash::None => {
+                Err("the FIT has no hash already, so there is nothing to check".into())
+            }
+            (None, None) => Err("the target has neither a FIT nor a uImage to check".into()),
+            _ => Ok(vec![Edit::set("bootloader.environment.verify", "no")]),
+        }
+    }
+}
+
+/// U-Boot takes a word for yes if it begins with one of `1yYtT`; none means
+/// yes too.
+fn verifies_nothing(uboot: &Bootloader) -> bool {
+    let verify = uboot.environment.get("verify");
+    verify.is_some_and(|v| !v.starts_with(['1', 'y', 'Y', 't', 'T']))
+}
+
+/// The machine starts the kernel itself.
+///
+/// What Falcon mode does on a product: the first stage (SPL) loads the kernel
+/// and jumps to it, and U-Boot proper is only started if a key is held. In an
+/// emulated machine the emulator does it, so this says what the boot loader
+/// costs in all, and no patch set can carry it.
+pub(super) struct NoBootloader;
+
+impl Recipe for NoBootloader {
+    fn meta(&self) -> &'static RecipeMeta {
+        &RecipeMeta {
+            name: "bootloader-none",
+            title: "the machine starts kernel and initramfs itself",
+            risk: "a product needs a first stage that does the same (U-Boot's Falcon mode), with \
+                   the same command line; there is no prompt and no update through U-Boot",
+            values: &[],
+        }
+    }
+
+    fn only_asked_for(&self) -> bool {
+        true
+    }
+
+    fn edits(&self, target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+        let spec = &target.spec;
+        if spec.bootloader.is_none() {
+            return Err("there is no boot loader already".into());
+        }
+        if let Machine::Board(_) = target.machine {
+            return Err(
+                "the boot loader is on the board, and no description takes it away; build its \
+                 first stage with CONFIG_SPL_OS_BOOT=y"
+                    .into(),
+            );
+        }
+        let mut edits = vec![Edit::remove("bootloader")];
+        let tables = [
+            ("flash", spec.flash.is_some()),
+            ("fit", spec.fit.is_some()),
+            ("uimage", spec.uimage.is_some()),
+        ];
+        edits.extend(tables.iter().filter(|t| t.1).map(|t| Edit::remove(t.0)));
+        // The machine loads the kernel as it is.
+        let kernel = spec.kernel.as_ref();
+        if kernel.is_some_and(|k| k.compression != Compression::None) {
+            edits.push(Edit::remove("kernel.compression"));
+        }
+        Ok(edits)
     }
 }

@@ -5,6 +5,7 @@
 //! page in the catalogue.
 
 mod bootloader;
+mod bootloader_script;
 mod cmdline;
 mod compression;
 mod kernel;
@@ -39,6 +40,12 @@ pub trait Recipe: Sync {
     /// What it is.
     fn meta(&self) -> &'static RecipeMeta;
 
+    /// Whether a search for the best set leaves it out unless somebody asks for
+    /// it: no patch set can carry it to a product.
+    fn only_asked_for(&self) -> bool {
+        false
+    }
+
     /// The edits that do it, or why it does not apply: it is done already, or
     /// the target has nothing that it could change.
     fn edits(&self, target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String>;
@@ -49,10 +56,16 @@ pub fn all() -> &'static [&'static dyn Recipe] {
     &[
         &bootloader::Bootdelay,
         &bootloader::Silent,
+        &bootloader_script::FlatBootcmd,
         &bootloader::NoHash,
+        &bootloader::VerifyOff,
         &compression::KernelCompression,
         &compression::InitramfsCompression,
         &kernel::Minimal,
+        // The sizes of images depend on how they are packed.
+        &bootloader_script::ExactSize,
+        &bootloader_script::LoadInPlace,
+        &bootloader::NoBootloader,
         &cmdline::QUIET,
         &cmdline::LOGLEVEL,
         &cmdline::CONSOLE_BAUD,

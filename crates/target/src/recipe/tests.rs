@@ -99,13 +99,44 @@ fn base(recipe: &str) -> Target {
         "cmdline-no-rootdelay" | "cmdline-rootwait" => with_words("rootdelay=5"),
         name if name.starts_with("cmdline-rootfstype") => with_words("root=/dev/vda"),
         name if name.starts_with("cmdline-ip-static") => with_words("ip=dhcp"),
+        "uboot-flat-bootcmd" | "uboot-exact-size" | "uboot-load-in-place" => arm32(),
         _ => kiosk(),
     }
 }
 
 /// The parts of [`base`].
-fn base_parts(_recipe: &str) -> Parts {
-    parts(Some(&able()))
+fn base_parts(recipe: &str) -> Parts {
+    let mut parts = parts(Some(&able()));
+    if base(recipe).spec.uimage.is_some() {
+        parts.kernel = Some(part(&zimage()));
+    }
+    parts
+}
+
+fn arm32() -> Target {
+    Target::load(Path::new(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../targets/arm32"
+    )))
+    .unwrap()
+}
+
+/// The smallest thing that is a zImage and says how large it is unpacked: 16
+/// MiB and 1 MiB of bss.
+fn zimage() -> Vec<u8> {
+    let mut bytes = vec![0; 0x100];
+    bytes[0x24..0x28].copy_from_slice(b"\x18\x28\x6f\x01");
+    for (at, word) in [
+        (0x34, 0x4545_4545_u32),
+        (0x38, 0x40),
+        (0x44, u32::from_le_bytes(*b"KLSZ")),
+        (0x48, 0x60),
+        (0x4c, 0x10_0000),
+        (0x60, 0x100_0000),
+    ] {
+        bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
+    }
+    bytes
 }
 
 #[test]
@@ -128,6 +159,11 @@ fn every_recipe_applies_once_and_gives_a_target() {
     }
 }
 
+/// Recipes that take whole tables away.
+fn removes(recipe: &str) -> bool {
+    recipe == "bootloader-none"
+}
+
 /// Comments stay: only lines with a change differ, or are new.
 #[test]
 fn a_recipe_changes_only_its_own_lines() {
@@ -137,7 +173,7 @@ fn a_recipe_changes_only_its_own_lines() {
         let kept = base.text.lines().filter(|l| changed.text.contains(l));
         let edits = changed.edits.len() - base.edits.len();
         assert!(
-            kept.count() + edits >= base.text.lines().count(),
+            removes(&name) || kept.count() + edits >= base.text.lines().count(),
             "{name}:\n{}",
             changed.text
         );
@@ -211,6 +247,9 @@ fn a_target_without_what_it_changes_is_refused() {
         ("uboot-bootdelay", "the target has no boot loader"),
         ("uboot-silent", "the target has no boot loader"),
         ("fit-no-hash", "the target has no FIT"),
+        ("uboot-verify-off", "the target has no boot loader"),
+        ("uboot-flat-bootcmd", "the target has no boot loader"),
+        ("bootloader-none", "there is no boot loader already"),
         ("kernel-compression=lz4", "the kernel is not in a FIT"),
         ("initramfs-compression=lz4", "the target has no initramfs"),
     ] {
@@ -419,4 +458,174 @@ fn the_catalogue_is_complete() {
     let count = names.len();
     names.dedup();
     assert_eq!(names.len(), count);
+}
+
+/// The 32-bit target with a replacement in its description, and why a recipe
+/// does not apply to it.
+fn refused_by(recipe: &str, from: &str, to: &str) -> String {
+    let text = arm32().text;
+    assert!(text.contains(from), "{from}");
+    let target = Target::parse(arm32().dir, text.replace(from, to), "t").unwrap();
+    refused(recipe, &target, &base_parts(recipe))
+}
+
+#[test]
+fn the_scripts_of_u_boot_become_one() {
+    let parts = base_parts("uboot-flat-bootcmd");
+    let flat = Choice::parse("uboot-flat-bootcmd").unwrap();
+    let flat = flat.apply(&arm32(), &parts).unwrap();
+    assert_eq!(
+        flat.spec.bootloader.unwrap().environment["bootcmd"],
+        "if test -n \"${recovery}\"; then echo Recovery is not installed; else \
+         echo Loading kernel; cp.b 0x4100000 0x43000000 0x1000000; \
+         echo Loading initramfs; cp.b 0x5100000 0x48000000 0x1000000; \
+         bootm 0x43000000 0x48000000 ${fdtcontroladdr}; fi"
+    );
+    let why = refused("uboot-flat-bootcmd", &kiosk(), &parts);
+    assert!(why.contains("already"), "{why}");
+    let why = refused_by("uboot-flat-bootcmd", "\nbootcmd =", "\nbootcmd_old =");
+    assert!(why.starts_with("the environment has no bootcmd"), "{why}");
+    let why = refused_by("uboot-flat-bootcmd", "; fi'", "'");
+    assert!(why.ends_with("ends where fi is missing; add it"), "{why}");
+}
+
+#[test]
+fn copies_get_the_size_of_what_they_copy() {
+    let parts = base_parts("uboot-exact-size");
+    let exact = Choice::parse("uboot-exact-size").unwrap();
+    let size = zimage().len() + 64;
+    let changed = exact.apply(&arm32(), &parts).unwrap();
+    let environment = &changed.spec.bootloader.as_ref().unwrap().environment;
+    assert_eq!(environment["kernel_size"], format!("{size:#x}"));
+    assert_eq!(
+        changed.edits.len(),
+        1,
+        "there is no initramfs in these parts"
+    );
+    // Behind the other recipe, the number stands in the script.
+    let flat = Choice::parse("uboot-flat-bootcmd").unwrap();
+    let flat = flat.apply(&arm32(), &parts).unwrap();
+    let changed = exact.apply(&flat, &parts).unwrap();
+    let bootcmd = &changed.spec.bootloader.as_ref().unwrap().environment["bootcmd"];
+    assert!(
+        bootcmd.contains(&format!("cp.b 0x4100000 0x43000000 {size:#x}; ")),
+        "{bootcmd}"
+    );
+    let why = refused("uboot-exact-size", &kiosk(), &parts);
+    assert!(why.starts_with("bootcmd copies no image by `cp`"), "{why}");
+    // Units of four bytes.
+    let text = arm32().text.replace("cp.b", "cp.l");
+    let target = Target::parse(arm32().dir, text, "t").unwrap();
+    let changed = exact.apply(&target, &parts).unwrap();
+    let environment = &changed.spec.bootloader.as_ref().unwrap().environment;
+    assert_eq!(environment["kernel_size"], format!("{:#x}", size / 4));
+}
+
+#[test]
+fn a_kernel_is_loaded_where_it_lies_if_it_can_run_there() {
+    let parts = base_parts("uboot-load-in-place");
+    let place = Choice::parse("uboot-load-in-place").unwrap();
+    let changed = place.apply(&arm32(), &parts).unwrap();
+    assert_eq!(changed.spec.uimage.unwrap().load_address, 0x4300_0040);
+    let text = arm32()
+        .text
+        .replace("[uimage]", "[uimage]\nentry = 0x40008040");
+    let target = Target::parse(arm32().dir, text, "t").unwrap();
+    let changed = place.apply(&target, &parts).unwrap();
+    assert_eq!(changed.spec.uimage.unwrap().entry, Some(0x4300_0080));
+
+    let kernel_addr = "kernel_addr = \"0x43000000\"";
+    for (from, to, want) in [
+        (
+            kernel_addr,
+            "kernel_addr = \"0x41000000\"",
+            "the kernel unpacks itself to 0x40008000 and what follows, over where it lies; copy \
+             it to 0x41208000 or above",
+        ),
+        (
+            kernel_addr,
+            "kernel_addr = \"0x48000000\"",
+            "a zImage at 0x48000040 takes the memory to begin at 0x48000000; copy it into the \
+             first 128 MiB of memory",
+        ),
+        (
+            "bootm ${kernel_addr}",
+            "bootm 0x4100000",
+            "bootcmd does not start the kernel where it copies it to",
+        ),
+        (
+            "run load_kernel; ",
+            "",
+            "bootcmd does not copy the kernel by `cp` with numbers that are known, and out of \
+             flash it cannot run",
+        ),
+        (
+            "\ncmdline",
+            "\ncompression = \"gzip\"\ncmdline",
+            "U-Boot unpacks the kernel, which moves it anyway",
+        ),
+    ] {
+        assert_eq!(refused_by("uboot-load-in-place", from, to), want);
+    }
+    let why = refused(
+        "uboot-load-in-place",
+        &applied("kernel-compression"),
+        &parts,
+    );
+    assert!(
+        why.starts_with("bootcmd does not copy the kernel by `cp`"),
+        "{why}"
+    );
+    // In a FIT, the kernel lies behind more than 64 bytes.
+    let text = arm32().text.replace("[uimage]", "[fit]\nhash = \"none\"");
+    let text = text.replace("kernel-offset", "fit-offset");
+    let text = text.replace("initramfs-offset = 0x1100000\n", "");
+    let target = Target::parse(arm32().dir, text, "t").unwrap();
+    let fit = place.apply(&target, &parts).unwrap().spec.fit.unwrap();
+    assert!((0x4300_0041..0x4300_1000).contains(&fit.load_address));
+}
+
+#[test]
+fn without_a_boot_loader_nothing_of_it_is_left() {
+    let parts = base_parts("bootloader-none");
+    let none = Choice::parse("bootloader-none").unwrap();
+    for target in [kiosk(), arm32()] {
+        let bare = none.apply(&target, &parts).unwrap();
+        let spec = &bare.spec;
+        assert!(spec.bootloader.is_none() && spec.flash.is_none());
+        assert!(spec.fit.is_none() && spec.uimage.is_none());
+        let kernel = spec.kernel.as_ref().unwrap();
+        assert_eq!(kernel.compression, Compression::None);
+        assert_eq!(kernel.cmdline, target.spec.kernel.unwrap().cmdline);
+        assert!(spec.initramfs.is_some());
+    }
+    assert!(none.recipe.only_asked_for());
+}
+
+#[test]
+fn a_boot_loader_that_checks_nothing_is_left_alone() {
+    let with = |verify: &str| {
+        let text = kiosk().text.replace("bootdelay = \"2\"", verify);
+        let target = Target::parse("d".into(), text, "t").unwrap();
+        Choice::parse("uboot-verify-off")
+            .unwrap()
+            .edits(&target, &parts(None))
+    };
+    for checks in ["", "verify = 'yes'", "verify = '1'", "verify = 'true'"] {
+        let edits = with(checks).unwrap();
+        assert_eq!(edits, [Edit::set("bootloader.environment.verify", "no")]);
+    }
+    for off in [
+        "verify = 'no'",
+        "verify = 'n'",
+        "verify = ''",
+        "verify = '0'",
+    ] {
+        assert!(with(off).unwrap_err().contains("already"), "{off}");
+    }
+    let parts = base_parts("");
+    let off = applied("uboot-verify-off");
+    assert!(refused("fit-no-hash", &off, &parts).contains("already"));
+    let bare = applied("fit-no-hash");
+    assert!(refused("uboot-verify-off", &bare, &parts).contains("already"));
 }
