@@ -59,6 +59,8 @@ pub(crate) enum Command {
     Try(Try),
     /// Search for the best set of recipes, prove it, and write it out.
     Tune(Tune),
+    /// Build the kernel and the boot loader that a target builds from source.
+    Build(Build),
     /// Write a changed copy of a target, and a patch set for other builds.
     Apply(Apply),
     /// Hold boots to a budget: limits, and no regression.
@@ -422,4 +424,16 @@ pub(crate) struct Rules {
     /// The list as JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Build {
+    /// The target's folder.
+    pub(crate) target: PathBuf,
+    /// What was built as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Where sources and what was built are kept.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cache: Option<PathBuf>,
 }

@@ -4,7 +4,7 @@ mod common;
 
 use bootlap_model::{ClockKind, Counter, LinkKind};
 use bootlap_report::json::{
-    AppliedJson, EditJson, FORMAT, RecipeJson, RuleJson, advice, applied, document, inspected,
+    AppliedJson, BuildsJson, BuiltJson, EditJson, FORMAT, RecipeJson, RuleJson, advice, applied, builds, document, inspected,
     recipes, rules, schemas, table, trials,
 };
 use bootlap_report::text::{By, Rows};
@@ -54,6 +54,22 @@ fn parts_printed_on_their_own_follow_their_schemas() {
         files: vec!["patches/README.md".to_owned()],
     };
     checked("apply", &applied(&document).unwrap());
+    let built = BuiltJson {
+        section: "kernel".to_owned(),
+        image: "cache/Image".to_owned(),
+        bytes: 3_000_000,
+        origin: "Image built from linux-source-6.1 6.1.192-2".to_owned(),
+        built_in: 441,
+        modules: 0,
+        kept: true,
+    };
+    let document = BuildsJson {
+        format: FORMAT,
+        tool: "bootlap 0".to_owned(),
+        target: "kiosk".to_owned(),
+        builds: vec![built],
+    };
+    checked("build", &builds(&document).unwrap());
     let recipe = RecipeJson {
         recipe: "kernel-compression".to_owned(),
         title: "Unpack the kernel faster".to_owned(),

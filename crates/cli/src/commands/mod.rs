@@ -4,6 +4,7 @@ pub(crate) mod advise;
 pub(crate) mod apply;
 pub(crate) mod board;
 pub(crate) mod boot;
+pub(crate) mod build;
 pub(crate) mod calibrate;
 pub(crate) mod capture;
 pub(crate) mod catalogue;

@@ -7,6 +7,7 @@
 
 mod apply;
 mod boot;
+mod builds;
 mod calibration;
 mod catalogue;
 mod check;
@@ -21,6 +22,7 @@ mod table;
 mod tuning;
 
 pub use apply::{AppliedJson, EditJson, applied};
+pub use builds::{BuildsJson, BuiltJson, builds};
 pub use calibration::{
     CalibrationJson, FittedSpeedJson, FittedStorageJson, StretchJson, calibration,
 };

@@ -6,6 +6,7 @@
 
 mod bar;
 mod before_after;
+mod builds;
 mod calibration;
 mod catalogue;
 mod check;
@@ -32,6 +33,7 @@ mod tuning;
 mod units;
 
 pub use before_after::before_after;
+pub use builds::builds;
 pub use calibration::calibration;
 pub use catalogue::{Entry, catalogue, rule, rules};
 pub use check::check;

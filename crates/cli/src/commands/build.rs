@@ -1,0 +1,47 @@
+//! `bootlap build`: what a target builds from source.
+
+use std::fs;
+
+use bootlap_report::json::{self, BuildsJson, BuiltJson, FORMAT};
+use bootlap_report::text;
+
+use crate::args::Build;
+use crate::evidence::TOOL;
+use crate::exit::{Exit, Failure};
+use crate::lab::{cache, load};
+use crate::ui::{self, Ui};
+
+pub(crate) fn run(args: &Build, ui: &Ui) -> Result<Exit, Failure> {
+    let target = load(&args.target)?;
+    let built = target.builds(&cache(args.cache.as_deref()), &|what| ui.step(what))?;
+    if built.is_empty() {
+        let why = format!("{} builds nothing from source", target.spec.name);
+        return Err(Failure::new(Exit::Usage, why)
+            .hint("name an image `build:…` and say how in [kernel.build]: docs/builds.md"));
+    }
+    let rows = built.into_iter().map(|(section, built)| {
+        let count = |of: &str| built.config.iter().filter(|(_, value)| *value == of).count();
+        BuiltJson {
+            section: section.to_owned(),
+            bytes: fs::metadata(&built.image).map_or(0, |m| m.len()),
+            image: built.image.display().to_string(),
+            origin: built.origin,
+            built_in: count("y"),
+            modules: count("m"),
+            kept: built.kept,
+        }
+    });
+    let document = BuildsJson {
+        format: FORMAT,
+        tool: TOOL.to_owned(),
+        target: target.spec.name.clone(),
+        builds: rows.collect(),
+    };
+    if args.json {
+        let text = json::builds(&document).map_err(|e| Failure::new(Exit::Internal, e))?;
+        ui.print(&text);
+    } else {
+        ui.print(&text::builds(&document.builds, &ui::style()));
+    }
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,30 @@
+//! `bootlap build`: what was built from source, and where it is.
+
+use super::line::Line;
+use super::page::{MARGIN, Page};
+use super::style::{Ink, Style};
+use crate::format::count;
+use crate::json::BuiltJson;
+
+/// The images, and how they came about.
+pub fn builds(built: &[BuiltJson], style: &Style) -> String {
+    let mut page = Page::new(style);
+    for each in built {
+        page.heading(&each.section);
+        let size = format!(
+            "{} bytes · {} options built in, {} as modules · {}",
+            count(each.bytes),
+            each.built_in,
+            each.modules,
+            if each.kept { "built before" } else { "built now" },
+        );
+        for (text, ink) in [
+            (&each.origin, Ink::Plain),
+            (&size, Ink::Plain),
+            (&each.image, Ink::Faint),
+        ] {
+            page.wrapped(Line::indented(MARGIN + 2), text, ink);
+        }
+    }
+    page.finish()
+}
