@@ -50,6 +50,7 @@ fn main() -> ExitCode {
         Command::Compare(a) => commands::compare::run(&a, &ui),
         Command::Advise(a) => commands::advise::run(&a, &ui),
         Command::Calibrate(a) => commands::calibrate::run(&a, &ui),
+        Command::Touched(a) => commands::touched::run(&a, &ui),
         Command::Try(a) => commands::try_recipes::run(&a, &ui),
         Command::Tune(a) => commands::tune::run(&a, &ui),
         Command::Apply(a) => commands::apply::run(&a, &ui),

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::artefact::compress::Compression;
-use crate::artefact::cpio;
 use crate::artefact::fit::{FitSpec, Part as FitPart};
 use crate::artefact::flash::{self, Placed};
 use crate::artefact::kernel_image::KernelImage;
 use crate::artefact::uboot_env::{EnvLayout, UbootEnv};
 use crate::cache::sha256;
 use crate::cmdline;
-use crate::initramfs::{Entry, What};
+use crate::initramfs::archives;
 use crate::parts::Part;
 use crate::spec::{Fit, Flash};
 use crate::{Cache, Parts, Progress, Target, TargetError};
@@ -143,8 +142,9 @@ pub(crate) fn assemble(
     let initramfs = match (&parts.initramfs, &spec.initramfs) {
         (Some(entries), Some(spec)) => {
             let compression = for_kernel(spec.compression);
-            let archive = archive(entries)?;
-            let packed = pack("initramfs", &archive, compression)?;
+            let archives = archives(entries)?;
+            let mut packed = archives.early;
+            packed.extend(pack("initramfs", &archives.rest, compression)?);
             let part = Part {
                 origin: format!("{} files, {compression}", entries.len()),
                 sha256: sha256(&packed),
@@ -233,24 +233,6 @@ fn compressed(
             .compress(bytes)
             .map_err(|e| TargetError::artefact(what, e))
     })
-}
-
-fn archive(entries: &[Entry]) -> Result<Vec<u8>, TargetError> {
-    let members: Vec<cpio::Entry<'_>> = entries
-        .iter()
-        .map(|entry| {
-            let (mode, data) = match &entry.what {
-                What::Dir => (cpio::DIRECTORY | 0o755, &[][..]),
-                What::Link { to } => (cpio::SYMLINK | 0o777, to.as_slice()),
-                What::File { executable, bytes } => {
-                    let mode = if *executable { 0o755 } else { 0o644 };
-                    (cpio::REGULAR | mode, bytes.as_slice())
-                }
-            };
-            cpio::Entry::new(entry.path.as_slice(), mode, data)
-        })
-        .collect();
-    cpio::write(&members).map_err(|e| TargetError::artefact("initramfs", e))
 }
 
 /// Compresses what is called so.

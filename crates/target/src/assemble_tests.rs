@@ -1,6 +1,8 @@
 use super::*;
+use crate::artefact::cpio;
 use crate::artefact::fit;
 use crate::artefact::hash::Hash;
+use crate::initramfs::{Entry, What};
 use crate::target::tests::{FLASH, PLAIN, parse};
 
 fn part(name: &str, bytes: Vec<u8>) -> Part {

@@ -25,6 +25,7 @@ pub mod recipe;
 mod spec;
 mod spec_check;
 mod target;
+pub mod touched;
 mod write_out;
 
 pub use assemble::{Assembly, Blob, Boot, PartHash};

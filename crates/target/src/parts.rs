@@ -108,7 +108,7 @@ pub(crate) struct Finder<'a> {
 
 impl Finder<'_> {
     /// The file that `key`'s value `name` names, read.
-    fn part(&self, key: &str, name: &str) -> Result<Part, TargetError> {
+    pub(crate) fn part(&self, key: &str, name: &str) -> Result<Part, TargetError> {
         let (path, origin) = self.path(key, name)?;
         if !path.is_file() {
             return Err(TargetError::MissingPart(format!(

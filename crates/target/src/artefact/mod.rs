@@ -8,6 +8,7 @@ pub mod arch;
 mod bytes;
 pub mod compress;
 pub mod cpio;
+pub mod elf;
 pub mod fdt;
 pub mod fit;
 pub mod flash;

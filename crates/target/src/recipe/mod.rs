@@ -7,6 +7,7 @@
 mod bootloader;
 mod cmdline;
 mod compression;
+mod initramfs;
 mod own;
 
 use std::path::Path;
@@ -51,6 +52,8 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &bootloader::NoHash,
         &compression::KernelCompression,
         &compression::InitramfsCompression,
+        &initramfs::StripPrograms,
+        &initramfs::Touched,
         &cmdline::QUIET,
         &cmdline::LOGLEVEL,
         &cmdline::CONSOLE_BAUD,
