@@ -67,6 +67,8 @@ pub(crate) enum Command {
     Check(Box<Check>),
     /// Results over commits, and at which of them something changed.
     History(History),
+    /// List the files of the initramfs that a boot opens.
+    Touched(Touched),
     /// List the recipes.
     Recipes(Catalogue),
     /// List the rules behind the advice, or show the page of some.
@@ -384,6 +386,17 @@ pub(crate) struct Try {
     /// The results as JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) lab: LabArgs,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Touched {
+    /// The target's folder; it is booted twice.
+    pub(crate) target: PathBuf,
+    /// The list to write, a path a line: for the recipe initramfs-touched.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) lab: LabArgs,
 }

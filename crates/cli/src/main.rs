@@ -51,6 +51,7 @@ fn main() -> ExitCode {
         Command::Build(a) => commands::build::run(&a, &ui),
         Command::Advise(a) => commands::advise::run(&a, &ui),
         Command::Calibrate(a) => commands::calibrate::run(&a, &ui),
+        Command::Touched(a) => commands::touched::run(&a, &ui),
         Command::Try(a) => commands::try_recipes::run(&a, &ui),
         Command::Tune(a) => commands::tune::run(&a, &ui),
         Command::Apply(a) => commands::apply::run(&a, &ui),

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::artefact::compress::Compression;
-use crate::artefact::cpio;
 use crate::artefact::flash::{self, Placed};
 use crate::artefact::uboot_env::{EnvLayout, UbootEnv};
 use crate::cache::sha256;
 use crate::cmdline;
 use crate::images;
-use crate::initramfs::{Entry, What};
+use crate::initramfs::archives;
 use crate::parts::Part;
 use crate::spec::{Flash, Spec};
 use crate::{Cache, Parts, Progress, Target, TargetError};
@@ -224,24 +223,6 @@ fn compressed(
     })
 }
 
-fn archive(entries: &[Entry]) -> Result<Vec<u8>, TargetError> {
-    let members: Vec<cpio::Entry<'_>> = entries
-        .iter()
-        .map(|entry| {
-            let (mode, data) = match &entry.what {
-                What::Dir => (cpio::DIRECTORY | 0o755, &[][..]),
-                What::Link { to } => (cpio::SYMLINK | 0o777, to.as_slice()),
-                What::File { executable, bytes } => {
-                    let mode = if *executable { 0o755 } else { 0o644 };
-                    (cpio::REGULAR | mode, bytes.as_slice())
-                }
-            };
-            cpio::Entry::new(entry.path.as_slice(), mode, data)
-        })
-        .collect();
-    cpio::write(&members).map_err(|e| TargetError::artefact("initramfs", e))
-}
-
 /// Compresses what is called so.
 pub(crate) type Pack<'a> = &'a dyn Fn(&str, &[u8], Compression) -> Result<Vec<u8>, TargetError>;
 
@@ -255,7 +236,9 @@ pub(crate) fn packed_initramfs(
         return Ok(None);
     };
     let compression = for_kernel(spec.compression);
-    let packed = pack("initramfs", &archive(entries)?, compression)?;
+    let archives = archives(entries)?;
+    let mut packed = archives.early;
+    packed.extend(pack("initramfs", &archives.rest, compression)?);
     Ok(Some(Part {
         origin: format!("{} files, {compression}", entries.len()),
         sha256: sha256(&packed),

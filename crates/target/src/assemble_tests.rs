@@ -1,7 +1,9 @@
 use super::*;
+use crate::artefact::cpio;
 use crate::artefact::fit;
 use crate::artefact::hash::Hash;
 use crate::artefact::uimage::{KIND_KERNEL, KIND_RAMDISK, UimageHeader};
+use crate::initramfs::{Entry, What};
 use crate::target::tests::{FLASH, PLAIN, parse};
 
 fn part(name: &str, bytes: Vec<u8>) -> Part {

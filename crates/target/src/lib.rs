@@ -28,6 +28,7 @@ pub mod recipe;
 mod spec;
 mod spec_check;
 mod target;
+pub mod touched;
 pub mod uboot_script;
 mod write_out;
 

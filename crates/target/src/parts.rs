@@ -165,7 +165,7 @@ impl<'a> Finder<'a> {
     }
 
     /// The file that `key`'s value `name` names, read.
-    fn part(&self, key: &str, name: &str) -> Result<Part, TargetError> {
+    pub(crate) fn part(&self, key: &str, name: &str) -> Result<Part, TargetError> {
         let (path, origin) = self.path(key, name)?;
         if !path.is_file() {
             return Err(TargetError::MissingPart(format!(

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::artefact::compress::Compression;
+use crate::artefact::elf::Strip;
 use crate::artefact::fit::Hash;
 use crate::board_model::BoardTable;
 use crate::build::Build;
@@ -164,6 +165,8 @@ pub struct Initramfs {
     /// How the archive is compressed.
     #[serde(default = "uncompressed")]
     pub compression: Compression,
+    /// An initramfs that other tools made; what is named below goes over it.
+    pub image: Option<String>,
     /// A folder beside `target.toml` whose content goes to `/`.
     pub tree: Option<String>,
     /// Path in the archive = part; a part that is a folder brings all in it.
@@ -175,4 +178,9 @@ pub struct Initramfs {
     /// Empty folders, for mount points.
     #[serde(default)]
     pub dirs: Vec<String>,
+    /// A list of paths: of the files, only these stay, and what they need.
+    pub only: Option<String>,
+    /// What goes from programs that only debuggers read.
+    #[serde(default)]
+    pub strip: Strip,
 }

@@ -87,10 +87,14 @@ fn with_outside_parts(target: &Target, from: &Path) -> Result<String, TargetErro
             .tree
             .iter()
             .map(|t| ("initramfs.tree".to_owned(), t));
+        let image = initramfs.image.iter();
+        let image = image.map(|i| ("initramfs.image".to_owned(), i));
+        let only = initramfs.only.iter();
+        let only = only.map(|o| ("initramfs.only".to_owned(), o));
         let key = |at: &str| toml_edit::Key::new(at).to_string();
         let files = initramfs.files.iter();
         let files = files.map(|(at, f)| (format!("initramfs.files.{}", key(at)), f));
-        parts.extend(tree.chain(files));
+        parts.extend(image.chain(only).chain(tree).chain(files));
     }
     let outside = parts.into_iter().filter_map(|(key, name)| {
         let relative = !name.starts_with("package:") && !name.starts_with('/');

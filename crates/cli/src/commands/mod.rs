@@ -15,5 +15,6 @@ pub(crate) mod history;
 pub(crate) mod inspect;
 pub(crate) mod report;
 pub(crate) mod show;
+pub(crate) mod touched;
 pub(crate) mod try_recipes;
 pub(crate) mod tune;

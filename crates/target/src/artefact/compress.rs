@@ -187,21 +187,50 @@ impl Compression {
     /// [`CompressError::Corrupt`] for damaged or cut data, [`CompressError::TooBig`] as soon as
     /// more than `limit` bytes come out, [`CompressError::Unsupported`] for LZO.
     pub fn decompress(self, data: &[u8], limit: usize) -> Result<Vec<u8>, CompressError> {
+        let (unpacked, _) = self.decompress_first(data, limit)?;
+        Ok(unpacked)
+    }
+
+    /// What the first stream in `data` unpacks to, and what follows it: an initramfs may be
+    /// several archives one after the other. Behind LZ4 frames nothing is found.
+    ///
+    /// # Errors
+    /// As [`Compression::decompress`].
+    pub fn decompress_first(
+        self,
+        data: &[u8],
+        limit: usize,
+    ) -> Result<(Vec<u8>, &[u8]), CompressError> {
+        let mut rest = data;
+        let from = &mut rest;
         let unpacked = match self {
-            Compression::None => up_to(data, limit),
-            Compression::Gzip => up_to(flate2::bufread::GzDecoder::new(data), limit),
-            Compression::Bzip2 => up_to(::bzip2::bufread::BzDecoder::new(data), limit),
-            Compression::Lzma => LzmaReader::new_mem_limit(data, DECODER_KIB, None)
-                .and_then(|reader| up_to(reader, limit)),
-            Compression::Xz => up_to(XzReader::new_mem_limit(data, false, DECODER_KIB), limit),
+            Compression::None => up_to(from, limit),
+            Compression::Gzip => up_to(flate2::bufread::GzDecoder::new(from), limit),
+            Compression::Bzip2 => up_to(::bzip2::bufread::BzDecoder::new(from), limit),
+            Compression::Lzma => match LzmaReader::new_mem_limit(from, DECODER_KIB, None) {
+                Ok(mut reader) => {
+                    let unpacked = up_to(&mut reader, limit);
+                    // It reads ahead.
+                    let (from, ahead) = reader.into_parts();
+                    let left = from.len().saturating_add(ahead.len());
+                    *from = &data[data.len().saturating_sub(left)..];
+                    unpacked
+                }
+                Err(error) => Err(error),
+            },
+            Compression::Xz => up_to(XzReader::new_mem_limit(from, false, DECODER_KIB), limit),
             Compression::Lzo => return Err(CompressError::Unsupported(self)),
-            Compression::Lz4 => read_lz4_frame(data, limit),
-            Compression::Lz4Legacy => lz4_legacy::read(data, limit),
-            Compression::Zstd => zstd::stream::read::Decoder::with_buffer(data)
+            Compression::Lz4 => {
+                let unpacked = read_lz4_frame(data, limit);
+                *from = &[];
+                unpacked
+            }
+            Compression::Lz4Legacy => lz4_legacy::read(from, limit),
+            Compression::Zstd => zstd::stream::read::Decoder::with_buffer(from)
                 .and_then(|reader| up_to(reader.single_frame(), limit)),
         };
         match unpacked {
-            Ok(Some(bytes)) => Ok(bytes),
+            Ok(Some(bytes)) => Ok((bytes, rest)),
             Ok(None) => Err(CompressError::TooBig {
                 format: self,
                 limit,

@@ -29,8 +29,8 @@ pub(super) fn write(data: &[u8]) -> io::Result<Vec<u8>> {
     Ok(out)
 }
 
-/// All blocks unpacked, or `None` if that is more than `limit` bytes.
-pub(super) fn read(data: &[u8], limit: usize) -> io::Result<Option<Vec<u8>>> {
+/// All blocks unpacked, or `None` if that is more than `limit` bytes. `data` is then what follows.
+pub(super) fn read(data: &mut &[u8], limit: usize) -> io::Result<Option<Vec<u8>>> {
     let Some(mut rest) = data.strip_prefix(&MAGIC) else {
         return Err(io::Error::new(
             ErrorKind::InvalidData,
@@ -54,5 +54,6 @@ pub(super) fn read(data: &[u8], limit: usize) -> io::Result<Option<Vec<u8>>> {
         }
         rest = &rest[4 + length..];
     }
+    *data = rest;
     Ok(Some(out))
 }

@@ -9,6 +9,7 @@ mod bytes;
 pub mod compress;
 pub mod cpio;
 pub mod dot_config;
+pub mod elf;
 pub mod fdt;
 pub mod fit;
 pub mod flash;

@@ -258,6 +258,9 @@ fn by_key(key: &str) -> Option<Change> {
         "initramfs.compression",
     ];
     let rootfs = [
+        "initramfs.image",
+        "initramfs.only",
+        "initramfs.strip",
         "initramfs.files",
         "initramfs.links",
         "initramfs.tree",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::Parts;
-use crate::initramfs::What;
+use crate::initramfs::{Look, What};
 
 use super::changes::{Change, Changes};
 use super::quote::{comment, shell};
@@ -57,8 +57,8 @@ impl<'a> RootfsChange<'a> {
 /// The files themselves, in `folder`.
 pub(super) fn contents(changes: &Changes<'_>, folder: &str, files: &mut Files) {
     for change in &changes.rootfs {
-        if let Some(What::File { executable, bytes }) = change.after {
-            files.file(below(folder, change.path), bytes.clone(), *executable);
+        if let Some(Look::File { executable, bytes }) = change.after.map(What::look) {
+            files.file(below(folder, change.path), bytes.to_vec(), executable);
         }
     }
 }
@@ -66,8 +66,9 @@ pub(super) fn contents(changes: &Changes<'_>, folder: &str, files: &mut Files) {
 /// Drop-ins of systemd once more, where a person looks for them.
 pub(super) fn drop_ins(changes: &Changes<'_>, files: &mut Files) {
     for change in &changes.rootfs {
-        if let (Some(rest), Some(What::File { bytes, .. })) = (change.drop_in(), change.after) {
-            files.text(below("plain/systemd", rest), bytes.clone());
+        let after = change.after.map(What::look);
+        if let (Some(rest), Some(Look::File { bytes, .. })) = (change.drop_in(), after) {
+            files.text(below("plain/systemd", rest), bytes.to_vec());
         }
     }
 }
@@ -90,30 +91,43 @@ pub(super) fn script(changes: &Changes<'_>, folder: &str) -> Vec<u8> {
     }
     // What goes, innermost first; a folder that holds more than the target's stays.
     for change in changes.rootfs.iter().rev() {
-        let in_the_way = change.after.is_none()
-            || matches!(change.before, Some(What::Dir)) != matches!(change.after, Some(What::Dir));
-        if change.before.is_some() && in_the_way {
+        let before = change.before.map(What::look);
+        let after = change.after.map(What::look);
+        let in_the_way =
+            after.is_none() || (before == Some(Look::Dir)) != (after == Some(Look::Dir));
+        if before.is_some() && in_the_way {
             let at = shell(change.path);
-            match (change.before, change.after) {
-                (Some(What::Dir), None) => {
+            match (before, after) {
+                (Some(Look::Dir), None) => {
                     let (remove, else_leave) = (b"rmdir -- \"$root\"/", b" 2>/dev/null || :");
                     line(&mut out, &[remove, &at, else_leave]);
                 }
-                (Some(What::Dir), _) => line(&mut out, &[b"rmdir -- \"$root\"/", &at]),
-                (_, None | Some(What::Dir)) => line(&mut out, &[b"rm -f -- \"$root\"/", &at]),
+                (Some(Look::Dir), _) => line(&mut out, &[b"rmdir -- \"$root\"/", &at]),
+                (_, None | Some(Look::Dir)) => line(&mut out, &[b"rm -f -- \"$root\"/", &at]),
                 _ => {}
             }
         }
     }
     for change in &changes.rootfs {
         let at = shell(change.path);
-        match change.after {
+        match change.after.map(What::look) {
             None => {}
-            Some(What::Dir) => line(&mut out, &[b"mkdir -p -- \"$root\"/", &at]),
-            Some(What::Link { to }) => {
+            Some(Look::Node) => {
+                let Some(What::Own(own)) = change.after else {
+                    continue;
+                };
+                line(&mut out, &[b"rm -f -- \"$root\"/", &at]);
+                let what = own.node();
+                line(
+                    &mut out,
+                    &[b"mknod -- \"$root\"/", &at, b" ", what.as_bytes()],
+                );
+            }
+            Some(Look::Dir) => line(&mut out, &[b"mkdir -p -- \"$root\"/", &at]),
+            Some(Look::Link { to }) => {
                 line(&mut out, &[b"ln -sfn -- ", &shell(to), b" \"$root\"/", &at]);
             }
-            Some(What::File { executable, .. }) => {
+            Some(Look::File { executable, .. }) => {
                 // Not through a link that is there: that may lead out of ROOT.
                 line(&mut out, &[b"rm -f -- \"$root\"/", &at]);
                 let from: &[u8] = b"cp -- \"$here\"/";
@@ -121,7 +135,7 @@ pub(super) fn script(changes: &Changes<'_>, folder: &str) -> Vec<u8> {
                     &mut out,
                     &[from, folder.as_bytes(), b"/", &at, b" \"$root\"/", &at],
                 );
-                let mode: &[u8] = if *executable { b"755" } else { b"644" };
+                let mode: &[u8] = if executable { b"755" } else { b"644" };
                 line(&mut out, &[b"chmod ", mode, b" -- \"$root\"/", &at]);
             }
         }
@@ -130,8 +144,8 @@ pub(super) fn script(changes: &Changes<'_>, folder: &str) -> Vec<u8> {
 }
 
 fn has_files(changes: &Changes<'_>) -> bool {
-    let mut after = changes.rootfs.iter().map(|c| c.after);
-    after.any(|w| matches!(w, Some(What::File { .. })))
+    let mut after = changes.rootfs.iter().filter_map(|c| c.after);
+    after.any(|w| matches!(w.look(), Look::File { .. }))
 }
 
 fn line(out: &mut Vec<u8>, pieces: &[&[u8]]) {

@@ -375,6 +375,7 @@ fn lay_out(tree: &[Entry], root: &Path) {
                 let mode = if *executable { 0o755 } else { 0o644 };
                 fs::set_permissions(&at, fs::Permissions::from_mode(mode)).unwrap();
             }
+            What::Own(_) => unreachable!("no image here"),
         }
     }
 }

@@ -8,6 +8,7 @@ mod bootloader;
 mod bootloader_script;
 mod cmdline;
 mod compression;
+mod initramfs;
 mod kernel;
 mod own;
 
@@ -61,6 +62,8 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &bootloader::VerifyOff,
         &compression::KernelCompression,
         &compression::InitramfsCompression,
+        &initramfs::StripPrograms,
+        &initramfs::Touched,
         &kernel::Minimal,
         // The sizes of images depend on how they are packed.
         &bootloader_script::ExactSize,

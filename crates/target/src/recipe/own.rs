@@ -82,7 +82,10 @@ impl Recipe for Own {
 
 /// Whether what was typed names a file and not a recipe of the catalogue.
 pub(super) fn is_file(typed: &str) -> bool {
-    typed.ends_with(".toml") || typed.contains('/')
+    let name = typed.split('=').next().unwrap_or(typed);
+    // The value of one of the catalogue may be a path.
+    let known = all().iter().any(|r| r.meta().name == name);
+    !known && (typed.ends_with(".toml") || typed.contains('/'))
 }
 
 /// Reads a recipe from a file.

@@ -59,6 +59,9 @@ fn example(recipe: &str) -> &'static str {
         "cmdline-async-probe" => "ahci",
         "cmdline-rootfstype" => "ext4",
         "cmdline-ip-static" => "10.0.0.2:10.0.0.1::255.0.0.0::eth0:off",
+        "cmdline-loglevel" => "3",
+        "cmdline-console-baud" => "921600",
+        "initramfs-touched" => "Cargo.toml",
         _ => "7",
     }
 }
@@ -252,6 +255,11 @@ fn a_target_without_what_it_changes_is_refused() {
         ("bootloader-none", "there is no boot loader already"),
         ("kernel-compression=lz4", "the kernel is not in a FIT"),
         ("initramfs-compression=lz4", "the target has no initramfs"),
+        ("initramfs-strip", "the target has no initramfs"),
+        (
+            "initramfs-touched=Cargo.toml",
+            "the target has no initramfs",
+        ),
     ] {
         assert_eq!(refused(recipe, &plain, &parts), want);
     }

@@ -163,7 +163,7 @@ fn what_recipes_refuse() {
             "may be such an array",
         ),
         ("notsc", "cmdline-tsc-reliable", "forbids"),
-        ("a", "cmdline-loglevel=9", "takes no value"),
+        ("a", "cmdline-loglevel=9", "a number from 0 to 7"),
         (
             "quiet",
             "cmdline-loglevel=4",

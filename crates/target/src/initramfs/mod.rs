@@ -1,15 +1,25 @@
 //! What goes into a target's initramfs.
 
-use std::collections::BTreeMap;
+mod archive;
+mod image;
+mod only;
+
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::TargetError;
+use crate::artefact::elf::{Strip, strip};
 use crate::parts::Finder;
 use crate::spec::Initramfs;
+
+pub(crate) use archive::archives;
+use image::Kind;
+pub(crate) use image::Member;
 
 /// One member of the archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,28 +32,72 @@ pub(crate) struct Entry {
 impl Entry {
     /// Bytes of its content.
     pub(crate) fn bytes(&self) -> usize {
-        match &self.what {
-            What::File { bytes, .. } => bytes.len(),
-            What::Dir | What::Link { .. } => 0,
+        match self.what.look() {
+            Look::File { bytes, .. } => bytes.len(),
+            Look::Dir | Look::Link { .. } | Look::Node => 0,
         }
     }
 }
 
-/// What a member is. Everything belongs to root, has no time stamp and of its
-/// mode only the executable bit (which is what git keeps, too), so that the
-/// archive depends on nothing but content.
+/// What a member is. What bootlap puts together belongs to root, has no time
+/// stamp and of its mode only the executable bit (which is what git keeps, too),
+/// so that the archive depends on nothing but content. What is in an image
+/// already stays as it is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     Dir,
     File { executable: bool, bytes: Vec<u8> },
     Link { to: Vec<u8> },
+    Own(Member),
+}
+
+/// What a member is, wherever it came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look<'w> {
+    Dir,
+    File {
+        executable: bool,
+        bytes: &'w [u8],
+    },
+    Link {
+        to: &'w [u8],
+    },
+    /// A device, a pipe or a socket.
+    Node,
+}
+
+impl What {
+    pub(crate) fn look(&self) -> Look<'_> {
+        match self {
+            What::Dir => Look::Dir,
+            What::File { executable, bytes } => Look::File {
+                executable: *executable,
+                bytes,
+            },
+            What::Link { to } => Look::Link { to },
+            What::Own(own) => match own.kind() {
+                Some(Kind::Dir) => Look::Dir,
+                Some(Kind::File) => Look::File {
+                    executable: own.mode & 0o111 != 0,
+                    bytes: &own.data,
+                },
+                Some(Kind::Link) => Look::Link { to: &own.data },
+                Some(Kind::Node) | None => Look::Node,
+            },
+        }
+    }
+
+    /// Whether the kernel wants it before it unpacks anything.
+    pub(crate) fn is_early(&self) -> bool {
+        matches!(self, What::Own(own) if own.early)
+    }
 }
 
 /// By path, so folders come before what they hold.
 type Found = BTreeMap<Vec<u8>, What>;
 
 /// Everything that `spec` asks for; what is named later replaces what is not:
-/// `dirs`, `tree`, `files`, `links`.
+/// `image`, `dirs`, `tree`, `files`, `links`.
 pub(crate) fn entries(spec: &Initramfs, finder: &Finder<'_>) -> Result<Vec<Entry>, TargetError> {
     let mut found = Found::new();
     for dir in &spec.dirs {
@@ -83,9 +137,43 @@ pub(crate) fn entries(spec: &Initramfs, finder: &Finder<'_>) -> Result<Vec<Entry
     }
     // The root itself is there already.
     found.remove(&b""[..]);
+    if let Some(name) = &spec.image {
+        image::put_under(&finder.part("initramfs.image", name)?, &mut found)?;
+    }
     add_parents(&mut found)?;
+    if let Some(name) = &spec.only {
+        let list = finder.part("initramfs.only", name)?;
+        only::keep(&mut found, &list.bytes, name)?;
+    }
+    strip_all(&mut found, spec.strip);
     let entries = found.into_iter().map(|(path, what)| Entry { path, what });
     Ok(entries.collect())
+}
+
+/// Takes from programs what only debuggers read.
+fn strip_all(found: &mut Found, how: Strip) {
+    // All names of one file stay one file.
+    let mut done: HashMap<u32, Option<Arc<[u8]>>> = HashMap::new();
+    for what in found.values_mut() {
+        match what {
+            What::File { bytes, .. } => {
+                if let Some(less) = strip(bytes, how) {
+                    *bytes = less;
+                }
+            }
+            What::Own(own) if own.kind() == Some(Kind::File) => {
+                let less = |data: &[u8]| strip(data, how).map(Arc::from);
+                let less = match own.link {
+                    Some(link) => done.entry(link).or_insert_with(|| less(&own.data)).clone(),
+                    None => less(&own.data),
+                };
+                if let Some(less) = less {
+                    own.data = less;
+                }
+            }
+            What::Dir | What::Link { .. } | What::Own(_) => {}
+        }
+    }
 }
 
 fn wrong(why: String) -> TargetError {
@@ -158,11 +246,12 @@ fn add_parents(found: &mut Found) -> Result<(), TargetError> {
         let slashes = path.iter().enumerate().filter(|(_, b)| **b == b'/');
         for (end, _) in slashes {
             let dir = &path[..end];
-            match found.get(dir) {
+            match found.get(dir).map(What::look) {
                 None => drop(found.insert(dir.to_vec(), What::Dir)),
-                Some(What::Dir) => {}
-                Some(What::File { .. }) => return Err(below(path, dir, "a file")),
-                Some(What::Link { .. }) => return Err(below(path, dir, "a link")),
+                Some(Look::Dir) => {}
+                Some(Look::File { .. }) => return Err(below(path, dir, "a file")),
+                Some(Look::Link { .. }) => return Err(below(path, dir, "a link")),
+                Some(Look::Node) => return Err(below(path, dir, "a device")),
             }
         }
     }
@@ -179,5 +268,4 @@ fn below(path: &[u8], dir: &[u8], what: &str) -> TargetError {
 }
 
 #[cfg(test)]
-#[path = "initramfs_tests.rs"]
 mod tests;

@@ -1,0 +1,65 @@
+//! `bootlap touched`: which files of the initramfs a boot opens.
+
+use std::fs;
+
+use bootlap_target::{Machine, touched};
+
+use crate::args::Touched;
+use crate::broken::never_ready;
+use crate::commands::boot::boot_equal;
+use crate::exit::{Exit, Failure};
+use crate::lab::{Lab, load};
+use crate::ui::Ui;
+
+/// How long after the time that a boot takes the watcher still watches, seconds.
+const LONGER_S: u64 = 2;
+
+pub(crate) fn run(args: &Touched, ui: &Ui) -> Result<Exit, Failure> {
+    let lab = Lab::new(&args.lab, ui);
+    let target = load(&args.target)?;
+    let Machine::Qemu(_) = target.machine else {
+        let why = "touched watches emulated machines only, and this is a board";
+        let hint = "write the list by hand (a path a line), or describe the initramfs as a target \
+                    for QEMU";
+        return Err(Failure::new(Exit::Usage, why).hint(hint));
+    };
+    let stock = lab.prepare_target(target.clone())?;
+    // How long to watch: a boot says how long it takes.
+    let first = boot_equal(&lab, &stock, 1, "")?;
+    let Some(first) = first.first() else {
+        return Err(Failure::new(Exit::Internal, "a boot left no run"));
+    };
+    if let Some(failure) = never_ready(first) {
+        return Err(failure);
+    }
+    let ready_ns = first.ready().map_or(0, |ready| ready.ns);
+    let seconds = u64::try_from(ready_ns / 1_000_000_000).unwrap_or(0) + LONGER_S;
+    let script = first.dir.join("touched-init");
+    let observed = touched::observed(&target, &script, seconds)?;
+    let observed = lab.prepare_target(observed)?;
+    let runs = boot_equal(&lab, &observed, 1, "")?;
+    let Some(run) = runs.first() else {
+        return Err(Failure::new(Exit::Internal, "a boot left no run"));
+    };
+    if let Some(failure) = never_ready(run) {
+        return Err(failure.hint(
+            "with the watcher in it, the boot did not come to its end: does the initramfs' first \
+             program wipe the root, or switch to another?",
+        ));
+    }
+    let list = touched::list(&run.console()?, &stock.parts)?;
+    let files = list.iter().filter(|b| **b == b'\n').count();
+    fs::write(&args.out, &list).map_err(|e| {
+        Failure::new(
+            Exit::Usage,
+            format!("cannot write {}: {e}", args.out.display()),
+        )
+    })?;
+    let out = args.out.display();
+    ui.note(&format!(
+        "{out} lists {files} files that the boot opened; `bootlap try {} initramfs-touched={out}` \
+         measures what the others cost",
+        args.target.display()
+    ));
+    Ok(Exit::Ok)
+}

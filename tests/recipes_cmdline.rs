@@ -1,0 +1,82 @@
+//! Recipes for the kernel's command line on the real kiosk: the kernel says
+//! that it read the parameters, and does what they ask for.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use support::{bootlap, changed_kiosk, json, scratch};
+
+/// What a boot of `target` says on its console.
+fn console(dir: &Path, target: &Path) -> String {
+    let boot = json(bootlap(dir).args(["boot", "--json", "-n", "1"]).arg(target));
+    let run = boot["run"].as_str().unwrap();
+    let bytes = fs::read(dir.join(run).join("console")).unwrap();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[test]
+fn the_kernel_does_what_the_parameters_say() {
+    let dir = scratch("recipes-cmdline");
+    let words = "initcall_debug rootdelay=3 ip=dhcp console=tty0 deferred_probe_timeout=30";
+    let from = "cmdline = \"console=ttyAMA0,115200\"";
+    let to = format!("cmdline = \"{words} console=ttyAMA0,115200\"");
+    let stock = changed_kiosk(&dir, from, &to);
+    let recipes = [
+        "cmdline-less-debug",
+        "cmdline-no-ip",
+        "cmdline-no-tty-console",
+        "cmdline-rootwait",
+        "cmdline-deferred-probe-timeout",
+        "cmdline-console-baud=460800",
+        "cmdline-rcu-expedited",
+        "cmdline-no-audit",
+        "cmdline-no-crypto-tests",
+        "cmdline-8250-uarts",
+        "cmdline-initcall-blacklist=load_system_certificate_list",
+        "cmdline-trust-entropy",
+    ];
+    let tuned = dir.join("tuned");
+    let mut apply = bootlap(&dir);
+    let apply = apply.arg("apply").arg(&stock).args(recipes);
+    json(apply.arg("-o").arg(&tuned).arg("--json"));
+    let (before, after) = (console(&dir, &stock), console(&dir, &tuned));
+
+    let line = after.lines().find(|l| l.contains("Kernel command line:"));
+    let line = line.unwrap().trim_end();
+    let want = "deferred_probe_timeout=0 console=ttyAMA0,460800 rootwait \
+                rcupdate.rcu_expedited=1 rcupdate.rcu_normal_after_boot=1 audit=0 \
+                cryptomgr.notests 8250.nr_uarts=1 \
+                initcall_blacklist=load_system_certificate_list random.trust_cpu=on \
+                random.trust_bootloader=on";
+    assert!(
+        line.contains(&format!("Kernel command line: {want}")),
+        "{line}"
+    );
+
+    // Said only without, or only with.
+    for gone in [
+        "Loading compiled-in X.509 certificates",
+        "audit: initializing netlink",
+    ] {
+        assert!(before.contains(gone), "{gone}: {before}");
+        assert!(!after.contains(gone), "{gone}: {after}");
+    }
+    for come in [
+        "All grace periods are expedited",
+        "audit: disabled",
+        "8250/16550 driver, 1 ports",
+    ] {
+        assert!(!before.contains(come), "{come}: {before}");
+        assert!(after.contains(come), "{come}: {after}");
+    }
+
+    // What is done is done.
+    for recipe in recipes {
+        let mut again = bootlap(&dir);
+        let again = again.arg("apply").arg(&tuned).args([recipe, "-o", "again"]);
+        let said = support::failure(again, 2);
+        assert!(said.contains("already"), "{recipe}: {said}");
+    }
+}
