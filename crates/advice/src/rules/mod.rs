@@ -7,7 +7,12 @@
 mod bootloader;
 mod compression;
 mod console;
+mod initcalls;
 mod kernel;
+mod kernel_debug;
+mod kernel_tests;
+mod legacy;
+mod seen;
 
 use std::cmp::Reverse;
 
@@ -97,6 +102,10 @@ const FAMILIES: &[&[&Rule]] = &[
     bootloader::RULES,
     compression::RULES,
     kernel::RULES,
+    kernel_debug::RULES,
+    kernel_tests::RULES,
+    initcalls::RULES,
+    legacy::RULES,
     console::RULES,
 ];
 
