@@ -7,11 +7,13 @@
 mod bootloader;
 mod compression;
 mod console;
+mod devices;
 mod initcalls;
 mod kernel;
 mod kernel_debug;
 mod kernel_tests;
 mod legacy;
+mod root_wait;
 mod seen;
 
 use std::cmp::Reverse;
@@ -106,6 +108,8 @@ const FAMILIES: &[&[&Rule]] = &[
     kernel_tests::RULES,
     initcalls::RULES,
     legacy::RULES,
+    devices::RULES,
+    root_wait::RULES,
     console::RULES,
 ];
 
