@@ -8,6 +8,8 @@ mod bootloader;
 mod compression;
 mod console;
 mod devices;
+mod disks;
+mod early;
 mod initcalls;
 mod kernel;
 mod kernel_debug;
@@ -109,6 +111,8 @@ const FAMILIES: &[&[&Rule]] = &[
     initcalls::RULES,
     legacy::RULES,
     devices::RULES,
+    disks::RULES,
+    early::RULES,
     root_wait::RULES,
     console::RULES,
 ];
