@@ -23,8 +23,15 @@ const WAIT_NS: i64 = 100_000_000;
 /// A finding about the silence between a line and the one behind it.
 fn silence(title: &str, before: &Line<'_>, shown: &Line<'_>) -> Finding {
     Finding::new(title)
-        .why(format!("{} of silence at `{}`", ms(before.ns()), shown.text))
-        .saves(before.ns(), "at most: the silence at that line, which other work may fill")
+        .why(format!(
+            "{} of silence at `{}`",
+            ms(before.ns()),
+            shown.text
+        ))
+        .saves(
+            before.ns(),
+            "at most: the silence at that line, which other work may fill",
+        )
         .at(Some(before.at()))
         .seen([shown.evidence])
 }
@@ -69,7 +76,13 @@ fn timeout(boot: &Boot<'_>) -> Vec<Finding> {
         let lower = text.to_ascii_lowercase();
         let waited = lower.contains("timed out") || lower.contains("timeout");
         // `Watchdog timeout: 60 s` and the like set one, and do not meet it.
-        let sets = ["timeout=", "timeout:", "timeout is", "timeout set", "timeout value"];
+        let sets = [
+            "timeout=",
+            "timeout:",
+            "timeout is",
+            "timeout set",
+            "timeout value",
+        ];
         waited && !sets.iter().any(|s| lower.contains(s))
     };
     let is_others = |text: &str| OTHERS.iter().any(|other| text.contains(other));
@@ -140,9 +153,10 @@ rule! {
 }
 
 fn usb_storage(boot: &Boot<'_>) -> Option<Finding> {
-    let host = boot.lines().iter().find(|l| {
-        l.text.starts_with("scsi host") && l.text.contains(": usb-storage ")
-    })?;
+    let host = boot
+        .lines()
+        .iter()
+        .find(|l| l.text.starts_with("scsi host") && l.text.contains(": usb-storage "))?;
     let number = number_after(host.text, "scsi host")?;
     let disk = format!("scsi {number}:0:0:0: ");
     let behind = boot.lines().iter().filter(|l| l.start_ns > host.start_ns);
@@ -153,7 +167,12 @@ fn usb_storage(boot: &Boot<'_>) -> Option<Finding> {
         return None;
     }
     let finding = Finding::new("a USB disk is given time to settle")
-        .why(format!("{} from `{}` to `{}`", ms(ns), host.text, found.text))
+        .why(format!(
+            "{} from `{}` to `{}`",
+            ms(ns),
+            host.text,
+            found.text
+        ))
         .saves(ns, "at most: what of it the boot waits for this disk")
         .fix("add `usb-storage.delay_use=0` to the command line")
         .at(Some([host.start_ns, found.start_ns]))
@@ -185,7 +204,12 @@ const MMC_NS: i64 = 20_000_000;
 
 fn mmc_error(boot: &Boot<'_>) -> Option<Finding> {
     let says = |text: &str| {
-        let complaints = ["whilst initialising", "Timeout waiting for", "stuck being busy", "HW reset"];
+        let complaints = [
+            "whilst initialising",
+            "Timeout waiting for",
+            "stuck being busy",
+            "HW reset",
+        ];
         text.starts_with("mmc") && complaints.iter().any(|c| text.contains(c))
     };
     let waits = steps(boot).filter(|(before, after)| says(after.text) && before.ns() >= MMC_NS);
@@ -265,14 +289,21 @@ fn link(boot: &Boot<'_>) -> Option<Finding> {
     let (device, _) = opened.text.split_once(": configuring for phy/")?;
     let behind = boot.lines().iter().filter(|l| l.start_ns > opened.start_ns);
     let up = behind.clone().find(|l| {
-        l.text.strip_prefix(device).is_some_and(|rest| rest.starts_with(": Link is Up"))
+        l.text
+            .strip_prefix(device)
+            .is_some_and(|rest| rest.starts_with(": Link is Up"))
     })?;
     let ns = up.start_ns.saturating_sub(opened.start_ns);
     if ns < WAIT_NS * 5 {
         return None;
     }
     let finding = Finding::new("the network's link is negotiated while the boot goes on")
-        .why(format!("{} from `{}` to `{}`", ms(ns), opened.text, up.text))
+        .why(format!(
+            "{} from `{}` to `{}`",
+            ms(ns),
+            opened.text,
+            up.text
+        ))
         .saves_unknown("nothing says whether the boot waits for it; if so, all of it at most")
         .fix(
             "open the interface as the first thing in user space; between two known ends use a \
@@ -303,7 +334,10 @@ rule! {
 }
 
 fn deferred(boot: &Boot<'_>) -> Option<Finding> {
-    let texts = ["deferred probe pending", "deferred probe timeout, ignoring dependency"];
+    let texts = [
+        "deferred probe pending",
+        "deferred probe timeout, ignoring dependency",
+    ];
     let lines = boot.lines().iter();
     let lines: Vec<_> = lines
         .filter(|l| texts.iter().any(|t| l.text.contains(t)))
@@ -350,7 +384,11 @@ fn supplier(boot: &Boot<'_>) -> Option<Finding> {
         return None;
     }
     let texts = ["supplier ", "sync_state() pending due to"];
-    let marks = ["not ready", "wait for supplier", "sync_state() pending due to"];
+    let marks = [
+        "not ready",
+        "wait for supplier",
+        "sync_state() pending due to",
+    ];
     let line = boot.lines().iter().find(|l| {
         texts.iter().any(|t| l.text.contains(t)) && marks.iter().any(|m| l.text.contains(m))
     })?;
@@ -451,7 +489,10 @@ fn quiet_times(boot: &Boot<'_>) -> Vec<Finding> {
                 before.text,
                 after.text
             ))
-            .saves(before.ns(), "at most: the whole silence, of which nobody knows yet what it is")
+            .saves(
+                before.ns(),
+                "at most: the whole silence, of which nobody knows yet what it is",
+            )
             .fix("boot once with `initcall_debug ignore_loglevel`: it names the function")
             .at(Some(before.at()))
             .seen([before.evidence, after.evidence])

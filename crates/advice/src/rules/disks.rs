@@ -5,13 +5,7 @@ use super::{Rule, rule};
 use crate::lines::{Line, number_after};
 use crate::{Boot, Finding};
 
-pub(super) const RULES: &[&Rule] = &[
-    &STAGGERED,
-    &EMPTY_PORT,
-    &SLOW_LINK,
-    &SCSI_SCAN,
-    &SPIN_UP,
-];
+pub(super) const RULES: &[&Rule] = &[&STAGGERED, &EMPTY_PORT, &SLOW_LINK, &SCSI_SCAN, &SPIN_UP];
 
 /// `ata3: SATA link up 6.0 Gbps (SStatus 133 SControl 300)`: the port's number.
 fn port<'a>(line: &Line<'a>) -> Option<&'a str> {
@@ -62,8 +56,15 @@ fn staggered(boot: &Boot<'_>) -> Option<Finding> {
     }
     let ns = last.start_ns.saturating_sub(first.start_ns);
     let finding = Finding::new("disks are spun up one after the other")
-        .why(format!("{} links, {} from the first to the last", links.len(), ms(ns)))
-        .saves(ns, "at most: from the first link to the last, if they come up together")
+        .why(format!(
+            "{} links, {} from the first to the last",
+            links.len(),
+            ms(ns)
+        ))
+        .saves(
+            ns,
+            "at most: from the first link to the last, if they come up together",
+        )
         .fix("add `libahci.ignore_sss=1` to the command line, if the power supply can bear it")
         .recipe(boot.recipe("cmdline-no-spinup-stagger"))
         .at(Some([first.start_ns, last.start_ns]))
@@ -93,15 +94,24 @@ fn empty_port(boot: &Boot<'_>) -> Option<Finding> {
     let links = links(boot);
     let is_up = |l: &Line<'_>| l.text.contains("SATA link up");
     let up = links.iter().rfind(|l| is_up(l))?;
-    let down = links.iter().filter(|l| !is_up(l) && l.start_ns > up.start_ns);
+    let down = links
+        .iter()
+        .filter(|l| !is_up(l) && l.start_ns > up.start_ns);
     let down: Vec<&Line<'_>> = down.filter(|l| is_kernels(boot, l)).collect();
     let last = down.last()?;
     let ports: Vec<&str> = down.iter().filter_map(|l| port(l)).collect();
     let force: Vec<String> = ports.iter().map(|p| format!("{p}:disable")).collect();
     let ns = last.start_ns.saturating_sub(up.start_ns);
     let finding = Finding::new("the boot waits for SATA ports without a disk")
-        .why(format!("ports {} end {} after the last disk", ports.join(", "), ms(ns)))
-        .saves(ns, "at most: from the last link that is up, if something waits for all ports")
+        .why(format!(
+            "ports {} end {} after the last disk",
+            ports.join(", "),
+            ms(ns)
+        ))
+        .saves(
+            ns,
+            "at most: from the last link that is up, if something waits for all ports",
+        )
         .fix(format!(
             "switch the ports off in the firmware, or add `libata.force={}` to the command line",
             force.join(",")
@@ -132,14 +142,23 @@ rule! {
 fn slow_link(boot: &Boot<'_>) -> Option<Finding> {
     let complaints = ["link is slow to respond", "SRST failed", "COMRESET failed"];
     let is_slow = |l: &&Line<'_>| complaints.iter().any(|c| l.text.contains(c));
-    let slow = boot.lines().iter().filter(is_slow).find(|l| port(l).is_some())?;
+    let slow = boot
+        .lines()
+        .iter()
+        .filter(is_slow)
+        .find(|l| port(l).is_some())?;
     let number = port(slow)?;
-    let end = links(boot).into_iter().find(|l| {
-        l.start_ns > slow.start_ns && port(l) == Some(number)
-    })?;
+    let end = links(boot)
+        .into_iter()
+        .find(|l| l.start_ns > slow.start_ns && port(l) == Some(number))?;
     let ns = end.start_ns.saturating_sub(slow.start_ns);
     let finding = Finding::new("a SATA disk is slow to answer")
-        .why(format!("`{}`, and {} later `{}`", slow.text, ms(ns), end.text))
+        .why(format!(
+            "`{}`, and {} later `{}`",
+            slow.text,
+            ms(ns),
+            end.text
+        ))
         .saves(ns, "at most: from the complaint to the link")
         .fix(format!(
             "check cable, power and the disk's firmware; then try \
@@ -184,7 +203,9 @@ fn scsi_scan(boot: &Boot<'_>) -> Option<Finding> {
     let finding = Finding::new("SCSI buses are scanned one after the other")
         .why(shown)
         .saves_unknown("it depends on how long each bus takes; try it")
-        .fix("add `scsi_mod.scan=async` to the command line, or build with CONFIG_SCSI_SCAN_ASYNC=y")
+        .fix(
+            "add `scsi_mod.scan=async` to the command line, or build with CONFIG_SCSI_SCAN_ASYNC=y",
+        )
         .seen(hosts.iter().take(3).map(|l| l.evidence));
     Some(finding)
 }
@@ -213,7 +234,10 @@ fn spin_up(boot: &Boot<'_>) -> Option<Finding> {
     }
     let finding = Finding::new("the boot waits for a disk to spin up")
         .why(format!("`{}` takes {}", line.text, ms(line.ns())))
-        .saves(line.ns(), "at most: from that line to the next, if the boot needs that disk")
+        .saves(
+            line.ns(),
+            "at most: from that line to the next, if the boot needs that disk",
+        )
         .fix("mount that disk when it is needed, or let it start with the power (PUIS off)")
         .at(Some(line.at()))
         .seen([line.evidence]);

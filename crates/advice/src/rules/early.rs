@@ -48,7 +48,9 @@ fn timer_check(boot: &Boot<'_>) -> Option<Finding> {
 
 /// How many CPUs came up, from `smp: Brought up 1 node, 4 CPUs`.
 fn cpus(boot: &Boot<'_>) -> Option<u32> {
-    let line = boot.line("Brought up 1 node, ").or_else(|| boot.line("Brought up "))?;
+    let line = boot
+        .line("Brought up 1 node, ")
+        .or_else(|| boot.line("Brought up "))?;
     let (_, rest) = line.text.split_once(", ")?;
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     rest.get(..digits)?.parse().ok()
@@ -83,7 +85,11 @@ rule! {
 
 fn tsc(boot: &Boot<'_>) -> Option<Finding> {
     let detected = boot.line("tsc: Detected ")?;
-    let unstable = ["Marking TSC unstable", "TSC doesn't count", "TSC warp between CPUs"];
+    let unstable = [
+        "Marking TSC unstable",
+        "TSC doesn't count",
+        "TSC warp between CPUs",
+    ];
     let is_unstable = unstable.iter().any(|text| boot.line(text).is_some());
     let at = bring_up(boot)?;
     let ns = at[1].saturating_sub(at[0]);
@@ -91,7 +97,10 @@ fn tsc(boot: &Boot<'_>) -> Option<Finding> {
         return None;
     }
     let finding = Finding::new("the kernel doubts the CPU's time stamp counter")
-        .why(format!("it is compared while the CPUs start, which takes {}", ms(ns)))
+        .why(format!(
+            "it is compared while the CPUs start, which takes {}",
+            ms(ns)
+        ))
         .saves_unknown("the comparison is a part of that time, and the log does not tell which")
         .fix("add `tsc=reliable` to the command line, if the hardware is known")
         .recipe(boot.recipe("cmdline-tsc-reliable"))
@@ -128,8 +137,15 @@ fn start_of_cpus(boot: &Boot<'_>) -> Option<Finding> {
     }
     let line = boot.line("Bringing up secondary CPUs")?;
     let finding = Finding::new("the kernel starts its CPUs one after the other")
-        .why(format!("{} CPUs more in {}", cpus.saturating_sub(1), ms(ns)))
-        .saves(ns, "at most: the CPUs have to start some time, and work that they do now waits")
+        .why(format!(
+            "{} CPUs more in {}",
+            cpus.saturating_sub(1),
+            ms(ns)
+        ))
+        .saves(
+            ns,
+            "at most: the CPUs have to start some time, and work that they do now waits",
+        )
         .fix(
             "take a kernel that starts them in parallel (6.5 on x86), or add `maxcpus=1` and start \
              the others after the application; measure the whole boot",
@@ -161,13 +177,18 @@ rule! {
 
 fn rcu(boot: &Boot<'_>) -> Option<Finding> {
     let lower = |text: &str| text.contains("hierarchical RCU") || text.contains("Hierarchical RCU");
-    let line = boot.lines().iter().find(|l| l.text.starts_with("rcu: ") && lower(l.text))?;
+    let line = boot
+        .lines()
+        .iter()
+        .find(|l| l.text.starts_with("rcu: ") && lower(l.text))?;
     let cpus = cpus(boot).filter(|cpus| *cpus > 1)?;
     if !boot.lacks("rcupdate.rcu_expedited") || !is_kernels(boot, line) {
         return None;
     }
     let finding = Finding::new("the boot waits for ordinary RCU grace periods")
-        .why(format!("{cpus} CPUs, and `rcupdate.rcu_expedited` is not set"))
+        .why(format!(
+            "{cpus} CPUs, and `rcupdate.rcu_expedited` is not set"
+        ))
         .saves_unknown("it depends on how often user space makes the kernel wait; try it")
         .fix("add `rcupdate.rcu_expedited=1 rcupdate.rcu_normal_after_boot=1` to the command line")
         .recipe(boot.recipe("cmdline-rcu-expedited"))
@@ -197,9 +218,10 @@ rule! {
 }
 
 fn struct_pages(boot: &Boot<'_>) -> Option<Finding> {
-    let line = boot.lines().iter().find(|l| {
-        l.text.starts_with("Memory: ") && l.text.contains("K available")
-    })?;
+    let line = boot
+        .lines()
+        .iter()
+        .find(|l| l.text.starts_with("Memory: ") && l.text.contains("K available"))?;
     let (_, size) = line.text.split_once('/')?;
     let (kib, _) = size.split_once('K')?;
     let kib: u64 = kib.parse().ok()?;
@@ -248,18 +270,26 @@ fn zeroing(boot: &Boot<'_>) -> Option<Finding> {
     let cost = "it depends on how much the boot allocates, and on the memory's speed";
     if let Some(clears) = boot.line("mem auto-init: clearing system memory") {
         let finding = finding
-            .why(format!("clearing the free memory once takes {}", ms(clears.ns())))
+            .why(format!(
+                "clearing the free memory once takes {}",
+                ms(clears.ns())
+            ))
             .at(Some(clears.at()))
             .seen([clears.evidence]);
         return Some(match clears.ns() >= 1_000_000 {
-            true => finding.saves(clears.ns(), "clearing it once; each allocation comes on top"),
+            true => finding.saves(
+                clears.ns(),
+                "clearing it once; each allocation comes on top",
+            ),
             false => finding.saves_unknown(cost),
         });
     }
     if let Some(line) = boot.line("mem auto-init: ") {
         let on = ["heap alloc:on", "heap free:on"];
         let is_on = on.iter().any(|o| line.text.contains(o));
-        let finding = finding.why(format!("`{}`", line.text)).seen([line.evidence]);
+        let finding = finding
+            .why(format!("`{}`", line.text))
+            .seen([line.evidence]);
         return is_on.then(|| finding.saves_unknown(cost));
     }
     let asked = |name: &str| {

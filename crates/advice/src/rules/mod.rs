@@ -13,9 +13,12 @@ mod early;
 mod initcalls;
 mod kernel;
 mod kernel_debug;
+mod kernel_image;
 mod kernel_tests;
 mod legacy;
+mod messages;
 mod root_wait;
+mod security;
 mod seen;
 
 use std::cmp::Reverse;
@@ -107,6 +110,7 @@ const FAMILIES: &[&[&Rule]] = &[
     compression::RULES,
     kernel::RULES,
     kernel_debug::RULES,
+    kernel_image::RULES,
     kernel_tests::RULES,
     initcalls::RULES,
     legacy::RULES,
@@ -114,6 +118,8 @@ const FAMILIES: &[&[&Rule]] = &[
     disks::RULES,
     early::RULES,
     root_wait::RULES,
+    security::RULES,
+    messages::RULES,
     console::RULES,
 ];
 

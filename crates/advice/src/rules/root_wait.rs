@@ -40,14 +40,24 @@ fn root_delay(boot: &Boot<'_>) -> Option<Finding> {
     if let Some(line) = boot.line("sec before mounting root device") {
         let finding = finding
             .why(format!("`{}` takes {}", line.text, ms(line.ns())))
-            .saves(line.ns(), "at most: from that line to the next, less what the device needs")
+            .saves(
+                line.ns(),
+                "at most: from that line to the next, less what the device needs",
+            )
             .at(Some(line.at()))
             .seen([line.evidence]);
         return Some(finding);
     }
     // Seen whole, and nothing was waited for: an initramfs was booted.
-    let parameter = boot.parameter("rootdelay").filter(|_| init_ns(boot).is_none())?;
-    let s: i64 = parameter.split_once('=')?.1.parse().ok().filter(|s| *s > 0)?;
+    let parameter = boot
+        .parameter("rootdelay")
+        .filter(|_| init_ns(boot).is_none())?;
+    let s: i64 = parameter
+        .split_once('=')?
+        .1
+        .parse()
+        .ok()
+        .filter(|s| *s > 0)?;
     let finding = finding
         .why(format!("`{parameter}` is on the command line"))
         .saves_on_board(
@@ -89,10 +99,15 @@ fn root_device(boot: &Boot<'_>) -> Option<Finding> {
     let said = boot.lines().iter().filter(|l| {
         (wait.start_ns..wait.end_ns).contains(&l.next_ns) && l.start_ns > wait.start_ns
     });
-    let slowest = said.max_by_key(|l| l.start_ns).map(|l| format!("; last it said `{}`", l.text));
+    let slowest = said
+        .max_by_key(|l| l.start_ns)
+        .map(|l| format!("; last it said `{}`", l.text));
     let finding = Finding::new("the kernel waits until its root device is there")
         .why(format!("{}{}", ms(wait.ns()), slowest.unwrap_or_default()))
-        .saves(total_ns(&waits), "at most: the wait, which the storage's own start takes part of")
+        .saves(
+            total_ns(&waits),
+            "at most: the wait, which the storage's own start takes part of",
+        )
         .fix(
             "build in the storage's driver and all that it depends on, and let it probe beside \
              others with `driver_async_probe=`",
@@ -177,13 +192,20 @@ fn is_nfs(boot: &Boot<'_>) -> bool {
 
 /// The wait for an address, ns on the axis.
 fn address_wait(boot: &Boot<'_>) -> Option<[i64; 2]> {
-    let begins = ["Waiting up to ", "Sending DHCP requests", "Sending BOOTP requests"];
+    let begins = [
+        "Waiting up to ",
+        "Sending DHCP requests",
+        "Sending BOOTP requests",
+    ];
     let begin = begins.iter().find_map(|b| {
         let line = boot.line(b)?;
         let is_network = !b.starts_with("Waiting") || line.text.contains("for network");
         is_network.then_some(line)
     })?;
-    let ends = ["IP-Config: Complete", "IP-Config: Auto-configuration of network failed"];
+    let ends = [
+        "IP-Config: Complete",
+        "IP-Config: Auto-configuration of network failed",
+    ];
     let end = ends.iter().find_map(|e| boot.line(e))?;
     (end.start_ns > begin.start_ns).then_some([begin.start_ns, end.start_ns])
 }
@@ -239,7 +261,9 @@ fn no_ip(boot: &Boot<'_>) -> Option<Finding> {
     }
     let finding = Finding::new(title)
         .why(format!("`ip={asked}` is on the command line"))
-        .saves_unknown("it depends on the link's negotiation and on the server; 1 to 12 s were seen");
+        .saves_unknown(
+            "it depends on the link's negotiation and on the server; 1 to 12 s were seen",
+        );
     Some(complete(finding))
 }
 
@@ -302,13 +326,19 @@ fn raid_autodetect(boot: &Boot<'_>) -> Option<Finding> {
     if boot.lines().iter().any(|l| started(l.text)) {
         return None;
     }
-    let begins = ["md: Waiting for all devices", "md: Autodetecting RAID arrays"];
+    let begins = [
+        "md: Waiting for all devices",
+        "md: Autodetecting RAID arrays",
+    ];
     let line = begins.iter().find_map(|text| boot.line(text))?;
     let at = boot.between(line.text, "autorun DONE")?;
     let ns = at[1].saturating_sub(at[0]);
     let finding = Finding::new("the kernel looks for RAID arrays that are not there")
         .why(format!("from `{}` on it takes {}", line.text, ms(ns)))
-        .saves(ns, "at most: from that line to `autorun DONE`; slow devices come later then")
+        .saves(
+            ns,
+            "at most: from that line to `autorun DONE`; slow devices come later then",
+        )
         .fix("add `raid=noautodetect` to the command line, or build with CONFIG_MD_AUTODETECT=n")
         .recipe(boot.recipe("cmdline-no-raid-autodetect"))
         .at(Some(at))
