@@ -75,6 +75,11 @@ impl<'a> Found<'a> {
     pub(crate) fn at(&self) -> [i64; 2] {
         [self.start_ns, self.end_ns]
     }
+
+    /// The name of its track, e.g. `device probes`.
+    pub(crate) fn track(&self) -> &'a str {
+        self.timeline.text(self.timeline.track_of(self.span).name)
+    }
 }
 
 /// How long some spans last together, ns.

@@ -99,7 +99,7 @@ fn on_the_line(boot: &Boot<'_>, bytes: u64) -> String {
 /// Bytes printed before the kernel began, and from there to its first program.
 /// What lies at moments that nobody saw is not counted: silence is better than
 /// blaming the kernel for what user space printed.
-fn printed(boot: &Boot<'_>) -> (u64, u64) {
+pub(super) fn printed(boot: &Boot<'_>) -> (u64, u64) {
     let (timeline, axis) = (boot.timeline(), boot.axis());
     let starts = [
         Milestone::KernelEntry,

@@ -7,7 +7,19 @@
 mod bootloader;
 mod compression;
 mod console;
+mod devices;
+mod disks;
+mod early;
+mod initcalls;
 mod kernel;
+mod kernel_debug;
+mod kernel_image;
+mod kernel_tests;
+mod legacy;
+mod messages;
+mod root_wait;
+mod security;
+mod seen;
 
 use std::cmp::Reverse;
 
@@ -97,6 +109,17 @@ const FAMILIES: &[&[&Rule]] = &[
     bootloader::RULES,
     compression::RULES,
     kernel::RULES,
+    kernel_debug::RULES,
+    kernel_image::RULES,
+    kernel_tests::RULES,
+    initcalls::RULES,
+    legacy::RULES,
+    devices::RULES,
+    disks::RULES,
+    early::RULES,
+    root_wait::RULES,
+    security::RULES,
+    messages::RULES,
     console::RULES,
 ];
 
