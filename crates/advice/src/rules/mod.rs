@@ -7,7 +7,14 @@
 mod bootloader;
 mod compression;
 mod console;
+mod firmware;
+mod initramfs;
 mod kernel;
+mod pc_loaders;
+mod stages;
+mod uboot_config;
+mod uboot_devices;
+mod uboot_images;
 
 use std::cmp::Reverse;
 
@@ -94,10 +101,16 @@ use rule;
 
 /// The families, in the order of a boot.
 const FAMILIES: &[&[&Rule]] = &[
+    firmware::RULES,
+    pc_loaders::RULES,
+    uboot_devices::RULES,
+    uboot_config::RULES,
     bootloader::RULES,
+    uboot_images::RULES,
     compression::RULES,
     kernel::RULES,
     console::RULES,
+    initramfs::RULES,
 ];
 
 /// All rules, in the order of a boot.
