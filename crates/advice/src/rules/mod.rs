@@ -7,14 +7,22 @@
 mod bootloader;
 mod compression;
 mod console;
+mod filesystems;
 mod firmware;
 mod initramfs;
 mod kernel;
 mod pc_loaders;
+mod scripts;
 mod stages;
+mod systemd;
+mod systemd_devices;
+mod systemd_network;
+mod systemd_services;
+mod systemd_storage;
 mod uboot_config;
 mod uboot_devices;
 mod uboot_images;
+mod units;
 
 use std::cmp::Reverse;
 
@@ -111,6 +119,13 @@ const FAMILIES: &[&[&Rule]] = &[
     kernel::RULES,
     console::RULES,
     initramfs::RULES,
+    filesystems::RULES,
+    scripts::RULES,
+    systemd::RULES,
+    systemd_devices::RULES,
+    systemd_storage::RULES,
+    systemd_network::RULES,
+    systemd_services::RULES,
 ];
 
 /// All rules, in the order of a boot.
