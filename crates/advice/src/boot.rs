@@ -1,5 +1,7 @@
 //! What rules look at.
 
+use std::cell::OnceCell;
+
 use bootlap_model::{Axis, Evidence, Milestone, Span, Timeline, TrackKind};
 use bootlap_target::artefact::dot_config::DotConfig;
 use bootlap_target::cmdline;
@@ -7,6 +9,7 @@ use bootlap_target::recipe::Choice;
 use bootlap_target::{Parts, Target};
 
 use crate::Facts;
+use crate::chain::Chain;
 use crate::lines::{Line, lines, message};
 
 /// One boot, and what was booted.
@@ -16,6 +19,7 @@ pub struct Boot<'a> {
     target: Option<(&'a Target, &'a Parts)>,
     facts: Facts,
     lines: Vec<Line<'a>>,
+    chain: OnceCell<Option<Chain>>,
 }
 
 /// A timeline on its axis.
@@ -104,6 +108,7 @@ impl<'a> Boot<'a> {
             target: None,
             facts: Facts::of_boot(timeline),
             lines,
+            chain: OnceCell::new(),
         }
     }
 
@@ -240,6 +245,13 @@ impl<'a> Boot<'a> {
     /// Whether the command line is known and has no parameter of this name.
     pub(crate) fn lacks(&self, name: &str) -> bool {
         self.facts.cmdline.is_some() && self.parameter(name).is_none()
+    }
+
+    /// What the units of this boot waited for; `None` where no ordering of them
+    /// is known.
+    pub(crate) fn chain(&self) -> Option<&Chain> {
+        let chain = || Chain::of(self.seen.timeline, &self.seen.axis);
+        self.chain.get_or_init(chain).as_ref()
     }
 
     /// The kernel's `.config`.

@@ -4,6 +4,7 @@
 //! names its evidence, and its estimate is computed from this very boot.
 
 mod boot;
+mod chain;
 mod facts;
 mod finding;
 mod lines;

@@ -16,7 +16,9 @@ rule! {
     /// key, and the countdown often is the largest single item of a boot.
     ///
     /// **Evidence.** The time that `Hit any key to stop autoboot` stands on the
-    /// console before the boot goes on; all of it is saved.
+    /// console before the boot goes on; all of it is saved. Where U-Boot was not seen
+    /// to boot, `bootdelay` in its environment or `CONFIG_BOOTDELAY`: so many seconds
+    /// on the board.
     ///
     /// **Fix.** `bootdelay=0` in the environment, or `CONFIG_BOOTDELAY=0`.
     ///
@@ -30,7 +32,9 @@ rule! {
 
 fn autoboot_wait(boot: &Boot<'_>) -> Option<Finding> {
     let waits = boot.spans(TrackKind::Bootloader, "autoboot wait");
-    let first = waits.first()?;
+    let Some(first) = waits.first() else {
+        return stated_wait(boot);
+    };
     let finding = Finding::new("U-Boot waits for a key before it boots")
         .why("it counts down `bootdelay` seconds; nobody presses a key in the field")
         .saves(total_ns(&waits), "the wait, as seen on the console")
@@ -42,6 +46,32 @@ fn autoboot_wait(boot: &Boot<'_>) -> Option<Finding> {
         .at(Some(first.at()))
         .seen(evidence(&waits));
     Some(finding)
+}
+
+/// Where no boot was seen, what the environment or the configuration states.
+fn stated_wait(boot: &Boot<'_>) -> Option<Finding> {
+    if boot.line("U-Boot").is_some() || boot.target().is_some() {
+        return None;
+    }
+    let set = boot
+        .variable("bootdelay")
+        .and_then(|v| v.trim().parse().ok());
+    let (from, seconds) = match set {
+        Some(seconds) => ("`bootdelay` in its environment", seconds),
+        None => (
+            "CONFIG_BOOTDELAY",
+            boot.uboot_config()?.number("BOOTDELAY")?,
+        ),
+    };
+    (seconds > 0).then(|| {
+        Finding::new("U-Boot waits for a key before it boots")
+            .why(format!("{from} is {seconds}"))
+            .saves_on_board(
+                seconds.saturating_mul(1_000_000_000),
+                "the seconds that it states",
+            )
+            .fix("set `bootdelay=0` in U-Boot's environment, or CONFIG_BOOTDELAY=0")
+    })
 }
 
 rule! {

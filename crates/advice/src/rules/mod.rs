@@ -10,16 +10,31 @@ mod console;
 mod devices;
 mod disks;
 mod early;
+mod filesystems;
+mod firmware;
 mod initcalls;
+mod initramfs;
 mod kernel;
 mod kernel_debug;
 mod kernel_image;
 mod kernel_tests;
 mod legacy;
 mod messages;
+mod pc_loaders;
 mod root_wait;
+mod scripts;
 mod security;
 mod seen;
+mod stages;
+mod systemd;
+mod systemd_devices;
+mod systemd_network;
+mod systemd_services;
+mod systemd_storage;
+mod uboot_config;
+mod uboot_devices;
+mod uboot_images;
+mod units;
 
 use std::cmp::Reverse;
 
@@ -106,7 +121,12 @@ use rule;
 
 /// The families, in the order of a boot.
 const FAMILIES: &[&[&Rule]] = &[
+    firmware::RULES,
+    pc_loaders::RULES,
+    uboot_devices::RULES,
+    uboot_config::RULES,
     bootloader::RULES,
+    uboot_images::RULES,
     compression::RULES,
     kernel::RULES,
     kernel_debug::RULES,
@@ -121,6 +141,14 @@ const FAMILIES: &[&[&Rule]] = &[
     security::RULES,
     messages::RULES,
     console::RULES,
+    initramfs::RULES,
+    filesystems::RULES,
+    scripts::RULES,
+    systemd::RULES,
+    systemd_devices::RULES,
+    systemd_storage::RULES,
+    systemd_network::RULES,
+    systemd_services::RULES,
 ];
 
 /// All rules, in the order of a boot.

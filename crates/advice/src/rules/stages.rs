@@ -1,0 +1,138 @@
+//! Stages of a boot that lines of text delimit.
+//!
+//! A program says what it is about to do and then does it, so the time of a
+//! line is what passes until the next; of an error that is told at the end of
+//! a wait, it is what passed since the line before.
+
+use bootlap_model::{Evidence, Milestone, TrackKind};
+
+use crate::lines::Line;
+use crate::{Boot, Finding};
+
+/// What some lines show.
+pub(super) struct Stage {
+    /// How long it took.
+    pub(super) ns: i64,
+    /// From its first line to its last.
+    pub(super) at: [i64; 2],
+    /// The lines.
+    pub(super) seen: Vec<Evidence>,
+}
+
+impl Stage {
+    pub(super) fn ms(&self) -> i64 {
+        self.ns / 1_000_000
+    }
+
+    /// A finding that points at it.
+    pub(super) fn found(&self, title: impl Into<String>) -> Finding {
+        let finding = Finding::new(title).at(Some(self.at));
+        finding.seen(self.seen.iter().copied())
+    }
+}
+
+/// The lines that `wanted` accepts, each until the next one.
+pub(super) fn stage(lines: &[Line<'_>], wanted: impl Fn(&str) -> bool) -> Option<Stage> {
+    let found: Vec<&Line<'_>> = lines.iter().filter(|l| wanted(l.text)).collect();
+    let (first, last) = (found.first()?, found.last()?);
+    Some(Stage {
+        ns: found.iter().fold(0, |ns, l| ns.saturating_add(l.ns())),
+        at: [first.start_ns, last.next_ns],
+        seen: found.iter().map(|l| l.evidence).collect(),
+    })
+}
+
+/// From the first line that `from` accepts to the first one behind it that
+/// `to` does.
+pub(super) fn until(
+    lines: &[Line<'_>],
+    from: impl Fn(&str) -> bool,
+    to: impl Fn(&str) -> bool,
+) -> Option<Stage> {
+    let mut lines = lines.iter().skip_while(|l| !from(l.text));
+    let first = lines.next()?;
+    let last = lines.find(|l| to(l.text))?;
+    Some(Stage {
+        ns: last.start_ns.saturating_sub(first.start_ns),
+        at: [first.start_ns, last.start_ns],
+        seen: vec![first.evidence, last.evidence],
+    })
+}
+
+/// The silence in front of each line that `wanted` accepts.
+pub(super) fn before(lines: &[Line<'_>], wanted: impl Fn(&str) -> bool) -> Option<Stage> {
+    let pairs = lines.iter().zip(lines.iter().skip(1));
+    let found: Vec<_> = pairs.filter(|(_, line)| wanted(line.text)).collect();
+    let (first, last) = (found.first()?, found.last()?);
+    Some(Stage {
+        ns: found.iter().fold(0, |ns, (l, _)| ns.saturating_add(l.ns())),
+        at: [first.0.start_ns, last.1.start_ns],
+        seen: found.iter().map(|(_, line)| line.evidence).collect(),
+    })
+}
+
+/// When the kernel took over, ns; where nobody saw it, never.
+fn kernel_ns(boot: &Boot<'_>) -> i64 {
+    let starts = [
+        Milestone::KernelEntry,
+        Milestone::BootloaderHandover,
+        Milestone::KernelClockStart,
+    ];
+    boot.moment(&starts).unwrap_or(i64::MAX)
+}
+
+/// What was said before the kernel took over.
+pub(super) fn before_kernel<'a>(boot: &Boot<'a>) -> Vec<Line<'a>> {
+    let kernel = kernel_ns(boot);
+    let lines = boot.lines().iter().copied();
+    lines.take_while(|l| l.start_ns < kernel).collect()
+}
+
+/// What was said from then on; everything where nobody saw it.
+pub(super) fn since_kernel<'a>(boot: &Boot<'a>) -> Vec<Line<'a>> {
+    let kernel = kernel_ns(boot);
+    let lines = boot.lines().iter().copied();
+    match kernel {
+        i64::MAX => lines.collect(),
+        _ => lines.skip_while(|l| l.start_ns < kernel).collect(),
+    }
+}
+
+/// What U-Boot said, from its first banner (SPL's) to the kernel; nothing
+/// where another boot loader ran.
+pub(super) fn uboot<'a>(boot: &Boot<'a>) -> Vec<Line<'a>> {
+    let lines = before_kernel(boot).into_iter();
+    lines.skip_while(|l| !is_banner(l.text)).collect()
+}
+
+/// `U-Boot 2023.01 (Jan 22 2023 …)`, `U-Boot SPL 2023.01 …`.
+fn is_banner(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix("U-Boot ") else {
+        return false;
+    };
+    let stages = ["SPL ", "TPL ", "VPL "];
+    let stage = stages.iter().find_map(|s| rest.strip_prefix(s));
+    let digit = |c: char| c.is_ascii_digit();
+    stage.unwrap_or(rest).starts_with(digit)
+}
+
+/// Whether the text begins with one of these.
+pub(super) fn begins(text: &str, with: &[&str]) -> bool {
+    with.iter().any(|w| text.starts_with(w))
+}
+
+/// Whether the text contains one of these.
+pub(super) fn contains(text: &str, any: &[&str]) -> bool {
+    any.iter().any(|w| text.contains(w))
+}
+
+/// The ended boot loader spans of this name, as one stage.
+pub(super) fn loader_span(boot: &Boot<'_>, name: &str) -> Option<Stage> {
+    let spans = boot.spans(TrackKind::Bootloader, name);
+    let (first, last) = (spans.first()?, spans.last()?);
+    Some(Stage {
+        ns: crate::boot::total_ns(&spans),
+        at: [first.start_ns, last.end_ns],
+        seen: crate::boot::evidence(&spans),
+    })
+}

@@ -1,0 +1,102 @@
+//! Units that a boot started, and what their starts cost it.
+
+use bootlap_model::{Evidence, TrackKind};
+
+use crate::boot::Found;
+use crate::{Boot, Finding};
+
+/// A unit's start.
+pub(super) struct Unit<'a> {
+    /// `a.service`, or what it calls itself where that is all that is known.
+    pub(super) name: &'a str,
+    /// What it calls itself.
+    pub(super) description: &'a str,
+    pub(super) ns: i64,
+    /// Where it lies; `None` where only its length is known.
+    pub(super) at: Option<[i64; 2]>,
+    pub(super) evidence: Evidence,
+}
+
+/// All units whose start was seen, whatever showed it.
+pub(super) fn units<'a>(boot: &Boot<'a>) -> Vec<Unit<'a>> {
+    let unit = |found: Found<'a>| {
+        let name = found.name();
+        let (name, description) = name.split_once(" - ").unwrap_or((name, name));
+        Unit {
+            name,
+            description: found.arg("description").unwrap_or(description),
+            ns: found.ns(),
+            at: found.arg("start").is_none().then(|| found.at()),
+            evidence: found.span.evidence,
+        }
+    };
+    let units = boot.spans_of(TrackKind::Unit).into_iter().map(unit);
+    // systemd's lines on a console or in the kernel's log.
+    let is_told = |u: &Unit<'_>| u.name.contains('.') || u.description.contains(' ');
+    let console = boot.spans_of(TrackKind::Userspace).into_iter().map(unit);
+    units.chain(console.filter(is_told)).collect()
+}
+
+/// Units that are slow for a known reason.
+pub(super) struct Slow {
+    /// Names, or beginnings of names that end in `*`; descriptions, which old
+    /// versions print instead.
+    pub(super) names: &'static [&'static str],
+    /// What is wrong.
+    pub(super) title: &'static str,
+    /// What to do about it.
+    pub(super) fix: &'static str,
+}
+
+impl Slow {
+    pub(super) fn is(&self, name: &str) -> bool {
+        self.names.iter().any(|n| match n.strip_suffix('*') {
+            Some(begin) => name.starts_with(begin),
+            None => *n == name,
+        })
+    }
+
+    /// What the boot shows of them.
+    pub(super) fn find(&self, boot: &Boot<'_>) -> Option<Finding> {
+        cost(boot, self.title, |u| {
+            self.is(u.name) || self.is(u.description)
+        })
+        .map(|finding| finding.fix(self.fix))
+    }
+}
+
+/// A start that takes less is not worth asking what waits for it.
+const WORTH_ASKING_NS: i64 = 50_000_000;
+
+/// What the starts of some units cost: by the ordering of all, if it is known;
+/// else it is left open. Units that nothing waited for cost nothing.
+pub(super) fn cost(
+    boot: &Boot<'_>,
+    title: impl Into<String>,
+    is_one: impl Fn(&Unit<'_>) -> bool,
+) -> Option<Finding> {
+    let mut found = units(boot);
+    found.retain(|u| is_one(u));
+    let longest = found.iter().max_by_key(|u| u.ns)?;
+    let finding = Finding::new(title)
+        .why(format!(
+            "{} takes {} ms",
+            longest.name,
+            longest.ns / 1_000_000
+        ))
+        .at(longest.at)
+        .seen(found.iter().map(|u| u.evidence));
+    match boot.chain() {
+        Some(chain) => {
+            let gone = |name: &str| found.iter().any(|u| u.name == name);
+            let ns = chain.saved_without(gone);
+            let basis = "at most: this boot replayed in the order of its units, without that start";
+            (ns > 0).then(|| finding.saves(ns, basis))
+        }
+        None if longest.ns < WORTH_ASKING_NS => None,
+        None => Some(finding.saves_unknown(
+            "units start side by side, and what waits for this one is not in the evidence: add \
+             `systemctl show '*'` or `systemd-analyze critical-chain`",
+        )),
+    }
+}
