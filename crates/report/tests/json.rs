@@ -4,8 +4,8 @@ mod common;
 
 use bootlap_model::{ClockKind, Counter, LinkKind};
 use bootlap_report::json::{
-    AppliedJson, BuildsJson, BuiltJson, EditJson, FORMAT, RecipeJson, RuleJson, advice, applied, builds, document, inspected,
-    recipes, rules, schemas, table, trials,
+    AppliedJson, BuildsJson, BuiltJson, EditJson, FORMAT, RecipeJson, RuleJson, advice, applied,
+    builds, document, inspected, recipes, rules, schemas, table, trials,
 };
 use bootlap_report::text::{By, Rows};
 use common::wide::wide;

@@ -13,8 +13,8 @@
 pub mod artefact;
 mod assemble;
 mod board_model;
-mod build;
 mod bootcmd;
+mod build;
 mod cache;
 pub mod cmdline;
 mod edit;

@@ -192,8 +192,6 @@ mod tests {
             bytes: Vec::new(),
         };
         let parts = Parts {
-            bootloader: None,
-            kernel: None,
             initramfs: Some(vec![
                 entry(b"bin", What::Dir),
                 entry(b"bin/a b", file()),
@@ -205,6 +203,7 @@ mod tests {
                     },
                 ),
             ]),
+            ..Parts::default()
         };
         let console = b"x\r\n[ 1.0] y BOOTLAP-TOUCHED /bin/a b\r\nBOOTLAP-TOUCHED /init\r\n\
                         BOOTLAP-TOUCHED /bin\nBOOTLAP-TOUCHED /made\nBOOTLAP-TOUCHED-END\n";

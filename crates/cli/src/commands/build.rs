@@ -20,7 +20,13 @@ pub(crate) fn run(args: &Build, ui: &Ui) -> Result<Exit, Failure> {
             .hint("name an image `build:…` and say how in [kernel.build]: docs/builds.md"));
     }
     let rows = built.into_iter().map(|(section, built)| {
-        let count = |of: &str| built.config.iter().filter(|(_, value)| *value == of).count();
+        let count = |of: &str| {
+            built
+                .config
+                .iter()
+                .filter(|(_, value)| *value == of)
+                .count()
+        };
         BuiltJson {
             section: section.to_owned(),
             bytes: fs::metadata(&built.image).map_or(0, |m| m.len()),

@@ -126,6 +126,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("advise", schema_of::<AdviceJson>("bootlap advise")),
         ("try", schema_of::<TrialsJson>("bootlap try")),
         ("apply", schema_of::<AppliedJson>("bootlap apply")),
+        ("build", schema_of::<BuildsJson>("bootlap build")),
         ("show", schema_of::<TableJson>("bootlap show --by")),
         (
             "calibrate",

@@ -16,7 +16,11 @@ pub fn builds(built: &[BuiltJson], style: &Style) -> String {
             count(each.bytes),
             each.built_in,
             each.modules,
-            if each.kept { "built before" } else { "built now" },
+            if each.kept {
+                "built before"
+            } else {
+                "built now"
+            },
         );
         for (text, ink) in [
             (&each.origin, Ink::Plain),
