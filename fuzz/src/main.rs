@@ -10,6 +10,7 @@
 mod archive;
 mod artefacts;
 mod ingest;
+mod kernel_tree;
 mod memory;
 mod pieces;
 mod seeds;
@@ -24,13 +25,14 @@ use libfuzzer_sys::fuzz_target;
 type Target = (&'static str, fn(&[u8]));
 
 /// The targets beyond one per source.
-const OTHERS: [Target; 9] = [
+const OTHERS: [Target; 10] = [
     ("archive", archive::check),
     ("detect", sources::detect),
     ("ingest", ingest::check),
     ("cpio", artefacts::cpio),
     ("fit", artefacts::fit),
     ("kernel_image", artefacts::kernel_image),
+    ("kernel_tree", kernel_tree::check),
     ("target_toml", artefacts::target_toml),
     ("uboot_env", artefacts::uboot_env),
     ("uimage", artefacts::uimage),

@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         Command::Show(a) => commands::show::run(&a, &ui),
         Command::Report(a) => commands::report::run(&a, &ui),
         Command::Compare(a) => commands::compare::run(&a, &ui),
+        Command::Explain(a) => commands::explain::run(&a, &ui),
         Command::Advise(a) => commands::advise::run(&a, &ui),
         Command::Calibrate(a) => commands::calibrate::run(&a, &ui),
         Command::Try(a) => commands::try_recipes::run(&a, &ui),
