@@ -12,6 +12,7 @@ use support::root;
 
 /// `(who, may use)`; the command may use everything.
 const EDGES: &[(&str, &[&str])] = &[
+    ("bootlap-kbuild", &[]),
     ("bootlap-model", &[]),
     ("bootlap-sources", &["bootlap-model"]),
     ("bootlap-analysis", &["bootlap-model"]),
@@ -22,7 +23,12 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
     (
         "bootlap-report",
-        &["bootlap-advice", "bootlap-analysis", "bootlap-model"],
+        &[
+            "bootlap-advice",
+            "bootlap-analysis",
+            "bootlap-kbuild",
+            "bootlap-model",
+        ],
     ),
     (
         "bootlap-lab",

@@ -10,6 +10,7 @@
 mod archive;
 mod artefacts;
 mod ingest;
+mod kernel_tree;
 mod memory;
 mod pieces;
 mod seeds;
@@ -32,6 +33,7 @@ const OTHERS: &[Target] = &[
     ("dot_config", artefacts::dot_config),
     ("fit", artefacts::fit),
     ("kernel_image", artefacts::kernel_image),
+    ("kernel_tree", kernel_tree::check),
     ("target_toml", artefacts::target_toml),
     ("uboot_env", artefacts::uboot_env),
     ("uboot_env_any", artefacts::uboot_env_any),

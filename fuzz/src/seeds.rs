@@ -50,6 +50,7 @@ pub fn write(to: &Path, targets: &[&str]) {
             );
         }
     }
+    kernel_tree(&root, &to.join("kernel_tree"));
     let boots = to.join("target_toml");
     for entry in fs::read_dir(root.join("targets"))
         .expect("targets")
@@ -60,6 +61,27 @@ pub fn write(to: &Path, targets: &[&str]) {
             save(&boots, &name, &text);
         }
     }
+}
+
+/// A source tree in one input, and each of its files alone.
+fn kernel_tree(root: &Path, to: &Path) {
+    let mut folders = vec![root.join("tests/fixtures/kernel-tree")];
+    let top = folders[0].clone();
+    let mut all = String::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("the tree").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).expect("text");
+            let name = path.strip_prefix(&top).expect("inside").to_string_lossy();
+            save(to, &name.replace('/', "-"), text.as_bytes());
+            all += &format!("{}{name}\n{text}", crate::kernel_tree::MARK);
+        }
+    }
+    save(to, "all", all.as_bytes());
 }
 
 /// The parts of a recording in one input.

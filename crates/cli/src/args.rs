@@ -3,6 +3,7 @@
 mod calibrate;
 mod check;
 mod compare;
+mod explain;
 mod history;
 mod tune;
 
@@ -14,6 +15,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 pub(crate) use calibrate::Calibrate;
 pub(crate) use check::Check;
 pub(crate) use compare::Compare;
+pub(crate) use explain::Explain;
 pub(crate) use history::{
     Action as HistoryAction, Add as HistoryAdd, History, Show as HistoryShow,
 };
@@ -51,6 +53,8 @@ pub(crate) enum Command {
     Report(Report),
     /// Compare boots: runs, groups of them, folders of logs, experiments.
     Compare(Compare),
+    /// Say what stands behind initcalls: source, option, module, delays.
+    Explain(Explain),
     /// Say what to change in a target, and what that should save.
     Advise(Advise),
     /// Estimate how fast a real board is, from one log of it.

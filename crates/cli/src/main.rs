@@ -49,6 +49,7 @@ fn main() -> ExitCode {
         Command::Report(a) => commands::report::run(&a, &ui),
         Command::Compare(a) => commands::compare::run(&a, &ui),
         Command::Build(a) => commands::build::run(&a, &ui),
+        Command::Explain(a) => commands::explain::run(&a, &ui),
         Command::Advise(a) => commands::advise::run(&a, &ui),
         Command::Calibrate(a) => commands::calibrate::run(&a, &ui),
         Command::Touched(a) => commands::touched::run(&a, &ui),

@@ -12,6 +12,7 @@ pub mod check;
 pub mod clean;
 pub mod csv;
 mod evidence;
+pub mod explain;
 mod folded;
 pub mod format;
 pub mod groups;

@@ -11,6 +11,7 @@ pub(crate) mod catalogue;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod demo;
+pub(crate) mod explain;
 pub(crate) mod history;
 pub(crate) mod inspect;
 pub(crate) mod report;

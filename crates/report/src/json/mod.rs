@@ -11,6 +11,7 @@ mod builds;
 mod calibration;
 mod catalogue;
 mod check;
+mod explain;
 mod groups;
 mod history;
 mod inspect;
@@ -28,6 +29,10 @@ pub use calibration::{
 };
 pub use catalogue::{RecipeJson, RuleJson, recipes, rules};
 pub use check::{CauseJson, CheckJson, GrowthJson, LimitJson, check};
+pub use explain::{
+    ConditionJson, DelayJson, ExplainJson, MacroJson, OptionJson, ParamJson, PlaceJson, SymbolJson,
+    explain,
+};
 pub use groups::{CompareJson, groups};
 pub use history::{ChangeJson, HistoryJson, ResultJson, TrendJson, history};
 pub use inspect::{InspectedJson, inspected};
@@ -138,6 +143,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("check", schema_of::<CheckJson>("bootlap check")),
         ("history", schema_of::<HistoryJson>("bootlap history show")),
         ("compare", schema_of::<CompareJson>("bootlap compare")),
+        ("explain", schema_of::<ExplainJson>("bootlap explain")),
         ("series", schema_of::<SeriesJson>("bootlap boot of a board")),
     ]
 }

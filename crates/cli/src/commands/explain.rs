@@ -1,0 +1,197 @@
+//! `bootlap explain`: what a kernel's source tree says of initcalls.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::fs;
+use std::path::PathBuf;
+
+use bootlap_kbuild::{Asked, Config, DiskTree, Kernel, KernelError, source_arch};
+use bootlap_model::{Axis, Timeline, TrackKind};
+use bootlap_report::explain::{ExplainReport, ExplainRow};
+use bootlap_report::{json, text};
+
+use crate::args::Explain;
+use crate::evidence::{self, TOOL};
+use crate::exit::{Exit, Failure};
+use crate::ui::{self, Ui};
+
+/// Device probes have spans among the initcalls, named by their devices.
+const PROBES: &str = "device probes";
+
+pub(crate) fn run(args: &Explain, ui: &Ui) -> Result<Exit, Failure> {
+    let tree = DiskTree::open(&args.kernel).map_err(|e| {
+        let why = format!("{}: {e}", args.kernel.display());
+        Failure::new(Exit::Usage, why).hint("--kernel names an unpacked source tree")
+    })?;
+    let (config, config_path) = config(args)?.unzip();
+    let recorded = match args.log.is_empty() {
+        true => None,
+        false => Some(evidence::read(&args.log, &args.evidence)?),
+    };
+    let timeline = recorded.as_ref().map(|r| &r.timeline);
+    let seen = timeline.map(calls).unwrap_or_default();
+    let mut rows = match args.symbols.is_empty() {
+        true => seen,
+        false => named(&args.symbols, &seen),
+    };
+    if rows.is_empty() {
+        let failure = Failure::new(Exit::NothingUsable, "the log has no initcalls");
+        return Err(failure.hint("boot with initcall_debug and log_buf_len=16M"));
+    }
+    let all = rows.len();
+    if args.symbols.is_empty() && args.limit > 0 {
+        rows.truncate(args.limit);
+    }
+    let (arch, arch_by) = arch(args, config.as_ref(), timeline);
+    ui.step(&format!("reading {}", args.kernel.display()));
+    let kernel = Kernel::open(&tree, &arch, config).map_err(|e| {
+        let hint = match &e {
+            KernelError::NoTree => "--kernel names an unpacked source tree",
+            KernelError::NoArch(..) => "name it with --arch",
+        };
+        let why = format!("{}: {e}", args.kernel.display());
+        Failure::new(Exit::Usage, why).hint(hint)
+    })?;
+    let asked: Vec<Asked> = rows.iter().map(|r| r.explained.asked.clone()).collect();
+    let everywhere = !args.symbols.is_empty();
+    for (row, explained) in rows.iter_mut().zip(kernel.explain(&asked, everywhere)) {
+        row.explained = explained;
+    }
+    let report = ExplainReport {
+        kernel: args.kernel.display().to_string(),
+        version: kernel.version.clone(),
+        arch,
+        arch_by: arch_by.to_owned(),
+        config: config_path.map(|p| p.display().to_string()),
+        tool: TOOL.to_owned(),
+        rows,
+        all,
+        worklist: args.symbols.is_empty(),
+    };
+    if args.json {
+        let document = json::explain(&report);
+        ui.print(&document.map_err(|e| Failure::new(Exit::Internal, e))?);
+    } else {
+        ui.print(&text::explain(&report, &ui::style()));
+    }
+    Ok(match report.found() {
+        0 => Exit::NothingUsable,
+        _ => Exit::Ok,
+    })
+}
+
+/// The options that were given, or those in the tree.
+fn config(args: &Explain) -> Result<Option<(Config, PathBuf)>, Failure> {
+    let path = match &args.config {
+        Some(path) => path.clone(),
+        None => {
+            let path = args.kernel.join(".config");
+            if !path.is_file() {
+                return Ok(None);
+            }
+            path
+        }
+    };
+    let bytes = fs::read(&path).map_err(|e| {
+        let why = format!("{}: {e}", path.display());
+        Failure::new(Exit::Usage, why)
+    })?;
+    let config = Config::parse(&String::from_utf8_lossy(&bytes));
+    if config.is_empty() {
+        let why = format!("{}: no line CONFIG_…=", path.display());
+        let hint = "name a .config, such as /boot/config-VERSION";
+        return Err(Failure::new(Exit::NothingUsable, why).hint(hint));
+    }
+    Ok(Some((config, path)))
+}
+
+/// The architecture, and how it is known.
+fn arch(
+    args: &Explain,
+    config: Option<&Config>,
+    timeline: Option<&Timeline>,
+) -> (String, &'static str) {
+    if let Some(arch) = &args.arch {
+        return (source_arch(arch).to_owned(), "as asked");
+    }
+    if let Some(arch) = config.and_then(Config::arch) {
+        return (arch.to_owned(), "by its options");
+    }
+    if let Some(arch) = timeline.and_then(arch_of_log) {
+        return (arch.to_owned(), "by the log");
+    }
+    let here = source_arch(std::env::consts::ARCH);
+    (here.to_owned(), "assumed, as it is this machine's")
+}
+
+/// What the kernel's banner says: `(…@… ) (aarch64-linux-gnu-gcc …)`, or else
+/// what only one architecture prints.
+fn arch_of_log(timeline: &Timeline) -> Option<&'static str> {
+    const SAID: [(&str, &str); 12] = [
+        ("aarch64-", "arm64"),
+        ("arm-linux-", "arm"),
+        ("arm-none-", "arm"),
+        ("riscv64-", "riscv"),
+        ("powerpc64le-", "powerpc"),
+        ("s390x-", "s390"),
+        ("x86_64-linux", "x86"),
+        ("i686-linux", "x86"),
+        ("BIOS-e820", "x86"),
+        ("x86/fpu", "x86"),
+        ("Booting Linux on physical CPU 0x0000000000 [", "arm64"),
+        ("CPU: ARMv7", "arm"),
+    ];
+    let console = timeline.spans_of(TrackKind::Console);
+    let mut lines = console.map(|span| timeline.text(span.name)).take(2_000);
+    lines.find_map(|line| {
+        let said = SAID.iter().find(|(text, _)| line.contains(text));
+        said.map(|(_, arch)| *arch)
+    })
+}
+
+/// The initcalls of a boot, the slowest first.
+fn calls(timeline: &Timeline) -> Vec<ExplainRow> {
+    let axis = Axis::of(timeline);
+    let mut rows = Vec::new();
+    for span in timeline.spans_of(TrackKind::Initcall) {
+        if timeline.text(timeline.track_of(span).name) == PROBES {
+            continue;
+        }
+        let symbol = timeline.text(span.name);
+        let mut row = row(symbol);
+        let fact = |key| timeline.arg(span, key).map(str::to_owned);
+        let asked = &mut row.explained.asked;
+        asked.module = fact("module").or(asked.module.take());
+        asked.level = fact("level").or(asked.level.take());
+        row.time_ns = axis.span(span).and_then(|placed| placed.duration_ns());
+        rows.push(row);
+    }
+    rows.sort_by_key(|row| Reverse(row.time_ns.unwrap_or(i64::MAX)));
+    rows
+}
+
+fn row(symbol: &str) -> ExplainRow {
+    let mut row = ExplainRow {
+        symbol: symbol.to_owned(),
+        ..ExplainRow::default()
+    };
+    row.explained.asked = Asked::parse(symbol);
+    row
+}
+
+/// The symbols that were asked for, each with what the log knows of it.
+fn named(symbols: &[String], seen: &[ExplainRow]) -> Vec<ExplainRow> {
+    let function = |row: &'_ ExplainRow| row.explained.asked.function.clone();
+    let seen: HashMap<String, &ExplainRow> = seen.iter().map(|r| (function(r), r)).collect();
+    let rows = symbols.iter().map(|symbol| {
+        let mut row = row(symbol);
+        if let Some(known) = seen.get(&row.explained.asked.function) {
+            row.time_ns = known.time_ns;
+            let (asked, known) = (&mut row.explained.asked, &known.explained.asked);
+            asked.module = asked.module.take().or(known.module.clone());
+            asked.level = asked.level.take().or(known.level.clone());
+        }
+        row
+    });
+    rows.collect()
+}
