@@ -53,6 +53,8 @@ tables: build
 	mv docs/tables/verdicts.md.new docs/tables/verdicts.md
 	scripts/table-board-model > docs/tables/board-model.md.new
 	mv docs/tables/board-model.md.new docs/tables/board-model.md
+	scripts/table-bootloaders > docs/tables/bootloaders.md.new
+	mv docs/tables/bootloaders.md.new docs/tables/bootloaders.md
 	scripts/table-tune > docs/tables/tune.md.new
 	mv docs/tables/tune.md.new docs/tables/tune.md
 	scripts/table-check > docs/tables/check.md.new
