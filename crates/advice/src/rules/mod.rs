@@ -12,6 +12,8 @@ mod firmware;
 mod initramfs;
 mod kernel;
 mod pc_loaders;
+mod programs;
+mod script_files;
 mod scripts;
 mod stages;
 mod systemd;
@@ -121,6 +123,8 @@ const FAMILIES: &[&[&Rule]] = &[
     initramfs::RULES,
     filesystems::RULES,
     scripts::RULES,
+    script_files::RULES,
+    programs::RULES,
     systemd::RULES,
     systemd_devices::RULES,
     systemd_storage::RULES,
