@@ -25,7 +25,20 @@ use bootlap_target::artefact::dot_config::DotConfig;
 use bootlap_target::artefact::uboot_env::UbootEnv;
 
 /// Rules that only look at what a target brings along; `rules.rs` tests them.
-const NEED_A_TARGET: &[&str] = &["initramfs-compression"];
+const NEED_A_TARGET: &[&str] = &[
+    "initramfs-compression",
+    // files.rs tests these.
+    "script-sleep",
+    "script-wait-loop",
+    "script-useless-cat",
+    "script-external-tools",
+    "script-bash",
+    "script-interpreter",
+    "script-mdev",
+    "app-strip",
+    "app-dynamic",
+    "app-upx",
+];
 
 struct Case {
     /// The rest of its first line, e.g. `hit saves 2000 ms`.

@@ -120,6 +120,16 @@ impl Parts {
         let entries = self.initramfs.as_ref()?.iter();
         Some(entries.map(Entry::bytes).sum())
     }
+
+    /// The files in the initramfs: their paths, without a leading slash, and
+    /// what they hold. None where there is no initramfs.
+    pub fn initramfs_files(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let entries = self.initramfs.iter().flatten();
+        entries.filter_map(|entry| match &entry.what {
+            crate::initramfs::What::File { bytes, .. } => Some((&entry.path[..], &bytes[..])),
+            _ => None,
+        })
+    }
 }
 
 /// Finds what the values of a target's keys name.

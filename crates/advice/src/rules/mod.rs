@@ -21,7 +21,9 @@ mod kernel_tests;
 mod legacy;
 mod messages;
 mod pc_loaders;
+mod programs;
 mod root_wait;
+mod script_files;
 mod scripts;
 mod security;
 mod seen;
@@ -144,6 +146,8 @@ const FAMILIES: &[&[&Rule]] = &[
     initramfs::RULES,
     filesystems::RULES,
     scripts::RULES,
+    script_files::RULES,
+    programs::RULES,
     systemd::RULES,
     systemd_devices::RULES,
     systemd_storage::RULES,

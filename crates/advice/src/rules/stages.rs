@@ -100,9 +100,19 @@ pub(super) fn since_kernel<'a>(boot: &Boot<'a>) -> Vec<Line<'a>> {
 
 /// What U-Boot said, from its first banner (SPL's) to the kernel; nothing
 /// where another boot loader ran.
+///
+/// Some tools stamp a line at its end. Then the wait for a key, which is inside
+/// of its line, passes behind the line before: it is taken away from that.
 pub(super) fn uboot<'a>(boot: &Boot<'a>) -> Vec<Line<'a>> {
     let lines = before_kernel(boot).into_iter();
-    lines.skip_while(|l| !is_banner(l.text)).collect()
+    let mut lines: Vec<Line<'a>> = lines.skip_while(|l| !is_banner(l.text)).collect();
+    for wait in boot.spans(TrackKind::Bootloader, "autoboot wait") {
+        let others = lines.iter_mut().filter(|l| !l.text.contains("autoboot"));
+        for line in others.filter(|l| l.start_ns <= wait.start_ns && l.next_ns > wait.start_ns) {
+            line.next_ns = wait.start_ns;
+        }
+    }
+    lines
 }
 
 /// `U-Boot 2023.01 (Jan 22 2023 …)`, `U-Boot SPL 2023.01 …`.

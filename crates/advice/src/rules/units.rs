@@ -78,9 +78,16 @@ pub(super) fn cost(
     let mut found = units(boot);
     found.retain(|u| is_one(u));
     let longest = found.iter().max_by_key(|u| u.ns)?;
+    let mut others: Vec<&str> = found.iter().map(|u| u.name).collect();
+    others.sort_unstable();
+    others.dedup();
+    let more = match others.len() {
+        0 | 1 => String::new(),
+        n => format!(" (and {} more are alike)", n - 1),
+    };
     let finding = Finding::new(title)
         .why(format!(
-            "{} takes {} ms",
+            "{} takes {} ms{more}",
             longest.name,
             longest.ns / 1_000_000
         ))
