@@ -23,6 +23,7 @@ mod objects;
 mod params;
 mod source;
 mod tree;
+mod words;
 
 pub use config::{Config, State, source_arch};
 pub use delays::{Delay, How};

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::config::{Config, State};
 use crate::makefile::{Assignment, Guard, Line, options, read};
 use crate::tree::{Tree, join, normal, text};
+use crate::words::{arguments, key, reference, words};
 
 /// Folders do not lie deeper.
 const DEEPEST: usize = 24;
@@ -528,30 +529,6 @@ impl Folder {
     }
 }
 
-/// `obj-$(CONFIG_X)` is a part of the list `obj-` and needs X, as `obj-y` is
-/// without; so is `foo-objs` of `foo-`. Empty for what is never built.
-fn key(name: &str) -> (String, Vec<Guard>) {
-    if let Some(at) = name.find("$(") {
-        let (list, option) = name.split_at_checked(at).unwrap_or((name, ""));
-        // `$(subst m,y,$(CONFIG_X))` and `$(CONFIG_X:m=y)`
-        let as_built_in = option.contains("m,y") || option.contains(":m=y");
-        let guards = options(option).into_iter().map(|name| Guard {
-            as_built_in,
-            ..Guard::on(&name)
-        });
-        return (list.to_owned(), guards.collect());
-    }
-    if name.ends_with("-n") || name == "obj-" || name == "lib-" {
-        return (String::new(), Vec::new());
-    }
-    for end in ["-objs", "-y", "-m"] {
-        if let Some(list) = name.strip_suffix(end) {
-            return (format!("{list}-"), Vec::new());
-        }
-    }
-    (name.to_owned(), Vec::new())
-}
-
 fn steps(before: &[Arc<Step>], guards: &[Guard], part: Part) -> Vec<Arc<Step>> {
     let mut all = before.to_vec();
     for guard in guards {
@@ -563,68 +540,6 @@ fn steps(before: &[Arc<Step>], guards: &[Guard], part: Part) -> Vec<Arc<Step>> {
         }
     }
     all
-}
-
-/// Words apart by spaces; a `$(…)` is in one.
-fn words(text: &str) -> Vec<&str> {
-    let mut words = Vec::new();
-    let mut open = 0_usize;
-    let mut from = None;
-    for (at, c) in text.char_indices() {
-        match c {
-            '(' | '{' => open += 1,
-            ')' | '}' => open = open.saturating_sub(1),
-            _ => {}
-        }
-        let apart = c.is_whitespace() && open == 0;
-        match from {
-            None if !apart => from = Some(at),
-            Some(start) if apart => {
-                words.extend(text.get(start..at));
-                from = None;
-            }
-            _ => {}
-        }
-    }
-    words.extend(from.and_then(|start| text.get(start..)));
-    words
-}
-
-/// The first `$(…)` of a word: what is before, inside and after it.
-fn reference(word: &str) -> Option<(&str, &str, &str)> {
-    let start = match (word.find("$("), word.find("${")) {
-        (Some(a), Some(b)) => a.min(b),
-        (a, b) => a.or(b)?,
-    };
-    let mut open = 0_usize;
-    for (at, c) in word.char_indices().skip_while(|(at, _)| *at <= start) {
-        match c {
-            '(' | '{' => open += 1,
-            ')' | '}' => {
-                open = open.saturating_sub(1);
-                if open == 0 {
-                    let inner = word.get(start + 2..at)?;
-                    return Some((word.get(..start)?, inner, word.get(at + 1..)?));
-                }
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Arguments apart by commas that stand in no brackets.
-fn arguments(text: &str) -> Vec<&str> {
-    let mut open = 0_usize;
-    let parts = text.split(|c| {
-        match c {
-            '(' | '{' => open += 1,
-            ')' | '}' => open = open.saturating_sub(1),
-            _ => {}
-        }
-        c == ',' && open == 0
-    });
-    parts.map(str::trim).collect()
 }
 
 #[cfg(test)]
@@ -692,6 +607,24 @@ include $(srctree)/arch/$(SRCARCH)/Makefile
         assert_eq!(of("drivers/usb/never.c"), Vec::<String>::new());
         assert_eq!(of("arch/x86/kernel/setup_64.c"), ["setup_64: "]);
         assert_eq!(of("arch/x86/pci/init.c"), ["init: PCI"]);
+    }
+
+    #[test]
+    fn what_is_replaced_needs_the_option_off() {
+        let kbuild = "mmu-y := nommu.o\nmmu-$(CONFIG_MMU) := memory.o\nobj-y += $(mmu-y)\n\
+                      ifdef CONFIG_LOADER\nobj-$(CONFIG_EFI) += efi.o\nendif\n";
+        let files = [
+            ("Kbuild", kbuild),
+            ("nommu.c", ""),
+            ("memory.c", ""),
+            ("efi.c", ""),
+        ];
+        assert_eq!(routes(&files, "nommu.c"), ["nommu: !MMU"]);
+        assert_eq!(routes(&files, "memory.c"), ["memory: MMU"]);
+        let tree = MemoryTree::of(files);
+        let objects = walk(&tree, "x86", None);
+        let config = Config::parse("CONFIG_EFI=y\nCONFIG_LOADER=m\n");
+        assert_eq!(objects["efi.c"][0].state(&config), State::Yes);
     }
 
     #[test]
