@@ -68,26 +68,26 @@ pub(crate) fn packed(
 }
 
 /// An image must be copied whole: U-Boot itself does not notice, and what it
-/// starts then hangs.
+/// starts then hangs. A script may also copy the beginning, to look at it.
 pub(crate) fn check_copies(spec: &Spec, blobs: &[Blob]) -> Result<(), TargetError> {
     let Some((bootloader, flash)) = spec.bootloader.as_ref().zip(spec.flash.as_ref()) else {
         return Ok(());
     };
-    let commands = Commands::of(&bootloader.environment);
-    for copy in commands.copies() {
-        for blob in blobs {
-            let size = blob.bytes.len() as u64;
-            if copy.is_of(flash, blob.offset) && copy.bytes() < size {
-                return Err(TargetError::artefact(
-                    "U-Boot's environment",
-                    format!(
-                        "`{}` copies {:#x} bytes of the {}, which has {size:#x}; raise the count",
-                        copy.variable,
-                        copy.bytes(),
-                        blob.name
-                    ),
-                ));
-            }
+    let copies = Commands::of(&bootloader.environment).copies();
+    for blob in blobs {
+        let size = blob.bytes.len() as u64;
+        let of_it = copies.iter().filter(|c| c.is_of(flash, blob.offset));
+        let largest = of_it.max_by_key(|copy| copy.bytes());
+        if let Some(copy) = largest.filter(|copy| copy.bytes() < size) {
+            return Err(TargetError::artefact(
+                "U-Boot's environment",
+                format!(
+                    "`{}` copies {:#x} bytes of the {}, which has {size:#x}; raise the count",
+                    copy.variable,
+                    copy.bytes(),
+                    blob.name
+                ),
+            ));
         }
     }
     Ok(())
