@@ -17,6 +17,7 @@ mod kernel_image;
 mod kernel_tests;
 mod legacy;
 mod messages;
+mod probing;
 mod root_wait;
 mod security;
 mod seen;
@@ -115,6 +116,7 @@ const FAMILIES: &[&[&Rule]] = &[
     initcalls::RULES,
     legacy::RULES,
     devices::RULES,
+    probing::RULES,
     disks::RULES,
     early::RULES,
     root_wait::RULES,
