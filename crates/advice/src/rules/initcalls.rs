@@ -427,10 +427,10 @@ fn certificates(boot: &Boot<'_>) -> Option<Finding> {
     }
     let first = boot.line("Loading compiled-in X.509 certificates")?;
     let init = init_ns(boot)?;
-    let loaded = boot.lines().iter().filter(|l| {
+    let mut loaded = boot.lines().iter().filter(|l| {
         l.text.contains("Loaded X.509 cert") && (first.start_ns..init).contains(&l.start_ns)
     });
-    let last = loaded.last()?;
+    let last = loaded.next_back()?;
     let ns = last.start_ns.saturating_sub(first.start_ns);
     let finding = Finding::new(title)
         .why(format!("it takes {}", ms(ns)))
