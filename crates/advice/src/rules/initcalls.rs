@@ -24,8 +24,25 @@ const SLOW_NS: i64 = 10_000_000;
 /// How many of them one boot is told of.
 const AT_MOST: usize = 5;
 
-/// What other rules say more of.
+/// What no kernel can do without: to leave it out is no advice.
+const CORE: &[&str] = &[
+    "acpi_init",
+    "inet_init",
+    "chr_dev_init",
+    "driver_init",
+    "pci_subsys_init",
+    "pcibios_assign_resources",
+    "pnpacpi_init",
+    "of_platform_default_populate_init",
+    "init_acpi_pm_clocksource",
+    "tty_init",
+    "smp_init",
+];
+
+/// What other rules say more of, and what no rule has to say anything of.
 const KNOWN: &[&[&str]] = &[
+    CORE,
+    BTF_INITCALLS,
     &["crypto_algapi_init", "crypto_algboss_init"],
     &[
         "populate_rootfs",
@@ -53,13 +70,12 @@ rule! {
     /// program runs, whether the application needs it early or not.
     ///
     /// **Evidence.** Built-in initcalls of 10 ms and more in a boot with
-    /// `initcall_debug`, the five longest, apart from those that have rules of their own
-    /// and those that found no device.
+    /// `initcall_debug`, the five longest, apart from those that have rules of their own,
+    /// those that found no device, and what no kernel can do without (`acpi_init`).
     ///
     /// **Fix.** Leave the driver out; build it as a module (`=m`) and load it after the
     /// application; or let it probe beside others (`driver_async_probe=`). The function's
-    /// file in the kernel's source names the option. Whether it is needed at all,
-    /// `initcall_blacklist=FUNCTION` shows without building.
+    /// file in the kernel's source names the option.
     ///
     /// **Risk.** What needs the driver comes later, or not at all.
     ///
@@ -78,9 +94,8 @@ fn slow(boot: &Boot<'_>) -> Vec<Finding> {
         let title = format!("initcall {} takes long", call.name());
         let finding = of_initcalls(boot, std::slice::from_ref(call), &title)?;
         Some(finding.fix(format!(
-            "if nothing needs it early, build what {} belongs to as a module and load it after the \
-             application, or leave it out; `initcall_blacklist={}` tries that without building",
-            call.name(),
+            "find out what {} belongs to; if nothing needs it early, build it as a module and load \
+             it after the application, or leave it out",
             call.name()
         )))
     });
@@ -294,6 +309,8 @@ fn disable_unused(boot: &Boot<'_>) -> Option<Finding> {
 }
 
 const TRACERS: &[&str] = &[
+    "init_graph_trace",
+    "init_function_trace",
     "tracer_init_tracefs",
     "trace_eval_init",
     "trace_eval_sync",
@@ -410,10 +427,10 @@ fn certificates(boot: &Boot<'_>) -> Option<Finding> {
     }
     let first = boot.line("Loading compiled-in X.509 certificates")?;
     let init = init_ns(boot)?;
-    let loaded = boot.lines().iter().filter(|l| {
+    let mut loaded = boot.lines().iter().filter(|l| {
         l.text.contains("Loaded X.509 cert") && (first.start_ns..init).contains(&l.start_ns)
     });
-    let last = loaded.last()?;
+    let last = loaded.next_back()?;
     let ns = last.start_ns.saturating_sub(first.start_ns);
     let finding = Finding::new(title)
         .why(format!("it takes {}", ms(ns)))
@@ -424,14 +441,23 @@ fn certificates(boot: &Boot<'_>) -> Option<Finding> {
     Some(finding)
 }
 
+/// The first that registers functions for BPF parses all types; which that is
+/// depends on the kernel: cubictcp_register of 6.1, bpf_tcp_ca_kfunc_init of 6.12.
+const BTF_INITCALLS: &[&str] = &[
+    "btf_vmlinux_init",
+    "cubictcp_register",
+    "bpf_tcp_ca_kfunc_init",
+];
+
 rule! {
     /// The kernel carries its types for BPF (BTF).
     ///
     /// **Why.** BTF describes all types of the kernel, some MB that are loaded with it;
     /// each module brings its own, which is checked when it is loaded.
     ///
-    /// **Evidence.** The initcall `btf_vmlinux_init` or `bpf_testmod`-like ones of 1 ms and
-    /// more in a boot with `initcall_debug`; else `CONFIG_DEBUG_INFO_BTF=y`.
+    /// **Evidence.** The initcalls `btf_vmlinux_init`, `cubictcp_register` (6.1) and
+    /// `bpf_tcp_ca_kfunc_init` (6.12), the first of which parses all types, in a boot with
+    /// `initcall_debug`; else `CONFIG_DEBUG_INFO_BTF=y`.
     ///
     /// **Fix.** `CONFIG_DEBUG_INFO_BTF=n`; if only modules suffer,
     /// `CONFIG_DEBUG_INFO_BTF_MODULES=n`.

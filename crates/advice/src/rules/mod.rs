@@ -21,6 +21,7 @@ mod kernel_tests;
 mod legacy;
 mod messages;
 mod pc_loaders;
+mod probing;
 mod programs;
 mod root_wait;
 mod script_files;
@@ -137,6 +138,7 @@ const FAMILIES: &[&[&Rule]] = &[
     initcalls::RULES,
     legacy::RULES,
     devices::RULES,
+    probing::RULES,
     disks::RULES,
     early::RULES,
     root_wait::RULES,
