@@ -473,10 +473,7 @@ rule! {
 fn btf(boot: &Boot<'_>) -> Option<Finding> {
     let title = "the kernel carries its types for BPF";
     let fix = "build the kernel with CONFIG_DEBUG_INFO_BTF=n, if nothing in the product uses BPF";
-    let calls = built_in(
-        boot,
-        &["btf_vmlinux_init", "btf_module_init", "bpf_btf_init"],
-    );
+    let calls = built_in(boot, BTF_INITCALLS);
     if let Some(finding) = of_initcalls(boot, &calls, title).filter(|f| f.saving.ns >= 1_000_000) {
         return Some(finding.fix(fix));
     }
