@@ -4,6 +4,7 @@
 //! `bootlap rules NAME` and `docs/rules.md` show, so a rule cannot be without
 //! one. Its function looks at a [`Boot`] and returns what it found.
 
+mod board_firmware;
 mod bootloader;
 mod compression;
 mod console;
@@ -18,6 +19,7 @@ mod scripts;
 mod stages;
 mod systemd;
 mod systemd_devices;
+mod systemd_manager;
 mod systemd_network;
 mod systemd_services;
 mod systemd_storage;
@@ -112,6 +114,7 @@ use rule;
 /// The families, in the order of a boot.
 const FAMILIES: &[&[&Rule]] = &[
     firmware::RULES,
+    board_firmware::RULES,
     pc_loaders::RULES,
     uboot_devices::RULES,
     uboot_config::RULES,
@@ -126,6 +129,7 @@ const FAMILIES: &[&[&Rule]] = &[
     script_files::RULES,
     programs::RULES,
     systemd::RULES,
+    systemd_manager::RULES,
     systemd_devices::RULES,
     systemd_storage::RULES,
     systemd_network::RULES,
