@@ -154,3 +154,66 @@ impl Chain {
         shifted.collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bootlap_model::{ClockKind, Evidence, Span, SpanEnd, Stamp};
+
+    /// Units `(name, start, end)` in ms, and which waited for which.
+    fn chain(units: &[(&str, i64, i64)], links: &[(usize, usize)]) -> Chain {
+        let mut timeline = Timeline::default();
+        let file = timeline.add_file("show", "test");
+        let clock = timeline.add_clock(ClockKind::Monotonic, false, file);
+        let track = timeline.track(TrackKind::Unit, "units");
+        for (name, start, end) in units {
+            let name = timeline.symbols.intern(name);
+            timeline.add_span(Span {
+                track,
+                clock,
+                start: Stamp::new(start * 1_000_000, 0),
+                end: SpanEnd::At(Stamp::new(end * 1_000_000, 0)),
+                name,
+                args: Vec::new(),
+                evidence: Evidence {
+                    file,
+                    start: 0,
+                    end: 0,
+                    line: 1,
+                },
+            });
+        }
+        let ids: Vec<SpanId> = timeline.span_ids().collect();
+        for (from, to) in links {
+            timeline.link(ids[*from], ids[*to], LinkKind::After);
+        }
+        Chain::of(&timeline, &Axis::of(&timeline)).unwrap()
+    }
+
+    fn saved_ms(chain: &Chain, name: &str) -> i64 {
+        chain.saved_without(|n| n == name) / 1_000_000
+    }
+
+    #[test]
+    fn what_runs_beside_limits_the_saving() {
+        let units = [
+            ("base", 0, 100),
+            ("slow", 100, 1_100),
+            ("beside", 100, 700),
+            ("app", 1_120, 1_200),
+        ];
+        let chain = chain(&units, &[(0, 1), (0, 2), (1, 3), (2, 3)]);
+        assert_eq!(saved_ms(&chain, "slow"), 400, "then `beside` is the last");
+        assert_eq!(saved_ms(&chain, "beside"), 0);
+        assert_eq!(saved_ms(&chain, "base"), 100, "both begin earlier");
+        assert_eq!(saved_ms(&chain, "app"), 80, "its own time, not the pause");
+        assert_eq!(chain.saved_without(|_| false), 0);
+        assert_eq!(saved_ms(&chain, "nothing"), 0);
+    }
+
+    #[test]
+    fn cycles_of_a_damaged_file_end() {
+        let chain = chain(&[("a", 5, 5), ("b", 5, 5)], &[(0, 1), (1, 0)]);
+        assert_eq!(saved_ms(&chain, "a"), 0);
+    }
+}

@@ -3,7 +3,7 @@
 mod common;
 
 use bootlap_advice::{Boot, SavingKind, advise};
-use bootlap_model::TrackKind::{Bootloader, Console, Initcall, Kernel, Userspace};
+use bootlap_model::TrackKind::{Bootloader, Console, Initcall, Kernel, Unit, Userspace};
 use bootlap_model::{Milestone, SpanEnd, Stamp};
 use common::{Builder, MS, found, target, target_with};
 
@@ -355,6 +355,34 @@ fn hostile_times_and_texts_do_no_harm() {
         (Console, "Calibrating delay loop lpj="),
         (Console, "Calibrating delay loop lpj=\u{661}\u{1f600}"),
         (Console, "x"),
+        (Console, "U-Boot SPL 2023.01 (x)"),
+        (Console, "U-Boot 2023.01 (x)"),
+        (Console, "Trying to boot from MMC1"),
+        (
+            Console,
+            "Kernel image @ 0xffffffffffffffff [ 0xff - 0xffffffffffffffff ]",
+        ),
+        (Console, "Data Size:    18446744073709551615 Bytes"),
+        (Console, "CPU: 1 MHz (running at 0 MHz)"),
+        (
+            Console,
+            "ubi0: attached mtd0 (size 18446744073709551615 MiB)",
+        ),
+        (Console, "Successfully loaded SELinux policy in 1e300ms."),
+        (Console, "Successfully loaded SELinux policy in \u{661}ms."),
+        (Console, "Freeing initrd memory: 99999999999999999999K"),
+        (Console, "Timed out waiting for device ."),
+        (Console, "Linux version ."),
+        (Console, "VFS: Mounted root (jffs2 filesystem)"),
+        (Console, "Boot mode: "),
+        (Bootloader, "read mmc"),
+        (Bootloader, "read file"),
+        (Bootloader, "load kernel"),
+        (Bootloader, "load environment"),
+        (Userspace, "generators"),
+        (Userspace, "Starting x"),
+        (Unit, "snapd.service"),
+        (Unit, "a.service"),
     ];
     let times = [i64::MIN, -1, 0, 1, i64::MAX];
     let bytes = ["", "0", "-1", "1", "1e-300", "1e300", "nan", "inf", "x"];

@@ -4,6 +4,7 @@
 //! `bootlap rules NAME` and `docs/rules.md` show, so a rule cannot be without
 //! one. Its function looks at a [`Boot`] and returns what it found.
 
+mod board_firmware;
 mod bootloader;
 mod compression;
 mod console;
@@ -31,6 +32,7 @@ mod seen;
 mod stages;
 mod systemd;
 mod systemd_devices;
+mod systemd_manager;
 mod systemd_network;
 mod systemd_services;
 mod systemd_storage;
@@ -125,6 +127,7 @@ use rule;
 /// The families, in the order of a boot.
 const FAMILIES: &[&[&Rule]] = &[
     firmware::RULES,
+    board_firmware::RULES,
     pc_loaders::RULES,
     uboot_devices::RULES,
     uboot_config::RULES,
@@ -151,6 +154,7 @@ const FAMILIES: &[&[&Rule]] = &[
     script_files::RULES,
     programs::RULES,
     systemd::RULES,
+    systemd_manager::RULES,
     systemd_devices::RULES,
     systemd_storage::RULES,
     systemd_network::RULES,
