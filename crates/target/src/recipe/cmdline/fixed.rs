@@ -97,10 +97,10 @@ pub(in crate::recipe) const QUIET: Fixed = Fixed {
         "it overrides quiet; cmdline-less-debug takes it away",
     )],
     check: |words| {
-        let levels = words
+        let mut levels = words
             .iter()
             .filter_map(|w| Some((w, value_of(w, "loglevel")?)));
-        match levels.last() {
+        match levels.next_back() {
             Some((word, level)) if matches!(level.parse(), Ok(0..=QUIET_LEVEL)) => {
                 Err(format!("{word} on the command line is as quiet already"))
             }

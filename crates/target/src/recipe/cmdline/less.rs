@@ -76,13 +76,13 @@ const DEBUG_VALUES: [&str; 7] = [
 ];
 
 fn is_debug(word: &str) -> bool {
-    let switched = |known: &&str| {
+    let switched = |known: &str| {
         let (name, value) = known.split_once('=').unwrap_or((known, ""));
         value_of(word, name) == Some(value)
     };
     // Behind memtest=0 and the like is nothing to save.
     DEBUG.iter().any(|name| is_parameter(word, name))
-        || DEBUG_VALUES.iter().any(|known| switched(&known))
+        || DEBUG_VALUES.iter().any(|known| switched(known))
         || name_of(word).ends_with(".dyndbg")
         || matches!(
             value_of(word, "loglevel").map(str::parse),
