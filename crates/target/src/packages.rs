@@ -138,11 +138,13 @@ impl Store {
         };
         write(&self.dir.join("apt/status"), "")?;
         write(&list, &self.sources()?)?;
-        self.apt(
-            "apt-get",
-            &["update", "-qq", "-o", "APT::Update::Error-Mode=any"],
-            &self.dir,
-        )?;
+        let strict = ["update", "-qq", "-o", "APT::Update::Error-Mode=any"];
+        if let Err(e) = self.apt("apt-get", &strict, &self.dir) {
+            // One of several archives may be in the middle of its own update:
+            // what the others have is enough, or the package is missed below.
+            self.apt("apt-get", &strict[..2], &self.dir)?;
+            progress(&format!("going on without some package lists: {e}"));
+        }
         write(&done, "")?;
         Ok(true)
     }

@@ -1,6 +1,6 @@
 //! `bootlap advise`: what to change, and what that should save.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bootlap_advice::{Boot, Facts, Finding, advise};
 use bootlap_lab::Run;
@@ -18,7 +18,8 @@ use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Advise, ui: &Ui) -> Result<Exit, Failure> {
     let lab = Lab::new(&args.lab, ui);
-    let (targets, files): (Vec<_>, Vec<_>) = args.inputs.iter().cloned().partition(is_target);
+    let (targets, files): (Vec<_>, Vec<_>) =
+        args.inputs.iter().cloned().partition(|p| is_target(p));
     let sorted = facts::sort(&files)?;
     let (recorded, findings) = match targets.as_slice() {
         [] => of_evidence(sorted)?,
@@ -47,7 +48,7 @@ pub(crate) fn run(args: &Advise, ui: &Ui) -> Result<Exit, Failure> {
 
 /// A folder or file of a target; what does not exist is taken for one, and
 /// missed as one.
-fn is_target(path: &PathBuf) -> bool {
+fn is_target(path: &Path) -> bool {
     path.join("target.toml").is_file()
         || path.extension().is_some_and(|e| e == "toml")
         || (!path.exists() && path.as_os_str() != "-")
