@@ -66,6 +66,7 @@ fn scripts_are_read() {
     assert!(hits("script-sleep", "modprobe x; sleep 2"));
     assert!(!hits("script-sleep", "# sleep 2\necho sleep 2"));
     assert!(!hits("script-sleep", "sleep $N"));
+    assert!(!hits("script-sleep", "sleep 3600"));
     assert!(hits(
         "script-wait-loop",
         "while ! [ -e /dev/video0 ]; do sleep 1; done"

@@ -96,6 +96,9 @@ fn commands(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// What sleeps longer, s, is no part of a boot: `while true; do sleep 3600; done`.
+const LONGEST_SLEEP_S: f64 = 60.0;
+
 /// The seconds that a line sleeps.
 fn sleeps(line: &str) -> Option<f64> {
     let sleep = |command: &str| {
@@ -108,7 +111,7 @@ fn sleeps(line: &str) -> Option<f64> {
         }
     };
     let seconds: f64 = commands(line).filter_map(sleep).sum();
-    (seconds > 0.0 && seconds.is_finite()).then_some(seconds)
+    (seconds > 0.0 && seconds <= LONGEST_SLEEP_S).then_some(seconds)
 }
 
 rule! {

@@ -70,6 +70,11 @@ impl Recipe for Minimal {
         }
     }
 
+    /// Building takes minutes.
+    fn only_asked_for(&self) -> bool {
+        true
+    }
+
     fn edits(&self, target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
         let kernel = target.spec.kernel.as_ref();
         let kernel = kernel.ok_or("the target has no kernel")?;
