@@ -51,7 +51,7 @@ fn a_missing_qemu_says_what_to_install() {
 fn a_broken_description_is_shown_with_file_and_line() {
     let dir = scratch("broken-target");
     for (from, to, line, mend) in [
-        ("timeout-s = 120", "timout-s = 120", 16, "expected one of"),
+        ("timeout-s = 600", "timout-s = 120", 16, "expected one of"),
         (
             "memory-mb = 512",
             "memory-mb = \"much\"",

@@ -64,7 +64,7 @@ fn the_kernel_does_what_the_parameters_say() {
         assert!(!after.contains(gone), "{gone}: {after}");
     }
     for come in [
-        "All grace periods are expedited",
+        "No expedited grace period (rcu_normal_after_boot).",
         "audit: disabled",
         "8250/16550 driver, 1 ports",
     ] {

@@ -66,7 +66,7 @@ pub struct Ready {
 }
 
 fn default_timeout_s() -> u64 {
-    120
+    300
 }
 
 /// A pattern with a name.
