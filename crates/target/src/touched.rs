@@ -77,10 +77,12 @@ pub fn observed(target: &Target, script: &Path, after_s: u64) -> Result<Target, 
 }
 
 fn write_script(script: &Path, init: &str, after_s: u64) -> std::io::Result<()> {
-    // A day after 1970: a board without a clock starts at 0.
+    // A day after 1970: a board without a clock starts at 0. What the shell
+    // starts in the background reads /dev/null, which nobody has made yet.
     let text = format!(
         "#!/{OWN}/busybox sh\n\
          b=/{OWN}/busybox\n\
+         [ -e /dev/null ] || {{ $b mkdir -p /dev; $b mknod /dev/null c 1 3; }}\n\
          files() {{\n\
          \t$b find / -xdev -path '/{OWN}' -prune -o '(' -type f -o -type l ')' -exec $b \"$@\" {{}} +\n\
          }}\n\

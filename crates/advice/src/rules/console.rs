@@ -3,12 +3,15 @@
 //! An emulated console takes no time, so the saving is a prediction for a
 //! board, and is labelled so.
 
-use bootlap_model::{Milestone, TrackKind};
+use bootlap_model::{Milestone, Span, Timeline, TrackKind};
 
 use super::{Rule, rule};
 use crate::{Boot, Finding};
 
 pub(super) const RULES: &[&Rule] = &[&KERNEL_MESSAGES, &BOOTLOADER_MESSAGES];
+
+/// What records a wire; a kernel's log may never have been printed.
+const WIRES: [&str; 5] = ["stamps", "console", "grabserial", "ts", "lava"];
 
 /// Fewer bytes than this are not worth a line.
 const WORTH_IT_BYTES: u64 = 256;
@@ -113,7 +116,8 @@ pub(super) fn printed(boot: &Boot<'_>) -> (u64, u64) {
         .moment(&[Milestone::UserEntry, Milestone::InitStart])
         .unwrap_or(kernel);
     let mut bytes = (0_u64, 0_u64);
-    for span in timeline.spans_of(TrackKind::Console) {
+    let spans = timeline.spans_of(TrackKind::Console);
+    for span in spans.filter(|span| on_a_wire(timeline, span)) {
         let Some(placed) = axis.span(span) else {
             continue;
         };
@@ -125,4 +129,10 @@ pub(super) fn printed(boot: &Boot<'_>) -> (u64, u64) {
         }
     }
     bytes
+}
+
+/// Whether a line was recorded on the wire that it was sent over.
+pub(super) fn on_a_wire(timeline: &Timeline, span: &Span) -> bool {
+    let source = &timeline.file(span.evidence.file).source;
+    WIRES.contains(&source.as_str())
 }

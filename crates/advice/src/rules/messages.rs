@@ -3,7 +3,7 @@
 use bootlap_model::TrackKind;
 use bootlap_target::cmdline;
 
-use super::console::printed;
+use super::console::{on_a_wire, printed};
 use super::seen::{configs, is_kernels, ms, options_on, parameters, steps};
 use super::{Rule, rule};
 use crate::{Boot, Finding};
@@ -21,17 +21,11 @@ pub(super) const RULES: &[&Rule] = &[
     &NO_PRINTK,
 ];
 
-/// What records a wire; a kernel's log may never have been printed.
-const WIRES: [&str; 5] = ["stamps", "console", "grabserial", "ts", "lava"];
-
 /// All bytes that this boot was seen to send over a console.
 fn sent(boot: &Boot<'_>) -> u64 {
     let timeline = boot.timeline();
     let spans = timeline.spans_of(TrackKind::Console);
-    let spans = spans.filter(|span| {
-        let source = &timeline.file(span.evidence.file).source;
-        WIRES.contains(&source.as_str())
-    });
+    let spans = spans.filter(|span| on_a_wire(timeline, span));
     spans.fold(0, |sum: u64, span| {
         let bytes = span.evidence.end.saturating_sub(span.evidence.start);
         sum.saturating_add(bytes)
