@@ -10,7 +10,7 @@ use serde_json::Value;
 use support::{bootlap, failure, json, root, scratch};
 
 fn tree() -> PathBuf {
-    root().join("tests/fixtures/kernel-tree")
+    root().join("tests/kernel-tree")
 }
 
 fn explain(dir: &Path, args: &[&str]) -> Command {

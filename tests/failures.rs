@@ -55,12 +55,12 @@ fn a_broken_description_is_shown_with_file_and_line() {
         (
             "memory-mb = 512",
             "memory-mb = \"much\"",
-            23,
+            25,
             "expected u32",
         ),
         ("APP_READY\"", "APP_READY(\"", 14, "backslash"),
         ("format = 1", "format = 9", 9, "reads format 1"),
-        ("hash = \"crc32\"", "hash = \"crc33\"", 43, "sha256"),
+        ("hash = \"crc32\"", "hash = \"crc33\"", 45, "sha256"),
     ] {
         let target = changed_kiosk(&dir, from, to);
         let said = failure(bootlap(&dir).arg("boot").arg(&target), 2);

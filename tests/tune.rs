@@ -159,8 +159,8 @@ fn a_boot_that_fails_its_check_is_not_ready() {
     let file = target.join("target.toml");
     let text = fs::read_to_string(&file).unwrap();
     let with_check = |check: &str| {
-        let line = format!("timeout-s = 600\ncheck = '{check}'");
-        fs::write(&file, text.replace("timeout-s = 600", &line)).unwrap();
+        let own = text.lines().find(|l| l.starts_with("check = ")).unwrap();
+        fs::write(&file, text.replace(own, &format!("check = '{check}'"))).unwrap();
         let mut command = bootlap(&dir);
         command.arg("boot").arg(&target).args(["-n", "1", "--json"]);
         command

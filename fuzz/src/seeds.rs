@@ -65,7 +65,7 @@ pub fn write(to: &Path, targets: &[&str]) {
 
 /// A source tree in one input, and each of its files alone.
 fn kernel_tree(root: &Path, to: &Path) {
-    let mut folders = vec![root.join("tests/fixtures/kernel-tree")];
+    let mut folders = vec![root.join("tests/kernel-tree")];
     let top = folders[0].clone();
     let mut all = String::new();
     while let Some(folder) = folders.pop() {

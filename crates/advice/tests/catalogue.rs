@@ -1,5 +1,5 @@
 //! Every rule on evidence that it must see, and on evidence that it must not
-//! be misled by: the files in `tests/fixtures/rules/`.
+//! be misled by: the files in `cases/` beside it.
 //!
 //! ```text
 //! == hit saves 2000 ms        the rule finds something: `saves N ms`, `predicts N ms`,
@@ -47,7 +47,7 @@ struct Case {
 }
 
 fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/rules")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/cases")
 }
 
 fn cases(rule: &str) -> Vec<Case> {

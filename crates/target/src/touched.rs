@@ -8,6 +8,9 @@
 //! brings a shell of its own (Debian's static BusyBox for the target's
 //! architecture), so nothing is asked of the target.
 //!
+//! A directory that was listed keeps what lies in it: who listed it may have
+//! asked no more of a file than its name and size.
+//!
 //! What was read before the first program ran (firmware, mostly) shows in that
 //! the two times of a file already differ when the wrapper starts.
 
@@ -83,17 +86,17 @@ fn write_script(script: &Path, init: &str, after_s: u64) -> std::io::Result<()> 
         "#!/{OWN}/busybox sh\n\
          b=/{OWN}/busybox\n\
          [ -e /dev/null ] || {{ $b mkdir -p /dev; $b mknod /dev/null c 1 3; }}\n\
-         files() {{\n\
-         \t$b find / -xdev -path '/{OWN}' -prune -o '(' -type f -o -type l ')' -exec $b \"$@\" {{}} +\n\
-         }}\n\
-         files stat -c '%X %Y %n' >/{OWN}/before\n\
-         files touch -h -c -d @86400\n\
+         $b find / -xdev -path '/{OWN}' -prune -o '(' -type f -o -type l -o -type d ')' -print0 \
+         >/{OWN}/names\n\
+         each() {{ $b xargs -0 $b \"$@\" </{OWN}/names; }}\n\
+         each stat -c '%X %Y %n' >/{OWN}/before\n\
+         each touch -h -c -d @86400\n\
          (\n\
          \t$b sleep {after_s}\n\
          \twhile read -r read written name; do\n\
-         \t\t[ \"$read\" = \"$written\" ] || echo \"BOOTLAP-TOUCHED $name\"\n\
+         \t\t[ \"$read\" = \"$written\" ] || [ -d \"$name\" ] || echo \"BOOTLAP-TOUCHED $name\"\n\
          \tdone </{OWN}/before\n\
-         \tfiles stat -c '%X %n' | while read -r read name; do\n\
+         \teach stat -c '%X %n' | while read -r read name; do\n\
          \t\t[ \"$read\" = 86400 ] || echo \"BOOTLAP-TOUCHED $name\"\n\
          \tdone\n\
          \techo {END}\n\
@@ -123,7 +126,10 @@ pub fn list(console: &[u8], parts: &Parts) -> Result<Vec<u8>, TargetError> {
     let mut out = Vec::new();
     for entry in parts.initramfs.iter().flatten() {
         let is_file = matches!(entry.what.look(), Look::File { .. } | Look::Link { .. });
-        if is_file && named.contains(entry.path.as_slice()) {
+        let path = entry.path.as_slice();
+        let slash = memchr::memrchr(b'/', path);
+        let folder = slash.and_then(|at| path.get(..at)).unwrap_or_default();
+        if is_file && (named.contains(path) || named.contains(folder)) {
             out.push(b'/');
             out.extend_from_slice(&entry.path);
             out.push(b'\n');
@@ -198,6 +204,8 @@ mod tests {
                 entry(b"bin", What::Dir),
                 entry(b"bin/a b", file()),
                 entry(b"bin/not", file()),
+                entry(b"fonts/sans", file()),
+                entry(b"fonts/old/serif", file()),
                 entry(
                     b"init",
                     What::Link {
@@ -208,8 +216,11 @@ mod tests {
             ..Parts::default()
         };
         let console = b"x\r\n[ 1.0] y BOOTLAP-TOUCHED /bin/a b\r\nBOOTLAP-TOUCHED /init\r\n\
-                        BOOTLAP-TOUCHED /bin\nBOOTLAP-TOUCHED /made\nBOOTLAP-TOUCHED-END\n";
-        assert_eq!(list(console, &parts).unwrap(), b"/bin/a b\n/init\n");
+                        BOOTLAP-TOUCHED /fonts\nBOOTLAP-TOUCHED /made\nBOOTLAP-TOUCHED-END\n";
+        assert_eq!(
+            list(console, &parts).unwrap(),
+            b"/bin/a b\n/fonts/sans\n/init\n"
+        );
         assert!(
             list(b"", &parts)
                 .unwrap_err()

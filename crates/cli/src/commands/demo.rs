@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use bootlap_advice::{Boot, Facts, Finding, advise};
+use bootlap_advice::{Boot, Facts, Finding, SavingKind, advise};
 use bootlap_analysis::Verdict;
 use bootlap_analysis::experiment::Trial;
 use bootlap_analysis::stats::Question;
@@ -24,6 +24,9 @@ use crate::exit::{Exit, Failure};
 use crate::experiment::{Experiment, MARGIN, Side, Stop};
 use crate::lab::{Bootable, Lab};
 use crate::ui::{self, Ui};
+
+/// What a boot has to save so that the demo's user waits for the proof.
+const WORTH_A_STEP_NS: i64 = 50_000_000;
 
 pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     let lab = Lab::new(&args.lab, ui);
@@ -113,8 +116,13 @@ fn tune(
         bootable: stock.clone(),
     };
     let mut steps = Vec::new();
-    for recipe in findings.iter().filter_map(|f| f.recipe.as_deref()) {
-        let choice = Choice::parse(recipe)?;
+    for choice in worth_a_step(findings)? {
+        let recipe = &choice.name();
+        // Nothing is left for it to do, once others were kept.
+        let Bootable { target, parts, .. } = &best.bootable;
+        if choice.edits(target, parts).is_err() {
+            continue;
+        }
         let candidate = Side {
             name: recipe.to_owned(),
             bootable: lab.with(&best.bootable, &choice)?,
@@ -136,6 +144,23 @@ fn tune(
         best: best.bootable,
         steps,
     })
+}
+
+/// Recipes whose saving this boot can show and is worth ten boots, and that a
+/// product can take over; `tune` tries them all.
+fn worth_a_step(findings: &[Finding]) -> Result<Vec<Choice>, Failure> {
+    let mut choices = Vec::new();
+    for finding in findings {
+        let large = finding.saving.ns >= WORTH_A_STEP_NS;
+        if let Some(recipe) = &finding.recipe
+            && large
+            && finding.saving.kind == SavingKind::ThisBoot
+        {
+            choices.push(Choice::parse(recipe)?);
+        }
+    }
+    choices.retain(|choice| !choice.only_asked_for());
+    Ok(choices)
 }
 
 fn one_line(step: &Trial) -> String {

@@ -11,7 +11,7 @@ use bootlap_advice::Facts;
 use bootlap_lab::Run;
 use bootlap_target::artefact::compress::Compression;
 use bootlap_target::artefact::dot_config::DotConfig;
-use bootlap_target::artefact::uboot_env::{EnvLayout, UbootEnv};
+use bootlap_target::artefact::uboot_env::UbootEnv;
 
 use crate::exit::{Exit, Failure};
 
@@ -92,7 +92,8 @@ fn look(path: &Path) -> Result<Option<(Facts, &'static str)>, Failure> {
             None => "the kernel's configuration",
         }
     } else if is_environment(&bytes) {
-        facts.environment = Some(environment(&bytes).map_err(|e| wrong(&e))?);
+        let found = UbootEnv::read_any(&bytes).map_err(|e| wrong(&e))?;
+        facts.environment = Some(found.environment);
         "U-Boot's environment"
     } else if let Some(line) = command_line(&bytes) {
         facts.cmdline = Some(line);
@@ -139,29 +140,6 @@ fn is_environment(bytes: &[u8]) -> bool {
     })
 }
 
-fn environment(bytes: &[u8]) -> Result<UbootEnv, String> {
-    if !bytes.contains(&0) {
-        let text = str::from_utf8(bytes).map_err(|e| e.to_string())?;
-        // What `printenv` says about itself.
-        let own = text.lines().filter(|l| {
-            let typed = ["=> ", "Environment size: "]
-                .iter()
-                .any(|p| l.starts_with(p));
-            !typed
-        });
-        let own: Vec<&str> = own.collect();
-        return UbootEnv::from_text(&own.join("\n")).map_err(|e| e.to_string());
-    }
-    let single = EnvLayout::single(bytes.len());
-    let redundant = EnvLayout {
-        flag: Some(1),
-        ..single
-    };
-    let read = |layout| UbootEnv::read(bytes, &layout).map(|(env, _)| env);
-    let read = read(single).or_else(|e| read(redundant).map_err(|_| e));
-    read.map_err(|e| e.to_string())
-}
-
 /// One line of words, of which one is known to every kernel.
 fn command_line(bytes: &[u8]) -> Option<String> {
     let text = str::from_utf8(bytes).ok()?.trim();
@@ -179,6 +157,8 @@ fn command_line(bytes: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use bootlap_target::artefact::uboot_env::EnvLayout;
+
     use super::*;
 
     fn what(bytes: &[u8]) -> Result<&'static str, String> {

@@ -1,5 +1,5 @@
 //! Builds of a small tree of our own, whose makefile knows the three targets
-//! that a kernel's has: the real ones are built by `tests/builds.rs`.
+//! that a kernel's has: `make tables` builds real kernels.
 
 use std::cell::RefCell;
 use std::fs;

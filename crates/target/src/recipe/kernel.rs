@@ -12,6 +12,19 @@ use crate::{Edit, Machine, Parts, Target};
 /// ready and its `check` passes decides, and `kernel.build.options` takes more.
 pub(super) struct Minimal;
 
+/// Build the kernel with other options.
+///
+/// Tracing, debugging and self-tests cost in every initcall; drivers that found
+/// nothing to drive cost their probe. `bootlap explain` names the option behind
+/// an initcall. Kconfig refuses what other options need, and says so.
+pub(super) struct Options;
+
+/// Compile the kernel for size (`-Os`).
+///
+/// Less to load and to decompress, and slower code. Others measured a kernel
+/// that started sooner and a login that came later, so measure to the end.
+pub(super) struct OptimizeSize;
+
 /// `package:` of a kernel of the distribution, and where its source is.
 const PACKAGED: &str = "package:linux-image-";
 const SOURCE: &str = "package:linux-source/usr/src/linux-source-*.tar.xz";
@@ -117,5 +130,76 @@ impl Recipe for Minimal {
             edits.push(Edit::set(&format!("kernel.build.options.{option}"), "y"));
         }
         Ok(edits)
+    }
+}
+
+const NOT_BUILT: &str = "the kernel is not built from source; describe it in [kernel.build], or \
+                         let kernel-minimal do it";
+
+/// The edits that give these options these values, of those that differ.
+fn with_options(target: &Target, wanted: &[(&str, &str)]) -> Result<Vec<Edit>, String> {
+    let kernel = target.spec.kernel.as_ref();
+    let build = kernel.and_then(|k| k.build.as_ref()).ok_or(NOT_BUILT)?;
+    let edits = wanted
+        .iter()
+        .filter(|(name, value)| build.options.get(*name).is_none_or(|v| v != value))
+        .map(|(name, value)| Edit::set(&format!("kernel.build.options.{name}"), *value))
+        .collect::<Vec<_>>();
+    if edits.is_empty() {
+        return Err("the kernel is built with that already".into());
+    }
+    Ok(edits)
+}
+
+impl Recipe for Options {
+    fn meta(&self) -> &'static RecipeMeta {
+        &RecipeMeta {
+            name: "kernel-options",
+            title: "the kernel is built with other options",
+            risk: "what needed the option is missing; updates of the kernel are yours to build",
+            values: &[""],
+        }
+    }
+
+    /// Which, nobody can guess.
+    fn only_asked_for(&self) -> bool {
+        true
+    }
+
+    fn edits(&self, target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
+        let hint = "say which: kernel-options=FTRACE=n,RAID6_PQ_BENCHMARK=n";
+        let mut wanted = Vec::new();
+        for option in value.split(',') {
+            let (name, value) = option.split_once('=').ok_or(hint)?;
+            let name = name.strip_prefix("CONFIG_").unwrap_or(name);
+            let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            if name.is_empty() || !name.chars().all(is_name) || value.is_empty() {
+                return Err(format!("`{option}` is no option; {hint}"));
+            }
+            wanted.push((name, value));
+        }
+        with_options(target, &wanted)
+    }
+}
+
+impl Recipe for OptimizeSize {
+    fn meta(&self) -> &'static RecipeMeta {
+        &RecipeMeta {
+            name: "kernel-optimize-size",
+            title: "the kernel is compiled for size",
+            risk: "slower code in all that the kernel does afterwards",
+            values: &[],
+        }
+    }
+
+    /// Building takes minutes.
+    fn only_asked_for(&self) -> bool {
+        true
+    }
+
+    fn edits(&self, target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+        let size = ("CC_OPTIMIZE_FOR_SIZE", "y");
+        let speed = ("CC_OPTIMIZE_FOR_PERFORMANCE", "n");
+        with_options(target, &[speed, size])
     }
 }

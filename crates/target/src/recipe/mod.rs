@@ -65,6 +65,8 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &initramfs::StripPrograms,
         &initramfs::Touched,
         &kernel::Minimal,
+        &kernel::Options,
+        &kernel::OptimizeSize,
         // The sizes of images depend on how they are packed.
         &bootloader_script::ExactSize,
         &bootloader_script::LoadInPlace,
@@ -159,6 +161,11 @@ impl Choice {
     /// What the recipe is.
     pub fn meta(&self) -> &'static RecipeMeta {
         self.recipe.meta()
+    }
+
+    /// Whether it is left out of what is tried unasked.
+    pub fn only_asked_for(&self) -> bool {
+        self.recipe.only_asked_for()
     }
 
     /// The edits that do it, or why it does not apply.

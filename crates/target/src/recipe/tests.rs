@@ -62,6 +62,7 @@ fn example(recipe: &str) -> &'static str {
         "cmdline-loglevel" => "3",
         "cmdline-console-baud" => "921600",
         "initramfs-touched" => "Cargo.toml",
+        "kernel-options" => "FTRACE=n,CONFIG_LOG_BUF_SHIFT=14",
         _ => "7",
     }
 }
@@ -102,6 +103,8 @@ fn base(recipe: &str) -> Target {
         "cmdline-no-rootdelay" | "cmdline-rootwait" => with_words("rootdelay=5"),
         name if name.starts_with("cmdline-rootfstype") => with_words("root=/dev/vda"),
         name if name.starts_with("cmdline-ip-static") => with_words("ip=dhcp"),
+        "kernel-optimize-size" => applied("kernel-minimal"),
+        name if name.starts_with("kernel-options") => applied("kernel-minimal"),
         "uboot-flat-bootcmd" | "uboot-exact-size" | "uboot-load-in-place" => arm32(),
         _ => kiosk(),
     }
@@ -263,6 +266,25 @@ fn a_target_without_what_it_changes_is_refused() {
     ] {
         assert_eq!(refused(recipe, &plain, &parts), want);
     }
+}
+
+#[test]
+fn options_are_for_kernels_that_are_built() {
+    let why = refused("kernel-optimize-size", &kiosk(), &parts(None));
+    assert!(why.contains("kernel-minimal"), "{why}");
+    let built = applied("kernel-minimal");
+    for (value, want) in [
+        ("FTRACE", "say which"),
+        ("A=y,B C=n", "`B C=n` is no option"),
+    ] {
+        let why = refused(&format!("kernel-options={value}"), &built, &parts(None));
+        assert!(why.contains(want), "{why}");
+    }
+    let small = Choice::parse("kernel-optimize-size").unwrap();
+    let small = small.apply(&built, &parts(None)).unwrap();
+    let options = small.spec.kernel.unwrap().build.unwrap().options;
+    assert_eq!(options["CC_OPTIMIZE_FOR_SIZE"], "y");
+    assert_eq!(options["CC_OPTIMIZE_FOR_PERFORMANCE"], "n");
 }
 
 #[test]
@@ -607,7 +629,7 @@ fn without_a_boot_loader_nothing_of_it_is_left() {
         assert_eq!(kernel.cmdline, target.spec.kernel.unwrap().cmdline);
         assert!(spec.initramfs.is_some());
     }
-    assert!(none.recipe.only_asked_for());
+    assert!(none.only_asked_for());
 }
 
 #[test]
