@@ -12,8 +12,8 @@ help:
 	@echo "make test    lints and all tests, real boots and a real browser included"
 	@echo "make build   build $(BOOTLAP)"
 	@echo "make web     bundle the report's viewer again (web/dist)"
-	@echo "make tables  measure docs/tables/ again"
-	@echo "make fuzz    fuzz the parsers, for ten minutes altogether"
+	@echo "make tables  measure docs/tables/ again; make table-NAME: one of them"
+	@echo "make fuzz    fuzz the parsers, for ten minutes altogether, or SECONDS=n"
 
 demo: build
 	@scripts/setup demo
@@ -45,31 +45,28 @@ web-test:
 	$(CARGO) build --locked -p bootlap
 	cd web && npm run --silent check && npm run --silent test && npm run --silent browser
 
-tables: build
+# What the longest ones booted stays in target/tables, so that one that was
+# interrupted goes on.
+TABLES = probe-cost verdicts board-model bootloaders tune check source-speed \
+	viewer capture advise references
+KEPT = target/tables
+table-source-speed: OPTIONS = --slow
+table-advise: OPTIONS = --keep $(KEPT)/advise
+table-references: OPTIONS = --dir $(KEPT)/references
+
+tables: $(TABLES:%=table-%)
+
+table-%: build
 	@scripts/setup test
-	scripts/table-probe-cost > docs/tables/probe-cost.md.new
-	mv docs/tables/probe-cost.md.new docs/tables/probe-cost.md
-	scripts/table-verdicts > docs/tables/verdicts.md.new
-	mv docs/tables/verdicts.md.new docs/tables/verdicts.md
-	scripts/table-board-model > docs/tables/board-model.md.new
-	mv docs/tables/board-model.md.new docs/tables/board-model.md
-	scripts/table-bootloaders > docs/tables/bootloaders.md.new
-	mv docs/tables/bootloaders.md.new docs/tables/bootloaders.md
-	scripts/table-tune > docs/tables/tune.md.new
-	mv docs/tables/tune.md.new docs/tables/tune.md
-	scripts/table-check > docs/tables/check.md.new
-	mv docs/tables/check.md.new docs/tables/check.md
-	scripts/table-source-speed --slow > docs/tables/source-speed.md.new
-	mv docs/tables/source-speed.md.new docs/tables/source-speed.md
 	@scripts/setup web-test
-	scripts/table-viewer > docs/tables/viewer.md.new
-	mv docs/tables/viewer.md.new docs/tables/viewer.md
-	scripts/table-capture > docs/tables/capture.md.new
-	mv docs/tables/capture.md.new docs/tables/capture.md
+	@scripts/setup kernel
+	@mkdir -p $(KEPT)
+	scripts/table-$* $(OPTIONS) > docs/tables/$*.md.new
+	mv docs/tables/$*.md.new docs/tables/$*.md
 
 fuzz:
 	@scripts/setup fuzz
-	scripts/fuzz
+	scripts/fuzz $(SECONDS)
 
 clean:
 	$(CARGO) clean

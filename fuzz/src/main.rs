@@ -68,7 +68,7 @@ fn choose() {
     let other = OTHERS.iter().find(|o| o.0 == name);
     let chosen = match (bootlap_sources::named(&name), other) {
         (Some(source), _) => Chosen::Source(source),
-        (None, Some((_, check))) => Chosen::Other(check),
+        (None, Some((_, check))) => Chosen::Other(*check),
         (None, None) => panic!("FUZZ={name:?}: set FUZZ to one of what FUZZ=list prints"),
     };
     let _ = CHOSEN.set(chosen);
