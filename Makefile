@@ -13,7 +13,7 @@ help:
 	@echo "make build   build $(BOOTLAP)"
 	@echo "make web     bundle the report's viewer again (web/dist)"
 	@echo "make tables  measure docs/tables/ again; make table-NAME: one of them"
-	@echo "make fuzz    fuzz the parsers, for ten minutes altogether, or SECONDS=n"
+	@echo "make fuzz    fuzz the parsers, for ten minutes altogether, or FUZZ_SECONDS=n"
 
 demo: build
 	@scripts/setup demo
@@ -66,7 +66,7 @@ table-%: build
 
 fuzz:
 	@scripts/setup fuzz
-	scripts/fuzz $(SECONDS)
+	scripts/fuzz $(FUZZ_SECONDS)
 
 clean:
 	$(CARGO) clean
