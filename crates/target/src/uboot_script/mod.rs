@@ -168,6 +168,9 @@ impl Word {
                     quoted: as_quoted,
                 },
             ) if *quoted == as_quoted => text.push_str(&more),
+            // Quotes that hold nothing make a word only where no others do.
+            (Some(Piece::Variable { quoted: true, .. }), Piece::Text { text, quoted: true })
+                if text.is_empty() => {}
             (_, piece) => self.0.push(piece),
         }
     }

@@ -39,10 +39,13 @@ fn a_script_is_written_as_it_was_read() {
         ("setenv c run a\\; run b", "setenv c run a';' run b"),
         ("echo \"\\$a \\x\" $a.b $", "echo '$a \\x' ${a}.b $"),
         ("echo a#b", "echo a#b"),
+        ("echo \"$a\"\"\"b ''$c", "echo \"${a}\"b ''${c}"),
         ("if true\nthen echo; fi", "if true; then echo; fi"),
         ("echo a &&echo b||echo c", "echo a && echo b || echo c"),
     ] {
-        assert_eq!(Script::parse(text).unwrap().to_string(), want);
+        let script = Script::parse(text).unwrap();
+        assert_eq!(script.to_string(), want);
+        assert_eq!(Script::parse(want), Ok(script));
     }
 }
 
