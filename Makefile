@@ -17,7 +17,7 @@ help:
 
 demo: build
 	@scripts/setup demo
-	$(BOOTLAP) demo
+	$(BOOTLAP) demo $(LAYOUTS:%=--layouts %)
 
 build:
 	@scripts/setup build
