@@ -3,7 +3,7 @@
 use bootlap_model::TrackKind;
 
 use super::{Rule, rule};
-use crate::boot::{Found, evidence, total_ns};
+use crate::boot::{evidence, total_ns};
 use crate::{Boot, Finding};
 
 pub(super) const RULES: &[&Rule] = &[&KERNEL_COMPRESSION, &INITRAMFS_COMPRESSION];
@@ -63,13 +63,26 @@ fn kernel_compression(boot: &Boot<'_>) -> Option<Finding> {
 /// What copying `bytes` would take, at the speed of moving the initramfs; if
 /// both are known.
 fn copy_ns(boot: &Boot<'_>, bytes: Option<usize>) -> Option<i64> {
+    let (moved, ns) = moved(boot)?;
+    Some((ns as f64 / moved * bytes? as f64) as i64)
+}
+
+/// How many bytes of initramfs the boot loader moved, and how long that took, ns.
+fn moved(boot: &Boot<'_>) -> Option<(f64, i64)> {
     let copies = boot.spans(TrackKind::Bootloader, "load ramdisk");
-    let rate = |copy: &Found<'_>| {
+    copies.iter().find_map(|copy| {
         let moved: u64 = copy.arg("bytes")?.parse().ok()?;
-        (moved > 0 && copy.ns() >= 0).then(|| copy.ns() as f64 / moved as f64)
-    };
-    let ns_per_byte = copies.iter().find_map(rate)?;
-    Some((ns_per_byte * bytes? as f64) as i64)
+        (moved > 0 && copy.ns() >= 0).then(|| (moved as f64, copy.ns()))
+    })
+}
+
+/// What the boot loader needs longer to check and move an initramfs of `bytes`.
+fn more_in_loader_ns(boot: &Boot<'_>, bytes: Option<usize>) -> Option<i64> {
+    let (moved, move_ns) = moved(boot)?;
+    let checks = boot.spans(TrackKind::Bootloader, "hash check of ramdisk");
+    let now_ns = total_ns(&checks).saturating_add(move_ns) as f64;
+    let more = (bytes? as f64 - moved).max(0.0);
+    Some((now_ns / moved * more) as i64)
 }
 
 rule! {
@@ -79,7 +92,8 @@ rule! {
     /// archive, on one CPU, whether its files are needed for the boot or not.
     ///
     /// **Evidence.** The time of unpacking as the kernel's log shows it, minus what
-    /// writing the files takes: as long as the boot loader would need to copy them.
+    /// writing the files takes: as long as the boot loader would need to copy them; and
+    /// minus what it needs longer to check and move the larger archive.
     /// Only with a target, which says that the archive is compressed at all.
     ///
     /// **Fix.** Store it uncompressed, or as lz4 where storage is slow; and leave
@@ -101,13 +115,17 @@ fn initramfs_compression(boot: &Boot<'_>) -> Option<Finding> {
     let write_ns = copy_ns(boot, bytes);
     let basis = match write_ns {
         Some(_) => {
-            "unpacking minus writing the files; slow storage takes some of it back for reading more"
+            "unpacking minus writing the files and checking more bytes; slow storage takes some \
+             of it back for reading more"
         }
         None => AT_MOST,
     };
+    let costs_ns = [write_ns, more_in_loader_ns(boot, bytes)];
+    let costs_ns = costs_ns.iter().flatten();
+    let costs_ns = costs_ns.fold(0_i64, |sum, ns| sum.saturating_add(*ns));
     let finding = Finding::new("the kernel decompresses the initramfs")
         .why(format!("unpacking takes {} ms", total_ns / 1_000_000))
-        .saves(total_ns.saturating_sub(write_ns.unwrap_or(0)), basis)
+        .saves(total_ns.saturating_sub(costs_ns), basis)
         .fix("store the initramfs uncompressed, or as lz4 where storage is slow")
         .recipe::<()>(Ok(recipe))
         .at(Some(first.at()))

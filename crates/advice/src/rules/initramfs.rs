@@ -54,9 +54,13 @@ fn large(boot: &Boot<'_>) -> Option<Finding> {
     let finding = Finding::new("the initramfs holds more than this machine needs")
         .why(format!("it has {} MiB", kib / 1024))
         .fix("pack what this machine needs: `MODULES=dep` (initramfs-tools), `hostonly` (dracut)")
-        .recipe(recipe)
+        .recipe(recipe.clone())
         .seen(evidence(&unpacks).into_iter().chain([line.evidence]));
     let finding = match unpacks.first() {
+        // Stripping takes a part of it.
+        Some(first) if recipe.is_ok() => finding
+            .saves_unknown("a part of unpacking and reading it, which a try measures")
+            .at(Some(first.at())),
         Some(first) => finding
             .saves(
                 total_ns(&unpacks),
