@@ -16,7 +16,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("bootlap-model", &[]),
     ("bootlap-sources", &["bootlap-model"]),
     ("bootlap-analysis", &["bootlap-model"]),
-    ("bootlap-target", &[]),
+    ("bootlap-target", &["bootlap-kbuild"]),
     (
         "bootlap-advice",
         &["bootlap-analysis", "bootlap-model", "bootlap-target"],

@@ -1,6 +1,6 @@
 //! A kernel's source tree: Kbuild, Kconfig and C that mean harm.
 
-use bootlap_kbuild::{Asked, Config, Kernel, MemoryTree};
+use bootlap_kbuild::{Asked, DotConfig, Kernel, MemoryTree};
 
 /// Stands before each file of an input, with its path behind it.
 pub const MARK: &str = "%% ";
@@ -28,7 +28,10 @@ pub fn check(input: &[u8]) {
     let names = words.filter(|w| w.contains("_init") || w.contains("_setup"));
     let mut asked: Vec<Asked> = names.take(12).map(Asked::parse).collect();
     asked.push(Asked::parse("a_init"));
-    for config in [None, Some(Config::parse(&text))] {
+    let options = text.lines().filter(|l| DotConfig::read(l.as_bytes()).is_ok());
+    let options: Vec<&str> = options.collect();
+    let config = DotConfig::read(options.join("\n").as_bytes()).ok();
+    for config in [None, config] {
         let Ok(kernel) = Kernel::open(&tree, "x86", config) else {
             return;
         };

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::config::State;
+use crate::dot_config::State;
 use crate::delays::{Delay, File};
 use crate::kconfig::{Expr, Kind};
 use crate::kernel::{Found, Kernel, unique};

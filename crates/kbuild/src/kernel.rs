@@ -7,7 +7,7 @@ use std::thread;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use crate::config::{Config, State};
+use crate::dot_config::{DotConfig, State};
 use crate::initcall::{Finder, Macros, Site, macros, quick};
 use crate::kconfig::{self, Kconfig};
 use crate::makefile::Guard;
@@ -51,7 +51,7 @@ pub struct Kernel<'t> {
     /// The folder below `arch/`.
     pub arch: String,
     /// The options that it was built with, if they are known.
-    pub config: Option<Config>,
+    pub config: Option<DotConfig>,
     /// `6.1.0`, from the top Makefile.
     pub version: Option<String>,
     /// What builds each file.
@@ -79,7 +79,7 @@ impl<'t> Kernel<'t> {
     pub fn open(
         tree: &'t dyn Tree,
         arch: &str,
-        config: Option<Config>,
+        config: Option<DotConfig>,
     ) -> Result<Self, KernelError> {
         let top = text(tree, "Makefile").ok_or(KernelError::NoTree)?;
         if tree.read("Kconfig").is_none() {

@@ -9,9 +9,9 @@
 //! Whatever stands in the files, reading them ends and does not panic: what is
 //! not understood is passed over.
 
-mod config;
 mod delays;
 mod disk;
+pub mod dot_config;
 mod explain;
 mod initcall;
 pub mod kconfig;
@@ -25,9 +25,9 @@ mod source;
 mod tree;
 mod words;
 
-pub use config::{Config, State, source_arch};
 pub use delays::{Delay, How};
 pub use disk::DiskTree;
+pub use dot_config::{DotConfig, DotConfigError, State, source_arch};
 pub use explain::{Condition, Explained, Module, OptionInfo, Place};
 pub use kernel::{Kernel, KernelError};
 pub use level::{Asked, Level};

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::config::{Config, State};
+use crate::dot_config::{DotConfig, State};
 use crate::makefile::{Assignment, Guard, Line, options, read};
 use crate::tree::{Tree, join, normal, text};
 use crate::words::{arguments, key, reference, words};
@@ -60,7 +60,7 @@ pub struct Route {
 
 impl Route {
     /// As what it is built with these options.
-    pub fn state(&self, config: &Config) -> State {
+    pub fn state(&self, config: &DotConfig) -> State {
         let mut least = State::Yes;
         for step in &self.steps {
             let any = step.guard.any.iter().map(|name| config.state(name));
@@ -88,7 +88,7 @@ pub type Objects = BTreeMap<String, Vec<Route>>;
 
 /// Walks Kbuild from the top for `arch`; options that `config` knows decide
 /// only what cannot be read otherwise (`BITS`).
-pub fn walk(tree: &dyn Tree, arch: &str, config: Option<&Config>) -> Objects {
+pub fn walk(tree: &dyn Tree, arch: &str, config: Option<&DotConfig>) -> Objects {
     let mut walker = Walker {
         tree,
         arch,
@@ -110,7 +110,7 @@ pub fn walk(tree: &dyn Tree, arch: &str, config: Option<&Config>) -> Objects {
     walker.objects
 }
 
-fn bits(arch: &str, config: Option<&Config>) -> Vec<String> {
+fn bits(arch: &str, config: Option<&DotConfig>) -> Vec<String> {
     let wide = config.map(|c| c.state("64BIT") == State::Yes);
     let bits: &[&str] = match (wide, arch) {
         (Some(true), _) | (None, "arm64") => &["64"],
@@ -131,7 +131,7 @@ struct Walker<'t> {
     tree: &'t dyn Tree,
     arch: &'t str,
     bits: Vec<String>,
-    config: Option<&'t Config>,
+    config: Option<&'t DotConfig>,
     files: HashMap<String, Arc<Folder>>,
     lists: HashMap<String, BTreeSet<String>>,
     ways: HashMap<String, usize>,
@@ -623,7 +623,7 @@ include $(srctree)/arch/$(SRCARCH)/Makefile
         assert_eq!(routes(&files, "memory.c"), ["memory: MMU"]);
         let tree = MemoryTree::of(files);
         let objects = walk(&tree, "x86", None);
-        let config = Config::parse("CONFIG_EFI=y\nCONFIG_LOADER=m\n");
+        let config = DotConfig::read(b"CONFIG_EFI=y\nCONFIG_LOADER=m\n").unwrap();
         assert_eq!(objects["efi.c"][0].state(&config), State::Yes);
     }
 
@@ -654,7 +654,7 @@ include $(srctree)/arch/$(SRCARCH)/Makefile
             module: "x".to_owned(),
             is_object: true,
         };
-        let state = |text: &str| route.state(&Config::parse(text)).text();
+        let state = |text: &str| route.state(&DotConfig::read(text.as_bytes()).unwrap()).text();
         assert_eq!(state("CONFIG_A=m\nCONFIG_B=y\n"), "y");
         assert_eq!(state("CONFIG_A=y\nCONFIG_B=m\n"), "m");
         assert_eq!(state("CONFIG_B=y\n"), "n");

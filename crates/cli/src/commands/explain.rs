@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 
-use bootlap_kbuild::{Asked, Config, DiskTree, Kernel, KernelError, source_arch};
+use bootlap_kbuild::{Asked, DiskTree, DotConfig, Kernel, KernelError, source_arch};
 use bootlap_model::{Axis, Timeline, TrackKind};
 use bootlap_report::explain::{ExplainReport, ExplainRow};
 use bootlap_report::{json, text};
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Explain, ui: &Ui) -> Result<Exit, Failure> {
 }
 
 /// The options that were given, or those in the tree.
-fn config(args: &Explain) -> Result<Option<(Config, PathBuf)>, Failure> {
+fn config(args: &Explain) -> Result<Option<(DotConfig, PathBuf)>, Failure> {
     let path = match &args.config {
         Some(path) => path.clone(),
         None => {
@@ -96,25 +96,23 @@ fn config(args: &Explain) -> Result<Option<(Config, PathBuf)>, Failure> {
         let why = format!("{}: {e}", path.display());
         Failure::new(Exit::Usage, why)
     })?;
-    let config = Config::parse(&String::from_utf8_lossy(&bytes));
-    if config.is_empty() {
-        let why = format!("{}: no line CONFIG_…=", path.display());
-        let hint = "name a .config, such as /boot/config-VERSION";
-        return Err(Failure::new(Exit::NothingUsable, why).hint(hint));
-    }
+    let config = DotConfig::read(&bytes).map_err(|e| {
+        let why = format!("{}: {e}", path.display());
+        Failure::new(Exit::NothingUsable, why)
+    })?;
     Ok(Some((config, path)))
 }
 
 /// The architecture, and how it is known.
 fn arch(
     args: &Explain,
-    config: Option<&Config>,
+    config: Option<&DotConfig>,
     timeline: Option<&Timeline>,
 ) -> (String, &'static str) {
     if let Some(arch) = &args.arch {
         return (source_arch(arch).to_owned(), "as asked");
     }
-    if let Some(arch) = config.and_then(Config::arch) {
+    if let Some(arch) = config.and_then(DotConfig::arch) {
         return (arch.to_owned(), "by its options");
     }
     if let Some(arch) = timeline.and_then(arch_of_log) {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::lex::{Token, tokens};
-use crate::config::{Config, State};
+use crate::dot_config::{DotConfig, State};
 
 /// Deeper brackets are no expression that anybody wrote.
 const DEEPEST: usize = 32;
@@ -48,7 +48,7 @@ impl Expr {
     }
 
     /// Whether it holds, and as how much.
-    pub fn eval(&self, config: &Config) -> State {
+    pub fn eval(&self, config: &DotConfig) -> State {
         match self {
             Expr::Name(name) => value(name, config),
             Expr::Not(inner) => match inner.eval(config) {
@@ -86,7 +86,7 @@ fn least(states: impl Iterator<Item = State>) -> State {
     states.min().unwrap_or(State::Yes)
 }
 
-fn value(name: &str, config: &Config) -> State {
+fn value(name: &str, config: &DotConfig) -> State {
     match name {
         "y" => State::Yes,
         "m" => State::Module,
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn values_are_those_of_the_config() {
-        let config = Config::parse("CONFIG_A=y\nCONFIG_M=m\n");
+        let config = DotConfig::read(b"CONFIG_A=y\nCONFIG_M=m\n").unwrap();
         let eval = |text: &str| Expr::parse(text).unwrap().eval(&config).text();
         assert_eq!(eval("A && M"), "m");
         assert_eq!(eval("A || M"), "y");

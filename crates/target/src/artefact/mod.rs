@@ -8,7 +8,6 @@ pub mod arch;
 mod bytes;
 pub mod compress;
 pub mod cpio;
-pub mod dot_config;
 pub mod elf;
 pub mod fdt;
 pub mod fit;
@@ -18,3 +17,5 @@ pub mod kernel_image;
 mod lz4_legacy;
 pub mod uboot_env;
 pub mod uimage;
+
+pub use bootlap_kbuild::dot_config;

@@ -9,10 +9,34 @@
 
 use std::collections::BTreeMap;
 
+/// What an option is set to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// Off.
+    No,
+    /// A module.
+    Module,
+    /// Built in.
+    Yes,
+}
+
+impl State {
+    /// As `.config` writes it.
+    pub fn text(self) -> &'static str {
+        match self {
+            State::No => "n",
+            State::Module => "m",
+            State::Yes => "y",
+        }
+    }
+}
+
 /// The options of a configuration, by name without `CONFIG_`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DotConfig {
     options: BTreeMap<String, String>,
+    /// What the heading of a kernel's says.
+    arch: Option<String>,
 }
 
 /// What is wrong with a configuration.
@@ -43,6 +67,7 @@ impl DotConfig {
     /// If it is not one, or is damaged; nothing is guessed.
     pub fn read(bytes: &[u8]) -> Result<Self, DotConfigError> {
         let mut options = BTreeMap::new();
+        let mut arch = None;
         for (at, line) in bytes.split(|b| *b == b'\n').enumerate() {
             let line = str::from_utf8(line).map_err(|_| DotConfigError::NotText(at + 1))?;
             let line = line.trim();
@@ -51,6 +76,10 @@ impl DotConfig {
                 text: line.chars().take(60).collect(),
             };
             if let Some(comment) = line.strip_prefix('#') {
+                if let Some(heading) = comment.trim().strip_prefix("Linux/") {
+                    let name = heading.split(' ').next().unwrap_or_default();
+                    arch = Some(source_arch(name).to_owned());
+                }
                 if let Some(name) = comment.trim().strip_suffix(" is not set")
                     && let Some(name) = name.strip_prefix("CONFIG_")
                 {
@@ -71,7 +100,7 @@ impl DotConfig {
         }
         match options.is_empty() {
             true => Err(DotConfigError::Empty),
-            false => Ok(Self { options }),
+            false => Ok(Self { options, arch }),
         }
     }
 
@@ -90,6 +119,22 @@ impl DotConfig {
     /// Whether it is a module.
     pub fn is_module(&self, name: &str) -> bool {
         self.get(name) == Some("m")
+    }
+
+    /// Whether it is on; numbers and texts are.
+    pub fn state(&self, name: &str) -> State {
+        match self.get(name) {
+            None | Some("n") => State::No,
+            Some("m") => State::Module,
+            Some(_) => State::Yes,
+        }
+    }
+
+    /// What a makefile sees of it: texts without their quotes, nothing of an
+    /// option that is off.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        let value = self.get(name).filter(|v| *v != "n");
+        value.map(|v| v.trim_matches('"'))
     }
 
     /// Its text without the quotes.
@@ -112,6 +157,38 @@ impl DotConfig {
         let options = self.options.iter();
         options.map(|(name, value)| (name.as_str(), value.as_str()))
     }
+
+    /// The folder below `arch/` that it is for, if it says so.
+    pub fn arch(&self) -> Option<&str> {
+        let by_option = [
+            ("X86", "x86"),
+            ("ARM64", "arm64"),
+            ("ARM", "arm"),
+            ("RISCV", "riscv"),
+            ("PPC", "powerpc"),
+            ("MIPS", "mips"),
+            ("S390", "s390"),
+            ("LOONGARCH", "loongarch"),
+        ];
+        let on = by_option.iter().find(|(o, _)| self.state(o) == State::Yes);
+        self.arch.as_deref().or(on.map(|(_, arch)| *arch))
+    }
+}
+
+/// The folder below `arch/` of what people and compilers call an architecture.
+pub fn source_arch(name: &str) -> &str {
+    match name {
+        "x86_64" | "amd64" | "i386" | "i486" | "i586" | "i686" => "x86",
+        "aarch64" => "arm64",
+        "armv6l" | "armv7l" | "armhf" | "armel" => "arm",
+        "riscv64" | "riscv32" => "riscv",
+        "ppc" | "ppc64" | "ppc64le" | "powerpc64" | "powerpc64le" => "powerpc",
+        "mips64" | "mipsel" | "mips64el" => "mips",
+        "s390x" => "s390",
+        "loongarch64" | "loong64" => "loongarch",
+        "sparc64" | "sparc32" => "sparc",
+        other => other,
+    }
 }
 
 /// `y`, a number, a text in quotes: what a cut line ends in is none of these.
@@ -129,6 +206,19 @@ fn is_value(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn options_have_states_and_a_heading_names_the_architecture() {
+        let text = b"# Linux/x86_64 6.1.0 Kernel Configuration\nCONFIG_A=y\nCONFIG_B=m\n\
+                     # CONFIG_C is not set\nCONFIG_HZ=250\n";
+        let config = DotConfig::read(text).unwrap();
+        assert_eq!(config.arch(), Some("x86"));
+        assert_eq!((config.value("HZ"), config.value("C")), (Some("250"), None));
+        let states = ["A", "B", "C", "HZ", "X"].map(|n| config.state(n).text());
+        assert_eq!(states, ["y", "m", "n", "y", "n"]);
+        let arm = DotConfig::read(b"CONFIG_ARM=y").unwrap();
+        assert_eq!(arm.arch(), Some("arm"));
+    }
 
     #[test]
     fn values_of_every_kind() {
