@@ -3,8 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::dot_config::State;
 use crate::delays::{Delay, File};
+use crate::dot_config::State;
 use crate::kconfig::{Expr, Kind};
 use crate::kernel::{Found, Kernel, unique};
 use crate::level::{Asked, Level};

@@ -654,7 +654,11 @@ include $(srctree)/arch/$(SRCARCH)/Makefile
             module: "x".to_owned(),
             is_object: true,
         };
-        let state = |text: &str| route.state(&DotConfig::read(text.as_bytes()).unwrap()).text();
+        let state = |text: &str| {
+            route
+                .state(&DotConfig::read(text.as_bytes()).unwrap())
+                .text()
+        };
         assert_eq!(state("CONFIG_A=m\nCONFIG_B=y\n"), "y");
         assert_eq!(state("CONFIG_A=y\nCONFIG_B=m\n"), "m");
         assert_eq!(state("CONFIG_B=y\n"), "n");
