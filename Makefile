@@ -5,11 +5,12 @@
 CARGO ?= cargo
 BOOTLAP = target/release/bootlap
 
-.PHONY: demo test build lint web web-test fuzz tables clean help
+.PHONY: demo test test-built build lint web web-test fuzz tables clean help
 
 help:
 	@echo "make demo    boot the example, find what slows it, change it, prove it"
 	@echo "make test    lints and all tests, real boots and a real browser included"
+	@echo "make test-built  tests that build kernels and U-Boot first (half an hour)"
 	@echo "make build   build $(BOOTLAP)"
 	@echo "make web     bundle the report's viewer again (web/dist)"
 	@echo "make tables  measure docs/tables/ again; make table-NAME: one of them"
@@ -27,6 +28,12 @@ test: lint
 	@scripts/setup test
 	$(CARGO) test --locked --workspace
 	$(MAKE) web-test
+
+# What is built from source: kernels and U-Boot, half an hour the first time.
+test-built:
+	@scripts/setup test
+	@scripts/setup kernel
+	$(CARGO) test --locked -p bootlap --test built -- --ignored --test-threads 1
 
 lint:
 	@scripts/setup build

@@ -80,3 +80,62 @@ fn the_kernel_does_what_the_parameters_say() {
         assert!(said.contains("already"), "{recipe}: {said}");
     }
 }
+
+/// A PC without a boot loader, with Debian's kernel for clouds and the kiosk's
+/// application.
+const PC: &str = r#"format = 1
+name = "pc"
+summary = "the kiosk on a PC"
+[ready]
+pattern = "APP_READY"
+application = "Starting kiosk"
+timeout-s = 600
+[machine]
+kind = "qemu"
+program = "qemu-system-x86_64"
+machine = "q35"
+cpu = "qemu64"
+memory-mb = 512
+[packages]
+architecture = "amd64"
+[kernel]
+image = "package:linux-image-cloud-amd64/boot/vmlinuz-*"
+cmdline = "console=ttyS0,115200"
+[initramfs]
+compression = "gzip"
+tree = "TREE"
+dirs = ["/dev", "/proc", "/sys", "/run", "/tmp", "/root", "/var/log", "/sbin", "/usr/sbin"]
+[initramfs.files]
+"/bin/busybox" = "package:busybox-static/bin/busybox"
+"/usr/share/fonts/dejavu" = "package:fonts-dejavu-core/usr/share/fonts/truetype/dejavu"
+[initramfs.links]
+"/bin/sh" = "busybox"
+"#;
+
+#[test]
+fn what_only_pcs_know_is_done_on_one() {
+    let dir = scratch("recipes-pc");
+    let stock = dir.join("pc");
+    fs::create_dir_all(&stock).unwrap();
+    let tree = support::kiosk().join("initramfs");
+    let text = PC.replace("TREE", &tree.display().to_string());
+    fs::write(stock.join("target.toml"), text).unwrap();
+    let recipes = [
+        "cmdline-no-i8042",
+        "cmdline-no-timer-check",
+        "cmdline-tsc-reliable",
+        "cmdline-trust-entropy",
+        "cmdline-loglevel=6",
+    ];
+    let tuned = dir.join("tuned");
+    let mut apply = bootlap(&dir);
+    let apply = apply.arg("apply").arg(&stock).args(recipes);
+    json(apply.arg("-o").arg(&tuned).arg("--json"));
+    let (before, after) = (console(&dir, &stock), console(&dir, &tuned));
+    let keyboard = "serio: i8042 KBD port";
+    assert!(before.contains(keyboard) && !after.contains(keyboard));
+    let words = "no_timer_check tsc=reliable random.trust_cpu=on random.trust_bootloader=on";
+    assert!(after.contains(words), "{after}");
+    // The kernel lists what it does not know.
+    assert!(!after.contains("Unknown kernel command line"), "{after}");
+}

@@ -137,7 +137,6 @@ impl<'a> Boot<'a> {
 }
 
 /// What rules ask.
-#[allow(dead_code, reason = "the families come one after the other")]
 impl<'a> Boot<'a> {
     pub(crate) fn timeline(&self) -> &'a Timeline {
         self.seen.timeline

@@ -23,13 +23,21 @@ pub(crate) fn is_name(name: &str) -> bool {
     first.is_some_and(|b| b.is_ascii_alphanumeric()) && name.bytes().all(good)
 }
 
-/// The unpacked packages of one architecture.
+/// Stands for an architecture where packages are sources.
+const SOURCE: &str = "source";
+
+/// The unpacked packages of one architecture, or of none: their sources.
 pub(crate) struct Store {
     dir: PathBuf,
     architecture: String,
 }
 
 impl Store {
+    /// The distribution's sources, each with its own patches applied.
+    pub(crate) fn of_sources(cache: &Cache) -> Self {
+        Self::new(cache, SOURCE)
+    }
+
     pub(crate) fn new(cache: &Cache, architecture: &str) -> Self {
         Self {
             dir: cache.root().join("packages").join(architecture),
@@ -158,7 +166,7 @@ impl Store {
             "$(ORIGIN)|$(REPO_URI)|$(RELEASE)|$(COMPONENT)",
             "Created-By: Packages",
         ]);
-        let out = run(command)?;
+        let out = run(&mut command)?;
         let lines: BTreeSet<String> = out.lines().filter_map(|l| self.source_line(l)).collect();
         if lines.is_empty() {
             return Err(TargetError::Packages(
@@ -184,7 +192,8 @@ impl Store {
         if !wanted || release.contains("backports") {
             return None;
         }
-        let uri = if origin == "Ubuntu" && !matches!(&*self.architecture, "amd64" | "i386") {
+        let in_archive = matches!(&*self.architecture, "amd64" | "i386" | SOURCE);
+        let uri = if origin == "Ubuntu" && !in_archive {
             ubuntu_ports(uri)
         } else {
             uri.to_owned()
@@ -198,7 +207,15 @@ impl Store {
         } else {
             String::new()
         };
-        Some(format!("deb {options}{uri} {release} {component}\n"))
+        let kind = match self.is_source() {
+            true => "deb-src",
+            false => "deb",
+        };
+        Some(format!("{kind} {options}{uri} {release} {component}\n"))
+    }
+
+    fn is_source(&self) -> bool {
+        self.architecture == SOURCE
     }
 
     /// Downloads and unpacks a package; the folder is not yet in its place.
@@ -208,7 +225,10 @@ impl Store {
             .join(format!("partial.{}.{package}", std::process::id()));
         let _ = fs::remove_dir_all(&work);
         fs::create_dir_all(&work).map_err(|e| TargetError::io("create", &work, e))?;
-        let unpacked = self.fetch_into(package, &work);
+        let unpacked = match self.is_source() {
+            true => self.fetch_source_into(package, &work),
+            false => self.fetch_into(package, &work),
+        };
         if unpacked.is_err() {
             let _ = fs::remove_dir_all(&work);
         }
@@ -217,29 +237,74 @@ impl Store {
 
     fn fetch_into(&self, package: &str, work: &Path) -> Result<PathBuf, TargetError> {
         self.apt("apt-get", &["download", "-qq", package], work)?;
-        let io = |e| TargetError::io("read", work, e);
-        let deb = fs::read_dir(work)
-            .map_err(io)?
-            .filter_map(|e| Some(e.ok()?.path()))
-            .find(|p| p.extension().is_some_and(|x| x == "deb"))
-            .ok_or_else(|| TargetError::Packages(format!("apt fetched nothing for {package}")))?;
+        let deb = fetched(package, work, "deb")?;
         let mut unpack = Command::new("dpkg-deb");
-        unpack.arg("-x").arg(&deb).arg(work);
-        run(unpack)?;
+        run(unpack.arg("-x").arg(&deb).arg(work))?;
         let mut field = Command::new("dpkg-deb");
-        field.arg("-f").arg(&deb).args(["Version", "Depends"]);
-        let control = run(field)?;
+        let control = run(field.arg("-f").arg(&deb).args(["Version", "Depends"]))?;
         let file = work.join(CONTROL);
         fs::write(&file, control).map_err(|e| TargetError::io("write", &file, e))?;
         fs::remove_file(&deb).map_err(|e| TargetError::io("remove", &deb, e))?;
         Ok(work.to_owned())
     }
 
+    fn fetch_source_into(&self, package: &str, work: &Path) -> Result<PathBuf, TargetError> {
+        let (archives, tree) = (work.join("archives"), work.join("tree"));
+        fs::create_dir(&archives).map_err(|e| TargetError::io("create", &archives, e))?;
+        self.download_source(package, &archives)?;
+        let about = fetched(package, &archives, "dsc")?;
+        let mut unpack = Command::new("dpkg-source");
+        // apt has checked what it fetched.
+        unpack.args(["--extract", "--no-check", "--no-copy"]);
+        run(unpack.arg(&about).arg(&tree))?;
+        let said = fs::read_to_string(&about).map_err(|e| TargetError::io("read", &about, e))?;
+        let version = said.lines().find(|l| l.starts_with("Version: "));
+        let file = work.join(CONTROL);
+        let control = fs::write(&file, version.unwrap_or_default());
+        control.map_err(|e| TargetError::io("write", &file, e))?;
+        fs::remove_dir_all(&archives).map_err(|e| TargetError::io("remove", &archives, e))?;
+        Ok(work.to_owned())
+    }
+
+    /// A mirror may list in one of its archives what it has only in another, and
+    /// apt asks the first one for it; so each is asked alone, too.
+    fn download_source(&self, package: &str, to: &Path) -> Result<(), TargetError> {
+        let args = ["source", "-qq", "--download-only", package];
+        let Err(error) = self.apt("apt-get", &args, to) else {
+            return Ok(());
+        };
+        let (all, one) = (self.dir.join("apt/sources.list"), "one.list");
+        let lists = fs::read_to_string(&all).map_err(|e| TargetError::io("read", &all, e))?;
+        for line in lists.lines() {
+            let path = self.dir.join("apt").join(one);
+            fs::write(&path, line).map_err(|e| TargetError::io("write", &path, e))?;
+            if self.apt_of(one, "apt-get", &args, to).is_ok() {
+                return Ok(());
+            }
+        }
+        Err(error)
+    }
+
     fn apt(&self, program: &str, args: &[&str], dir: &Path) -> Result<String, TargetError> {
+        self.apt_of("sources.list", program, args, dir)
+    }
+
+    /// apt with the archives that the file `list` names.
+    fn apt_of(
+        &self,
+        list: &str,
+        program: &str,
+        args: &[&str],
+        dir: &Path,
+    ) -> Result<String, TargetError> {
         let state = self.dir.join("apt");
         let state = fs::canonicalize(&state).unwrap_or(state);
         let state = state.display();
-        let arch = &self.architecture;
+        let arch = match self.is_source() {
+            // Sources have none, but apt wants one.
+            true => "amd64",
+            false => &*self.architecture,
+        };
         let mut command = Command::new(program);
         command.current_dir(dir);
         for option in [
@@ -249,7 +314,7 @@ impl Store {
             format!("Dir::State::status={state}/status"),
             format!("Dir::State::Lists={state}/lists"),
             format!("Dir::Cache={state}/cache"),
-            format!("Dir::Etc::SourceList={state}/sources.list"),
+            format!("Dir::Etc::SourceList={state}/{list}"),
             "Dir::Etc::SourceParts=/dev/null".to_owned(),
             // The lists may be where apt's own user must not look.
             "APT::Sandbox::User=".to_owned(),
@@ -257,8 +322,16 @@ impl Store {
             command.arg("-o").arg(option);
         }
         command.args(args);
-        run(command)
+        run(&mut command)
     }
+}
+
+/// The file that apt has put into `dir`.
+fn fetched(package: &str, dir: &Path, extension: &str) -> Result<PathBuf, TargetError> {
+    let entries = fs::read_dir(dir).map_err(|e| TargetError::io("read", dir, e))?;
+    let mut paths = entries.flatten().map(|e| e.path());
+    let found = paths.find(|p| p.extension().is_some_and(|x| x == extension));
+    found.ok_or_else(|| TargetError::Packages(format!("apt fetched nothing for {package}")))
 }
 
 /// Ubuntu keeps the other architectures on a sister host of its archive; of a
@@ -273,12 +346,12 @@ fn ubuntu_ports(uri: &str) -> String {
     })
 }
 
-fn run(mut command: Command) -> Result<String, TargetError> {
+fn run(command: &mut Command) -> Result<String, TargetError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let out = command.output().map_err(|e| {
         TargetError::Packages(format!(
             "cannot run {program}: {e}; parts named `package:…` need apt and dpkg (a Debian or \
-             Ubuntu host); on others name files of your own"
+             Ubuntu host), `source-package:…` dpkg-dev, too; elsewhere name files of your own"
         ))
     })?;
     if out.status.success() {

@@ -1,7 +1,8 @@
 //! The parts that a target names, found and read.
 //!
 //! `package:NAME/path` is a file of a distribution package (`*` stands for
-//! anything within one path component); everything else is a path beside
+//! anything within one path component), `source-package:NAME` the folder of its
+//! source, `build:PATH` what a build makes; everything else is a path beside
 //! `target.toml`.
 
 use std::borrow::Cow;
@@ -196,6 +197,9 @@ impl<'a> Finder<'a> {
             let built = self.built(key, output)?;
             return Ok((built.image, built.origin));
         }
+        if let Some(package) = name.strip_prefix("source-package:") {
+            return self.source_package(key, package);
+        }
         let Some(rest) = name.strip_prefix("package:") else {
             let path = self.target.dir.join(name);
             if !path.exists() {
@@ -227,6 +231,21 @@ impl<'a> Finder<'a> {
                 store.version(package)
             ))
         })
+    }
+
+    /// The folder of a source package, with the distribution's patches applied.
+    fn source_package(&self, key: &str, package: &str) -> Result<(PathBuf, String), TargetError> {
+        if !is_name(package) {
+            return Err(TargetError::MissingPart(format!(
+                "{key}: {package:?} is no name of a package; write source-package:NAME"
+            )));
+        }
+        let store = Store::of_sources(self.cache);
+        let tree = store.folder(package, self.progress)?.join("tree");
+        Ok((
+            tree,
+            format!("{package} {} (source)", store.version(package)),
+        ))
     }
 
     /// The configuration that lies beside a packaged kernel: distributions put

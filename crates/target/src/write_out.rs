@@ -76,11 +76,17 @@ fn with_outside_parts(target: &Target, from: &Path) -> Result<String, TargetErro
     let spec = &target.spec;
     let lone = target.is_lone();
     let mut parts = Vec::new();
-    if let Some(image) = spec.kernel.as_ref().and_then(|k| k.image.as_ref()) {
-        parts.push(("kernel.image".to_owned(), image));
-    }
-    if let Some(image) = spec.bootloader.as_ref().and_then(|b| b.image.as_ref()) {
-        parts.push(("bootloader.image".to_owned(), image));
+    let kernel = spec.kernel.as_ref();
+    let kernel = kernel.map(|k| ("kernel", &k.image, &k.build));
+    let bootloader = spec.bootloader.as_ref();
+    let bootloader = bootloader.map(|b| ("bootloader", &b.image, &b.build));
+    for (section, image, build) in kernel.into_iter().chain(bootloader) {
+        let image = image.iter().map(|i| ("image", i));
+        let build = build
+            .iter()
+            .flat_map(|b| [("build.source", &b.source), ("build.config", &b.config)]);
+        let named = image.chain(build);
+        parts.extend(named.map(|(key, name)| (format!("{section}.{key}"), name)));
     }
     if let Some(initramfs) = &spec.initramfs {
         let tree = initramfs

@@ -32,6 +32,8 @@ pub(crate) fn run(args: &Build, ui: &Ui) -> Result<Exit, Failure> {
             bytes: fs::metadata(&built.image).map_or(0, |m| m.len()),
             image: built.image.display().to_string(),
             origin: built.origin,
+            tree: built.tree.display().to_string(),
+            config: built.config_path.display().to_string(),
             built_in: count("y"),
             modules: count("m"),
             kept: built.kept,

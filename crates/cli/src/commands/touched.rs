@@ -2,13 +2,14 @@
 
 use std::fs;
 
+use bootlap_lab::Run;
 use bootlap_target::{Machine, touched};
 
 use crate::args::Touched;
 use crate::broken::never_ready;
 use crate::commands::boot::boot_equal;
 use crate::exit::{Exit, Failure};
-use crate::lab::{Lab, load};
+use crate::lab::{Bootable, Lab, load};
 use crate::ui::Ui;
 
 /// How long after the time that a boot takes the watcher still watches, seconds.
@@ -25,11 +26,8 @@ pub(crate) fn run(args: &Touched, ui: &Ui) -> Result<Exit, Failure> {
     };
     let stock = lab.prepare_target(target.clone())?;
     // How long to watch: a boot says how long it takes.
-    let first = boot_equal(&lab, &stock, 1, "")?;
-    let Some(first) = first.first() else {
-        return Err(Failure::new(Exit::Internal, "a boot left no run"));
-    };
-    if let Some(failure) = never_ready(first) {
+    let first = boot_once(&lab, &stock)?;
+    if let Some(failure) = never_ready(&first) {
         return Err(failure);
     }
     let ready_ns = first.ready().map_or(0, |ready| ready.ns);
@@ -37,11 +35,8 @@ pub(crate) fn run(args: &Touched, ui: &Ui) -> Result<Exit, Failure> {
     let script = first.dir.join("touched-init");
     let observed = touched::observed(&target, &script, seconds)?;
     let observed = lab.prepare_target(observed)?;
-    let runs = boot_equal(&lab, &observed, 1, "")?;
-    let Some(run) = runs.first() else {
-        return Err(Failure::new(Exit::Internal, "a boot left no run"));
-    };
-    if let Some(failure) = never_ready(run) {
+    let run = boot_once(&lab, &observed)?;
+    if let Some(failure) = never_ready(&run) {
         return Err(failure.hint(
             "with the watcher in it, the boot did not come to its end: does the initramfs' first \
              program wipe the root, or switch to another?",
@@ -62,4 +57,10 @@ pub(crate) fn run(args: &Touched, ui: &Ui) -> Result<Exit, Failure> {
         args.target.display()
     ));
     Ok(Exit::Ok)
+}
+
+fn boot_once(lab: &Lab<'_>, target: &Bootable) -> Result<Run, Failure> {
+    let runs = boot_equal(lab, target, 1, "")?;
+    let run = runs.into_iter().next();
+    run.ok_or_else(|| Failure::new(Exit::Internal, "a boot left no run"))
 }

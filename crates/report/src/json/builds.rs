@@ -27,6 +27,10 @@ pub struct BuiltJson {
     pub bytes: u64,
     /// The source and its version.
     pub origin: String,
+    /// The source tree, unpacked; `explain --kernel` reads a kernel's.
+    pub tree: String,
+    /// The configuration that it was built with: a `.config`.
+    pub config: String,
     /// How many options are built in.
     pub built_in: usize,
     /// How many are modules.

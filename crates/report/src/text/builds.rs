@@ -22,12 +22,16 @@ pub fn builds(built: &[BuiltJson], style: &Style) -> String {
                 "built now"
             },
         );
-        for (text, ink) in [
-            (&each.origin, Ink::Plain),
-            (&size, Ink::Plain),
-            (&each.image, Ink::Faint),
+        for text in [&each.origin, &size] {
+            page.wrapped(Line::indented(MARGIN + 2), text, Ink::Plain);
+        }
+        for (what, path) in [
+            ("image  ", &each.image),
+            ("options", &each.config),
+            ("source ", &each.tree),
         ] {
-            page.wrapped(Line::indented(MARGIN + 2), text, ink);
+            let text = format!("{what}  {path}");
+            page.wrapped(Line::indented(MARGIN + 2), &text, Ink::Faint);
         }
     }
     page.finish()

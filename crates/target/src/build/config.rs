@@ -99,18 +99,24 @@ impl Wanted {
     }
 
     fn check(&self, key: &str, got: &DotConfig) -> Result<(), TargetError> {
+        let mut others = Vec::new();
         for (name, value) in &self.options {
             let wanted = written(value).unwrap_or_else(|| "n".to_owned());
             let became = got.get(name).unwrap_or("n");
             if became != wanted {
-                let why = format!(
-                    "CONFIG_{name}={wanted} was asked for and became {became}: what it depends on \
-                     is off, or another option selects it; look for it in `make menuconfig`"
-                );
-                return Err(TargetError::artefact(&format!("{key}.build.options"), why));
+                others.push(format!("CONFIG_{name}={wanted} became {became}"));
             }
         }
-        Ok(())
+        if others.is_empty() {
+            return Ok(());
+        }
+        let why = format!(
+            "Kconfig gave other values than asked for: {}; what such an option depends on is \
+             off, or another option selects it; look for it in `make menuconfig`",
+            others.join(", ")
+        );
+        let at = format!("{key}.build.options");
+        Err(TargetError::artefact(&at, why))
     }
 }
 

@@ -9,7 +9,9 @@ use crate::{Progress, TargetError};
 
 /// The host's `make` and the compiler for one architecture.
 pub(super) struct Make {
-    architecture: String,
+    /// None for a boot loader: its configuration says it, and the kernel's name
+    /// for it may not be that of a boot loader's folder.
+    architecture: Option<String>,
     cross: &'static str,
     /// What the compiler says of itself: another one makes other code.
     pub(super) compiler: String,
@@ -46,7 +48,7 @@ impl Make {
         })?;
         let said = String::from_utf8_lossy(&said.stdout);
         Ok(Self {
-            architecture: architecture.to_owned(),
+            architecture: (key == "kernel").then(|| architecture.to_owned()),
             cross,
             compiler: said.lines().next().unwrap_or_default().to_owned(),
         })
@@ -58,7 +60,9 @@ impl Make {
         // A relative folder would be looked for in the tree.
         let work = fs::canonicalize(work).unwrap_or_else(|_| work.to_owned());
         make.arg(format!("O={}", work.display()));
-        make.arg(format!("ARCH={}", self.architecture));
+        if let Some(architecture) = &self.architecture {
+            make.arg(format!("ARCH={architecture}"));
+        }
         make.arg(format!("CROSS_COMPILE={}", self.cross));
         make.arg(target);
         // What would make every build another one.

@@ -33,9 +33,11 @@ use source::Source;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Build {
-    /// The source: a folder, an archive, or `package:…` that holds an archive.
+    /// The source: a folder, an archive, `package:…` that holds an archive, or
+    /// `source-package:NAME`.
     pub source: String,
-    /// What its makefiles call the processor family (`ARCH`).
+    /// What the kernel's makefiles call the processor family (`ARCH`); it chooses
+    /// the compiler of a boot loader, too.
     pub architecture: String,
     /// A `.config` beside `target.toml`, or a configuration that `make` knows.
     pub config: String,
@@ -53,6 +55,10 @@ pub struct Built {
     pub origin: String,
     /// The configuration that it was built with, whole.
     pub config: DotConfig,
+    /// The file of that configuration.
+    pub config_path: PathBuf,
+    /// The source tree, which may be gone from the cache since.
+    pub tree: PathBuf,
     /// Whether an earlier build was taken.
     pub kept: bool,
 }
@@ -107,12 +113,15 @@ pub(crate) fn build(
         }
     }
     let file_name = Path::new(output).file_name().unwrap_or_default();
-    let config = fs::read(result.join("config"));
-    let config = config.map_err(|e| TargetError::io("read", &result, e))?;
+    let config_path = result.join("config");
+    let config = fs::read(&config_path);
+    let config = config.map_err(|e| TargetError::io("read", &config_path, e))?;
     Ok(Built {
         image: result.join(file_name),
         origin: format!("{} built from {}", file_name.display(), source.origin),
         config: DotConfig::read(&config).map_err(|e| TargetError::artefact(key, e))?,
+        config_path,
+        tree: source.tree(&root),
         kept,
     })
 }
@@ -128,14 +137,14 @@ fn run(
 ) -> Result<(), TargetError> {
     fs::create_dir_all(work).map_err(|e| TargetError::io("create", work, e))?;
     config.write(key, make, tree, work)?;
-    // The makefiles know what comes out by its last name: Image, zImage, vmlinux;
-    // U-Boot's images are all made by default.
+    // The makefiles know what comes out by its last name: Image, zImage, vmlinux,
+    // u-boot.bin; U-Boot's other images are made with all the rest.
     let file = Path::new(output).file_name().unwrap_or_default();
     let file = file.to_string_lossy();
-    let target = if file.starts_with("u-boot") {
-        "all"
-    } else {
-        &*file
+    let target = match &*file {
+        "u-boot.bin" => "u-boot.bin",
+        other if other.starts_with("u-boot") => "all",
+        other => other,
     };
     make.build(key, tree, work, target, progress)
 }

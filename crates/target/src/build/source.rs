@@ -23,11 +23,14 @@ pub(super) struct Source {
 impl Source {
     pub(super) fn find(key: &str, name: &str, finder: &Finder<'_>) -> Result<Self, TargetError> {
         let (path, origin) = finder.path(&format!("{key}.build.source"), name)?;
-        let identity = match (path.is_dir(), name.starts_with("package:")) {
-            (true, _) => tree_identity(&path),
+        let packaged = ["package:", "source-package:"];
+        let identity = if packaged.iter().any(|p| name.starts_with(p)) {
             // A package's version says what is in it, without reading 130 MB.
-            (false, true) => Ok(sha256(origin.as_bytes())),
-            (false, false) => fs::read(&path).map(|bytes| sha256(&bytes)),
+            Ok(sha256(origin.as_bytes()))
+        } else if path.is_dir() {
+            tree_identity(&path)
+        } else {
+            fs::read(&path).map(|bytes| sha256(&bytes))
         };
         Ok(Self {
             identity: identity.map_err(|e| TargetError::io("read", &path, e))?,
@@ -36,16 +39,21 @@ impl Source {
         })
     }
 
+    /// Where the tree is, or would be once it is unpacked.
+    pub(super) fn tree(&self, root: &Path) -> PathBuf {
+        match self.path.is_dir() {
+            true => self.path.clone(),
+            false => root.join("sources").join(&self.identity),
+        }
+    }
+
     /// The tree, unpacked below `root` if it is an archive.
     pub(super) fn unpacked(
         &self,
         root: &Path,
         progress: Progress<'_>,
     ) -> Result<PathBuf, TargetError> {
-        if self.path.is_dir() {
-            return Ok(self.path.clone());
-        }
-        let tree = root.join("sources").join(&self.identity);
+        let tree = self.tree(root);
         if tree.exists() {
             return Ok(tree);
         }

@@ -73,7 +73,8 @@ impl Recipe for Silent {
         if memchr::memmem::find(&binary.bytes, b"\0silent\0").is_none() {
             return Err(
                 "this U-Boot was built without CONFIG_SILENT_CONSOLE and would ignore \
-                 `silent`; rebuild it with CONFIG_SILENT_CONSOLE=y"
+                 `silent`; rebuild it with CONFIG_SILENT_CONSOLE=y, as \
+                 uboot-options=SILENT_CONSOLE=y does"
                     .into(),
             );
         }

@@ -79,10 +79,10 @@ fn uboot_reads(uboot: &[u8], compression: &str) -> Result<(), String> {
         _ => return Ok(()),
     };
     if memchr::memmem::find(uboot, &sign).is_none() {
+        let option = compression.to_uppercase();
         return Err(format!(
             "this U-Boot was built without {compression} and stops with `Unimplemented \
-             compression type`; rebuild it with CONFIG_{}=y",
-            compression.to_uppercase()
+             compression type`; rebuild it with CONFIG_{option}=y, as uboot-options={option}=y does"
         ));
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Recipes that build the kernel.
 
-use super::{Recipe, RecipeMeta};
+use super::{Recipe, RecipeMeta, options};
 use crate::{Edit, Machine, Parts, Target};
 
 /// Build a kernel with only what this machine needs.
@@ -133,22 +133,14 @@ impl Recipe for Minimal {
     }
 }
 
-const NOT_BUILT: &str = "the kernel is not built from source; describe it in [kernel.build], or \
-                         let kernel-minimal do it";
-
-/// The edits that give these options these values, of those that differ.
+/// The edits that give the kernel's build these options.
 fn with_options(target: &Target, wanted: &[(&str, &str)]) -> Result<Vec<Edit>, String> {
     let kernel = target.spec.kernel.as_ref();
-    let build = kernel.and_then(|k| k.build.as_ref()).ok_or(NOT_BUILT)?;
-    let edits = wanted
-        .iter()
-        .filter(|(name, value)| build.options.get(*name).is_none_or(|v| v != value))
-        .map(|(name, value)| Edit::set(&format!("kernel.build.options.{name}"), *value))
-        .collect::<Vec<_>>();
-    if edits.is_empty() {
-        return Err("the kernel is built with that already".into());
-    }
-    Ok(edits)
+    let build = kernel.and_then(|k| k.build.as_ref()).ok_or(
+        "the kernel is not built from source; describe it in [kernel.build], or let \
+         kernel-minimal do it",
+    )?;
+    options::set("kernel", &build.options, wanted)
 }
 
 impl Recipe for Options {
@@ -167,17 +159,8 @@ impl Recipe for Options {
     }
 
     fn edits(&self, target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
-        let hint = "say which: kernel-options=FTRACE=n,RAID6_PQ_BENCHMARK=n";
-        let mut wanted = Vec::new();
-        for option in value.split(',') {
-            let (name, value) = option.split_once('=').ok_or(hint)?;
-            let name = name.strip_prefix("CONFIG_").unwrap_or(name);
-            let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-            if name.is_empty() || !name.chars().all(is_name) || value.is_empty() {
-                return Err(format!("`{option}` is no option; {hint}"));
-            }
-            wanted.push((name, value));
-        }
+        let example = "kernel-options=FTRACE=n,RAID6_PQ_BENCHMARK=n";
+        let wanted = options::parse(value, example)?;
         with_options(target, &wanted)
     }
 }

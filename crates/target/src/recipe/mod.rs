@@ -5,11 +5,13 @@
 //! page in the catalogue.
 
 mod bootloader;
+mod bootloader_build;
 mod bootloader_script;
 mod cmdline;
 mod compression;
 mod initramfs;
 mod kernel;
+mod options;
 mod own;
 
 use std::path::Path;
@@ -60,6 +62,8 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &bootloader_script::FlatBootcmd,
         &bootloader::NoHash,
         &bootloader::VerifyOff,
+        &bootloader_build::Minimal,
+        &bootloader_build::Options,
         &compression::KernelCompression,
         &compression::InitramfsCompression,
         &initramfs::StripPrograms,

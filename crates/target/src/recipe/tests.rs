@@ -63,6 +63,7 @@ fn example(recipe: &str) -> &'static str {
         "cmdline-console-baud" => "921600",
         "initramfs-touched" => "Cargo.toml",
         "kernel-options" => "FTRACE=n,CONFIG_LOG_BUF_SHIFT=14",
+        "uboot-options" => "ZSTD=y",
         _ => "7",
     }
 }
@@ -285,6 +286,33 @@ fn options_are_for_kernels_that_are_built() {
     let options = small.spec.kernel.unwrap().build.unwrap().options;
     assert_eq!(options["CC_OPTIMIZE_FOR_SIZE"], "y");
     assert_eq!(options["CC_OPTIMIZE_FOR_PERFORMANCE"], "n");
+}
+
+#[test]
+fn a_packaged_boot_loader_is_built_from_its_source() {
+    let choice = Choice::parse("uboot-options=ZSTD=y").unwrap();
+    let built = choice.apply(&kiosk(), &parts(None)).unwrap();
+    let uboot = built.spec.bootloader.clone().unwrap();
+    assert_eq!(uboot.image.as_deref(), Some("build:u-boot.bin"));
+    let build = uboot.build.unwrap();
+    assert_eq!(build.config, "qemu_arm64_defconfig");
+    assert_eq!(build.options["ZSTD"], "y");
+    // On top of it, nothing but options changes.
+    let less = Choice::parse("uboot-minimal").unwrap();
+    let less = less.apply(&built, &parts(None)).unwrap();
+    let build = less.spec.bootloader.unwrap().build.unwrap();
+    assert_eq!(
+        (&*build.options["ZSTD"], &*build.options["NET"]),
+        ("y", "n")
+    );
+
+    let text = kiosk().text;
+    let own = parse(&text.replace("package:u-boot-qemu", "u-boot")).unwrap();
+    let why = refused("uboot-minimal", &own, &parts(None));
+    assert!(why.contains("[bootloader.build]"), "{why}");
+    let network = parse(&text.replace("bootcmd = \"", "bootcmd = \"dhcp; ")).unwrap();
+    let why = refused("uboot-minimal", &network, &parts(None));
+    assert!(why.contains("the environment uses dhcp"), "{why}");
 }
 
 #[test]

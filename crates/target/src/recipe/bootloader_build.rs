@@ -1,0 +1,140 @@
+//! Recipes that build U-Boot.
+
+use super::{Recipe, RecipeMeta, options};
+use crate::{Edit, Parts, Target};
+
+/// Build U-Boot without what it does not need to start an image from flash.
+///
+/// A board's default configuration serves every way of booting it: from the
+/// network, USB sticks, disks, through EFI. U-Boot looks for such devices, sets
+/// them up, and copies itself to the end of memory with all of it. What is left
+/// starts images from flash or memory. Nothing of the environment changes.
+pub(super) struct Minimal;
+
+/// Build U-Boot with other options.
+///
+/// `SILENT_CONSOLE=y` for `uboot-silent`, `ZSTD=y` for a kernel that is packed
+/// with Zstandard, `BOOTSTAGE=y,BOOTSTAGE_REPORT=y` for times of its own. Kconfig
+/// refuses what other options need, and says so.
+pub(super) struct Options;
+
+/// What only finds and drives devices that images are not started from. A
+/// command stays on without its devices, and a board's own scripts then name
+/// what is not there, so it goes by name.
+const NEEDLESS: &[&str] = &[
+    "USE_PREBOOT",
+    "EFI_LOADER",
+    "NET",
+    "VIRTIO_NET",
+    "VIRTIO_BLK",
+    "CMD_VIRTIO",
+    "USB",
+    "CMD_USB",
+    "PCI",
+    "SCSI",
+    "CMD_SCSI",
+    "AHCI",
+    "TPM",
+    "CMD_DFU",
+];
+
+/// A packaged U-Boot, and what builds it: Debian's packages hold
+/// `usr/lib/u-boot/BOARD/u-boot.bin`, made from `BOARD_defconfig`.
+const PACKAGED: &str = "package:u-boot-";
+const INSIDE: &str = "/usr/lib/u-boot/";
+const SOURCE: &str = "source-package:u-boot";
+
+/// The edits that build from source what is taken from a package.
+fn from_source(target: &Target) -> Result<Vec<Edit>, String> {
+    let uboot = super::bootloader::uboot(target)?;
+    let image = uboot.image.as_deref().unwrap_or_default();
+    let packaged = image.strip_prefix(PACKAGED);
+    let inside = packaged.and_then(|p| p.split_once(INSIDE)?.1.split_once('/'));
+    let (board, file) = inside.ok_or(
+        "the boot loader is no U-Boot of the distribution, so its source is not known; describe \
+         it in [bootloader.build]",
+    )?;
+    let packages = target.spec.packages.as_ref();
+    let architecture = match packages.map_or("", |p| &*p.architecture) {
+        "arm64" => "arm64",
+        "armhf" | "armel" => "arm",
+        "riscv64" => "riscv",
+        "amd64" | "i386" => "x86",
+        other => return Err(format!("no compiler is known for U-Boot on {other:?}")),
+    };
+    Ok(vec![
+        Edit::set("bootloader.image", format!("build:{file}")),
+        Edit::set("bootloader.build.source", SOURCE),
+        Edit::set("bootloader.build.architecture", architecture),
+        Edit::set("bootloader.build.config", format!("{board}_defconfig")),
+    ])
+}
+
+/// The edits for a U-Boot from source with these options.
+fn with_options(target: &Target, wanted: &[(&str, &str)]) -> Result<Vec<Edit>, String> {
+    let build = super::bootloader::uboot(target)?.build.as_ref();
+    let mut edits = match build {
+        Some(_) => Vec::new(),
+        None => from_source(target)?,
+    };
+    let there = build.map(|b| b.options.clone()).unwrap_or_default();
+    edits.extend(options::set("bootloader", &there, wanted)?);
+    Ok(edits)
+}
+
+impl Recipe for Minimal {
+    fn meta(&self) -> &'static RecipeMeta {
+        &RecipeMeta {
+            name: "uboot-minimal",
+            title: "U-Boot is built from source without networks, disks, USB and EFI",
+            risk: "it starts images from flash or memory only; its updates are yours to build",
+            values: &[],
+        }
+    }
+
+    /// Building takes minutes.
+    fn only_asked_for(&self) -> bool {
+        true
+    }
+
+    fn edits(&self, target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+        let boot = target.spec.bootloader.as_ref();
+        let boot = boot.map(|b| b.environment.values().map(String::as_str));
+        let script: String = boot.into_iter().flatten().collect::<Vec<_>>().join("\n");
+        for command in ["tftp", "dhcp", "virtio", "scsi", "usb", "nvme", "bootefi"] {
+            if script
+                .split(|c: char| !c.is_ascii_alphanumeric())
+                .any(|w| w == command)
+            {
+                return Err(format!(
+                    "the environment uses {command}, which it would lack"
+                ));
+            }
+        }
+        let off: Vec<(&str, &str)> = NEEDLESS.iter().map(|name| (*name, "n")).collect();
+        with_options(target, &off)
+    }
+}
+
+impl Recipe for Options {
+    fn meta(&self) -> &'static RecipeMeta {
+        &RecipeMeta {
+            name: "uboot-options",
+            title: "U-Boot is built from source with other options",
+            risk: "what needed the option is missing; its updates are yours to build",
+            values: &[""],
+        }
+    }
+
+    /// Which, nobody can guess.
+    fn only_asked_for(&self) -> bool {
+        true
+    }
+
+    fn edits(&self, target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
+        with_options(
+            target,
+            &options::parse(value, "uboot-options=SILENT_CONSOLE=y")?,
+        )
+    }
+}

@@ -1,0 +1,323 @@
+//! Boots of kernels and boot loaders that are built from source here. The builds
+//! take long (`make test-built`), and are kept in the cache.
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use support::{bootlap, json, kiosk, root, scratch};
+
+/// A boot, what its console said, and its run.
+struct Booted {
+    json: Value,
+    console: String,
+    run: PathBuf,
+}
+
+impl Booted {
+    fn of(dir: &Path, target: &Path) -> Self {
+        let mut command = bootlap(dir);
+        let json = json(command.args(["boot", "--json", "-n", "1"]).arg(target));
+        let run = dir.join(json["run"].as_str().unwrap());
+        let console = fs::read(run.join("console")).unwrap();
+        Self {
+            json,
+            console: String::from_utf8_lossy(&console).into_owned(),
+            run,
+        }
+    }
+
+    fn ready(&self) -> i64 {
+        self.json["ready_ns"].as_i64().unwrap()
+    }
+
+    fn says(&self, text: &str) -> bool {
+        self.console.contains(text)
+    }
+}
+
+/// A copy of `target` with these recipes, of which none applies once more.
+fn with(dir: &Path, name: &str, target: &Path, recipes: &[&str]) -> PathBuf {
+    let out = dir.join(name);
+    let mut apply = bootlap(dir);
+    let apply = apply.arg("apply").arg(target).args(recipes);
+    json(apply.arg("--json").arg("-o").arg(&out));
+    for recipe in recipes {
+        let mut again = bootlap(dir);
+        let again = again.arg("apply").arg(&out).args([recipe, "-o", "again"]);
+        let said = support::failure(again, 2);
+        assert!(said.contains("already"), "{recipe}: {said}");
+    }
+    out
+}
+
+/// Asserts that each of `gone` is said only before, each of `come` only after.
+fn changed(before: &Booted, after: &Booted, gone: &[&str], come: &[&str]) {
+    for (texts, with, without) in [(gone, before, after), (come, after, before)] {
+        for text in texts {
+            assert!(with.says(text), "{text} in {}", with.console);
+            assert!(!without.says(text), "{text} in {}", without.console);
+        }
+    }
+}
+
+#[test]
+#[ignore = "builds U-Boot: make test-built"]
+fn a_boot_loader_is_built_with_what_it_needs() {
+    let dir = scratch("built-uboot");
+    let stock = with(&dir, "stock", &kiosk(), &["uboot-bootdelay"]);
+    let before = Booted::of(&dir, &stock);
+    let minimal = with(&dir, "minimal", &stock, &["uboot-minimal"]);
+    let after = Booted::of(&dir, &minimal);
+    changed(&before, &after, &["Net:"], &[]);
+    assert!(after.ready() < before.ready());
+
+    // What the packaged one cannot: `recipes` say which option it lacks.
+    let able = "uboot-options=SILENT_CONSOLE=y,ZSTD=y";
+    let able = with(&dir, "able", &minimal, &[able]);
+    let used = ["uboot-silent", "kernel-compression=zstd"];
+    let silent = Booted::of(&dir, &with(&dir, "silent", &able, &used));
+    changed(&after, &silent, &["## Loading kernel"], &[]);
+    // It gets there; that U-Boot's Zstandard is slow is another matter.
+    assert!(silent.says("APP_READY"), "{}", silent.console);
+}
+
+/// What the kernel of these tests has besides what the kiosk needs.
+const MORE: &str = "NET_CORE MISC_FILESYSTEMS PCI PCI_HOST_GENERIC NETDEVICES ETHERNET NET_VENDOR_INTEL E1000 PACKET IP_PNP \
+    IP_PNP_DHCP BLOCK BLK_DEV BLK_DEV_LOOP MD BLK_DEV_MD VIRTIO_MENU VIRTIO_MMIO VIRTIO_BLK \
+    EXT4_FS SCSI BLK_DEV_SD ATA SATA_AHCI INIT_ON_ALLOC_DEFAULT_ON DEBUG_KERNEL \
+    SOFTLOCKUP_DETECTOR RTC_CLASS RTC_DRV_PL031 GPIOLIB GPIO_PL061 INPUT INPUT_EVDEV \
+    INPUT_KEYBOARD KEYBOARD_GPIO SQUASHFS SQUASHFS_ZLIB ISO9660_FS FUSE_FS OVERLAY_FS TUN DUMMY \
+    HW_RANDOM HW_RANDOM_VIRTIO WATCHDOG SOFT_WATCHDOG CONFIGFS_FS AUTOFS_FS MSDOS_FS NLS_UTF8 \
+    BRIDGE VLAN_8021Q VIRTIO_INPUT VIRTIO_BALLOON ZRAM ZSMALLOC CRYPTO CRYPTO_SHA512 CRYPTO_LZ4 \
+    CRYPTO_DEFLATE CRYPTO_MD4 CRYPTO_CBC BINFMT_MISC IPV6 VETH MACVLAN";
+
+/// Of these, what nothing else of them needs.
+const LEAVES: &str = "E1000 BLK_DEV_LOOP BLK_DEV_MD RTC_DRV_PL031 GPIO_PL061 INPUT_EVDEV \
+    KEYBOARD_GPIO SQUASHFS ISO9660_FS FUSE_FS OVERLAY_FS TUN DUMMY HW_RANDOM_VIRTIO SOFT_WATCHDOG \
+    CONFIGFS_FS AUTOFS_FS MSDOS_FS NLS_UTF8 BRIDGE VLAN_8021Q VIRTIO_INPUT VIRTIO_BALLOON ZRAM \
+    CRYPTO_MD4 CRYPTO_CBC BINFMT_MISC VETH MACVLAN SATA_AHCI";
+
+/// `kernel-options` that gives `names` this value.
+fn options(names: &str, value: &str) -> String {
+    let all: Vec<String> = names
+        .split_whitespace()
+        .map(|n| format!("{n}={value}"))
+        .collect();
+    format!("kernel-options={}", all.join(","))
+}
+
+/// A machine with a network card and an AHCI controller, whose kernel is the
+/// kiosk's smallest one with all of [`MORE`], and whose `init` says what it sees.
+fn machine(dir: &Path) -> PathBuf {
+    let tree = dir.join("tree");
+    fs::create_dir_all(&tree).unwrap();
+    let init = "#!/bin/sh\n/bin/busybox mount -t proc proc /proc\n\
+                /bin/busybox mount -t sysfs sysfs /sys\n\
+                /bin/busybox mount -t devtmpfs dev /dev\n\
+                echo loop devices: $(/bin/busybox ls /dev | /bin/busybox grep -c '^loop[0-9]')\n\
+                echo watchdog: $(/bin/busybox cat /proc/sys/kernel/watchdog)\n\
+                echo ignore_sss: $(/bin/busybox cat /sys/module/libahci/parameters/ignore_sss)\n\
+                echo APP_READY\n/bin/busybox sleep 1000\n";
+    fs::write(tree.join("init"), init).unwrap();
+    fs::set_permissions(tree.join("init"), fs::Permissions::from_mode(0o755)).unwrap();
+    let text = fs::read_to_string(kiosk().join("target.toml")).unwrap();
+    // The kiosk's files stay out: its kernel is chosen by [initramfs] being there.
+    let kept = text.split("[initramfs.files]").next().unwrap();
+    let (before, check) = kept.split_once("# No script missed").unwrap();
+    let (_, after) = check.split_once("\n\n").unwrap();
+    let text = format!(
+        "{before}\n{after}[initramfs.files]\n\
+         \"/bin/busybox\" = \"package:busybox-static/bin/busybox\"\n\
+         [initramfs.links]\n\"/bin/sh\" = \"busybox\"\n"
+    );
+    let text = text
+        .replace("application = \"Starting kiosk\"", "")
+        .replace(
+            "memory-mb = 512",
+            "memory-mb = 512\nargs = [\"-nic\", \"user,model=e1000\", \"-device\", \
+             \"ich9-ahci\"]",
+        )
+        .replace(
+            "cmdline = \"",
+            "cmdline = \"initcall_debug ignore_loglevel ip=dhcp ",
+        )
+        .replace(
+            "tree = \"initramfs\"",
+            &format!("tree = \"{}\"", tree.display()),
+        );
+    let target = dir.join("machine");
+    fs::create_dir_all(&target).unwrap();
+    fs::write(target.join("target.toml"), text).unwrap();
+    let more = options(MORE, "y");
+    with(
+        dir,
+        "built",
+        &target,
+        &["bootloader-none", "kernel-minimal", &more],
+    )
+}
+
+#[test]
+#[ignore = "builds a kernel: make test-built"]
+fn what_only_built_kernels_know_is_done() {
+    let dir = scratch("built-cmdline");
+    let stock = machine(&dir);
+    let address = "cmdline-ip-static=10.0.2.15:10.0.2.2::255.255.255.0::eth0:off";
+    let recipes = [
+        "cmdline-max-loop=1",
+        address,
+        "cmdline-lpj=4000000",
+        "cmdline-no-zeroing",
+        "cmdline-no-watchdog",
+        "cmdline-no-spinup-stagger",
+        "cmdline-fw-devlink-permissive",
+        "cmdline-async-probe=e1000",
+    ];
+    let tuned = with(&dir, "tuned", &stock, &recipes);
+    let (before, after) = (Booted::of(&dir, &stock), Booted::of(&dir, &tuned));
+    changed(
+        &before,
+        &after,
+        &[
+            "loop devices: 8",
+            "Sending DHCP requests",
+            "heap alloc:on",
+            "watchdog: 1",
+            "ignore_sss: 0",
+        ],
+        &[
+            "loop devices: 1",
+            "preset value",
+            "heap alloc:off",
+            "watchdog: 0",
+            "ignore_sss: 1",
+        ],
+    );
+    assert!(after.says("fw_devlink=permissive driver_async_probe=e1000"));
+    assert!(
+        !after.says("Unknown kernel command line"),
+        "{}",
+        after.console
+    );
+    // It is probed beside the others.
+    let took = |boot: &Booted| initcalls(&boot.json)["e1000_init_module"];
+    assert!(took(&after) * 10 < took(&before));
+    assert!(after.ready() < before.ready());
+}
+
+/// Initcalls of a boot, with their times.
+fn initcalls(boot: &Value) -> BTreeMap<String, i64> {
+    let spans = boot["spans"].as_array().unwrap().iter();
+    let calls = spans.filter(|s| s["track"] == "initcalls");
+    calls
+        .map(|s| {
+            let at = |key: &str| s[key].as_i64().unwrap();
+            let name = s["name"].as_str().unwrap().to_owned();
+            (name, at("end_ns") - at("start_ns"))
+        })
+        .collect()
+}
+
+#[test]
+#[ignore = "builds a kernel: make test-built"]
+fn the_kernel_mounts_its_root_sooner() {
+    let dir = scratch("built-root");
+    let built = machine(&dir);
+    let tree = dir.join("tree");
+    // A disk takes the initramfs' place.
+    fs::create_dir_all(tree.join("bin")).unwrap();
+    fs::write(tree.join("bin/init"), "").unwrap();
+    let disk = dir.join("disk.img");
+    let made = Command::new("mke2fs")
+        .args(["-q", "-t", "ext4", "-O", "^has_journal", "-d"])
+        .arg(&tree)
+        .arg(&disk)
+        .arg("8M")
+        .status()
+        .unwrap();
+    assert!(made.success());
+    let text = fs::read_to_string(built.join("target.toml")).unwrap();
+    let text = text.split("[initramfs]").next().unwrap();
+    let text = text
+        .replace("APP_READY", "Kernel panic")
+        .replace("ip=dhcp ", "root=/dev/vda rootdelay=3 ")
+        .replace(
+            "\"-nic\"",
+            &format!(
+                "\"-drive\", \"file={},format=raw,if=none,id=d,readonly=on\", \"-device\", \
+                      \"virtio-blk-device,drive=d\", \"-nic\"",
+                disk.display()
+            ),
+        );
+    let stock = dir.join("root");
+    fs::create_dir_all(&stock).unwrap();
+    fs::write(stock.join("target.toml"), text).unwrap();
+    let recipes = [
+        "cmdline-no-rootdelay",
+        "cmdline-rootfstype=ext4",
+        "cmdline-no-raid-autodetect",
+    ];
+    let tuned = with(&dir, "tuned", &stock, &recipes);
+    let (before, after) = (Booted::of(&dir, &stock), Booted::of(&dir, &tuned));
+    changed(
+        &before,
+        &after,
+        &[
+            "Waiting 3 sec before mounting root device",
+            "couldn't mount as ext3",
+        ],
+        &["md: Skipping autodetection of RAID arrays"],
+    );
+    for boot in [&before, &after] {
+        assert!(
+            boot.says("Mounted root (ext4 filesystem)"),
+            "{}",
+            boot.console
+        );
+    }
+    let saved = before.ready() - after.ready();
+    assert!(saved > 2_900_000_000, "{saved}");
+}
+
+#[test]
+#[ignore = "builds two kernels: make test-built"]
+fn an_option_that_is_off_takes_its_initcalls_away() {
+    let dir = scratch("built-explain");
+    let stock = machine(&dir);
+    let less = with(&dir, "less", &stock, &[&options(LEAVES, "n")]);
+    let built = json(bootlap(&dir).args(["build", "--json"]).arg(&stock));
+    let kernel = &built["builds"][0];
+    let (before, after) = (Booted::of(&dir, &stock), Booted::of(&dir, &less));
+
+    let mut explain = bootlap(&dir);
+    let explain = explain.args(["explain", "--json", "--limit", "0", "--log"]);
+    let explain = explain.arg(before.run.join("console"));
+    let explain = explain.args(["--kernel", kernel["tree"].as_str().unwrap()]);
+    let explained = json(explain.args(["--config", kernel["config"].as_str().unwrap()]));
+    let off: BTreeSet<&str> = LEAVES.split_whitespace().collect();
+    let mut should_go = BTreeSet::new();
+    for row in explained["symbols"].as_array().unwrap() {
+        let places = row["places"].as_array().unwrap();
+        let options = places.iter().flat_map(|p| p["options"].as_array().unwrap());
+        if options
+            .clone()
+            .any(|o| off.contains(o["name"].as_str().unwrap()))
+        {
+            should_go.insert(row["function"].as_str().unwrap().to_owned());
+        }
+    }
+    let after = initcalls(&after.json);
+    let before = initcalls(&before.json);
+    let gone: BTreeSet<String> = before
+        .into_keys()
+        .filter(|name| !after.contains_key(name))
+        .collect();
+    assert!(gone.len() >= 20, "{gone:?}");
+    assert_eq!(gone, should_go);
+}
