@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use support::{bootlap, json, kiosk, root, scratch};
+use support::{bootlap, json, kiosk, scratch};
 
 /// A boot, what its console said, and its run.
 struct Booted {
@@ -88,13 +88,14 @@ fn a_boot_loader_is_built_with_what_it_needs() {
 }
 
 /// What the kernel of these tests has besides what the kiosk needs.
-const MORE: &str = "NET_CORE MISC_FILESYSTEMS PCI PCI_HOST_GENERIC NETDEVICES ETHERNET NET_VENDOR_INTEL E1000 PACKET IP_PNP \
+const MORE: &str = "PROC_SYSCTL MD_AUTODETECT EXT4_USE_FOR_EXT2 NET_CORE \
+    MISC_FILESYSTEMS PCI PCI_HOST_GENERIC NETDEVICES ETHERNET NET_VENDOR_INTEL E1000 PACKET IP_PNP \
     IP_PNP_DHCP BLOCK BLK_DEV BLK_DEV_LOOP MD BLK_DEV_MD VIRTIO_MENU VIRTIO_MMIO VIRTIO_BLK \
     EXT4_FS SCSI BLK_DEV_SD ATA SATA_AHCI INIT_ON_ALLOC_DEFAULT_ON DEBUG_KERNEL \
     SOFTLOCKUP_DETECTOR RTC_CLASS RTC_DRV_PL031 GPIOLIB GPIO_PL061 INPUT INPUT_EVDEV \
-    INPUT_KEYBOARD KEYBOARD_GPIO SQUASHFS SQUASHFS_ZLIB ISO9660_FS FUSE_FS OVERLAY_FS TUN DUMMY \
+    INPUT_KEYBOARD KEYBOARD_GPIO SQUASHFS ISO9660_FS FUSE_FS OVERLAY_FS TUN DUMMY \
     HW_RANDOM HW_RANDOM_VIRTIO WATCHDOG SOFT_WATCHDOG CONFIGFS_FS AUTOFS_FS MSDOS_FS NLS_UTF8 \
-    BRIDGE VLAN_8021Q VIRTIO_INPUT VIRTIO_BALLOON ZRAM ZSMALLOC CRYPTO CRYPTO_SHA512 CRYPTO_LZ4 \
+    BRIDGE VLAN_8021Q VIRTIO_INPUT VIRTIO_BALLOON ZRAM CRYPTO CRYPTO_SHA512 CRYPTO_LZ4 \
     CRYPTO_DEFLATE CRYPTO_MD4 CRYPTO_CBC BINFMT_MISC IPV6 VETH MACVLAN";
 
 /// Of these, what nothing else of them needs.
@@ -209,6 +210,12 @@ fn what_only_built_kernels_know_is_done() {
     let took = |boot: &Booted| initcalls(&boot.json)["e1000_init_module"];
     assert!(took(&after) * 10 < took(&before));
     assert!(after.ready() < before.ready());
+
+    // Advice finds the driver, and in the source the option that builds it.
+    let advice = json(bootlap(&dir).args(["advise", "--json"]).arg(&stock));
+    let mut findings = advice["findings"].as_array().unwrap().iter();
+    let slow = findings.find(|f| f["recipe"] == "kernel-options=E1000=n");
+    assert_eq!(slow.unwrap_or(&advice)["rule"], "initcall-slow");
 }
 
 /// Initcalls of a boot, with their times.
@@ -271,6 +278,7 @@ fn the_kernel_mounts_its_root_sooner() {
         &[
             "Waiting 3 sec before mounting root device",
             "couldn't mount as ext3",
+            "md: Waiting for all devices to be available before autodetect",
         ],
         &["md: Skipping autodetection of RAID arrays"],
     );

@@ -4,6 +4,8 @@
 //! Users give these as files of their own, a target knows some, and a boot log
 //! tells the rest; rules do not care from where.
 
+use std::collections::BTreeMap;
+
 use bootlap_model::{Timeline, TrackKind};
 use bootlap_target::artefact::dot_config::DotConfig;
 use bootlap_target::artefact::uboot_env::UbootEnv;
@@ -20,6 +22,9 @@ pub struct Facts {
     pub uboot_config: Option<DotConfig>,
     /// U-Boot's environment.
     pub environment: Option<UbootEnv>,
+    /// Of initcalls, the option without which each would not be there and that a
+    /// menu offers to switch off, without `CONFIG_`.
+    pub initcall_options: BTreeMap<String, String>,
 }
 
 impl Facts {
@@ -37,8 +42,8 @@ impl Facts {
         Self {
             cmdline: spec.kernel.as_ref().map(|k| k.cmdline.clone()),
             kernel_config: parts.kernel_config.clone(),
-            uboot_config: None,
             environment,
+            ..Self::default()
         }
     }
 
@@ -65,6 +70,10 @@ impl Facts {
             kernel_config: self.kernel_config.or(others.kernel_config),
             uboot_config: self.uboot_config.or(others.uboot_config),
             environment: self.environment.or(others.environment),
+            initcall_options: match self.initcall_options.is_empty() {
+                true => others.initcall_options,
+                false => self.initcall_options,
+            },
         }
     }
 }

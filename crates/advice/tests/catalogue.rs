@@ -101,6 +101,7 @@ fn findings(rule: &Rule, case: &Case) -> Vec<Finding> {
         kernel_config: config("config"),
         uboot_config: config("uboot-config"),
         environment: section("environment").map(|t| UbootEnv::from_text(t).unwrap()),
+        initcall_options: BTreeMap::new(),
     };
     let log = timeline(section("log"));
     let explained = section("explained").map(|_| timeline(section("explained")));

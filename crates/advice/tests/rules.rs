@@ -2,7 +2,7 @@
 
 mod common;
 
-use bootlap_advice::{Boot, SavingKind, advise};
+use bootlap_advice::{Boot, Facts, SavingKind, advise};
 use bootlap_model::TrackKind::{Bootloader, Console, Initcall, Kernel, Unit, Userspace};
 use bootlap_model::{Milestone, SpanEnd, Stamp};
 use common::{Builder, MS, found, target, target_with};
@@ -49,6 +49,34 @@ fn what_is_done_already_has_no_recipe() {
     let advice = boot.advice_for(Some((&target, &parts)));
     assert_eq!(advice.len(), 2);
     assert!(advice.iter().all(|f| f.recipe.is_none()), "{advice:?}");
+}
+
+#[test]
+fn the_option_behind_an_initcall_is_named() {
+    let build = "9600n8\"\nbuild = { source = \"linux\", architecture = \"x86\", \
+                 config = \"allnoconfig\" }";
+    let (target, parts) = target_with(&[("9600n8\"", build)]);
+    let boot = Builder::new()
+        .span(Initcall, "e1000_init_module", 0, 400 * MS)
+        .span(Initcall, "tun_init", 400 * MS, 450 * MS);
+    let option = [("e1000_init_module".to_owned(), "E1000".to_owned())];
+    let facts = Facts {
+        initcall_options: option.into(),
+        ..Facts::default()
+    };
+    let known = Boot::new(&boot.timeline).of(&target, &parts).knowing(facts);
+    let advice = advise(&known);
+    let slow: Vec<_> = advice
+        .iter()
+        .filter(|f| f.rule == "initcall-slow")
+        .collect();
+    let [known, unknown] = slow[..] else {
+        panic!("{advice:?}")
+    };
+    assert_eq!(known.recipe.as_deref(), Some("kernel-options=E1000=n"));
+    assert!(known.fix.contains("CONFIG_E1000"), "{}", known.fix);
+    assert_eq!(unknown.recipe, None);
+    assert!(unknown.fix.contains("bootlap explain"), "{}", unknown.fix);
 }
 
 #[test]

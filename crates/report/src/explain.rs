@@ -1,7 +1,7 @@
 //! What stands behind initcalls, as it is shown: see
 //! [`text::explain`](crate::text) for terminals.
 
-use bootlap_kbuild::{Explained, How, Module, OptionInfo, Place, State};
+use bootlap_kbuild::{Asked, Explained, How, Module, OptionInfo, Place, State};
 
 use crate::format::duration;
 
@@ -48,6 +48,19 @@ impl ExplainReport {
 }
 
 impl ExplainRow {
+    /// A symbol of which nothing is known yet.
+    pub fn of(symbol: &str) -> Self {
+        let explained = Explained {
+            asked: Asked::parse(symbol),
+            places: Vec::new(),
+        };
+        Self {
+            symbol: symbol.to_owned(),
+            explained,
+            time_ns: None,
+        }
+    }
+
     /// Where it is; where it can be in several places, the first.
     pub(crate) fn place(&self) -> Option<&Place> {
         self.explained.places.first()

@@ -59,6 +59,8 @@ fn parts_printed_on_their_own_follow_their_schemas() {
         image: "cache/Image".to_owned(),
         bytes: 3_000_000,
         origin: "Image built from linux-source-6.1 6.1.192-2".to_owned(),
+        tree: "cache/sources/1f25".to_owned(),
+        config: "cache/config".to_owned(),
         built_in: 441,
         modules: 0,
         kept: true,

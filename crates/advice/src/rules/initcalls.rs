@@ -1,5 +1,7 @@
 //! Initcalls that take long, as `initcall_debug` shows them.
 
+use std::collections::BTreeSet;
+
 use super::seen::{built_in, init_ns, is_module, is_probe, ms, of_initcalls, options_on};
 use super::{Rule, rule};
 use crate::boot::{Found, evidence, total_ns};
@@ -74,8 +76,9 @@ rule! {
     /// those that found no device, and what no kernel can do without (`acpi_init`).
     ///
     /// **Fix.** Leave the driver out; build it as a module (`=m`) and load it after the
-    /// application; or let it probe beside others (`driver_async_probe=`). The function's
-    /// file in the kernel's source names the option.
+    /// application; or let it probe beside others (`driver_async_probe=`). Of a kernel that
+    /// is built from source, the option is named (`kernel-options=NAME=n`), and whether the
+    /// target gets ready without it, `try` shows; of others, `bootlap explain` names it.
     ///
     /// **Risk.** What needs the driver comes later, or not at all.
     ///
@@ -93,11 +96,18 @@ fn slow(boot: &Boot<'_>) -> Vec<Finding> {
     let findings = calls.iter().filter_map(|call| {
         let title = format!("initcall {} takes long", call.name());
         let finding = of_initcalls(boot, std::slice::from_ref(call), &title)?;
-        Some(finding.fix(format!(
-            "find out what {} belongs to; if nothing needs it early, build it as a module and load \
-             it after the application, or leave it out",
-            call.name()
-        )))
+        let Some(option) = boot.facts().initcall_options.get(call.name()) else {
+            return Some(finding.fix(format!(
+                "find out what {} belongs to (`bootlap explain`); if nothing needs it early, \
+                 build it as a module and load it after the application, or leave it out",
+                call.name()
+            )));
+        };
+        let finding = finding.fix(format!(
+            "CONFIG_{option} builds it in: if nothing needs it early, build it as a module and \
+             load it after the application, or leave it out"
+        ));
+        Some(finding.recipe(boot.recipe(&format!("kernel-options={option}=n"))))
     });
     findings.collect()
 }
@@ -118,8 +128,9 @@ rule! {
     /// **Evidence.** Built-in initcalls that returned -19 (no such device), -6 or -2 in a
     /// boot with `initcall_debug`, and took 1 ms or more each.
     ///
-    /// **Fix.** Build the kernel without these drivers; `initcall_blacklist=` does the
-    /// same for a kernel that cannot be built.
+    /// **Fix.** Build the kernel without these drivers (`kernel-options=` names their
+    /// options, if it is built from source); `initcall_blacklist=` does the same for a
+    /// kernel that cannot be built.
     ///
     /// **Risk.** A product variant that has the device loses it.
     ///
@@ -138,8 +149,20 @@ fn no_device(boot: &Boot<'_>) -> Option<Finding> {
             "build the kernel without these drivers, or add `initcall_blacklist={list}` to the \
              command line"
         ))
-        .recipe(boot.recipe(&format!("cmdline-initcall-blacklist={list}")));
+        .recipe(
+            without_options(boot, &names)
+                .unwrap_or_else(|| boot.recipe(&format!("cmdline-initcall-blacklist={list}"))),
+        );
     Some(finding)
+}
+
+/// The recipe that builds the kernel without these initcalls, if the option of
+/// each is known.
+fn without_options(boot: &Boot<'_>, names: &[&str]) -> Option<Result<String, String>> {
+    let option = |name: &&str| boot.facts().initcall_options.get(*name);
+    let options: Option<BTreeSet<&String>> = names.iter().map(option).collect();
+    let off: Vec<String> = options?.iter().map(|o| format!("{o}=n")).collect();
+    Some(boot.recipe(&format!("kernel-options={}", off.join(","))))
 }
 
 /// From here on a probe is worth running beside others.

@@ -11,7 +11,7 @@ use crate::args::{Advise, Evidence};
 use crate::broken::never_ready;
 use crate::commands::{board, boot};
 use crate::evidence::facts::{self, Sorted};
-use crate::evidence::{self, Recorded};
+use crate::evidence::{self, Recorded, initcalls};
 use crate::exit::{Exit, Failure};
 use crate::lab::{Bootable, Lab, Planned, load};
 use crate::ui::{self, Ui};
@@ -121,23 +121,37 @@ fn findings(
         ..Planned::layout(bootable, &dir, "explained", 0)
     }];
     let explained = lab.batch("booting with initcall_debug", &plan)?;
-    explained_findings(bootable, recorded, &explained[0], facts)
+    let explained = read_explained(&explained[0])?;
+    let options = explained.as_ref().map(|explained| {
+        initcalls::options(&bootable.target, &explained.timeline, &lab.cache, lab.ui)
+    });
+    let facts = Facts {
+        initcall_options: options.transpose()?.unwrap_or_default(),
+        ..facts
+    };
+    Ok(explained_findings(
+        bootable,
+        recorded,
+        explained.as_ref(),
+        facts,
+    ))
 }
 
-/// The findings of a boot with the help of one that [`EXPLAIN`]s; if that one
-/// did not get ready, without it.
+/// A boot that [`EXPLAIN`]s; nothing if it did not get ready.
+pub(crate) fn read_explained(run: &Run) -> Result<Option<Recorded>, Failure> {
+    let ready = run.ready().map(|_| evidence::read_run(run));
+    ready.transpose()
+}
+
+/// The findings of a boot with the help of one that [`EXPLAIN`]s.
 pub(crate) fn explained_findings(
     bootable: &Bootable,
     recorded: &Recorded,
-    explained: &Run,
+    explained: Option<&Recorded>,
     facts: Facts,
-) -> Result<Vec<Finding>, Failure> {
-    let explained = match explained.ready() {
-        Some(_) => Some(evidence::read_run(explained)?),
-        None => None,
-    };
+) -> Vec<Finding> {
     let boot = Boot::new(&recorded.timeline)
-        .explained(explained.as_ref().map(|e| &e.timeline))
+        .explained(explained.map(|e| &e.timeline))
         .of(&bootable.target, &bootable.parts);
-    Ok(advise(&boot.knowing(facts)))
+    advise(&boot.knowing(facts))
 }

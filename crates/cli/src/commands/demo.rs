@@ -17,7 +17,7 @@ use bootlap_target::recipe::Choice;
 
 use crate::args::Demo;
 use crate::broken::never_ready;
-use crate::commands::advise::explained_findings;
+use crate::commands::advise::{explained_findings, read_explained};
 use crate::commands::{boot, report};
 use crate::evidence::{self, Recorded};
 use crate::exit::{Exit, Failure};
@@ -45,8 +45,8 @@ pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     ));
     let mut experiment = Experiment::open(&lab, "demo", &stock, layouts, MARGIN, Vec::new())?;
     let out = experiment.dir();
-    let explained = experiment.explain(&stock)?;
-    let findings = explained_findings(&stock, &before, &explained, Facts::default())?;
+    let explained = read_explained(&experiment.explain(&stock)?)?;
+    let findings = explained_findings(&stock, &before, explained.as_ref(), Facts::default());
     ui.print(&text::findings(&findings, &style));
 
     ui.note(&format!(

@@ -1,22 +1,18 @@
 //! `bootlap explain`: what a kernel's source tree says of initcalls.
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 
 use bootlap_kbuild::{Asked, DiskTree, DotConfig, Kernel, KernelError, source_arch};
-use bootlap_model::{Axis, Timeline, TrackKind};
+use bootlap_model::{Timeline, TrackKind};
 use bootlap_report::explain::{ExplainReport, ExplainRow};
 use bootlap_report::{json, text};
 
 use crate::args::Explain;
-use crate::evidence::{self, TOOL};
+use crate::evidence::{self, TOOL, initcalls};
 use crate::exit::{Exit, Failure};
 use crate::ui::{self, Ui};
-
-/// Device probes have spans among the initcalls, named by their devices.
-const PROBES: &str = "device probes";
 
 pub(crate) fn run(args: &Explain, ui: &Ui) -> Result<Exit, Failure> {
     let tree = DiskTree::open(&args.kernel).map_err(|e| {
@@ -29,7 +25,7 @@ pub(crate) fn run(args: &Explain, ui: &Ui) -> Result<Exit, Failure> {
         false => Some(evidence::read(&args.log, &args.evidence)?),
     };
     let timeline = recorded.as_ref().map(|r| &r.timeline);
-    let seen = timeline.map(calls).unwrap_or_default();
+    let seen = timeline.map(initcalls::all).unwrap_or_default();
     let mut rows = match args.symbols.is_empty() {
         true => seen,
         false => named(&args.symbols, &seen),
@@ -147,42 +143,12 @@ fn arch_of_log(timeline: &Timeline) -> Option<&'static str> {
     })
 }
 
-/// The initcalls of a boot, the slowest first.
-fn calls(timeline: &Timeline) -> Vec<ExplainRow> {
-    let axis = Axis::of(timeline);
-    let mut rows = Vec::new();
-    for span in timeline.spans_of(TrackKind::Initcall) {
-        if timeline.text(timeline.track_of(span).name) == PROBES {
-            continue;
-        }
-        let symbol = timeline.text(span.name);
-        let mut row = row(symbol);
-        let fact = |key| timeline.arg(span, key).map(str::to_owned);
-        let asked = &mut row.explained.asked;
-        asked.module = fact("module").or(asked.module.take());
-        asked.level = fact("level").or(asked.level.take());
-        row.time_ns = axis.span(span).and_then(|placed| placed.duration_ns());
-        rows.push(row);
-    }
-    rows.sort_by_key(|row| Reverse(row.time_ns.unwrap_or(i64::MAX)));
-    rows
-}
-
-fn row(symbol: &str) -> ExplainRow {
-    let mut row = ExplainRow {
-        symbol: symbol.to_owned(),
-        ..ExplainRow::default()
-    };
-    row.explained.asked = Asked::parse(symbol);
-    row
-}
-
 /// The symbols that were asked for, each with what the log knows of it.
 fn named(symbols: &[String], seen: &[ExplainRow]) -> Vec<ExplainRow> {
     let function = |row: &'_ ExplainRow| row.explained.asked.function.clone();
     let seen: HashMap<String, &ExplainRow> = seen.iter().map(|r| (function(r), r)).collect();
     let rows = symbols.iter().map(|symbol| {
-        let mut row = row(symbol);
+        let mut row = ExplainRow::of(symbol);
         if let Some(known) = seen.get(&row.explained.asked.function) {
             row.time_ns = known.time_ns;
             let (asked, known) = (&mut row.explained.asked, &known.explained.asked);

@@ -4,6 +4,7 @@
 pub(crate) mod facts;
 mod files;
 pub(crate) mod group;
+pub(crate) mod initcalls;
 
 use std::path::{Path, PathBuf};
 

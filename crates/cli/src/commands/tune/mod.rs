@@ -21,7 +21,7 @@ use bootlap_target::patchset;
 use bootlap_target::recipe::Choice;
 
 use crate::args::Tune;
-use crate::commands::advise::explained_findings;
+use crate::commands::advise::{explained_findings, read_explained};
 use crate::commands::apply::free_folder;
 use crate::commands::report;
 use crate::evidence::{self, Recorded};
@@ -141,8 +141,8 @@ fn look(
         let findings = advise(&Boot::new(&before.timeline).of(&stock.target, &stock.parts));
         return Ok((before, findings));
     }
-    let explained = experiment.explain(stock)?;
-    let findings = explained_findings(stock, &before, &explained, Facts::default())?;
+    let explained = read_explained(&experiment.explain(stock)?)?;
+    let findings = explained_findings(stock, &before, explained.as_ref(), Facts::default());
     Ok((before, findings))
 }
 
