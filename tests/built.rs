@@ -299,24 +299,26 @@ fn an_option_that_is_off_takes_its_initcalls_away() {
     let dir = scratch("built-explain");
     let stock = machine(&dir);
     let less = with(&dir, "less", &stock, &[&options(LEAVES, "n")]);
-    let built = json(bootlap(&dir).args(["build", "--json"]).arg(&stock));
-    let kernel = &built["builds"][0];
     let (before, after) = (Booted::of(&dir, &stock), Booted::of(&dir, &less));
 
+    let built = |target: &Path| {
+        let built = json(bootlap(&dir).args(["build", "--json"]).arg(target));
+        let path = |key: &str| built["builds"][0][key].as_str().unwrap().to_owned();
+        (path("tree"), path("config"))
+    };
+    let (tree, config) = built(&stock);
     let mut explain = bootlap(&dir);
     let explain = explain.args(["explain", "--json", "--limit", "0", "--log"]);
     let explain = explain.arg(before.run.join("console"));
-    let explain = explain.args(["--kernel", kernel["tree"].as_str().unwrap()]);
-    let explained = json(explain.args(["--config", kernel["config"].as_str().unwrap()]));
-    let off: BTreeSet<&str> = LEAVES.split_whitespace().collect();
+    let explained = json(explain.args(["--kernel", &tree, "--config", &config]));
+    // What selects an option takes it along.
+    let now = fs::read_to_string(built(&less).1).unwrap();
+    let is_off = |name: &str| !now.contains(&format!("CONFIG_{name}="));
     let mut should_go = BTreeSet::new();
     for row in explained["symbols"].as_array().unwrap() {
         let places = row["places"].as_array().unwrap();
-        let options = places.iter().flat_map(|p| p["options"].as_array().unwrap());
-        if options
-            .clone()
-            .any(|o| off.contains(o["name"].as_str().unwrap()))
-        {
+        let mut options = places.iter().flat_map(|p| p["options"].as_array().unwrap());
+        if options.any(|o| is_off(o["name"].as_str().unwrap())) {
             should_go.insert(row["function"].as_str().unwrap().to_owned());
         }
     }
