@@ -172,10 +172,13 @@ pub(crate) fn assemble(
                 flash: flash.clone(),
             }
         }
-        _ => Images::Direct {
-            kernel: Blob::new("kernel", 0, kernel.bytes.clone()),
-            initramfs: initramfs.map(|bytes| Blob::new("initramfs", 0, bytes)),
-        },
+        _ => {
+            images::check_whole(kernel)?;
+            Images::Direct {
+                kernel: Blob::new("kernel", 0, kernel.bytes.clone()),
+                initramfs: initramfs.map(|bytes| Blob::new("initramfs", 0, bytes)),
+            }
+        }
     };
     Ok(Assembly {
         parts: hashes,

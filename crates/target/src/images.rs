@@ -6,7 +6,7 @@ use crate::TargetError;
 use crate::artefact::arch::Arch;
 use crate::artefact::compress::Compression;
 use crate::artefact::fit::{FitSpec, Part as FitPart};
-use crate::artefact::kernel_image::KernelImage;
+use crate::artefact::kernel_image::{KernelError, KernelImage};
 use crate::artefact::uimage::{KIND_RAMDISK, UimageHeader};
 use crate::assemble::{Blob, Pack};
 use crate::bootcmd::Commands;
@@ -91,6 +91,16 @@ pub(crate) fn check_copies(spec: &Spec, blobs: &[Blob]) -> Result<(), TargetErro
         }
     }
     Ok(())
+}
+
+/// Refuses a kernel that is cut off or damaged. What is of no known kind is let
+/// through: the machine may know it.
+pub(crate) fn check_whole(kernel: &Part) -> Result<(), TargetError> {
+    let plain = kernel.unwrapped()?;
+    match KernelImage::describe(&plain) {
+        Ok(_) | Err(KernelError::Unknown) => Ok(()),
+        Err(e) => Err(TargetError::artefact(&kernel.origin, e)),
+    }
 }
 
 /// The kernel, unwrapped, and the processor family that it is for.

@@ -69,6 +69,17 @@ pub enum KernelError {
     /// None of the known containers.
     #[error("not a kernel image; use an Image, zImage, bzImage or vmlinux, compressed or not")]
     Unknown,
+    /// Its header tells of more bytes than there are.
+    #[error(
+        "cut off: its header tells of {needs} bytes, and there are {has}; copy the whole kernel \
+         again"
+    )]
+    Cut {
+        /// Bytes that there are.
+        has: usize,
+        /// Bytes that there must be at least.
+        needs: usize,
+    },
     /// It is compressed, and that could not be undone.
     #[error("cannot look into the kernel: {0}")]
     Unpack(#[from] CompressError),
@@ -82,14 +93,14 @@ impl KernelImage {
     /// What `file` is. If it is compressed as a whole, it is unpacked first.
     ///
     /// # Errors
-    /// [`KernelError::Unknown`] or [`KernelError::Unpack`].
+    /// [`KernelError::Unknown`], [`KernelError::Cut`] or [`KernelError::Unpack`].
     pub fn describe(file: &[u8]) -> Result<KernelImage, KernelError> {
         let wrapping = Compression::detect(file);
         if wrapping == Compression::None {
-            return describe_plain(file).ok_or(KernelError::Unknown);
+            return describe_whole(file);
         }
         let inner = wrapping.decompress(file, UNPACK_LIMIT)?;
-        let mut image = describe_plain(&inner).ok_or(KernelError::Unknown)?;
+        let mut image = describe_whole(&inner)?;
         image.wrapping = wrapping;
         Ok(image)
     }
@@ -106,6 +117,57 @@ impl KernelImage {
             version: None,
         }
     }
+}
+
+fn describe_whole(file: &[u8]) -> Result<KernelImage, KernelError> {
+    let image = describe_plain(file).ok_or(KernelError::Unknown)?;
+    let needs = [efi_bytes(file), zimage_bytes(file), bzimage_bytes(file)];
+    let needs = needs.into_iter().flatten().max().unwrap_or(0);
+    match file.len() < needs {
+        true => Err(KernelError::Cut {
+            has: file.len(),
+            needs,
+        }),
+        false => Ok(image),
+    }
+}
+
+/// Bytes up to the end of the last section, if the kernel is an EFI program as
+/// well. One without says how much memory it takes, but not how long it is.
+fn efi_bytes(file: &[u8]) -> Option<usize> {
+    has(file, 0, b"MZ")?;
+    let header = le32(file, 0x3c)? as usize;
+    has(file, header, b"PE\0\0")?;
+    let sections = le16(file, header.checked_add(6)?)?;
+    let optional = le16(file, header.checked_add(20)?)?;
+    let table = header.checked_add(24)?.checked_add(usize::from(optional))?;
+    let ends = (0..usize::from(sections)).map_while(|section| {
+        let at = table.checked_add(section.checked_mul(40)?)?;
+        let (bytes, start) = (
+            le32(file, at.checked_add(16)?)?,
+            le32(file, at.checked_add(20)?)?,
+        );
+        (start as usize).checked_add(bytes as usize)
+    });
+    ends.max()
+}
+
+/// What a zImage says of itself: from where to where it goes.
+fn zimage_bytes(file: &[u8]) -> Option<usize> {
+    has(file, 0x24, b"\x18\x28\x6f\x01")?;
+    let (start, end) = (le32(file, 0x28)?, le32(file, 0x2c)?);
+    // One that is linked to a fixed address may say nothing of use.
+    end.checked_sub(start).map(|bytes| bytes as usize)
+}
+
+/// Bytes up to the end of the kernel that a bzImage unpacks.
+fn bzimage_bytes(file: &[u8]) -> Option<usize> {
+    has(file, 0x202, b"HdrS")?;
+    let protocol = le16(file, 0x206)?;
+    (protocol >= 0x0208)
+        .then(|| bzimage_payload(file))
+        .flatten()
+        .map(|range| range.end)
 }
 
 fn describe_plain(file: &[u8]) -> Option<KernelImage> {
@@ -202,12 +264,8 @@ fn x86_bzimage(file: &[u8]) -> Option<KernelImage> {
         image.memory_bytes = le32(file, 0x260).map(u64::from);
     }
     if protocol >= 0x0208 {
-        let setup_sectors = match file.get(0x1f1)? {
-            0 => 4,
-            n => usize::from(*n),
-        };
-        let start = (setup_sectors + 1) * 512 + le32(file, 0x248)? as usize;
-        image.payload = payload(file, start, le32(file, 0x24c)? as usize);
+        let range = bzimage_payload(file)?;
+        image.payload = payload(file, range.start, range.len());
     }
     let version = usize::from(le16(file, 0x20e)?);
     image.version = (version != 0)
@@ -215,6 +273,17 @@ fn x86_bzimage(file: &[u8]) -> Option<KernelImage> {
         .flatten()
         .map(|text| String::from_utf8_lossy(text).into_owned());
     Some(image)
+}
+
+/// Where a bzImage (protocol 2.08 and later) says that its compressed kernel is.
+fn bzimage_payload(file: &[u8]) -> Option<Range<usize>> {
+    let setup_sectors = match file.get(0x1f1)? {
+        0 => 4,
+        n => usize::from(*n),
+    };
+    let start = (setup_sectors + 1) * 512;
+    let start = start.checked_add(le32(file, 0x248)? as usize)?;
+    Some(start..start.checked_add(le32(file, 0x24c)? as usize)?)
 }
 
 fn efi_zboot(file: &[u8]) -> Option<KernelImage> {

@@ -204,6 +204,33 @@ fn other_files_are_refused() {
 }
 
 #[test]
+fn what_is_cut_off_is_told() {
+    let mut efi = arm64();
+    put(&mut efi, 0, b"MZ");
+    put(&mut efi, 0x3c, &[0x40]);
+    // Two sections behind an optional header of 16 bytes: up to 4096 and 1024.
+    put(&mut efi, 0x40, b"PE\0\0\x64\xaa\x02");
+    put(&mut efi, 0x40 + 20, &[16]);
+    for (section, start) in [3584u32, 512].into_iter().enumerate() {
+        let at = 0x40 + 24 + 16 + 40 * section + 16;
+        put(&mut efi, at, &512u32.to_le_bytes());
+        put(&mut efi, at + 4, &start.to_le_bytes());
+    }
+    let mut compact = zimage(b"\xfd7zXZ\0");
+    let end = compact.len() as u32;
+    put(&mut compact, 0x2c, &end.to_le_bytes());
+    for (file, needs) in [(efi, 4096), (compact, end as usize), (bzimage(), 0x418)] {
+        assert!(KernelImage::describe(&file).is_ok());
+        assert!(KernelImage::describe(&file[..needs]).is_ok());
+        let cut = KernelError::Cut {
+            has: needs - 1,
+            needs,
+        };
+        assert_eq!(KernelImage::describe(&file[..needs - 1]), Err(cut));
+    }
+}
+
+#[test]
 fn cut_files_never_panic() {
     for file in [
         arm64(),

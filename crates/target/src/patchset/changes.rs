@@ -107,7 +107,11 @@ impl<'a> Changes<'a> {
             slug: slug(&start.spec.name),
             start,
             steps: with_changes,
-            rootfs: RootfsChange::between(parts, tuned_parts),
+            // An initramfs that goes does not go file by file.
+            rootfs: match tuned_parts.initramfs {
+                Some(_) => RootfsChange::between(parts, tuned_parts),
+                None => Vec::new(),
+            },
             arch,
             has_initramfs: tuned_parts.initramfs.is_some(),
             environment,

@@ -250,6 +250,14 @@ fn limits(changes: &Changes<'_>) -> Vec<String> {
     let others = changes.steps.iter().flat_map(|s| &s.changes);
     for change in others {
         if let Change::Other(key) = change {
+            if key == "initramfs" {
+                limits.push(
+                    "A boot without an initramfs: what makes the image leaves it out, and what \
+                     starts the kernel does not ask for it (`-` instead of its address in `bootm`)."
+                        .to_owned(),
+                );
+                continue;
+            }
             limits.push(format!(
                 "{} of `target.toml`: see there.",
                 markdown(&comment(key))

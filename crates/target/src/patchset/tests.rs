@@ -94,6 +94,30 @@ fn a_kernel_that_is_started_directly_has_its_line_built_in_or_appended() {
     );
 }
 
+#[test]
+fn an_initramfs_that_goes_leaves_the_root_alone() {
+    let mut none = step("initramfs-none", &[]);
+    none.edits = vec![Edit::remove("initramfs")];
+    let init = Entry {
+        path: b"init".to_vec(),
+        what: What::Link {
+            to: b"bin/busybox".to_vec(),
+        },
+    };
+    let made = files(&kiosk(), &parts(Some(vec![init])), &parts(None), &[none]).unwrap();
+    let readme = made
+        .iter()
+        .find(|f| f.path == Path::new("README.md"))
+        .unwrap();
+    let readme = String::from_utf8_lossy(&readme.bytes);
+    assert!(
+        readme.contains("- A boot without an initramfs: "),
+        "{readme}"
+    );
+    let script = made.iter().find(|f| f.path.ends_with("initramfs.sh"));
+    assert!(script.is_none());
+}
+
 /// What only an emulator can do is said plainly, and the command line is kept.
 #[test]
 fn a_boot_without_a_boot_loader_is_not_carried() {

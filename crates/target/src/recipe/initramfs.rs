@@ -6,7 +6,9 @@
 use std::fs;
 
 use super::{Recipe, RecipeMeta};
+use crate::artefact::dot_config::DotConfig;
 use crate::artefact::elf::Strip;
+use crate::cmdline;
 use crate::spec::Initramfs;
 use crate::{Edit, Parts, Target};
 
@@ -74,5 +76,87 @@ impl Recipe for Touched {
         let list = fs::canonicalize(value).map_err(|e| format!("cannot read {value}: {e}"))?;
         let list = list.to_str().ok_or("the list's name is no text")?;
         Ok(vec![Edit::set("initramfs.only", list)])
+    }
+}
+
+/// There is no initramfs: the kernel mounts its root itself.
+///
+/// That needs the driver of the root's device and its file system in the kernel,
+/// not in modules, and nothing to do before (decryption, RAID, a choice between
+/// two systems). What an initramfs costs is read, checked, unpacked and freed
+/// again; without, the root comes as much sooner.
+pub(super) struct NoInitramfs;
+
+/// File systems that products have their root on, and their options.
+const ROOTS: [(&str, &str); 11] = [
+    ("ext4", "EXT4_FS"),
+    ("ext2", "EXT2_FS"),
+    ("squashfs", "SQUASHFS"),
+    ("erofs", "EROFS_FS"),
+    ("btrfs", "BTRFS_FS"),
+    ("xfs", "XFS_FS"),
+    ("f2fs", "F2FS_FS"),
+    ("ubifs", "UBIFS_FS"),
+    ("jffs2", "JFFS2_FS"),
+    ("cramfs", "CRAMFS"),
+    ("nfs", "ROOT_NFS"),
+];
+
+/// Why a kernel with these options could not mount the root of `line`.
+fn cannot_mount(line: &str, config: &DotConfig) -> Option<String> {
+    let words = cmdline::words(line);
+    let wanted = words
+        .iter()
+        .rev()
+        .find_map(|w| cmdline::value_of(w, "rootfstype"));
+    let named = |name: &str| wanted.is_none_or(|w| w.split(',').any(|w| w == name));
+    let known: Vec<_> = ROOTS.iter().filter(|(name, _)| named(name)).collect();
+    let built_in = known.iter().any(|(_, option)| config.is_on(option));
+    // One that is not listed may be built in.
+    let unlisted = known.is_empty();
+    (!built_in && !unlisted).then(|| {
+        let (_, option) = known[0];
+        format!(
+            "the kernel has no file system of a root built in, as CONFIG_{option}=y and the driver \
+             of its device would; kernel-options sets both, if it is built from source"
+        )
+    })
+}
+
+impl Recipe for NoInitramfs {
+    fn meta(&self) -> &'static RecipeMeta {
+        &RecipeMeta {
+            name: "initramfs-none",
+            title: "the kernel mounts its root without an initramfs",
+            risk: "a root that is encrypted, on RAID, or whose driver is a module is not found",
+            values: &[],
+        }
+    }
+
+    fn edits(&self, target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+        if target.spec.initramfs.is_none() {
+            return Err("the target is without an initramfs already".into());
+        }
+        let kernel = target.spec.kernel.as_ref();
+        let line = kernel.map_or("", |k| &*k.cmdline);
+        let has_root = |w: &&str| cmdline::value_of(w, "root").is_some();
+        if !cmdline::words(line).iter().any(has_root) {
+            return Err("no root= on the command line: the initramfs is the root".into());
+        }
+        if target.spec.bootloader.is_some() {
+            return Err(
+                "U-Boot's scripts name the ramdisk: leave it out of the image, and write `-` for \
+                 it in bootcmd"
+                    .into(),
+            );
+        }
+        match parts
+            .kernel_config
+            .as_ref()
+            .and_then(|c| cannot_mount(line, c))
+        {
+            Some(why) => Err(why),
+            None => Ok(vec![Edit::remove("initramfs")]),
+        }
     }
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::artefact::compress::Compression;
+use crate::artefact::dot_config::DotConfig;
 use crate::artefact::hash::Hash;
 use crate::cmdline;
 use crate::parts::Part;
@@ -106,9 +107,16 @@ fn base(recipe: &str) -> Target {
         name if name.starts_with("cmdline-ip-static") => with_words("ip=dhcp"),
         "kernel-optimize-size" => applied("kernel-minimal"),
         name if name.starts_with("kernel-options") => applied("kernel-minimal"),
+        "initramfs-none" => without_loader("root=/dev/vda"),
         "uboot-flat-bootcmd" | "uboot-exact-size" | "uboot-load-in-place" => arm32(),
         _ => kiosk(),
     }
+}
+
+/// The kiosk with these words, started by the machine itself.
+fn without_loader(words: &str) -> Target {
+    let choice = Choice::parse("bootloader-none").unwrap();
+    choice.apply(&with_words(words), &parts(None)).unwrap()
 }
 
 /// The parts of [`base`].
@@ -313,6 +321,27 @@ fn a_packaged_boot_loader_is_built_from_its_source() {
     let network = parse(&text.replace("bootcmd = \"", "bootcmd = \"dhcp; ")).unwrap();
     let why = refused("uboot-minimal", &network, &parts(None));
     assert!(why.contains("the environment uses dhcp"), "{why}");
+}
+
+#[test]
+fn an_initramfs_goes_only_where_the_kernel_finds_its_root() {
+    let refused = |target: &Target, config: &str| {
+        let mut parts = parts(None);
+        parts.kernel_config = Some(DotConfig::read(config.as_bytes()).unwrap());
+        refused("initramfs-none", target, &parts)
+    };
+    let root = without_loader("root=/dev/vda rootfstype=ext4");
+    let why = refused(&root, "CONFIG_EXT4_FS=m\nCONFIG_SQUASHFS=y\n");
+    assert!(why.contains("CONFIG_EXT4_FS=y"), "{why}");
+    let why = refused(&without_loader("quiet"), "CONFIG_EXT4_FS=y\n");
+    assert!(why.contains("no root="), "{why}");
+    let why = refused(&with_words("root=/dev/vda"), "CONFIG_EXT4_FS=y\n");
+    assert!(why.contains("bootcmd"), "{why}");
+
+    let mut parts = parts(None);
+    parts.kernel_config = Some(DotConfig::read(b"CONFIG_EXT4_FS=y\n").unwrap());
+    let none = Choice::parse("initramfs-none").unwrap();
+    assert!(none.apply(&root, &parts).unwrap().spec.initramfs.is_none());
 }
 
 #[test]
