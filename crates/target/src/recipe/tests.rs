@@ -176,7 +176,7 @@ fn every_recipe_applies_once_and_gives_a_target() {
 
 /// Recipes that take whole tables away.
 fn removes(recipe: &str) -> bool {
-    recipe == "bootloader-none"
+    matches!(recipe, "bootloader-none" | "initramfs-none")
 }
 
 /// Comments stay: only lines with a change differ, or are new.
