@@ -10,51 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use support::{bootlap, json, kiosk, scratch};
-
-/// A boot, what its console said, and its run.
-struct Booted {
-    json: Value,
-    console: String,
-    run: PathBuf,
-}
-
-impl Booted {
-    fn of(dir: &Path, target: &Path) -> Self {
-        let mut command = bootlap(dir);
-        let json = json(command.args(["boot", "--json", "-n", "1"]).arg(target));
-        let run = dir.join(json["run"].as_str().unwrap());
-        let console = fs::read(run.join("console")).unwrap();
-        Self {
-            json,
-            console: String::from_utf8_lossy(&console).into_owned(),
-            run,
-        }
-    }
-
-    fn ready(&self) -> i64 {
-        self.json["ready_ns"].as_i64().unwrap()
-    }
-
-    fn says(&self, text: &str) -> bool {
-        self.console.contains(text)
-    }
-}
-
-/// A copy of `target` with these recipes, of which none applies once more.
-fn with(dir: &Path, name: &str, target: &Path, recipes: &[&str]) -> PathBuf {
-    let out = dir.join(name);
-    let mut apply = bootlap(dir);
-    let apply = apply.arg("apply").arg(target).args(recipes);
-    json(apply.arg("--json").arg("-o").arg(&out));
-    for recipe in recipes {
-        let mut again = bootlap(dir);
-        let again = again.arg("apply").arg(&out).args([recipe, "-o", "again"]);
-        let said = support::failure(again, 2);
-        assert!(said.contains("already"), "{recipe}: {said}");
-    }
-    out
-}
+use support::{Booted, bootlap, json, kiosk, scratch, with};
 
 /// Asserts that each of `gone` is said only before, each of `come` only after.
 fn changed(before: &Booted, after: &Booted, gone: &[&str], come: &[&str]) {
@@ -71,9 +27,9 @@ fn changed(before: &Booted, after: &Booted, gone: &[&str], come: &[&str]) {
 fn a_boot_loader_is_built_with_what_it_needs() {
     let dir = scratch("built-uboot");
     let stock = with(&dir, "stock", &kiosk(), &["uboot-bootdelay"]);
-    let before = Booted::of(&dir, &stock);
+    let before = Booted::of(&dir, &stock, "1");
     let minimal = with(&dir, "minimal", &stock, &["uboot-minimal"]);
-    let after = Booted::of(&dir, &minimal);
+    let after = Booted::of(&dir, &minimal, "1");
     changed(&before, &after, &["Net:"], &[]);
     assert!(after.ready() < before.ready());
 
@@ -81,7 +37,7 @@ fn a_boot_loader_is_built_with_what_it_needs() {
     let able = "uboot-options=SILENT_CONSOLE=y,ZSTD=y";
     let able = with(&dir, "able", &minimal, &[able]);
     let used = ["uboot-silent", "kernel-compression=zstd"];
-    let silent = Booted::of(&dir, &with(&dir, "silent", &able, &used));
+    let silent = Booted::of(&dir, &with(&dir, "silent", &able, &used), "1");
     changed(&after, &silent, &["## Loading kernel"], &[]);
     // It gets there; that U-Boot's Zstandard is slow is another matter.
     assert!(silent.says("APP_READY"), "{}", silent.console);
@@ -181,7 +137,7 @@ fn what_only_built_kernels_know_is_done() {
         "cmdline-async-probe=e1000",
     ];
     let tuned = with(&dir, "tuned", &stock, &recipes);
-    let (before, after) = (Booted::of(&dir, &stock), Booted::of(&dir, &tuned));
+    let (before, after) = (Booted::of(&dir, &stock, "1"), Booted::of(&dir, &tuned, "1"));
     changed(
         &before,
         &after,
@@ -271,7 +227,7 @@ fn the_kernel_mounts_its_root_sooner() {
         "cmdline-no-raid-autodetect",
     ];
     let tuned = with(&dir, "tuned", &stock, &recipes);
-    let (before, after) = (Booted::of(&dir, &stock), Booted::of(&dir, &tuned));
+    let (before, after) = (Booted::of(&dir, &stock, "1"), Booted::of(&dir, &tuned, "1"));
     changed(
         &before,
         &after,
@@ -312,8 +268,10 @@ fn the_kernel_mounts_its_root_sooner() {
 fn an_option_that_is_off_takes_its_initcalls_away() {
     let dir = scratch("built-explain");
     let stock = machine(&dir);
-    let less = with(&dir, "less", &stock, &[&options(LEAVES, "n")]);
-    let (before, after) = (Booted::of(&dir, &stock), Booted::of(&dir, &less));
+    // It hangs on one of them.
+    let off = options(&format!("{LEAVES} MD_AUTODETECT"), "n");
+    let less = with(&dir, "less", &stock, &[&off]);
+    let (before, after) = (Booted::of(&dir, &stock, "1"), Booted::of(&dir, &less, "1"));
 
     let built = |target: &Path| {
         let built = json(bootlap(&dir).args(["build", "--json"]).arg(target));

@@ -91,6 +91,51 @@ pub fn changed_kiosk(dir: &Path, from: &str, to: &str) -> PathBuf {
     target
 }
 
+/// A boot, what its console said, and its run.
+pub struct Booted {
+    pub json: Value,
+    pub console: String,
+    pub run: PathBuf,
+}
+
+impl Booted {
+    pub fn of(dir: &Path, target: &Path, boots: &str) -> Self {
+        let mut command = bootlap(dir);
+        command.args(["boot", "--json", "-n", boots]).arg(target);
+        let json = json(&mut command);
+        let run = dir.join(json["run"].as_str().unwrap());
+        let console = fs::read(run.join("console")).unwrap();
+        Self {
+            json,
+            console: String::from_utf8_lossy(&console).into_owned(),
+            run,
+        }
+    }
+
+    pub fn ready(&self) -> i64 {
+        self.json["ready_ns"].as_i64().unwrap()
+    }
+
+    pub fn says(&self, text: &str) -> bool {
+        self.console.contains(text)
+    }
+}
+
+/// A copy of `target` with these recipes, of which none applies once more.
+pub fn with(dir: &Path, name: &str, target: &Path, recipes: &[&str]) -> PathBuf {
+    let out = dir.join(name);
+    let mut apply = bootlap(dir);
+    let apply = apply.arg("apply").arg(target).args(recipes);
+    json(apply.arg("--json").arg("-o").arg(&out));
+    for recipe in recipes {
+        let mut again = bootlap(dir);
+        let again = again.arg("apply").arg(&out).args([recipe, "-o", "again"]);
+        let said = failure(again, 2);
+        assert!(said.contains("already"), "{recipe}: {said}");
+    }
+    out
+}
+
 /// The processes whose command line contains `text`.
 pub fn processes_with(text: &str) -> Vec<String> {
     let entries = fs::read_dir("/proc").unwrap().flatten();

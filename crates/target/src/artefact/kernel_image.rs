@@ -163,11 +163,10 @@ fn zimage_bytes(file: &[u8]) -> Option<usize> {
 /// Bytes up to the end of the kernel that a bzImage unpacks.
 fn bzimage_bytes(file: &[u8]) -> Option<usize> {
     has(file, 0x202, b"HdrS")?;
-    let protocol = le16(file, 0x206)?;
-    (protocol >= 0x0208)
-        .then(|| bzimage_payload(file))
-        .flatten()
-        .map(|range| range.end)
+    if le16(file, 0x206)? < 0x0208 {
+        return None;
+    }
+    bzimage_payload(file).map(|range| range.end)
 }
 
 fn describe_plain(file: &[u8]) -> Option<KernelImage> {

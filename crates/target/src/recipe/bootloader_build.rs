@@ -38,6 +38,12 @@ const NEEDLESS: &[&str] = &[
     "CMD_DFU",
 ];
 
+/// Commands and interfaces that are gone with it.
+const LOST: &[&str] = &[
+    "bootefi", "bootp", "dfu", "dhcp", "nfs", "nvme", "ping", "pxe", "sata", "scsi", "tftp",
+    "tftpboot", "tpm", "usb", "virtio",
+];
+
 /// A packaged U-Boot, and what builds it: Debian's packages hold
 /// `usr/lib/u-boot/BOARD/u-boot.bin`, made from `BOARD_defconfig`.
 const PACKAGED: &str = "package:u-boot-";
@@ -98,18 +104,13 @@ impl Recipe for Minimal {
     }
 
     fn edits(&self, target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
-        let boot = target.spec.bootloader.as_ref();
-        let boot = boot.map(|b| b.environment.values().map(String::as_str));
-        let script: String = boot.into_iter().flatten().collect::<Vec<_>>().join("\n");
-        for command in ["tftp", "dhcp", "virtio", "scsi", "usb", "nvme", "bootefi"] {
-            if script
-                .split(|c: char| !c.is_ascii_alphanumeric())
-                .any(|w| w == command)
-            {
-                return Err(format!(
-                    "the environment uses {command}, which it would lack"
-                ));
-            }
+        let scripts = super::bootloader::uboot(target)?.environment.values();
+        let mut words = scripts.flat_map(|s| s.split(|c: char| !c.is_ascii_alphanumeric()));
+        if let Some(word) = words.find(|w| LOST.contains(w)) {
+            return Err(format!(
+                "the environment uses {word}, which it would lack; take it out, or say with \
+                 uboot-options what else can go"
+            ));
         }
         let off: Vec<(&str, &str)> = NEEDLESS.iter().map(|name| (*name, "n")).collect();
         with_options(target, &off)
