@@ -77,6 +77,17 @@ fn the_option_behind_an_initcall_is_named() {
     assert!(known.fix.contains("CONFIG_E1000"), "{}", known.fix);
     assert_eq!(unknown.recipe, None);
     assert!(unknown.fix.contains("bootlap explain"), "{}", unknown.fix);
+
+    // A driver without its device goes in the same way.
+    let ret = [("ret", "-19")];
+    let boot = Builder::new().with_args(Initcall, "bt_drv_init", (0, at(50 * MS)), &ret);
+    let facts = Facts {
+        initcall_options: [("bt_drv_init".to_owned(), "BT_DRV".to_owned())].into(),
+        ..Facts::default()
+    };
+    let advice = advise(&Boot::new(&boot.timeline).of(&target, &parts).knowing(facts));
+    let finding = found(&advice, "initcall-no-device").unwrap();
+    assert_eq!(finding.recipe.as_deref(), Some("kernel-options=BT_DRV=n"));
 }
 
 #[test]
