@@ -131,30 +131,46 @@ impl Store {
 
     /// Reads the package lists unless they are there; whether it did.
     fn update(&self, progress: Progress<'_>) -> Result<bool, TargetError> {
-        let done = self.updated();
-        if done.exists() {
+        if self.updated().exists() {
             return Ok(false);
         }
         progress("reading the distribution's package lists");
+        self.read_lists(&self.sources()?, progress)?;
+        Ok(true)
+    }
+
+    /// Reads the package lists of the archives in `sources`.
+    fn read_lists(&self, sources: &str, progress: Progress<'_>) -> Result<(), TargetError> {
+        let (apt, done) = (self.dir.join("apt"), self.updated());
         for folder in ["lists/partial", "cache/archives/partial"] {
-            let path = self.dir.join("apt").join(folder);
+            let path = apt.join(folder);
             fs::create_dir_all(&path).map_err(|e| TargetError::io("create", &path, e))?;
         }
-        let list = self.dir.join("apt/sources.list");
-        let write = |path: &Path, text: &str| {
-            fs::write(path, text).map_err(|e| TargetError::io("write", path, e))
-        };
-        write(&self.dir.join("apt/status"), "")?;
-        write(&list, &self.sources()?)?;
-        let strict = ["update", "-qq", "-o", "APT::Update::Error-Mode=any"];
-        if let Err(e) = self.apt("apt-get", &strict, &self.dir) {
-            // One of several archives may be in the middle of its own update:
-            // what the others have is enough, or the package is missed below.
-            self.apt("apt-get", &strict[..2], &self.dir)?;
-            progress(&format!("going on without some package lists: {e}"));
+        for (name, text) in [("status", ""), ("sources.list", sources)] {
+            let path = apt.join(name);
+            fs::write(&path, text).map_err(|e| TargetError::io("write", &path, e))?;
         }
-        write(&done, "")?;
-        Ok(true)
+        let strict = ["update", "-qq", "-o", "APT::Update::Error-Mode=any"];
+        match self.apt("apt-get", &strict, &self.dir) {
+            // They are asked for again as long as some are missing.
+            Err(e) if self.has_lists() => {
+                // One of several archives may be in the middle of its own update:
+                // what the others have is enough, or the package is missed later.
+                progress(&format!("going on without some package lists: {e}"));
+                Ok(())
+            }
+            Err(e) => Err(e),
+            Ok(_) => fs::write(&done, "").map_err(|e| TargetError::io("write", &done, e)),
+        }
+    }
+
+    /// Whether apt has the list of at least one archive.
+    fn has_lists(&self) -> bool {
+        let entries = fs::read_dir(self.dir.join("apt/lists"));
+        entries.into_iter().flatten().flatten().any(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            name.contains("_Packages") || name.contains("_Sources")
+        })
     }
 
     /// The host's own archives of the distribution, as lines of a sources.list.
@@ -398,6 +414,40 @@ mod tests {
         }
         store.sweep();
         assert!(!left.exists() && kept.exists());
+    }
+
+    #[test]
+    fn an_archive_whose_lists_do_not_match_spoils_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::new(&Cache::at(dir.path().join("cache")), "armhf");
+        let archive = |name: &str| {
+            let at = dir.path().join(name);
+            fs::create_dir(&at).unwrap();
+            let package = format!("Package: {name}\nVersion: 1\nArchitecture: armhf\n\n");
+            fs::write(at.join("Packages"), package).unwrap();
+            format!("deb [trusted=yes] file:{} ./\n", at.display())
+        };
+        let (whole, torn) = (archive("whole"), archive("torn"));
+        let of_another = format!("Origin: x\nSHA256:\n {} 7 Packages\n", "0".repeat(64));
+        fs::write(dir.path().join("torn/Release"), of_another).unwrap();
+        let said = std::cell::RefCell::new(String::new());
+        let progress = |line: &str| said.borrow_mut().push_str(line);
+
+        let error = store.read_lists(&torn, &progress).unwrap_err().to_string();
+        assert!(error.contains("Failed to fetch"), "{error}");
+        assert_eq!(*said.borrow(), "");
+
+        store
+            .read_lists(&format!("{whole}{torn}"), &progress)
+            .unwrap();
+        let said = said.into_inner();
+        assert!(said.contains("without some package lists"), "{said}");
+        let known = store.apt("apt-cache", &["pkgnames"], dir.path()).unwrap();
+        assert_eq!(known.trim(), "whole");
+        assert!(!store.updated().exists(), "they are asked for again");
+
+        store.read_lists(&whole, &|_| ()).unwrap();
+        assert!(store.updated().exists());
     }
 
     #[test]
