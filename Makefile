@@ -33,7 +33,7 @@ test: lint
 test-built:
 	@scripts/setup test
 	@scripts/setup kernel
-	$(CARGO) test --locked -p bootlap --test built -- --ignored --test-threads 1
+	$(CARGO) test --locked -p bootlap --test whole built:: -- --ignored --test-threads 1
 
 lint:
 	@scripts/setup build

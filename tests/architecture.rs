@@ -1,14 +1,12 @@
 //! The dependencies that ARCHITECTURE.md draws, and no others.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::support::root;
 use serde_json::Value;
-use support::root;
 
 /// `(who, may use)`; the command may use everything.
 const EDGES: &[(&str, &[&str])] = &[

@@ -1,8 +1,6 @@
 //! Boards, end to end: QEMU behind its serial port, switched and heard as a
 //! board is; and shell scripts for what a board does wrong.
 
-mod support;
-
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -10,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::support::{bootlap, failure, json, processes_with, scratch};
 use bootlap_target::{Boot, Cache, Target};
 use serde_json::Value;
-use support::{bootlap, failure, json, processes_with, scratch};
 
 /// What is on the board: a distribution kernel and a shell that says ready.
 const IMAGES: &str = r#"format = 1

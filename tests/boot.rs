@@ -3,12 +3,10 @@
 // A skipped test says why.
 #![allow(clippy::print_stderr)]
 
-mod support;
-
 use std::process::{Child, Command, Stdio};
 
+use crate::support::{bootlap, changed_kiosk, json, kiosk, root, scratch};
 use serde_json::Value;
-use support::{bootlap, json, kiosk, root, scratch};
 
 /// The values that must not differ between equal boots.
 fn fingerprint(boot: &Value) -> [&Value; 3] {
@@ -118,7 +116,7 @@ fn the_other_qemu_is_served_by_the_same_probe() {
     }
     assert!(out.status.success(), "{} failed: {said}", script.display());
     let program = String::from_utf8(out.stdout).unwrap();
-    let target = support::changed_kiosk(&dir, "qemu-system-aarch64", program.trim());
+    let target = changed_kiosk(&dir, "qemu-system-aarch64", program.trim());
     let mut command = bootlap(&dir);
     let boot = json(command.args(["boot", "--json"]).arg(target));
     assert_eq!(boot["identical"], true);

@@ -1,16 +1,14 @@
 //! Boots of kernels and boot loaders that are built from source here. The builds
 //! take long (`make test-built`), and are kept in the cache.
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::support::{Booted, bootlap, json, kiosk, scratch, with};
 use serde_json::Value;
-use support::{Booted, bootlap, json, kiosk, scratch, with};
 
 /// Asserts that each of `gone` is said only before, each of `come` only after.
 fn changed(before: &Booted, after: &Booted, gone: &[&str], come: &[&str]) {

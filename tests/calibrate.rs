@@ -1,14 +1,12 @@
 //! A board whose speed is known: calibration finds it, and what is predicted
 //! for it is what it takes.
 
-mod support;
-
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::support::{bootlap, changed_kiosk, failure, json, kiosk, scratch};
 use serde_json::Value;
-use support::{bootlap, changed_kiosk, failure, json, kiosk, scratch};
 
 /// The truth: instructions per second, and bits per second.
 const LOADER: f64 = 40e6;

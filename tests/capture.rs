@@ -1,10 +1,6 @@
 //! `bootlap capture` as people use it: pseudo terminals play boards, sockets
 //! play terminal servers, and whatever goes wrong, what came is in the run.
 
-#[path = "support/board.rs"]
-mod board;
-mod support;
-
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -12,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use board::{Board, wait_for};
+use crate::support::board::{Board, wait_for};
+use crate::support::{failure, json, root, scratch};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use support::{failure, json, scratch};
 
 const SPL: &str = "U-Boot SPL 2023.01 (x)\r\n";
 const LINUX: &str =
@@ -554,7 +550,7 @@ fn json_is_a_line_for_each_event_of_the_schema() {
         "{SPL}{LINUX}{SPL}\x1b[31mhostile\x1b]0;t\x07\r\nREADY"
     ));
     let output = ok(child);
-    let schema = fs::read(support::root().join("docs/schema/capture.json")).unwrap();
+    let schema = fs::read(root().join("docs/schema/capture.json")).unwrap();
     let schema = jsonschema::validator_for(&serde_json::from_slice(&schema).unwrap()).unwrap();
     let mut seen = Vec::new();
     for line in output.stdout.lines() {

@@ -1,13 +1,11 @@
 //! `bootlap check`: budgets on logs from anywhere, and on real boots.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::support::{bootlap, failure, json, kiosk, scratch};
 use serde_json::Value;
-use support::{bootlap, failure, json, kiosk, scratch};
 
 /// A kernel log whose `slow_init` takes so long.
 fn log(dir: &Path, name: &str, slow_ms: u64) -> PathBuf {

@@ -4,14 +4,12 @@
 //! and a seeded spread of 1 %, so that what is said can be held against what
 //! was done.
 
-mod support;
-
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use crate::support::{bootlap, failure, json, root, scratch};
 use serde_json::Value;
-use support::{bootlap, failure, json, root, scratch};
 
 /// Random numbers from a seed (SplitMix64).
 struct Random(u64);

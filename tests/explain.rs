@@ -1,13 +1,11 @@
 //! `bootlap explain`: what a source tree says of initcalls.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::support::{bootlap, failure, json, root, scratch};
 use serde_json::Value;
-use support::{bootlap, failure, json, root, scratch};
 
 fn tree() -> PathBuf {
     root().join("tests/kernel-tree")

@@ -1,15 +1,13 @@
 //! What goes wrong is said once, clearly, with the right exit code, and leaves
 //! nothing behind.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
-use support::{bootlap, changed_kiosk, failure, kiosk, processes_with, scratch};
+use crate::support::{bootlap, changed_kiosk, failure, kiosk, processes_with, scratch};
 
 #[test]
 fn a_target_that_never_gets_ready_ends_at_its_timeout() {

@@ -1,13 +1,11 @@
 //! `bootlap history`: results over commits.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::support::{bootlap, failure, json, scratch};
 use serde_json::Value;
-use support::{bootlap, failure, json, scratch};
 
 /// A boot of a board that took so long, as a log.
 fn log(dir: &Path, ready_ms: u64) {

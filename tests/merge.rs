@@ -1,12 +1,10 @@
 //! Evidence of one boot from different programs comes onto one time axis, and
 //! the error that is stated for each clock holds against what the lab knows.
 
-mod support;
-
 use std::path::PathBuf;
 
+use crate::support::{bootlap, failure, json, root, scratch};
 use serde_json::Value;
-use support::{bootlap, failure, json, root, scratch};
 
 /// What is known of the clocks is known to this, ns.
 const TRUTH_ERR_NS: i64 = 100_000;

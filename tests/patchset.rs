@@ -1,19 +1,17 @@
 //! The patch set of the kiosk: made with the real tools, read by the real
 //! parsers, and as fast as the tuned target when it is carried over by hand.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::support::{bootlap, changed_kiosk, json, kiosk, root, scratch};
 use bootlap_target::artefact::fit::Fit;
 use bootlap_target::patchset::{self, Step};
 use bootlap_target::{Boot, Cache, Edit, Target};
 use serde_json::{Value, json as value};
-use support::{bootlap, changed_kiosk, json, kiosk, root, scratch};
 
 /// What is changed: every kind of thing that recipes change.
 const RECIPES: [&str; 6] = [
@@ -526,7 +524,8 @@ fn savings_of_another_target_are_refused() {
         fs::write(dir.join("trials.json"), text).unwrap();
         let mut command = bootlap(&dir);
         command.arg("apply").arg(kiosk()).arg("cmdline-quiet");
-        let said = support::failure(command.args(["-o", "o", "--measured", "trials.json"]), 4);
+        let said =
+            crate::support::failure(command.args(["-o", "o", "--measured", "trials.json"]), 4);
         assert!(said.contains(complaint), "{said}");
         assert!(!dir.join("o").exists());
     }

@@ -1,12 +1,10 @@
 //! Traces for Perfetto, read by Perfetto: see `tests/perfetto/check.py`.
 
-mod support;
-
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use support::{bootlap, root, scratch};
+use crate::support::{bootlap, root, scratch};
 
 /// A recording under `tests/`.
 fn recorded(path: &str) -> PathBuf {

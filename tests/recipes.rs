@@ -1,11 +1,9 @@
 //! Recipes on the real kiosk: what they save is measured, never assumed.
 
-mod support;
-
 use std::process::Command;
 
+use crate::support::{bootlap, json, kiosk, scratch};
 use serde_json::Value;
-use support::{bootlap, json, kiosk, scratch};
 
 #[test]
 fn the_boot_delay_costs_two_seconds() {
@@ -92,5 +90,5 @@ fn text(path: &std::path::Path) -> String {
 
 fn refused(dir: &std::path::Path, args: &[&str]) -> String {
     let command: &mut Command = &mut bootlap(dir);
-    support::failure(command.args(args), 2)
+    crate::support::failure(command.args(args), 2)
 }

@@ -1,11 +1,9 @@
 //! Recipes for the kernel's command line on the real kiosk: the kernel says
 //! that it read the parameters, and does what they ask for.
 
-mod support;
-
 use std::fs;
 
-use support::{Booted, changed_kiosk, scratch, with};
+use crate::support::{Booted, changed_kiosk, kiosk, scratch, with};
 
 #[test]
 fn the_kernel_does_what_the_parameters_say() {
@@ -98,7 +96,7 @@ fn what_only_pcs_know_is_done_on_one() {
     let dir = scratch("recipes-pc");
     let stock = dir.join("pc");
     fs::create_dir_all(&stock).unwrap();
-    let tree = support::kiosk().join("initramfs");
+    let tree = kiosk().join("initramfs");
     let text = PC.replace("TREE", &tree.display().to_string());
     fs::write(stock.join("target.toml"), text).unwrap();
     let recipes = [

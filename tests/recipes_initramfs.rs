@@ -1,13 +1,11 @@
 //! Recipes for the initramfs on the real kiosk: what a boot opens is enough to
 //! boot, and less is unpacked.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::support::{bootlap, failure, json, kiosk, scratch};
 use serde_json::Value;
-use support::{bootlap, json, kiosk, scratch};
 
 fn boot(dir: &Path, target: &Path) -> Value {
     json(bootlap(dir).args(["boot", "--json", "-n", "1"]).arg(target))
@@ -70,7 +68,7 @@ fn what_a_boot_opens_is_enough_to_boot() {
             .arg("apply")
             .arg(&tuned)
             .args([again, "-o", "again"]);
-        let said = support::failure(command, 2);
+        let said = failure(command, 2);
         assert!(said.contains("already"), "{said}");
     }
 }

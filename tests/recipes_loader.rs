@@ -1,13 +1,11 @@
 //! Recipes for the boot loader, one on top of the other on the 32-bit target:
 //! what each takes away is seen in simulated time or on the console.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::support::{Booted, root, scratch, with};
 use serde_json::Value;
-use support::{Booted, root, scratch, with};
 
 /// Simulated time that U-Boot takes.
 fn loader(boot: &Booted) -> i64 {
@@ -29,6 +27,12 @@ fn each_habit_of_the_boot_loader_goes_and_takes_its_time_with_it() {
     for said in ["Verifying Checksum", "Loading Kernel Image", "APP_READY"] {
         assert!(base.says(said), "{}", base.console);
     }
+
+    // Its kernel is packed with xz, and would unpack itself.
+    let unpacked = step(&arm32, "kernel-compression=gzip");
+    let unpacked_boot = Booted::of(&dir, &unpacked, "1");
+    assert!(unpacked_boot.says("Uncompressing Kernel Image"));
+    assert!(unpacked_boot.ready() < base.ready() - 3_000_000_000);
 
     let flat = step(&arm32, "uboot-flat-bootcmd");
     let flat_boot = Booted::of(&dir, &flat, "1");

@@ -1,12 +1,10 @@
 //! `bootlap report`: several files at once, what they are of, and that no
 //! evidence is ever written over.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use support::{bootlap, failure, root, scratch};
+use crate::support::{bootlap, failure, root, scratch};
 
 /// A copy of a real boot's evidence.
 fn evidence(dir: &Path) -> PathBuf {

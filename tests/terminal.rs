@@ -1,13 +1,11 @@
 //! What commands print: within the width, with colours on terminals only, and
 //! as JSON that follows the schemas that are checked in.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use support::{bootlap, json, root, scratch};
+use crate::support::{bootlap, json, root, scratch};
 use unicode_width::UnicodeWidthStr;
 
 const BYS: [&str; 8] = [

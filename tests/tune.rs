@@ -1,15 +1,13 @@
 //! `try` and `tune` on a kiosk that is tuned half-way, whose boots are short.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::support::{bootlap, failure, json, kiosk, scratch};
 use serde_json::Value;
-use support::{bootlap, failure, json, kiosk, scratch};
 
 /// The kiosk without its largest costs.
 fn short_kiosk(dir: &Path) -> PathBuf {

@@ -1,8 +1,5 @@
 //! A board: one side of a pseudo terminal, written to by the test.
 
-// Each test file uses its own part.
-#![allow(dead_code, unreachable_pub)]
-
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
@@ -14,13 +11,13 @@ use rustix::pty::OpenptFlags;
 use rustix::termios::OptionalActions;
 
 /// The board's side; the other is the device `name`.
-pub struct Board {
-    pub wire: File,
-    pub name: PathBuf,
+pub(crate) struct Board {
+    pub(crate) wire: File,
+    pub(crate) name: PathBuf,
 }
 
 impl Board {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let master: OwnedFd = rustix::pty::openpt(flags).unwrap();
         rustix::pty::grantpt(&master).unwrap();
@@ -37,19 +34,19 @@ impl Board {
     }
 
     /// A board whose device is known under another name, as adapters are.
-    pub fn known_as(link: &Path) -> Self {
+    pub(crate) fn known_as(link: &Path) -> Self {
         let board = Self::new();
         let _ = std::fs::remove_file(link);
         std::os::unix::fs::symlink(&board.name, link).unwrap();
         board
     }
 
-    pub fn say(&mut self, text: impl AsRef<[u8]>) {
+    pub(crate) fn say(&mut self, text: impl AsRef<[u8]>) {
         self.wire.write_all(text.as_ref()).unwrap();
     }
 
     /// Waits for what somebody types.
-    pub fn hears(&mut self, text: &[u8]) {
+    pub(crate) fn hears(&mut self, text: &[u8]) {
         let mut got = vec![0; text.len()];
         self.wire.read_exact(&mut got).unwrap();
         assert_eq!(got, text);
@@ -57,7 +54,7 @@ impl Board {
 }
 
 /// Waits until something is so, for as long as any host may take.
-pub fn wait_for(what: &str, mut so: impl FnMut() -> bool) {
+pub(crate) fn wait_for(what: &str, mut so: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !so() {
         assert!(Instant::now() < end, "waited in vain for {what}");

@@ -1,7 +1,6 @@
 //! What whole-program tests share: the real binary, the real kiosk, real boots.
 
-// Each test file uses its own part.
-#![allow(dead_code, unreachable_pub)]
+pub(crate) mod board;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,17 +9,17 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 /// The repository's root.
-pub fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// The example target.
-pub fn kiosk() -> PathBuf {
+pub(crate) fn kiosk() -> PathBuf {
     root().join("targets/kiosk")
 }
 
 /// An empty folder of this test's own, in cargo's folder for temporary files.
-pub fn scratch(name: &str) -> PathBuf {
+pub(crate) fn scratch(name: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&dir);
     fs::create_dir_all(&dir).unwrap();
@@ -28,7 +27,7 @@ pub fn scratch(name: &str) -> PathBuf {
 }
 
 /// The binary under test, in `dir`.
-pub fn bootlap(dir: &Path) -> Command {
+pub(crate) fn bootlap(dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bootlap"));
     command.current_dir(dir).arg("--quiet");
     command
@@ -36,7 +35,7 @@ pub fn bootlap(dir: &Path) -> Command {
 
 /// Runs to success and reads the JSON that it printed, which must follow the
 /// schema that is checked in for the command.
-pub fn json(command: &mut Command) -> Value {
+pub(crate) fn json(command: &mut Command) -> Value {
     let out = command.output().unwrap();
     assert!(
         out.status.success(),
@@ -68,7 +67,7 @@ fn schema_of(command: &Command, value: &Value) -> String {
 }
 
 /// Runs to the failure with this exit code; what it said on standard error.
-pub fn failure(command: &mut Command, code: i32) -> String {
+pub(crate) fn failure(command: &mut Command, code: i32) -> String {
     let Output { status, stderr, .. } = command.output().unwrap();
     let said = String::from_utf8_lossy(&stderr).into_owned();
     assert_eq!(status.code(), Some(code), "{command:?} said: {said}");
@@ -77,7 +76,7 @@ pub fn failure(command: &mut Command, code: i32) -> String {
 
 /// A copy of the kiosk's description with `from` replaced by `to`; its other
 /// files are named where they are.
-pub fn changed_kiosk(dir: &Path, from: &str, to: &str) -> PathBuf {
+pub(crate) fn changed_kiosk(dir: &Path, from: &str, to: &str) -> PathBuf {
     let text = fs::read_to_string(kiosk().join("target.toml")).unwrap();
     assert!(text.contains(from), "the kiosk no longer says {from}");
     let tree = kiosk().join("initramfs");
@@ -92,14 +91,14 @@ pub fn changed_kiosk(dir: &Path, from: &str, to: &str) -> PathBuf {
 }
 
 /// A boot, what its console said, and its run.
-pub struct Booted {
-    pub json: Value,
-    pub console: String,
-    pub run: PathBuf,
+pub(crate) struct Booted {
+    pub(crate) json: Value,
+    pub(crate) console: String,
+    pub(crate) run: PathBuf,
 }
 
 impl Booted {
-    pub fn of(dir: &Path, target: &Path, boots: &str) -> Self {
+    pub(crate) fn of(dir: &Path, target: &Path, boots: &str) -> Self {
         let mut command = bootlap(dir);
         command.args(["boot", "--json", "-n", boots]).arg(target);
         let json = json(&mut command);
@@ -112,17 +111,17 @@ impl Booted {
         }
     }
 
-    pub fn ready(&self) -> i64 {
+    pub(crate) fn ready(&self) -> i64 {
         self.json["ready_ns"].as_i64().unwrap()
     }
 
-    pub fn says(&self, text: &str) -> bool {
+    pub(crate) fn says(&self, text: &str) -> bool {
         self.console.contains(text)
     }
 }
 
 /// A copy of `target` with these recipes, of which none applies once more.
-pub fn with(dir: &Path, name: &str, target: &Path, recipes: &[&str]) -> PathBuf {
+pub(crate) fn with(dir: &Path, name: &str, target: &Path, recipes: &[&str]) -> PathBuf {
     let out = dir.join(name);
     let mut apply = bootlap(dir);
     let apply = apply.arg("apply").arg(target).args(recipes);
@@ -137,7 +136,7 @@ pub fn with(dir: &Path, name: &str, target: &Path, recipes: &[&str]) -> PathBuf 
 }
 
 /// The processes whose command line contains `text`.
-pub fn processes_with(text: &str) -> Vec<String> {
+pub(crate) fn processes_with(text: &str) -> Vec<String> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     entries
         .filter_map(|e| fs::read(e.path().join("cmdline")).ok())

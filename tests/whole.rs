@@ -1,0 +1,27 @@
+//! Whole-program tests: the real binary and real boots, all in one program, so
+//! that boots which need one core each go two by two. A file's tests alone:
+//! `cargo test -p bootlap --test whole capture::`.
+
+mod support;
+
+mod architecture;
+mod boards;
+mod boot;
+mod built;
+mod calibrate;
+mod capture;
+mod check;
+mod compare;
+mod explain;
+mod failures;
+mod history;
+mod merge;
+mod patchset;
+mod perfetto;
+mod recipes;
+mod recipes_cmdline;
+mod recipes_initramfs;
+mod recipes_loader;
+mod reports;
+mod terminal;
+mod tune;
