@@ -27,6 +27,7 @@ use bootlap_target::artefact::uboot_env::UbootEnv;
 /// Rules that only look at what a target brings along; `rules.rs` tests them.
 const NEED_A_TARGET: &[&str] = &[
     "initramfs-compression",
+    "kernel-unpacks-itself",
     // files.rs tests these.
     "script-sleep",
     "script-wait-loop",

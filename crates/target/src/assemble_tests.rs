@@ -292,6 +292,62 @@ fn uimages_lie_where_the_target_says() {
     assert!(cpio::read(data).is_ok());
 }
 
+/// A zImage that unpacks itself to `inside`.
+fn zimage_of(inside: &[u8]) -> Vec<u8> {
+    let mut image = zimage();
+    image.extend(Compression::Xz.compress(inside).unwrap());
+    let size_at = image.len() as u32;
+    for (at, word) in [
+        (0x34, 0x4545_4545_u32),
+        (0x38, 0x80),
+        (0x80, 4),
+        (0x84, u32::from_le_bytes(*b"KLSZ")),
+        (0x88, size_at),
+    ] {
+        image[at..at + 4].copy_from_slice(&word.to_le_bytes());
+    }
+    image.extend((inside.len() as u32).to_le_bytes());
+    image
+}
+
+#[test]
+fn the_boot_loader_can_unpack_what_a_zimage_would() {
+    let inside = vec![7; 5000];
+    let unpacked_by = |who: &str| {
+        let key = format!("compression = \"gzip\"\nunpacked-by = \"{who}\"\ncmdline");
+        let text = format!("{PLAIN}{UIMAGES}").replacen("cmdline", &key, 1);
+        let target = parse(&text).unwrap();
+        let assembly = assembled(&target, &parts(zimage_of(&inside))).unwrap();
+        let kernel = banks(&assembly, "").unwrap()[1][1].bytes.clone();
+        let (header, data) = UimageHeader::read(&kernel).unwrap();
+        assert_eq!(header.compression(), Some(Compression::Gzip));
+        Compression::Gzip.decompress(data, 1 << 20).unwrap()
+    };
+    assert_eq!(unpacked_by("bootloader"), inside);
+    assert_eq!(unpacked_by("kernel"), zimage_of(&inside));
+}
+
+#[test]
+fn what_the_boot_loader_unpacks_must_be_there_and_have_its_place() {
+    let text = format!("{PLAIN}{UIMAGES}");
+    let text = text.replacen("cmdline", "unpacked-by = \"bootloader\"\ncmdline", 1);
+    let said = |text: &str, kernel| {
+        let assembly = assembled(&parse(text).unwrap(), &parts(kernel));
+        assembly.err().unwrap().to_string()
+    };
+    let why = said(&text, zimage());
+    assert!(why.contains("not a kernel that unpacks itself"), "{why}");
+    let elsewhere = text.replace("0x40008000", "0x40108000");
+    let why = said(&elsewhere, zimage_of(&[7; 5000]));
+    assert!(
+        why.contains("0x8000 behind the beginning of memory, not at 0x40108000"),
+        "{why}"
+    );
+    let direct = PLAIN.replacen("cmdline", "unpacked-by = \"bootloader\"\ncmdline", 1);
+    let why = parse(&direct).unwrap_err().to_string();
+    assert!(why.contains("no boot loader to unpack the kernel"), "{why}");
+}
+
 #[test]
 fn what_is_copied_by_half_is_an_error() {
     for (from, to, want) in [

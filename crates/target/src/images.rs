@@ -1,6 +1,7 @@
 //! The images that a boot loader reads from flash: a FIT, or legacy uImages.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use crate::TargetError;
 use crate::artefact::arch::Arch;
@@ -11,7 +12,7 @@ use crate::artefact::uimage::{KIND_RAMDISK, UimageHeader};
 use crate::assemble::{Blob, Pack};
 use crate::bootcmd::Commands;
 use crate::parts::Part;
-use crate::spec::{Fit, Flash, Kernel, Spec, Uimage};
+use crate::spec::{Fit, Flash, Kernel, Spec, Uimage, Unpacker};
 
 /// What the kernel's image is called.
 pub(crate) const KERNEL: &str = "kernel's uImage";
@@ -38,9 +39,11 @@ pub(crate) fn packed(
     };
     let of_kernel = spec.kernel.as_ref();
     let compression = of_kernel.map_or(Compression::None, |k: &Kernel| k.compression);
+    let unpacker = of_kernel.map_or(Unpacker::Kernel, |k| k.unpacked_by);
     match (&spec.fit, &spec.uimage) {
         (Some(fit), _) => {
-            let bytes = fit_image(compression, fit, kernel, initramfs, pack)?;
+            let kernel = Packable::of(kernel, unpacker, fit.load_address)?;
+            let bytes = fit_image(compression, fit, &kernel, initramfs, pack)?;
             let offset = place(flash.fit_offset, "fit-offset")?;
             Ok(Packed {
                 blobs: vec![Blob::new("FIT", offset, bytes)],
@@ -48,12 +51,13 @@ pub(crate) fn packed(
             })
         }
         (None, Some(uimage)) => {
-            let bytes = kernel_uimage(compression, uimage, kernel, pack)?;
+            let kernel = Packable::of(kernel, unpacker, uimage.load_address.into())?;
+            let bytes = kernel_uimage(compression, uimage, &kernel, pack)?;
             let offset = place(flash.kernel_offset, "kernel-offset")?;
             let mut blobs = vec![Blob::new(KERNEL, offset, bytes)];
             if let Some(initramfs) = initramfs {
                 let offset = place(flash.initramfs_offset, "initramfs-offset")?;
-                let bytes = initramfs_uimage(kernel, initramfs)?;
+                let bytes = initramfs_uimage(kernel.arch, initramfs)?;
                 blobs.push(Blob::new(INITRAMFS, offset, bytes));
             }
             Ok(Packed {
@@ -82,7 +86,7 @@ pub(crate) fn check_copies(spec: &Spec, blobs: &[Blob]) -> Result<(), TargetErro
             return Err(TargetError::artefact(
                 "U-Boot's environment",
                 format!(
-                    "`{}` copies {:#x} bytes of the {}, which has {size:#x}; raise the count",
+                    "`{}` copies {:#x} bytes of the {}, which has {size:#x}; raise the count, as uboot-exact-size does",
                     copy.variable,
                     copy.bytes(),
                     blob.name
@@ -103,38 +107,64 @@ pub(crate) fn check_whole(kernel: &Part) -> Result<(), TargetError> {
     }
 }
 
-/// The kernel, unwrapped, and the processor family that it is for.
-fn plain<'p>(kernel: &'p Part, image: &str) -> Result<(Cow<'p, [u8]>, Arch), TargetError> {
-    // However the file is wrapped, the image holds the kernel packed as the
-    // target says.
-    let plain = kernel.unwrapped()?;
-    let describe = KernelImage::describe(&plain);
-    let arch = describe
-        .map_err(|e| TargetError::artefact(&kernel.origin, e))?
-        .arch
-        .ok_or_else(|| {
-            TargetError::artefact(
-                &kernel.origin,
-                format!(
-                    "its processor family is unknown, so no {image} can be made for it; use the \
-                     Image of a kernel for arm, arm64, riscv or x86"
-                ),
+/// A kernel as an image holds it, before it is compressed.
+struct Packable<'p> {
+    bytes: Cow<'p, [u8]>,
+    arch: Arch,
+}
+
+impl<'p> Packable<'p> {
+    /// However the file is wrapped, the image holds the kernel packed as the
+    /// target says; what the file unpacks itself to, if that is the boot
+    /// loader's to do.
+    fn of(kernel: &'p Part, unpacker: Unpacker, load: u64) -> Result<Self, TargetError> {
+        let wrong = |e: &dyn fmt::Display| TargetError::artefact(&kernel.origin, e.to_string());
+        let plain = kernel.unwrapped()?;
+        let image = KernelImage::describe(&plain).map_err(|e| wrong(&e))?;
+        let arch = image.arch.ok_or_else(|| {
+            wrong(
+                &"its processor family is unknown, so no image can be made for it; use the Image \
+                  of a kernel for arm, arm64, riscv or x86",
             )
         })?;
-    Ok((plain, arch))
+        let bytes = match unpacker {
+            Unpacker::Kernel => plain,
+            Unpacker::Bootloader => {
+                let inside = image.inside(&plain);
+                let inside = inside.map_err(|e| wrong(&format!("{e}; remove {UNPACKED_BY}")))?;
+                check_place(image.text_offset, load).map_err(|e| wrong(&e))?;
+                inside.into()
+            }
+        };
+        Ok(Self { bytes, arch })
+    }
+}
+
+const UNPACKED_BY: &str = "kernel.unpacked-by";
+
+/// What a kernel's place in memory is counted from, in bytes.
+const GRANULE: u64 = 2 << 20;
+
+/// A kernel takes what is in front of it for the beginning of memory.
+fn check_place(text_offset: Option<u64>, load: u64) -> Result<(), String> {
+    match text_offset {
+        Some(offset) if load % GRANULE != offset % GRANULE => Err(format!(
+            "the kernel inside must lie {offset:#x} behind the beginning of memory, not at \
+             {load:#x}; change the load address, or remove {UNPACKED_BY}"
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn fit_image(
     compression: Compression,
     fit: &Fit,
-    kernel: &Part,
+    kernel: &Packable<'_>,
     initramfs: Option<&[u8]>,
     pack: Pack<'_>,
 ) -> Result<Vec<u8>, TargetError> {
-    // Looked at before compressing, which takes long.
-    let (plain, arch) = plain(kernel, "FIT")?;
-    let packed = pack("kernel", &plain, compression)?;
-    let mut spec = FitSpec::new(arch, FitPart::new("kernel", &packed));
+    let packed = pack("kernel", &kernel.bytes, compression)?;
+    let mut spec = FitSpec::new(kernel.arch, FitPart::new("kernel", &packed));
     spec.kernel.compression = compression;
     spec.kernel.load = Some(fit.load_address);
     spec.ramdisk = initramfs.map(|bytes| FitPart::new("initramfs", bytes));
@@ -145,12 +175,11 @@ fn fit_image(
 fn kernel_uimage(
     compression: Compression,
     uimage: &Uimage,
-    kernel: &Part,
+    kernel: &Packable<'_>,
     pack: Pack<'_>,
 ) -> Result<Vec<u8>, TargetError> {
-    let (plain, arch) = plain(kernel, "uImage")?;
-    let packed = pack("kernel", &plain, compression)?;
-    UimageHeader::kernel(arch, compression, uimage.load_address)
+    let packed = pack("kernel", &kernel.bytes, compression)?;
+    UimageHeader::kernel(kernel.arch, compression, uimage.load_address)
         .and_then(|header| {
             let entry = uimage.entry.unwrap_or(header.entry);
             let name = "kernel".to_owned();
@@ -165,8 +194,7 @@ fn kernel_uimage(
 }
 
 /// However it is compressed: that is the kernel's business, not U-Boot's.
-fn initramfs_uimage(kernel: &Part, initramfs: &[u8]) -> Result<Vec<u8>, TargetError> {
-    let (_, arch) = plain(kernel, "uImage")?;
+fn initramfs_uimage(arch: Arch, initramfs: &[u8]) -> Result<Vec<u8>, TargetError> {
     UimageHeader::kernel(arch, Compression::None, 0)
         .and_then(|header| {
             let name = "initramfs".to_owned();

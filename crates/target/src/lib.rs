@@ -41,6 +41,7 @@ pub use machine::{Board, Console, Machine, MachineTable, Power, Qemu, Send, Star
 pub use parts::{Part, Parts};
 pub use spec::{
     Bootloader, Fit, Flash, Initramfs, Kernel, NamedPattern, Packages, Ready, Spec, Uimage,
+    Unpacker,
 };
 pub use target::Target;
 

@@ -13,11 +13,12 @@ use regex::Regex;
 
 use crate::artefact::compress::Compression;
 use crate::artefact::dot_config::DotConfig;
-use crate::artefact::kernel_image::UNPACK_LIMIT;
+use crate::artefact::kernel_image::{KernelImage, UNPACK_LIMIT};
 use crate::build::{self, Built};
 use crate::cache::sha256;
 use crate::initramfs::Entry;
 use crate::packages::{CONTROL, Store, is_name};
+use crate::spec::{Spec, Unpacker};
 use crate::{Cache, Progress, Target, TargetError};
 
 /// One file that the target is made of.
@@ -111,9 +112,21 @@ pub(crate) fn builds(
 }
 
 impl Parts {
-    /// Bytes of the kernel once it is unpacked, if it can be.
-    pub fn kernel_bytes(&self) -> Option<usize> {
-        Some(self.kernel.as_ref()?.unwrapped().ok()?.len())
+    /// Bytes of the kernel that the target's image holds, before it is
+    /// compressed, if it can be told.
+    pub fn kernel_bytes(&self, target: &Spec) -> Option<usize> {
+        let unpacker = target.kernel.as_ref().map(|k| k.unpacked_by);
+        match unpacker.unwrap_or_default() {
+            Unpacker::Kernel => Some(self.kernel.as_ref()?.unwrapped().ok()?.len()),
+            Unpacker::Bootloader => self.inside_bytes(),
+        }
+    }
+
+    /// Bytes of the `Image` that the kernel unpacks itself to, if it does.
+    pub fn inside_bytes(&self) -> Option<usize> {
+        let plain = self.kernel.as_ref()?.unwrapped().ok()?;
+        let kernel = KernelImage::describe(&plain).ok()?;
+        Some(kernel.inside(&plain).ok()?.len())
     }
 
     /// Bytes of all files in the initramfs, if there is one.

@@ -1,7 +1,7 @@
 use std::os::unix::fs::symlink;
 
 use super::*;
-use crate::target::tests::PLAIN;
+use crate::target::tests::{PLAIN, parse};
 
 /// A cache in which the package `p` holds what `fill` puts there, and a target
 /// beside it.
@@ -135,9 +135,13 @@ fn the_size_of_a_wrapped_kernel_is_that_of_the_kernel() {
         }),
         ..Parts::default()
     };
+    let spec = parse(PLAIN).unwrap().spec;
     let kernel = vec![0; 100_000];
     let gzip = Compression::Gzip.compress(&kernel).unwrap();
-    assert_eq!(part(kernel).kernel_bytes(), Some(100_000));
-    assert_eq!(part(gzip[..gzip.len() / 2].to_vec()).kernel_bytes(), None);
-    assert_eq!(part(gzip).kernel_bytes(), Some(100_000));
+    assert_eq!(part(kernel).kernel_bytes(&spec), Some(100_000));
+    assert_eq!(
+        part(gzip[..gzip.len() / 2].to_vec()).kernel_bytes(&spec),
+        None
+    );
+    assert_eq!(part(gzip).kernel_bytes(&spec), Some(100_000));
 }

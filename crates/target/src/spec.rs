@@ -150,8 +150,22 @@ pub struct Kernel {
     /// How it is compressed in the FIT or the uImage.
     #[serde(default = "uncompressed")]
     pub compression: Compression,
+    /// Who unpacks a kernel that could unpack itself.
+    #[serde(default)]
+    pub unpacked_by: Unpacker,
     /// The command line.
     pub cmdline: String,
+}
+
+/// Who unpacks the kernel inside a zImage or a `vmlinuz.efi`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unpacker {
+    /// The kernel: the boot loader starts the file as it is.
+    #[default]
+    Kernel,
+    /// The boot loader: what is inside is packed as `compression` says.
+    Bootloader,
 }
 
 fn uncompressed() -> Compression {

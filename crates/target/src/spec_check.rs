@@ -4,7 +4,7 @@ use toml_edit::Document;
 
 use crate::artefact::compress::Compression;
 use crate::machine::Machine;
-use crate::spec::{Flash, Spec};
+use crate::spec::{Flash, Spec, Unpacker};
 
 /// Largest environment that is taken for one, in bytes; real ones have 4 KiB to
 /// 256 KiB.
@@ -272,6 +272,7 @@ fn flash(flash: &Flash) -> Result<(), Wrong> {
 
 fn compression(spec: &Spec, machine: &Machine) -> Result<(), Wrong> {
     let kernel = spec.kernel.as_ref();
+    let unpacker = kernel.map_or(Unpacker::Kernel, |k| k.unpacked_by);
     let kernel = kernel.map_or(Compression::None, |k| k.compression);
     let emulated = matches!(machine, Machine::Qemu(_));
     let packed = spec.fit.is_some() || spec.uimage.is_some();
@@ -280,6 +281,13 @@ fn compression(spec: &Spec, machine: &Machine) -> Result<(), Wrong> {
             "kernel.compression",
             "kernel.compression says how the kernel is packed in a FIT or a uImage, and there is \
              none; remove it: without a boot loader the machine loads kernel.image as it is",
+        );
+    }
+    if emulated && !packed && unpacker == Unpacker::Bootloader {
+        return wrong(
+            "kernel.unpacked-by",
+            "there is no boot loader to unpack the kernel; remove it, and kernel.image unpacks \
+             itself",
         );
     }
     if kernel.fit_name().is_none() || kernel == Compression::Lzo {

@@ -1,12 +1,18 @@
 //! Decompressing where reading would be cheaper.
 
-use bootlap_model::TrackKind;
+use bootlap_model::{Milestone, TrackKind};
+use bootlap_target::Unpacker;
+use bootlap_target::artefact::compress::Compression;
 
 use super::{Rule, rule};
 use crate::boot::{evidence, total_ns};
 use crate::{Boot, Finding};
 
-pub(super) const RULES: &[&Rule] = &[&KERNEL_COMPRESSION, &INITRAMFS_COMPRESSION];
+pub(super) const RULES: &[&Rule] = &[
+    &KERNEL_COMPRESSION,
+    &KERNEL_UNPACKS_ITSELF,
+    &INITRAMFS_COMPRESSION,
+];
 
 /// Where it is not known how long a copy would take.
 const AT_MOST: &str = "all of it, which is at most what can be saved: nothing in this boot tells \
@@ -36,7 +42,9 @@ fn kernel_compression(boot: &Boot<'_>) -> Option<Finding> {
     let unpacks = boot.spans(TrackKind::Bootloader, "uncompress kernel");
     let first = unpacks.first()?;
     let total_ns = total_ns(&unpacks);
-    let bytes = boot.target().and_then(|(_, parts)| parts.kernel_bytes());
+    let bytes = boot
+        .target()
+        .and_then(|(target, parts)| parts.kernel_bytes(&target.spec));
     let copy_ns = copy_ns(boot, bytes);
     let ms = total_ns / 1_000_000;
     let (why, basis) = match copy_ns {
@@ -58,6 +66,70 @@ fn kernel_compression(boot: &Boot<'_>) -> Option<Finding> {
         .at(Some(first.at()))
         .seen(evidence(&unpacks));
     Some(finding)
+}
+
+rule! {
+    /// The kernel unpacks itself, slowly.
+    ///
+    /// **Why.** A zImage (or a `vmlinuz.efi`) brings its own decompressor, and what it is
+    /// packed with was chosen for a small package: distributions take xz, which unpacks
+    /// five times slower than gzip. It says nothing meanwhile.
+    ///
+    /// **Evidence.** The time from the image's start to the kernel's own first instruction,
+    /// minus what unpacking it from gzip takes: as long as the kernel of this boot needs for
+    /// the same amount of a gzip-compressed initramfs. Only with a target, which holds the
+    /// image.
+    ///
+    /// **Fix.** Take the `Image` out (`arch/arm/boot/Image`), and let the boot loader unpack
+    /// it; or build the kernel with `CONFIG_KERNEL_GZIP` or `CONFIG_KERNEL_LZ4`.
+    ///
+    /// **Risk.** The image becomes larger: mind the partition, and what `bootcmd` copies.
+    ///
+    /// **Figures.** AM335x, 1 GHz, to user space: xz 1.999 s, gzip 1.451 s, lzo 1.416 s;
+    /// AT91SAM9263, 200 MHz, in all: xz 11.9 s, gzip 8.8 s, lzo 8.7 s.
+    KERNEL_UNPACKS_ITSELF = "kernel-unpacks-itself", Kernel, kernel_unpacks_itself
+}
+
+fn kernel_unpacks_itself(boot: &Boot<'_>) -> Option<Finding> {
+    let (target, parts) = boot.target()?;
+    let unpacker = target.spec.kernel.as_ref()?.unpacked_by;
+    if unpacker == Unpacker::Bootloader {
+        return None;
+    }
+    let start = boot.moment(&[Milestone::KernelImage])?;
+    let end = boot.moment(&[Milestone::KernelEntry])?;
+    let took_ns = end.checked_sub(start).filter(|ns| *ns > WORTH_NS)?;
+    let bytes = parts.inside_bytes()?;
+    let gzip_ns = gunzip_ns(boot, bytes);
+    let basis = match gzip_ns {
+        Some(_) => "unpacking itself minus unpacking gzip as fast as this boot's initramfs",
+        None => {
+            "all of it, which is at most what can be saved: nothing in this boot tells how \
+                 long gzip takes"
+        }
+    };
+    let mib = bytes >> 20;
+    let finding = Finding::new("the kernel unpacks itself, slowly")
+        .why(format!("it takes {} ms for {mib} MiB", took_ns / 1_000_000))
+        .saves(took_ns.saturating_sub(gzip_ns.unwrap_or(0)), basis)
+        .fix("let the boot loader unpack the kernel's `Image`, from gzip or as it is")
+        .recipe(boot.recipe("kernel-compression=gzip"))
+        .at(Some([start, end]));
+    Some(finding)
+}
+
+/// Below this, ns, nothing was unpacked: an `Image` takes it to start.
+const WORTH_NS: i64 = 10_000_000;
+
+/// What unpacking gzip to `bytes` would take, at the speed at which the kernel
+/// unpacks its initramfs; if that is from gzip.
+fn gunzip_ns(boot: &Boot<'_>, bytes: usize) -> Option<i64> {
+    let (target, parts) = boot.target()?;
+    let gzip = target.spec.initramfs.as_ref()?.compression == Compression::Gzip;
+    let unpacked = parts.initramfs_bytes().filter(|bytes| gzip && *bytes > 0)?;
+    let spans = boot.spans(TrackKind::Kernel, "unpack initramfs");
+    let ns = total_ns(&spans);
+    (ns > 0).then(|| (ns as f64 / unpacked as f64 * bytes as f64) as i64)
 }
 
 /// What copying `bytes` would take, at the speed of moving the initramfs; if

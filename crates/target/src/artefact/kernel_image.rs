@@ -45,7 +45,8 @@ pub struct KernelImage {
     pub file_bytes: usize,
     /// Bytes it takes in memory once it runs, bss included, if the container tells.
     pub memory_bytes: Option<u64>,
-    /// Bytes from a 2 MiB boundary to where it must be loaded (arm64, RISC-V).
+    /// Bytes from a 2 MiB boundary to where it must be loaded (arm64, RISC-V); of a zImage,
+    /// where the kernel inside must be.
     pub text_offset: Option<u64>,
     /// The compressed kernel inside a container that unpacks itself, if it was found.
     pub payload: Option<Payload>,
@@ -83,6 +84,9 @@ pub enum KernelError {
     /// It is compressed, and that could not be undone.
     #[error("cannot look into the kernel: {0}")]
     Unpack(#[from] CompressError),
+    /// Nothing is inside that a boot loader could start instead.
+    #[error("not a kernel that unpacks itself to an Image, as zImage and vmlinuz.efi do")]
+    NothingInside,
 }
 
 /// Largest kernel that is unpacked to look at it, in bytes. Debian's is 33 MB, an `allyesconfig`
@@ -103,6 +107,23 @@ impl KernelImage {
         let mut image = describe_whole(&inner)?;
         image.wrapping = wrapping;
         Ok(image)
+    }
+
+    /// The `Image` inside `file`, a whole zImage or `vmlinuz.efi` that this describes: what it
+    /// would unpack itself to. That of a bzImage is an ELF file, which nobody starts as it is.
+    ///
+    /// # Errors
+    /// [`KernelError::NothingInside`] or [`KernelError::Unpack`].
+    pub fn inside(&self, file: &[u8]) -> Result<Vec<u8>, KernelError> {
+        let payload = match self.format {
+            KernelFormat::ArmZimage | KernelFormat::EfiZboot => self.payload.as_ref(),
+            _ => None,
+        };
+        let payload = payload.ok_or(KernelError::NothingInside)?;
+        let packed = file.get(payload.range.clone());
+        let packed = packed.ok_or(KernelError::NothingInside)?;
+        let inside = payload.compression.decompress(packed, UNPACK_LIMIT)?;
+        Ok(inside)
     }
 
     fn new(format: KernelFormat, arch: Option<Arch>, file: &[u8]) -> KernelImage {
@@ -205,9 +226,10 @@ fn arm_zimage(file: &[u8]) -> Option<KernelImage> {
     // Since 4.15 a table says where the size of the unpacked kernel is and how big its bss is.
     let table = le32(file, 0x34).filter(|magic| *magic == 0x4545_4545);
     let table = table.and_then(|_| le32(file, 0x38)).map(|at| at as usize);
-    if let Some((size_at, bss)) = table.and_then(|at| kernel_size(file, at)) {
+    if let Some((table, (size_at, bss))) = table.and_then(|at| Some((at, kernel_size(file, at)?))) {
         image.memory_bytes = le32(file, size_at).map(|size| u64::from(size) + u64::from(bss));
         image.payload = zimage_payload(file, size_at);
+        image.text_offset = Some(text_offset(file, table));
     }
     Some(image)
 }
@@ -219,6 +241,14 @@ fn kernel_size(file: &[u8], table: usize) -> Option<(usize, u32)> {
         le32(file, table.checked_add(8)?)? as usize,
         le32(file, table.checked_add(12)?)?,
     ))
+}
+
+/// Where the kernel inside a zImage must be: the table says it since 5.8; before, nearly all were
+/// linked to the same place.
+fn text_offset(file: &[u8], table: usize) -> u64 {
+    let words = le32(file, table).unwrap_or(0);
+    let said = table.checked_add(16).and_then(|at| le32(file, at));
+    said.filter(|_| words >= 5).map_or(0x8000, u64::from)
 }
 
 /// Nothing says where the compressed kernel begins, only that it ends with its size; `gzip` has

@@ -152,7 +152,25 @@ fn arm_zimage() {
         );
         assert_eq!(image.memory_bytes, Some(0x6000));
         let range = 0x100..0x100 + packed.len() + size_bytes;
+        assert_eq!(image.inside(&file).unwrap(), [7; 5000]);
         assert_eq!(image.payload, Some(Payload { range, compression }));
+        assert_eq!(image.text_offset, Some(0x8000));
+        // Since 5.8.
+        put(&mut file, 0x80, &6u32.to_le_bytes());
+        put(&mut file, 0x90, &0x20_8000u32.to_le_bytes());
+        let image = KernelImage::describe(&file).unwrap();
+        assert_eq!(image.text_offset, Some(0x20_8000));
+        // What is cut does not come out.
+        let damaged = &file[..0x110];
+        assert!(image.inside(damaged).is_err());
+    }
+}
+
+#[test]
+fn what_is_inside_others_cannot_be_started() {
+    for file in [arm64(), bzimage(), vmlinux()] {
+        let image = KernelImage::describe(&file).unwrap();
+        assert_eq!(image.inside(&file), Err(KernelError::NothingInside));
     }
 }
 

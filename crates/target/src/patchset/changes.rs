@@ -6,7 +6,7 @@ use crate::artefact::hash::Hash;
 use crate::artefact::kernel_image::KernelImage;
 use crate::artefact::uboot_env::UbootEnv;
 use crate::cmdline;
-use crate::spec::Spec;
+use crate::spec::{Spec, Unpacker};
 use crate::{How, Machine, Parts, Target, TargetError};
 
 use super::quote::{comment, slug};
@@ -30,6 +30,8 @@ pub(super) enum Change {
     NoBootloader,
     /// How the kernel is packed in the FIT.
     Kernel(Compression),
+    /// What is packed is the kernel's `Image`, which does not unpack itself.
+    Image,
     /// How the initramfs is packed.
     Initramfs(Compression),
     /// Files of the initramfs; which, the rootfs changes say.
@@ -149,7 +151,11 @@ impl<'a> Changes<'a> {
         let packs = |c: &Change| {
             matches!(
                 c,
-                Change::Hash(_) | Change::Load(_) | Change::Kernel(_) | Change::Initramfs(_)
+                Change::Hash(_)
+                    | Change::Load(_)
+                    | Change::Kernel(_)
+                    | Change::Image
+                    | Change::Initramfs(_)
             )
         };
         self.tuned.spec.fit.is_some() && self.arch.is_some() && self.any(packs)
@@ -209,6 +215,9 @@ fn between(before: &Spec, after: &Spec, step: &Step) -> Vec<Change> {
         if a.compression != b.compression && after.bootloader.is_some() {
             changes.push(Change::Kernel(a.compression));
         }
+        if a.unpacked_by != b.unpacked_by && a.unpacked_by == Unpacker::Bootloader {
+            changes.push(Change::Image);
+        }
     }
     if before.bootloader.is_some() && after.bootloader.is_none() {
         changes.push(Change::NoBootloader);
@@ -252,9 +261,10 @@ fn between(before: &Spec, after: &Spec, step: &Step) -> Vec<Change> {
 
 /// What can only be told from the key of an edit.
 fn by_key(key: &str) -> Option<Change> {
-    const KNOWN: [&str; 7] = [
+    const KNOWN: [&str; 8] = [
         "kernel.cmdline",
         "kernel.compression",
+        "kernel.unpacked-by",
         "bootloader.environment.",
         "fit.hash",
         "fit.load-address",

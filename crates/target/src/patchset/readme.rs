@@ -90,6 +90,9 @@ fn said(change: &Change) -> String {
         Change::Hash(hash) => format!("the FIT's images have the hash: {}", hash.name()),
         Change::Load(address) => format!("the kernel is loaded at {address:#x}"),
         Change::NoBootloader => "the boot loader goes".to_owned(),
+        Change::Image => {
+            "U-Boot gets the kernel's `Image` (`make Image`), not what unpacks itself".to_owned()
+        }
         Change::Kernel(compression) => format!("the kernel's compression: {compression}"),
         Change::Initramfs(compression) => format!("the initramfs's compression: {compression}"),
         Change::Rootfs => "files of the initramfs".to_owned(),

@@ -3,7 +3,7 @@
 use super::{Recipe, RecipeMeta};
 use crate::artefact::compress::Compression;
 use crate::artefact::hash::Hash;
-use crate::spec::Bootloader;
+use crate::spec::{Bootloader, Unpacker};
 use crate::{Edit, Machine, Parts, Target};
 
 pub(super) fn uboot(target: &Target) -> Result<&Bootloader, String> {
@@ -208,6 +208,9 @@ impl Recipe for NoBootloader {
         let kernel = spec.kernel.as_ref();
         if kernel.is_some_and(|k| k.compression != Compression::None) {
             edits.push(Edit::remove("kernel.compression"));
+        }
+        if kernel.is_some_and(|k| k.unpacked_by != Unpacker::default()) {
+            edits.push(Edit::remove("kernel.unpacked-by"));
         }
         Ok(edits)
     }

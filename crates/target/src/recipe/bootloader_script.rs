@@ -8,6 +8,7 @@ use crate::artefact::kernel_image::{KernelFormat, KernelImage};
 use crate::artefact::uimage::HEADER_BYTES;
 use crate::assemble::packed_initramfs;
 use crate::bootcmd::{BOOTCMD, Commands, Copy};
+use crate::spec::{Kernel, Unpacker};
 use crate::uboot_script::{Script, Word, flatten};
 use crate::{Blob, Edit, Flash, Parts, Target, TargetError, images};
 
@@ -56,7 +57,8 @@ impl Recipe for FlatBootcmd {
 /// U-Boot copies as many bytes as there are.
 ///
 /// A `cp.b` with a fixed count copies the flash behind the image too: counts are
-/// written for the largest image that anybody expects.
+/// written for the largest image that anybody expects. One that has become too
+/// small for its image is raised.
 pub(super) struct ExactSize;
 
 impl Recipe for ExactSize {
@@ -79,15 +81,19 @@ impl Recipe for ExactSize {
         }
         let mut counts = Vec::new();
         for blob in packed(target, parts).map_err(|e| e.to_string())? {
-            for copy in copies.iter().filter(|c| c.is_of(flash, blob.offset)) {
+            let of_it = copies.iter().filter(|c| c.is_of(flash, blob.offset));
+            // A smaller one may copy the beginning, to look at it.
+            let whole = of_it.clone().map(Copy::bytes).max();
+            for copy in of_it {
                 let exact = (blob.bytes.len() as u64).div_ceil(copy.width);
-                if copy.count > exact {
+                let too_little = copy.count < exact && Some(copy.bytes()) == whole;
+                if copy.count > exact || too_little {
                     counts.push((copy.clone(), exact));
                 }
             }
         }
         if counts.is_empty() {
-            return Err("bootcmd copies no more than the images have already".into());
+            return Err("bootcmd copies as much as the images have already".into());
         }
         let changed = commands.with_counts(&counts);
         let edits = changed.into_iter().map(|(name, value)| {
@@ -106,9 +112,7 @@ impl Recipe for ExactSize {
 pub(super) struct LoadInPlace;
 
 /// `AUTO_ZRELADDR`: a zImage takes the memory to begin at such a boundary.
-const MEMORY_BLOCK: u32 = 128 << 20;
-/// Where in it the kernel is unpacked to (`TEXT_OFFSET`).
-const TEXT_OFFSET: u64 = 0x8000;
+pub(super) const MEMORY_BLOCK: u32 = 128 << 20;
 /// Page tables, stack and heap of the unpacking code, generously.
 const ROOM: u64 = 1 << 20;
 
@@ -126,7 +130,9 @@ impl Recipe for LoadInPlace {
         let environment = &uboot(target)?.environment;
         let flash = flash(target)?;
         let spec = &target.spec;
-        if spec.kernel.as_ref().map(|k| k.compression) != Some(Compression::None) {
+        let as_it_is =
+            |k: &Kernel| k.compression == Compression::None && k.unpacked_by == Unpacker::Kernel;
+        if !spec.kernel.as_ref().is_some_and(as_it_is) {
             return Err("U-Boot unpacks the kernel, which moves it anyway".into());
         }
         let (key, before, offset) = match (&spec.fit, &spec.uimage) {
@@ -195,7 +201,7 @@ fn has_room(load: u32, before: u32, parts: &Parts) -> Result<(), String> {
     }
     let bytes = kernel.memory_bytes;
     let bytes = bytes.ok_or("the zImage does not say how large it is unpacked")?;
-    let start = u64::from(block(load)) * u64::from(MEMORY_BLOCK) + TEXT_OFFSET;
+    let start = u64::from(block(load) * MEMORY_BLOCK) + kernel.text_offset.unwrap_or(0x8000);
     let end = start.saturating_add(bytes).saturating_add(ROOM);
     if u64::from(load) < end {
         return Err(format!(

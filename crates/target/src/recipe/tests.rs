@@ -4,6 +4,7 @@ use crate::artefact::dot_config::DotConfig;
 use crate::artefact::hash::Hash;
 use crate::cmdline;
 use crate::parts::Part;
+use crate::spec::Unpacker;
 use crate::target::tests::{PLAIN, kiosk, parse};
 
 fn part(bytes: &[u8]) -> Part {
@@ -154,6 +155,24 @@ fn zimage() -> Vec<u8> {
     bytes
 }
 
+/// One that is unpacked to this, 2 MiB higher than most, and whose bss is what
+/// is missing to 17 MiB.
+fn zimage_of(inside: &[u8]) -> Vec<u8> {
+    let mut bytes = zimage();
+    bytes.extend(Compression::Xz.compress(inside).unwrap());
+    let bss = (17 << 20) - inside.len();
+    for (at, word) in [
+        (0x40, 6),
+        (0x48, bytes.len()),
+        (0x4c, bss),
+        (0x50, 0x20_8000),
+    ] {
+        bytes[at..at + 4].copy_from_slice(&(word as u32).to_le_bytes());
+    }
+    bytes.extend((inside.len() as u32).to_le_bytes());
+    bytes
+}
+
 #[test]
 fn every_recipe_applies_once_and_gives_a_target() {
     for name in every_choice() {
@@ -265,7 +284,10 @@ fn a_target_without_what_it_changes_is_refused() {
         ("uboot-verify-off", "the target has no boot loader"),
         ("uboot-flat-bootcmd", "the target has no boot loader"),
         ("bootloader-none", "there is no boot loader already"),
-        ("kernel-compression=lz4", "the kernel is not in a FIT"),
+        (
+            "kernel-compression=lz4",
+            "the kernel is neither in a FIT nor in a uImage",
+        ),
         ("initramfs-compression=lz4", "the target has no initramfs"),
         ("initramfs-strip", "the target has no initramfs"),
         (
@@ -598,6 +620,12 @@ fn copies_get_the_size_of_what_they_copy() {
         bootcmd.contains(&format!("cp.b 0x4100000 0x43000000 {size:#x}; ")),
         "{bootcmd}"
     );
+    // After an update with a larger kernel.
+    let text = arm32().text.replacen("0x1000000\"", "0x80\"", 1);
+    let target = Target::parse(arm32().dir, text, "t").unwrap();
+    let changed = exact.apply(&target, &parts).unwrap();
+    let environment = &changed.spec.bootloader.as_ref().unwrap().environment;
+    assert_eq!(environment["kernel_size"], format!("{size:#x}"));
     let why = refused("uboot-exact-size", &kiosk(), &parts);
     assert!(why.starts_with("bootcmd copies no image by `cp`"), "{why}");
     // Units of four bytes.
@@ -670,6 +698,59 @@ fn a_kernel_is_loaded_where_it_lies_if_it_can_run_there() {
     let target = Target::parse(arm32().dir, text, "t").unwrap();
     let fit = place.apply(&target, &parts).unwrap().spec.fit.unwrap();
     assert!((0x4300_0041..0x4300_1000).contains(&fit.load_address));
+}
+
+#[test]
+fn what_a_kernel_unpacks_itself_to_the_boot_loader_unpacks() {
+    let mut parts = base_parts("");
+    parts.kernel = Some(part(&zimage_of(&[7; 5000])));
+    let gzip = Choice::parse("kernel-compression=gzip").unwrap();
+    let changed = gzip.apply(&arm32(), &parts).unwrap();
+    let (kernel, uimage) = (changed.spec.kernel.as_ref().unwrap(), &changed.spec.uimage);
+    assert_eq!(kernel.unpacked_by, Unpacker::Bootloader);
+    assert_eq!(kernel.compression, Compression::Gzip);
+    assert_eq!(uimage.as_ref().unwrap().load_address, 0x4020_8000);
+    // Packed otherwise, it stays where it is.
+    let lz4 = Choice::parse("kernel-compression=lz4").unwrap();
+    let edits = lz4.edits(&changed, &parts).unwrap();
+    assert_eq!(edits, [Edit::set("kernel.compression", "lz4")]);
+    // Not packed at all is a change of who unpacks it, too.
+    let none = Choice::parse("kernel-compression=none").unwrap();
+    assert!(none.edits(&arm32(), &parts).is_ok());
+    // Where there is room.
+    let short = |from: &str, to: &str| {
+        let text = changed.text.replace(from, to);
+        let target = Target::parse(changed.dir.clone(), text, "t").unwrap();
+        refused("kernel-compression=none", &target, &parts)
+    };
+    assert_eq!(
+        short(
+            "initramfs-offset = 0x1100000",
+            "initramfs-offset = 0x101000"
+        ),
+        "uncompressed, the kernel takes 0x13c8 bytes, and there are 0x1000 for it in flash; move \
+         what is behind it"
+    );
+    assert_eq!(
+        short("kernel_size = \"0x1000000\"", "kernel_size = \"0x1000\""),
+        "uncompressed, the kernel takes 0x13c8 bytes, and `load_kernel` copies 0x1000; raise the \
+         count"
+    );
+
+    let why = refused("uboot-load-in-place", &changed, &parts);
+    assert_eq!(why, "U-Boot unpacks the kernel, which moves it anyway");
+    let direct = Choice::parse("bootloader-none").unwrap();
+    let direct = direct.apply(&changed, &parts).unwrap();
+    assert_eq!(direct.spec.kernel.unwrap().unpacked_by, Unpacker::Kernel);
+
+    let text = arm32().text.replace("0x43000000", "0x40400000");
+    let low = Target::parse(arm32().dir, text, "t").unwrap();
+    let why = refused("kernel-compression=gzip", &low, &parts);
+    assert_eq!(
+        why,
+        "U-Boot would unpack the kernel to 0x40208000 and what follows, over what `load_kernel` \
+         copies to 0x40400000; copy that to 0x41308000 or above"
+    );
 }
 
 #[test]
