@@ -1,8 +1,8 @@
-//! Recipes for the boot loader, one on top of the other on the 32-bit target:
-//! what each takes away is seen in simulated time or on the console.
+//! Recipes for the boot loader on the 32-bit target: what each takes away is
+//! seen in simulated time or on the console.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::support::{Booted, root, scratch, with};
 use serde_json::Value;
@@ -16,25 +16,29 @@ fn loader(boot: &Booted) -> i64 {
     at("end_ns") - at("start_ns")
 }
 
+/// The 32-bit target without the two seconds of its delay, which is the kiosk's
+/// test, and its boot.
+fn arm32(dir: &Path, boots: &str) -> (PathBuf, Booted) {
+    let target = with(
+        dir,
+        "arm32",
+        &root().join("targets/arm32"),
+        &["uboot-bootdelay"],
+    );
+    let boot = Booted::of(dir, &target, boots);
+    for said in ["Verifying Checksum", "Loading Kernel Image", "APP_READY"] {
+        assert!(boot.says(said), "{}", boot.console);
+    }
+    (target, boot)
+}
+
 #[test]
 fn each_habit_of_the_boot_loader_goes_and_takes_its_time_with_it() {
     let dir = scratch("recipes-loader");
     let step = |target: &Path, recipe: &str| with(&dir, recipe, target, &[recipe]);
-    // The two seconds of the delay are the kiosk's test.
-    let arm32 = step(&root().join("targets/arm32"), "uboot-bootdelay");
-    let base = Booted::of(&dir, &arm32, "2");
-    assert_eq!(base.json["identical"], true);
-    for said in ["Verifying Checksum", "Loading Kernel Image", "APP_READY"] {
-        assert!(base.says(said), "{}", base.console);
-    }
+    let (target, base) = arm32(&dir, "1");
 
-    // Its kernel is packed with xz, and would unpack itself.
-    let unpacked = step(&arm32, "kernel-compression=gzip");
-    let unpacked_boot = Booted::of(&dir, &unpacked, "1");
-    assert!(unpacked_boot.says("Uncompressing Kernel Image"));
-    assert!(unpacked_boot.ready() < base.ready() - 3_000_000_000);
-
-    let flat = step(&arm32, "uboot-flat-bootcmd");
+    let flat = step(&target, "uboot-flat-bootcmd");
     let flat_boot = Booted::of(&dir, &flat, "1");
     assert!(loader(&flat_boot) < loader(&base));
 
@@ -52,12 +56,25 @@ fn each_habit_of_the_boot_loader_goes_and_takes_its_time_with_it() {
     let unchecked_boot = Booted::of(&dir, &unchecked, "1");
     assert!(loader(&unchecked_boot) < loader(&in_place_boot));
     assert!(!unchecked_boot.says("Verifying Checksum"));
+}
 
-    let none = step(&unchecked, "bootloader-none");
-    let none_boot = Booted::of(&dir, &none, "1");
-    assert!(!none_boot.says("U-Boot") && none_boot.says("APP_READY"));
-    assert!(none_boot.ready() < unchecked_boot.ready());
-    // Each step brings its own patch set; this is the sixth.
-    let about = fs::read_to_string(none.join("patches-6/README.md")).unwrap();
+#[test]
+fn others_unpack_and_start_the_kernel() {
+    let dir = scratch("recipes-unpack");
+    let (target, base) = arm32(&dir, "2");
+    assert_eq!(base.json["identical"], true);
+
+    // It is packed with xz, and would unpack itself.
+    let recipes = ["kernel-compression=gzip"];
+    let unpacked = Booted::of(&dir, &with(&dir, "unpacked", &target, &recipes), "1");
+    assert!(unpacked.says("Uncompressing Kernel Image"));
+    assert!(unpacked.ready() < base.ready() - 3_000_000_000);
+
+    let none = with(&dir, "none", &target, &["bootloader-none"]);
+    let started = Booted::of(&dir, &none, "1");
+    assert!(!started.says("U-Boot") && started.says("APP_READY"));
+    assert!(started.ready() < base.ready());
+    // Each step brings its own patch set.
+    let about = fs::read_to_string(none.join("patches-2/README.md")).unwrap();
     assert!(about.contains("A boot without a boot loader"), "{about}");
 }
