@@ -170,6 +170,28 @@ impl<'a> Boot<'a> {
         view.spans(TrackKind::Initcall, wanted)
     }
 
+    /// Which share of the kernel's spans of this name, from 0 to 1, initcalls
+    /// other than `own` ran beside; of the boot that explains if there is one.
+    pub(crate) fn beside_initcalls(&self, name: &str, own: &str) -> f64 {
+        let view = self.explained.as_ref().unwrap_or(&self.seen);
+        let spans = view.spans(TrackKind::Kernel, |n| n == name);
+        let calls = view.spans(TrackKind::Initcall, |n| n != own);
+        let mut shared_ns = 0_i64;
+        for span in &spans {
+            let mut since = span.start_ns;
+            for call in &calls {
+                let end_ns = call.end_ns.min(span.end_ns);
+                let more_ns = end_ns.saturating_sub(call.start_ns.max(since)).max(0);
+                shared_ns = shared_ns.saturating_add(more_ns);
+                since = since.max(end_ns);
+            }
+        }
+        match total_ns(&spans) {
+            0 => 0.0,
+            ns => shared_ns as f64 / ns as f64,
+        }
+    }
+
     /// Where in this boot an initcall lies: itself, or, if another boot
     /// explained it, the silence that is like it.
     pub(crate) fn place_of(&self, initcall: &Found<'a>) -> Option<Found<'a>> {

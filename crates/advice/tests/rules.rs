@@ -229,6 +229,24 @@ fn decompressing_the_initramfs() {
         Some("initramfs-compression=none")
     );
 
+    // Initcalls run beside it, and have half of the one CPU.
+    let initcalls = Builder::new()
+        .span(Kernel, "unpack initramfs", 0, 400 * MS)
+        .span(Initcall, "populate_rootfs", 0, 400 * MS)
+        .span(Initcall, "init_blk_tracer", 0, 100 * MS)
+        .span(Initcall, "crypto_kdf108_init", 100 * MS, 200 * MS);
+    let saved = |said: &str| {
+        let boot = copies(10_000)
+            .span(Kernel, "unpack initramfs", 0, 200 * MS)
+            .span(Console, said, 0, 0);
+        let boot = Boot::new(&boot.timeline).explained(Some(&initcalls.timeline));
+        let advice = advise(&boot.of(&target, &parts));
+        let finding = found(&advice, "initramfs-compression").unwrap();
+        finding.saving.ns
+    };
+    assert_eq!(saved("smp: Brought up 1 node, 1 CPU"), 140 * MS + 10_000);
+    assert_eq!(saved("smp: Brought up 1 node, 4 CPUs"), 90 * MS + 10_000);
+
     assert_eq!(boot.advice(), [], "it may not be compressed at all");
     let (target, parts) = target_with(&[("compression = \"gzip\"\nfiles", "files")]);
     assert_eq!(boot.advice_for(Some((&target, &parts))), []);

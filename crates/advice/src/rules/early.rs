@@ -47,7 +47,7 @@ fn timer_check(boot: &Boot<'_>) -> Option<Finding> {
 }
 
 /// How many CPUs came up, from `smp: Brought up 1 node, 4 CPUs`.
-fn cpus(boot: &Boot<'_>) -> Option<u32> {
+pub(super) fn cpus(boot: &Boot<'_>) -> Option<u32> {
     let line = boot
         .line("Brought up 1 node, ")
         .or_else(|| boot.line("Brought up "))?;

@@ -261,7 +261,7 @@ rule! {
     ///
     /// **Evidence.** The kernel says that the machine is a virtual one
     /// (`linux,dummy-virt`, QEMU's DMI), and a boot loader was seen before it: its whole
-    /// time.
+    /// time, up to where the kernel's image starts, which may have to unpack itself.
     ///
     /// **Fix.** QEMU's `-kernel`, `-initrd`, `-append`.
     ///
@@ -278,7 +278,10 @@ fn no_loader(boot: &Boot<'_>) -> Option<Finding> {
         return None;
     }
     let begin = boot.moment(&[Milestone::BootloaderStart])?;
-    let end = before_kernel_ns(boot)?[1];
+    let end = match boot.moment(&[Milestone::KernelImage]) {
+        Some(image) => image,
+        None => before_kernel_ns(boot)?[1],
+    };
     let ns = end.saturating_sub(begin);
     let finding = Finding::new("a virtual machine boots through a boot loader")
         .why(format!("the boot loader takes {} ms", ns / 1_000_000))
