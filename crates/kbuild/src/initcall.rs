@@ -155,16 +155,9 @@ impl Finder {
 
     /// The initcalls of a file, in order.
     pub(crate) fn sites(&self, source: &Source) -> Vec<Site> {
-        let local = macros(source);
-        let with_local;
-        let macros = match local.is_empty() {
-            true => &self.macros,
-            false => {
-                let mut all = self.macros.clone();
-                all.extend(local);
-                with_local = all;
-                &with_local
-            }
+        let macros = Known {
+            local: macros(source).into_iter().collect(),
+            headers: &self.macros,
         };
         let mut sites = Vec::new();
         let mut conditions = Conditions::default();
@@ -179,7 +172,7 @@ impl Finder {
                 continue;
             }
             let name = source.name_at(start);
-            let is_one = !name.is_empty() && (macros.contains_key(name) || is_primitive(name));
+            let is_one = !name.is_empty() && (macros.get(name).is_some() || is_primitive(name));
             let open = skip_blank(code, start + name.len());
             if is_one
                 && byte(code, open) == b'('
@@ -191,7 +184,7 @@ impl Finder {
                     found: Vec::new(),
                     left: MOST_EXPANSIONS,
                 };
-                expand(name, text, macros, 0, &mut made);
+                expand(name, text, &macros, 0, &mut made);
                 for (function, level) in made.found {
                     sites.push(Site {
                         function,
@@ -244,6 +237,18 @@ fn calls(text: &str) -> impl Iterator<Item = (&str, usize)> {
     })
 }
 
+/// The macros that a file can use: its own hide those of the headers.
+struct Known<'a> {
+    local: Macros,
+    headers: &'a Macros,
+}
+
+impl Known<'_> {
+    fn get(&self, name: &str) -> Option<&Macro> {
+        self.local.get(name).or_else(|| self.headers.get(name))
+    }
+}
+
 /// What a line makes, and how much more of it is looked at.
 struct Made {
     found: Vec<(String, Level)>,
@@ -251,7 +256,7 @@ struct Made {
 }
 
 /// What `name(args)` makes.
-fn expand(name: &str, args: &str, macros: &Macros, depth: usize, made: &mut Made) {
+fn expand(name: &str, args: &str, macros: &Known<'_>, depth: usize, made: &mut Made) {
     if depth > DEEPEST || made.found.len() >= MOST_OF_LINE || made.left == 0 {
         return;
     }
@@ -277,7 +282,7 @@ fn expand(name: &str, args: &str, macros: &Macros, depth: usize, made: &mut Made
         return;
     }
     for (name, open) in calls(&body) {
-        if !is_primitive(name) && !macros.contains_key(name) {
+        if !is_primitive(name) && macros.get(name).is_none() {
             continue;
         }
         if let Some(end) = close(body.as_bytes(), open, LONGEST_MACRO) {
@@ -336,8 +341,7 @@ fn skip_blank(code: &[u8], mut at: usize) -> usize {
 
 fn next_line(code: &[u8], at: usize) -> usize {
     let rest = code.get(at..).unwrap_or_default();
-    let end = rest.iter().position(|b| *b == b'\n');
-    end.map_or(code.len(), |end| at + end + 1)
+    memchr::memchr(b'\n', rest).map_or(code.len(), |end| at + end + 1)
 }
 
 /// The conditionals around a line.

@@ -6,6 +6,7 @@ use std::fmt;
 use std::thread;
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use memchr::{memmem, memrchr};
 
 use crate::dot_config::{DotConfig, State};
 use crate::initcall::{Finder, Macros, Site, macros, quick};
@@ -15,8 +16,8 @@ use crate::objects::{Objects, Route, walk};
 use crate::source::{Source, name_at};
 use crate::tree::{Tree, join, text};
 
-/// Threads that read sources.
-const THREADS: usize = 2;
+/// Threads that read sources, at most.
+const MOST_THREADS: usize = 8;
 /// Files that include each other stand no deeper.
 const DEEPEST: usize = 3;
 /// Header folders do not lie deeper, and there are no more headers.
@@ -247,21 +248,13 @@ impl<'t> Kernel<'t> {
 
 /// Whether a file may include another file with code.
 fn includes_code(text: &[u8]) -> bool {
-    let mut rest = text;
-    while let Some(at) = rest.iter().position(|b| *b == b'#') {
-        rest = rest.get(at + 1..).unwrap_or_default();
-        let line = rest.trim_ascii_start();
-        if let Some(name) = line.strip_prefix(b"include \"") {
-            let end = name.iter().position(|b| matches!(b, b'"' | b'\n'));
-            if name
-                .get(..end.unwrap_or(0))
-                .is_some_and(|n| n.ends_with(b".c"))
-            {
-                return true;
-            }
-        }
-    }
-    false
+    memmem::find_iter(text, b".c\"").any(|end| {
+        let before = text.get(..end).unwrap_or_default();
+        let start = memrchr(b'\n', before).map_or(0, |at| at + 1);
+        let line = before.get(start..).unwrap_or_default().trim_ascii_start();
+        let rest = line.strip_prefix(b"#").map(<[u8]>::trim_ascii_start);
+        rest.is_some_and(|rest| rest.starts_with(b"include"))
+    })
 }
 
 /// The files with code that a file includes: `#include "rt.c"`.
@@ -282,9 +275,10 @@ fn included(source: &Source) -> Vec<String> {
 /// Does `work` on each file, on several threads; results come in the order of
 /// the files.
 fn in_threads<T: Send>(files: &[&str], work: impl Fn(&&str) -> Vec<T> + Sync) -> Vec<T> {
-    let half = files.len().div_ceil(THREADS).max(1);
+    let threads = thread::available_parallelism().map_or(1, |n| n.get().min(MOST_THREADS));
+    let share = files.len().div_ceil(threads).max(1);
     thread::scope(|scope| {
-        let parts = files.chunks(half).map(|part| {
+        let parts = files.chunks(share).map(|part| {
             let work = &work;
             scope.spawn(move || part.iter().flat_map(work).collect::<Vec<T>>())
         });

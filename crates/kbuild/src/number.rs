@@ -78,7 +78,7 @@ pub(crate) fn next_directive(source: &Source, from: usize) -> Option<usize> {
     let mut at = from;
     loop {
         let rest = code.get(at..)?;
-        at += rest.iter().position(|b| *b == b'#')?;
+        at += memchr::memchr(b'#', rest)?;
         let before = code.get(..at)?;
         let blank = before.iter().rev().find(|b| !matches!(b, b' ' | b'\t'));
         if matches!(blank, None | Some(b'\n')) {

@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use memchr::{memchr, memchr_iter, memchr3, memmem};
+
 /// Arguments of a macro do not reach further, in bytes.
 const LONGEST_ARGUMENTS: usize = 8 * 1024;
 
@@ -46,8 +48,7 @@ impl Source {
     /// Reads a file.
     pub(crate) fn new(text: Vec<u8>) -> Self {
         let code = masked(&text);
-        let newlines = text.iter().enumerate().filter(|(_, b)| **b == b'\n');
-        let lines = std::iter::once(0).chain(newlines.map(|(at, _)| at + 1));
+        let lines = std::iter::once(0).chain(memchr_iter(b'\n', &text).map(|at| at + 1));
         Self {
             lines: lines.collect(),
             code,
@@ -91,7 +92,7 @@ impl Source {
         let mut end = at;
         loop {
             let rest = self.code.get(end..).unwrap_or_default();
-            let Some(newline) = rest.iter().position(|b| *b == b'\n') else {
+            let Some(newline) = memchr(b'\n', rest) else {
                 end = self.code.len();
                 break;
             };
@@ -202,7 +203,13 @@ pub(crate) fn parts(text: &str) -> Vec<&str> {
 fn masked(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;
-    while let Some(b) = text.get(at).copied() {
+    while let Some(rest) = text.get(at..) {
+        let plain = memchr3(b'/', b'"', b'\'', rest).unwrap_or(rest.len());
+        out.extend(rest.iter().take(plain).map(ascii));
+        at += plain;
+        let Some(b) = text.get(at).copied() else {
+            break;
+        };
         let next = byte(text, at + 1);
         let end = match b {
             b'/' if next == b'*' => after_comment(text, at + 2),
@@ -220,7 +227,7 @@ fn masked(text: &[u8]) -> Vec<u8> {
                 continue;
             }
             _ => {
-                out.push(if b.is_ascii() && b != 0 { b } else { b' ' });
+                out.push(b);
                 at += 1;
                 continue;
             }
@@ -231,6 +238,13 @@ fn masked(text: &[u8]) -> Vec<u8> {
     out
 }
 
+fn ascii(byte: &u8) -> u8 {
+    match byte {
+        1..=127 => *byte,
+        _ => b' ',
+    }
+}
+
 fn blank(text: Option<&[u8]>, out: &mut Vec<u8>) {
     let kept = |b: &u8| if *b == b'\n' { b'\n' } else { b' ' };
     out.extend(text.unwrap_or_default().iter().map(kept));
@@ -238,14 +252,13 @@ fn blank(text: Option<&[u8]>, out: &mut Vec<u8>) {
 
 fn after_comment(text: &[u8], from: usize) -> usize {
     let rest = text.get(from..).unwrap_or_default();
-    let end = rest.windows(2).position(|w| w == b"*/");
+    let end = memmem::find(rest, b"*/");
     end.map_or(text.len(), |end| from + end + 2)
 }
 
 fn end_of_line(text: &[u8], from: usize) -> usize {
     let rest = text.get(from..).unwrap_or_default();
-    let end = rest.iter().position(|b| *b == b'\n');
-    end.map_or(text.len(), |end| from + end)
+    memchr(b'\n', rest).map_or(text.len(), |end| from + end)
 }
 
 fn after_quote(text: &[u8], from: usize, quote: u8) -> usize {
