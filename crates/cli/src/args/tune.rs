@@ -12,6 +12,7 @@ use super::LabArgs;
   bootlap tune targets/kiosk --out kiosk-tuned
   bootlap tune targets/kiosk --without fit-no-hash --minutes 10 --out kiosk-tuned
   bootlap tune my-board --recipe ours/fonts-later.toml --out my-board-tuned
+  bootlap tune targets/kiosk --all --out kiosk-tuned
 
 A search that is interrupted goes on when it is started again in the same way.")]
 pub(crate) struct Tune {
@@ -23,6 +24,10 @@ pub(crate) struct Tune {
     /// A recipe to try as well: NAME=VALUE, or a file of your own (repeatable).
     #[arg(long, value_name = "RECIPE")]
     pub(crate) recipe: Vec<String>,
+    /// Search the whole catalogue: also what builds a kernel or boot loader from
+    /// source, for minutes, and what takes the boot loader away.
+    #[arg(long, conflicts_with = "only")]
+    pub(crate) all: bool,
     /// Search among these recipes and no others (repeatable).
     #[arg(long, value_name = "RECIPE")]
     pub(crate) only: Vec<String>,

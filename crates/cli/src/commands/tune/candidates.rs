@@ -34,7 +34,10 @@ pub(super) fn candidates(
         wanted.push(Choice::parse(name)?);
     }
     let asked = wanted.len();
-    for recipe in recipe::all().iter().filter(|r| !r.only_asked_for()) {
+    for recipe in recipe::all() {
+        if recipe.only_asked_for() && !args.all {
+            continue;
+        }
         let meta = recipe.meta();
         let values = match meta.values {
             [] => vec![meta.name.to_owned()],

@@ -52,7 +52,8 @@ pub(crate) fn run(args: &Tune, ui: &Ui) -> Result<Exit, Failure> {
         let names = names.iter().map(move |name| format!("{what} {name}"));
         names.collect::<Vec<String>>()
     });
-    let details = details.collect();
+    let all = args.all.then(|| "all".to_owned());
+    let details = details.chain(all).collect();
     let mut experiment =
         Experiment::open(&lab, "tune", &stock, args.layouts, args.margin, details)?;
 
