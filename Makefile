@@ -58,7 +58,8 @@ TABLES = probe-cost verdicts board-model bootloaders tune check source-speed \
 	viewer capture advise references
 KEPT = target/tables
 table-source-speed: OPTIONS = --slow
-table-advise: OPTIONS = --keep $(KEPT)/advise
+table-advise: OPTIONS = --keep $(KEPT)/advise kiosk arm32 $(KEPT)/debian
+table-advise: $(KEPT)/debian
 table-references: OPTIONS = --dir $(KEPT)/references
 
 tables: $(TABLES:%=table-%)
@@ -74,6 +75,11 @@ table-%: build
 fuzz:
 	@scripts/setup fuzz
 	scripts/fuzz $(FUZZ_SECONDS)
+
+$(KEPT)/debian:
+	@scripts/setup kernel
+	@mkdir -p $(KEPT)
+	scripts/debian-guest $@
 
 clean:
 	$(CARGO) clean

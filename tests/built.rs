@@ -41,6 +41,30 @@ fn a_boot_loader_is_built_with_what_it_needs() {
     assert!(silent.says("APP_READY"), "{}", silent.console);
 }
 
+#[test]
+#[ignore = "builds two kernels: make test-built"]
+fn a_kernel_starts_with_the_initramfs_that_it_holds() {
+    let dir = scratch("built-inside");
+    let stock = with(
+        &dir,
+        "stock",
+        &kiosk(),
+        &["uboot-bootdelay", "kernel-minimal"],
+    );
+    let inside = with(&dir, "inside", &stock, &["initramfs-builtin"]);
+    let (before, after) = (
+        Booted::of(&dir, &stock, "1"),
+        Booted::of(&dir, &inside, "1"),
+    );
+    changed(
+        &before,
+        &after,
+        &["## Loading ramdisk", "Freeing initrd memory"],
+        &[],
+    );
+    assert!(after.says("APP_READY"), "{}", after.console);
+}
+
 /// What the kernel of these tests has besides what the kiosk needs.
 const MORE: &str = "PROC_SYSCTL MD_AUTODETECT EXT4_USE_FOR_EXT2 NET_CORE \
     MISC_FILESYSTEMS PCI PCI_HOST_GENERIC NETDEVICES ETHERNET NET_VENDOR_INTEL E1000 PACKET IP_PNP \

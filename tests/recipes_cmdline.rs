@@ -104,15 +104,35 @@ fn what_only_pcs_know_is_done_on_one() {
         "cmdline-no-timer-check",
         "cmdline-tsc-reliable",
         "cmdline-trust-entropy",
-        "cmdline-loglevel=6",
     ];
     let tuned = with(&dir, "tuned", &stock, &recipes);
     let console = |target| Booted::of(&dir, target, "1").console;
     let (before, after) = (console(&stock), console(&tuned));
+    let silent = console(&with(&dir, "silent", &tuned, &["cmdline-loglevel=6"]));
+    let tells = "PCI: Using configuration type 1";
+    assert!(after.contains(tells) && !silent.contains(tells), "{silent}");
     let keyboard = "serio: i8042 KBD port";
     assert!(before.contains(keyboard) && !after.contains(keyboard));
     let words = "no_timer_check tsc=reliable random.trust_cpu=on random.trust_bootloader=on";
     assert!(after.contains(words), "{after}");
     // The kernel lists what it does not know.
     assert!(!after.contains("Unknown kernel command line"), "{after}");
+    // It says nothing of its check but how long it takes: ten ticks.
+    let (before, after) = (timer_check(&before), timer_check(&after));
+    assert!(
+        before > 0.010 && after < 0.001,
+        "{before} s, then {after} s"
+    );
+}
+
+/// Seconds from the line in front of the timer's check to the next one.
+fn timer_check(console: &str) -> f64 {
+    let stamp = |line: &str| {
+        let stamp = line.trim_start_matches(['[', ' ']).split(']').next();
+        stamp.unwrap().parse::<f64>().unwrap()
+    };
+    let lines = console.lines();
+    let mut from = lines.skip_while(|line| !line.contains("..TIMER: "));
+    let start = stamp(from.next().unwrap());
+    stamp(from.next().unwrap()) - start
 }

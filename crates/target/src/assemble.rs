@@ -12,7 +12,7 @@ use crate::cmdline;
 use crate::images;
 use crate::initramfs::archives;
 use crate::parts::Part;
-use crate::spec::{Flash, Spec};
+use crate::spec::{Flash, Place, Spec};
 use crate::{Cache, Parts, Progress, Target, TargetError};
 
 /// Everything that a boot needs, in memory; cheap to clone.
@@ -229,7 +229,7 @@ fn compressed(
 /// Compresses what is called so.
 pub(crate) type Pack<'a> = &'a dyn Fn(&str, &[u8], Compression) -> Result<Vec<u8>, TargetError>;
 
-/// The initramfs as the kernel gets it, if there is one.
+/// The initramfs as the kernel gets it, if there is one that it does not hold.
 pub(crate) fn packed_initramfs(
     parts: &Parts,
     spec: &Spec,
@@ -238,6 +238,9 @@ pub(crate) fn packed_initramfs(
     let (Some(entries), Some(spec)) = (&parts.initramfs, &spec.initramfs) else {
         return Ok(None);
     };
+    if spec.place == Place::Kernel {
+        return Ok(None);
+    }
     let compression = for_kernel(spec.compression);
     let archives = archives(entries)?;
     let mut packed = archives.early;

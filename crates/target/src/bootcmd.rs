@@ -132,6 +132,25 @@ impl<'e> Commands<'e> {
         changed
     }
 
+    /// What the variables become if no ramdisk is named to what starts the kernel.
+    pub(crate) fn without_ramdisk(&self) -> BTreeMap<String, String> {
+        let mut changed = BTreeMap::new();
+        for (variable, script) in &self.scripts {
+            let mut new = script.clone();
+            new.for_each_mut(&mut |words| {
+                if let [command, _, ramdisk, ..] = words.as_mut_slice()
+                    && let Some("bootm" | "booti" | "bootz") = self.scope.value(command).as_deref()
+                {
+                    *ramdisk = Word::plain("-");
+                }
+            });
+            if new != *script {
+                changed.insert(variable.clone(), new.to_string());
+            }
+        }
+        changed
+    }
+
     /// How often the scripts use a variable.
     fn uses(&self, name: &str) -> usize {
         let mut uses = 0;
@@ -206,6 +225,18 @@ mod tests {
             ),
             ("size", "0x800"),
         ];
+        assert_eq!(changed, super::tests::environment(&want));
+    }
+
+    #[test]
+    fn a_ramdisk_is_named_nowhere() {
+        let environment = environment(&[
+            ("bootcmd", "run start || bootm ${addr}#conf-1"),
+            ("start", "bootm ${addr} ${addr}:ramdisk-1 ${fdtcontroladdr}"),
+            ("addr", "0x42000000"),
+        ]);
+        let want = [("start", "bootm ${addr} - ${fdtcontroladdr}")];
+        let changed = Commands::of(&environment).without_ramdisk();
         assert_eq!(changed, super::tests::environment(&want));
     }
 

@@ -40,7 +40,7 @@ pub use edit::{Edit, How};
 pub use machine::{Board, Console, Machine, MachineTable, Power, Qemu, Send, Start};
 pub use parts::{Part, Parts};
 pub use spec::{
-    Bootloader, Fit, Flash, Initramfs, Kernel, NamedPattern, Packages, Ready, Spec, Uimage,
+    Bootloader, Fit, Flash, Initramfs, Kernel, NamedPattern, Packages, Place, Ready, Spec, Uimage,
     Unpacker,
 };
 pub use target::Target;

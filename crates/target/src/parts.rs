@@ -14,11 +14,11 @@ use regex::Regex;
 use crate::artefact::compress::Compression;
 use crate::artefact::dot_config::DotConfig;
 use crate::artefact::kernel_image::{KernelImage, UNPACK_LIMIT};
-use crate::build::{self, Built};
+use crate::build::{self, Built, Inside};
 use crate::cache::sha256;
 use crate::initramfs::Entry;
 use crate::packages::{CONTROL, Store, is_name};
-use crate::spec::{Spec, Unpacker};
+use crate::spec::{Place, Spec, Unpacker};
 use crate::{Cache, Progress, Target, TargetError};
 
 /// One file that the target is made of.
@@ -185,7 +185,33 @@ impl<'a> Finder<'a> {
                  [kernel.build] or [bootloader.build]; docs/builds.md explains them"
             ))
         })?;
-        build::build(section, build, output, self, self.cache, self.progress)
+        let inside = match key {
+            "kernel.image" => self.inside_kernel()?,
+            _ => None,
+        };
+        let inside = inside.as_ref();
+        build::build(
+            section,
+            build,
+            inside,
+            output,
+            self,
+            self.cache,
+            self.progress,
+        )
+    }
+
+    /// The initramfs that the kernel is built with, if it is.
+    fn inside_kernel(&self) -> Result<Option<Inside>, TargetError> {
+        let initramfs = self.target.spec.initramfs.as_ref();
+        let Some(initramfs) = initramfs.filter(|i| i.place == Place::Kernel) else {
+            return Ok(None);
+        };
+        let entries = crate::initramfs::entries(initramfs, self)?;
+        Ok(Some(Inside {
+            archive: crate::initramfs::built_in(&entries)?,
+            compression: initramfs.compression,
+        }))
     }
 
     /// The file that `key`'s value `name` names, read.

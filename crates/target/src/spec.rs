@@ -172,6 +172,17 @@ fn uncompressed() -> Compression {
     Compression::None
 }
 
+/// Where the initramfs lies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// Beside the kernel: what starts the kernel loads it, too.
+    #[default]
+    Beside,
+    /// In the kernel's image, which is built with it.
+    Kernel,
+}
+
 /// The initramfs: a folder, more files, and links.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -179,6 +190,9 @@ pub struct Initramfs {
     /// How the archive is compressed.
     #[serde(default = "uncompressed")]
     pub compression: Compression,
+    /// Where it lies.
+    #[serde(default)]
+    pub place: Place,
     /// An initramfs that other tools made; what is named below goes over it.
     pub image: Option<String>,
     /// A folder beside `target.toml` whose content goes to `/`.

@@ -4,7 +4,7 @@ use toml_edit::Document;
 
 use crate::artefact::compress::Compression;
 use crate::machine::Machine;
-use crate::spec::{Flash, Spec, Unpacker};
+use crate::spec::{Flash, Place, Spec, Unpacker};
 
 /// Largest environment that is taken for one, in bytes; real ones have 4 KiB to
 /// 256 KiB.
@@ -270,6 +270,11 @@ fn flash(flash: &Flash) -> Result<(), Wrong> {
     Ok(())
 }
 
+fn can_hold_initramfs(spec: &Spec) -> bool {
+    let kernel = spec.kernel.as_ref();
+    spec.uimage.is_none() && kernel.is_some_and(|k| k.build.is_some())
+}
+
 fn compression(spec: &Spec, machine: &Machine) -> Result<(), Wrong> {
     let kernel = spec.kernel.as_ref();
     let unpacker = kernel.map_or(Unpacker::Kernel, |k| k.unpacked_by);
@@ -297,6 +302,11 @@ fn compression(spec: &Spec, machine: &Machine) -> Result<(), Wrong> {
         );
     }
     match &spec.initramfs {
+        Some(i) if i.place == Place::Kernel && !can_hold_initramfs(spec) => wrong(
+            "initramfs.place",
+            "only a kernel that is built from source can hold the initramfs, and scripts that \
+             copy uImages look for one of its own; write [kernel.build], or remove it",
+        ),
         Some(i) if i.compression == Compression::Lzo => wrong(
             "initramfs.compression",
             "lzo can be read but not written; use none, gzip, bzip2, lzma, xz, lz4 or zstd",

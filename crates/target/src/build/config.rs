@@ -23,7 +23,13 @@ enum Base {
 }
 
 impl Wanted {
-    pub(super) fn of(key: &str, build: &Build, finder: &Finder<'_>) -> Result<Self, TargetError> {
+    /// What `build` asks for, and what bootlap itself does on top of it.
+    pub(super) fn of(
+        key: &str,
+        build: &Build,
+        more: Vec<(String, String)>,
+        finder: &Finder<'_>,
+    ) -> Result<Self, TargetError> {
         let named = build.config.ends_with("config") && !build.config.contains(['/', '.']);
         let base = match named {
             true => Base::Named(build.config.clone()),
@@ -43,10 +49,9 @@ impl Wanted {
                 return Err(TargetError::artefact(&format!("{key}.build.options"), why));
             }
         }
-        Ok(Self {
-            base,
-            options: build.options.clone(),
-        })
+        let mut options = build.options.clone();
+        options.extend(more);
+        Ok(Self { base, options })
     }
 
     /// Another configuration has another one.

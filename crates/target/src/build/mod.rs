@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::artefact::compress::Compression;
 use crate::artefact::dot_config::DotConfig;
 use crate::cache::sha256;
 use crate::parts::Finder;
@@ -44,6 +45,43 @@ pub struct Build {
     /// Options on top of it, without `CONFIG_`.
     #[serde(default)]
     pub options: BTreeMap<String, String>,
+}
+
+/// An initramfs that a kernel is built with.
+pub(crate) struct Inside {
+    /// The archive, as it is.
+    pub(crate) archive: Vec<u8>,
+    /// How the kernel's makefiles compress it.
+    pub(crate) compression: Compression,
+}
+
+/// What it is called in the build's folder.
+const ARCHIVE: &str = "initramfs.cpio";
+
+impl Inside {
+    /// The options by which the kernel holds it.
+    fn options(&self) -> Vec<(String, String)> {
+        let name = match self.compression {
+            Compression::None => "NONE",
+            Compression::Gzip => "GZIP",
+            Compression::Bzip2 => "BZIP2",
+            Compression::Lzma => "LZMA",
+            Compression::Xz => "XZ",
+            Compression::Lzo => "LZO",
+            Compression::Lz4 | Compression::Lz4Legacy => "LZ4",
+            Compression::Zstd => "ZSTD",
+        };
+        let on = |option: String| (option, "y".to_owned());
+        let mut options = vec![
+            on("BLK_DEV_INITRD".to_owned()),
+            ("INITRAMFS_SOURCE".to_owned(), ARCHIVE.to_owned()),
+            on(format!("INITRAMFS_COMPRESSION_{name}")),
+        ];
+        if self.compression != Compression::None {
+            options.push(on(format!("RD_{name}")));
+        }
+        options
+    }
 }
 
 /// What was built.
@@ -70,6 +108,7 @@ const FORMAT: u32 = 1;
 pub(crate) fn build(
     key: &str,
     build: &Build,
+    inside: Option<&Inside>,
     output: &str,
     finder: &Finder<'_>,
     cache: &Cache,
@@ -80,17 +119,19 @@ pub(crate) fn build(
         return Err(TargetError::artefact(key, why));
     }
     let source = Source::find(key, &build.source, finder)?;
-    let config = config::Wanted::of(key, build, finder)?;
+    let options = inside.map_or_else(Vec::new, Inside::options);
+    let config = config::Wanted::of(key, build, options, finder)?;
     let make = Make::for_architecture(key, &build.architecture)?;
     let root = cache.root().join("build");
     let name = sha256(
         format!(
-            "{FORMAT}\n{}\n{}\n{}\n{}\n{output}\n{}",
+            "{FORMAT}\n{}\n{}\n{}\n{}\n{output}\n{}{}",
             source.identity,
             build.architecture,
             config.identity(),
             make.compiler,
             build.config,
+            inside.map_or_else(String::new, |inside| sha256(&inside.archive)),
         )
         .as_bytes(),
     );
@@ -103,7 +144,8 @@ pub(crate) fn build(
             let tree = source.unpacked(&root, progress)?;
             let work = root.join(format!("work.{}", std::process::id()));
             let _ = fs::remove_dir_all(&work);
-            let made = run(key, &make, &tree, &work, &config, output, progress);
+            let made = put(&work, inside)
+                .and_then(|()| run(key, &make, &tree, &work, &config, output, progress));
             let placed = made.and_then(|()| place(&work, output, &result));
             // What failed stays to be looked at: the error names its log.
             if placed.is_ok() {
@@ -126,6 +168,14 @@ pub(crate) fn build(
     })
 }
 
+/// Makes the build's folder, with what the makefiles are to find there.
+fn put(work: &Path, inside: Option<&Inside>) -> Result<(), TargetError> {
+    fs::create_dir_all(work).map_err(|e| TargetError::io("create", work, e))?;
+    let Some(inside) = inside else { return Ok(()) };
+    let file = work.join(ARCHIVE);
+    fs::write(&file, &inside.archive).map_err(|e| TargetError::io("write", &file, e))
+}
+
 fn run(
     key: &str,
     make: &Make,
@@ -135,7 +185,6 @@ fn run(
     output: &str,
     progress: Progress<'_>,
 ) -> Result<(), TargetError> {
-    fs::create_dir_all(work).map_err(|e| TargetError::io("create", work, e))?;
     config.write(key, make, tree, work)?;
     // The makefiles know what comes out by its last name: Image, zImage, vmlinux,
     // u-boot.bin; U-Boot's other images are made with all the rest.

@@ -21,6 +21,7 @@ Image:
 	@echo "  CC      main.o"
 	@if grep -q broken main.txt; then echo "main.txt:1: error: broken is broken"; exit 1; fi
 	cat main.txt $(O)/.config > $(O)/Image
+	if [ -e $(O)/initramfs.cpio ]; then cat $(O)/initramfs.cpio >> $(O)/Image; fi
 "#;
 
 fn scratch(options: &str) -> tempfile::TempDir {
@@ -111,4 +112,46 @@ fn what_cannot_be_built_is_told_before() {
     assert!(why("\"build:Image\"", "\"build:../Image\"").contains("no path inside"));
     assert!(why("options = {  }", "options = { A = \"a\\nb\" }").contains("is no option"));
     assert!(why("\"allnoconfig\"", "\"none.config\"").contains("kernel.build.config"));
+}
+
+#[test]
+fn a_kernel_can_hold_the_initramfs() {
+    let dir = scratch("");
+    let without = built(dir.path()).unwrap();
+    let file = dir.path().join("target.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let inside = "[initramfs]\nplace = \"kernel\"\nfiles.\"/init\" = \"init\"\n";
+    fs::write(&file, format!("{text}{inside}")).unwrap();
+    let with = |init: &str| {
+        fs::write(dir.path().join("init"), init).unwrap();
+        let built = built(dir.path()).unwrap();
+        (fs::read(&built.image).unwrap(), built)
+    };
+    let (image, first) = with("the first program");
+    assert_ne!(first.image, without.image);
+    assert_eq!(
+        first.config.text("INITRAMFS_SOURCE"),
+        Some("initramfs.cpio")
+    );
+    assert!(first.config.is_on("INITRAMFS_COMPRESSION_NONE"));
+    let holds = |image: &[u8], text: &str| memchr::memmem::find(image, text.as_bytes()).is_some();
+    assert!(holds(&image, "the first program") && holds(&image, "dev/console"));
+    // Another file in it is another kernel, the same one the same.
+    let (image, second) = with("another program");
+    assert!(holds(&image, "another program") && second.image != first.image);
+    assert!(with("the first program").1.kept);
+    // It is given to the kernel only once.
+    let target = Target::load(dir.path()).unwrap();
+    let cache = Cache::at(dir.path().join("cache"));
+    let parts = target.parts(&cache, &|_| {}).unwrap();
+    let pack = &|_: &str, bytes: &[u8], _| Ok(bytes.to_vec());
+    let packed = crate::assemble::packed_initramfs(&parts, &target.spec, pack).unwrap();
+    assert!(packed.is_none());
+}
+
+#[test]
+fn only_a_kernel_that_is_built_holds_an_initramfs() {
+    let text = format!("{PLAIN}[initramfs]\nplace = \"kernel\"\n");
+    let why = crate::target::tests::parse(&text).unwrap_err().to_string();
+    assert!(why.contains("[kernel.build]"), "{why}");
 }

@@ -1,6 +1,8 @@
 //! Members put into the archives that the kernel unpacks.
 
-use super::{Entry, Look, What};
+use std::sync::Arc;
+
+use super::{Entry, Look, Member, What};
 use crate::TargetError;
 use crate::artefact::cpio;
 
@@ -29,6 +31,38 @@ pub(crate) fn archives(entries: &[Entry]) -> Result<Archives, TargetError> {
         },
         rest: write(&some(false))?,
     })
+}
+
+/// The archive for a kernel that holds its initramfs itself. It stands in for the
+/// kernel's own small one, which has the console that the first program speaks on.
+pub(crate) fn built_in(entries: &[Entry]) -> Result<Vec<u8>, TargetError> {
+    const CONSOLE: &[u8] = b"dev/console";
+    let has = |path: &[u8]| entries.iter().any(|e| e.path == path);
+    let mut all = Vec::new();
+    if !has(b"dev") {
+        all.push(Entry {
+            path: b"dev".to_vec(),
+            what: What::Dir,
+        });
+    }
+    all.extend_from_slice(entries);
+    if !has(CONSOLE) {
+        all.push(Entry {
+            path: CONSOLE.to_vec(),
+            what: What::Own(Member {
+                mode: cpio::CHAR_DEVICE | 0o600,
+                uid: 0,
+                gid: 0,
+                mtime: 0,
+                rdev: (5, 1),
+                link: None,
+                data: Arc::from([]),
+                early: false,
+            }),
+        });
+    }
+    let archives = archives(&all)?;
+    Ok([archives.early, archives.rest].concat())
 }
 
 fn member(entry: &Entry) -> cpio::Entry<'_> {

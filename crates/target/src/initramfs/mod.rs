@@ -17,7 +17,7 @@ use crate::artefact::elf::{Strip, strip};
 use crate::parts::Finder;
 use crate::spec::Initramfs;
 
-pub(crate) use archive::archives;
+pub(crate) use archive::{archives, built_in};
 use image::Kind;
 pub(crate) use image::Member;
 

@@ -6,7 +6,7 @@ use crate::artefact::hash::Hash;
 use crate::artefact::kernel_image::KernelImage;
 use crate::artefact::uboot_env::UbootEnv;
 use crate::cmdline;
-use crate::spec::{Spec, Unpacker};
+use crate::spec::{Place, Spec, Unpacker};
 use crate::{How, Machine, Parts, Target, TargetError};
 
 use super::quote::{comment, slug};
@@ -34,6 +34,8 @@ pub(super) enum Change {
     Image,
     /// How the initramfs is packed.
     Initramfs(Compression),
+    /// The kernel is built with the initramfs inside.
+    BuiltIn,
     /// Files of the initramfs; which, the rootfs changes say.
     Rootfs,
     /// Something else of `target.toml`, by its key: no file here carries it.
@@ -99,6 +101,7 @@ impl<'a> Changes<'a> {
             }
             None => None,
         };
+        let place = tuned.spec.initramfs.as_ref().map(|i| i.place);
         let environment = environment(&tuned.spec)?;
         let before = self::environment(&start.spec)?;
         let variables = match (&before, &environment) {
@@ -115,7 +118,7 @@ impl<'a> Changes<'a> {
                 None => Vec::new(),
             },
             arch,
-            has_initramfs: tuned_parts.initramfs.is_some(),
+            has_initramfs: tuned_parts.initramfs.is_some() && place == Some(Place::Beside),
             environment,
             variables,
             tuned,
@@ -282,6 +285,9 @@ fn by_key(key: &str) -> Option<Change> {
     ];
     if rootfs.iter().any(|start| key.starts_with(start)) {
         return Some(Change::Rootfs);
+    }
+    if key == "initramfs.place" {
+        return Some(Change::BuiltIn);
     }
     let known = KNOWN.iter().any(|start| key.starts_with(start));
     (!known).then(|| Change::Other(key.to_owned()))

@@ -95,6 +95,11 @@ fn said(change: &Change) -> String {
         }
         Change::Kernel(compression) => format!("the kernel's compression: {compression}"),
         Change::Initramfs(compression) => format!("the initramfs's compression: {compression}"),
+        Change::BuiltIn => "the kernel is built with the initramfs inside \
+                            (`CONFIG_INITRAMFS_SOURCE`; Buildroot: \
+                            `BR2_TARGET_ROOTFS_INITRAMFS=y`; OpenEmbedded: \
+                            `INITRAMFS_IMAGE_BUNDLE = \"1\"`)"
+            .to_owned(),
         Change::Rootfs => "files of the initramfs".to_owned(),
         Change::Other(key) => format!("{} of target.toml", markdown(key)),
     }

@@ -1,5 +1,7 @@
 //! Recipes for what U-Boot's `bootcmd` does with the images.
 
+use std::collections::BTreeMap;
+
 use super::bootloader::uboot;
 use super::{Recipe, RecipeMeta};
 use crate::artefact::compress::Compression;
@@ -95,13 +97,17 @@ impl Recipe for ExactSize {
         if counts.is_empty() {
             return Err("bootcmd copies as much as the images have already".into());
         }
-        let changed = commands.with_counts(&counts);
-        let edits = changed.into_iter().map(|(name, value)| {
-            let key = toml_edit::Key::new(name);
-            Edit::set(&format!("bootloader.environment.{key}"), value)
-        });
-        Ok(edits.collect())
+        Ok(variables(commands.with_counts(&counts)))
     }
+}
+
+/// The edits that give variables of the environment these values.
+pub(super) fn variables(values: BTreeMap<String, String>) -> Vec<Edit> {
+    let edits = values.into_iter().map(|(name, value)| {
+        let key = toml_edit::Key::new(name);
+        Edit::set(&format!("bootloader.environment.{key}"), value)
+    });
+    edits.collect()
 }
 
 /// The kernel runs from where it was copied to.

@@ -5,11 +5,14 @@
 
 use std::fs;
 
+use super::bootloader_script::variables;
 use super::{Recipe, RecipeMeta};
+use crate::artefact::compress::Compression;
 use crate::artefact::dot_config::DotConfig;
 use crate::artefact::elf::Strip;
+use crate::bootcmd::{BOOTCMD, Commands};
 use crate::cmdline;
-use crate::spec::Initramfs;
+use crate::spec::{Initramfs, Place};
 use crate::{Edit, Parts, Target};
 
 fn initramfs(target: &Target) -> Result<&Initramfs, String> {
@@ -79,6 +82,75 @@ impl Recipe for Touched {
     }
 }
 
+/// What makes U-Boot's scripts start the kernel without a ramdisk.
+fn named_nowhere(target: &Target) -> Result<Vec<Edit>, String> {
+    let spec = &target.spec;
+    let Some(uboot) = &spec.bootloader else {
+        return Ok(Vec::new());
+    };
+    if spec.uimage.is_some() {
+        return Err(
+            "U-Boot's scripts copy and name the ramdisk's uImage: take that out of bootcmd, or \
+             pack a FIT"
+                .into(),
+        );
+    }
+    if !uboot.environment.contains_key(BOOTCMD) {
+        return Err(
+            "the environment has no bootcmd, and the one that U-Boot was built with may name the \
+             ramdisk; write it there"
+                .into(),
+        );
+    }
+    Ok(variables(
+        Commands::of(&uboot.environment).without_ramdisk(),
+    ))
+}
+
+/// The initramfs is part of the kernel's image, uncompressed there.
+///
+/// The image is compressed as a whole, so an archive that is compressed as well
+/// is unpacked twice, for some bytes less. One image is also loaded and checked
+/// in one go, and no boot loader moves the second one.
+pub(super) struct BuiltIn;
+
+impl Recipe for BuiltIn {
+    fn meta(&self) -> &'static RecipeMeta {
+        &RecipeMeta {
+            name: "initramfs-builtin",
+            title: "the initramfs is part of the kernel's image, uncompressed in it",
+            risk: "each change of a file in it needs the kernel built again",
+            values: &[],
+        }
+    }
+
+    /// Building takes minutes.
+    fn only_asked_for(&self) -> bool {
+        true
+    }
+
+    fn edits(&self, target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+        let initramfs = initramfs(target)?;
+        let spec = &target.spec;
+        if initramfs.place == Place::Kernel {
+            return Err("the initramfs is part of the kernel already".into());
+        }
+        if spec.kernel.as_ref().is_none_or(|k| k.build.is_none()) {
+            return Err(
+                "the kernel is not built from source; describe it in [kernel.build], or let \
+                 kernel-minimal do it"
+                    .into(),
+            );
+        }
+        let mut edits = named_nowhere(target)?;
+        edits.push(Edit::set("initramfs.place", "kernel"));
+        if initramfs.compression != Compression::None {
+            edits.push(Edit::set("initramfs.compression", "none"));
+        }
+        Ok(edits)
+    }
+}
+
 /// There is no initramfs: the kernel mounts its root itself.
 ///
 /// That needs the driver of the root's device and its file system in the kernel,
@@ -143,20 +215,17 @@ impl Recipe for NoInitramfs {
         if !cmdline::words(line).iter().any(has_root) {
             return Err("no root= on the command line: the initramfs is the root".into());
         }
-        if target.spec.bootloader.is_some() {
-            return Err(
-                "U-Boot's scripts name the ramdisk: leave it out of the image, and write `-` for \
-                 it in bootcmd"
-                    .into(),
-            );
-        }
+        let mut edits = named_nowhere(target)?;
         match parts
             .kernel_config
             .as_ref()
             .and_then(|c| cannot_mount(line, c))
         {
             Some(why) => Err(why),
-            None => Ok(vec![Edit::remove("initramfs")]),
+            None => {
+                edits.push(Edit::remove("initramfs"));
+                Ok(edits)
+            }
         }
     }
 }

@@ -68,6 +68,7 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &compression::InitramfsCompression,
         &initramfs::StripPrograms,
         &initramfs::Touched,
+        &initramfs::BuiltIn,
         &initramfs::NoInitramfs,
         &kernel::Minimal,
         &kernel::Options,

@@ -49,6 +49,19 @@ fn a_packaged_boot_loader_is_built_from_its_source() {
 }
 
 #[test]
+fn a_kernel_holds_the_initramfs_where_one_is_built_with_it() {
+    let why = refused("initramfs-builtin", &kiosk(), &parts(None));
+    assert!(why.contains("kernel-minimal"), "{why}");
+    let built = applied("kernel-minimal");
+    let uimages = built.text.replace("[fit]\nhash = \"crc32\"", "[uimage]");
+    let uimages = uimages.replace("fit-offset", "kernel-offset");
+    let uimages = uimages.replace("[uimage]", "initramfs-offset = 0x1800000\n[uimage]");
+    let target = Target::parse("d".into(), uimages, "t").unwrap();
+    let why = refused("initramfs-builtin", &target, &parts(None));
+    assert!(why.contains("FIT"), "{why}");
+}
+
+#[test]
 fn an_initramfs_goes_only_where_the_kernel_finds_its_root() {
     let refused = |target: &Target, config: &str| {
         let mut parts = parts(None);
@@ -60,11 +73,13 @@ fn an_initramfs_goes_only_where_the_kernel_finds_its_root() {
     assert!(why.contains("CONFIG_EXT4_FS=y"), "{why}");
     let why = refused(&without_loader("quiet"), "CONFIG_EXT4_FS=y\n");
     assert!(why.contains("no root="), "{why}");
-    let why = refused(&with_words("root=/dev/vda"), "CONFIG_EXT4_FS=y\n");
-    assert!(why.contains("bootcmd"), "{why}");
 
     let mut parts = parts(None);
     parts.kernel_config = Some(DotConfig::read(b"CONFIG_EXT4_FS=y\n").unwrap());
     let none = Choice::parse("initramfs-none").unwrap();
     assert!(none.apply(&root, &parts).unwrap().spec.initramfs.is_none());
+    // U-Boot is told that there is none.
+    let loaded = none.apply(&with_words("root=/dev/vda"), &parts).unwrap();
+    let bootcmd = &loaded.spec.bootloader.unwrap().environment["bootcmd"];
+    assert_eq!(bootcmd, "bootm ${fit_addr}#conf-1 - ${fdtcontroladdr}");
 }

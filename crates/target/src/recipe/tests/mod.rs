@@ -110,7 +110,7 @@ fn base(recipe: &str) -> Target {
         "cmdline-no-rootdelay" | "cmdline-rootwait" => with_words("rootdelay=5"),
         name if name.starts_with("cmdline-rootfstype") => with_words("root=/dev/vda"),
         name if name.starts_with("cmdline-ip-static") => with_words("ip=dhcp"),
-        "kernel-optimize-size" => applied("kernel-minimal"),
+        "kernel-optimize-size" | "initramfs-builtin" => applied("kernel-minimal"),
         name if name.starts_with("kernel-options") => applied("kernel-minimal"),
         "initramfs-none" => without_loader("root=/dev/vda"),
         "uboot-flat-bootcmd" | "uboot-exact-size" | "uboot-load-in-place" => arm32(),
