@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{Booted, bootlap, json, kiosk, scratch, with};
+use crate::support::{Booted, bootlap, json, kiosk, root, scratch, with};
 use serde_json::Value;
 
 /// Asserts that each of `gone` is said only before, each of `come` only after.
@@ -39,6 +39,26 @@ fn a_boot_loader_is_built_with_what_it_needs() {
     changed(&after, &silent, &["## Loading kernel"], &[]);
     // It gets there; that U-Boot's Zstandard is slow is another matter.
     assert!(silent.says("APP_READY"), "{}", silent.console);
+}
+
+#[test]
+#[ignore = "builds U-Boot for a card: make test-built"]
+fn the_first_stage_starts_the_kernel() {
+    let dir = scratch("built-falcon");
+    let stock = root().join("targets/orangepi");
+    let falcon = with(&dir, "falcon", &stock, &["uboot-falcon"]);
+    let (before, after) = (
+        Booted::of(&dir, &stock, "1"),
+        Booted::of(&dir, &falcon, "1"),
+    );
+    let uboot = ["Hit any key", "Loading Environment", "Starting kernel"];
+    changed(&before, &after, &uboot, &["Direct Linux boot not active"]);
+    assert!(
+        after.says("U-Boot SPL") && after.says("APP_READY"),
+        "{}",
+        after.console
+    );
+    assert!(after.ready() < before.ready());
 }
 
 #[test]

@@ -12,7 +12,8 @@ use crate::cmdline;
 use crate::images;
 use crate::initramfs::archives;
 use crate::parts::Part;
-use crate::spec::{Flash, Place, Spec};
+use crate::payload::Payload;
+use crate::spec::{Flash, Medium, Place, Spec};
 use crate::{Cache, Parts, Progress, Target, TargetError};
 
 /// Everything that a boot needs, in memory; cheap to clone.
@@ -30,6 +31,7 @@ enum Images {
         bootloader: Blob,
         environment: UbootEnv,
         images: Vec<Blob>,
+        payload: Option<Payload>,
         flash: Flash,
         kernel_entry: u64,
     },
@@ -41,8 +43,11 @@ enum Images {
 
 /// What a machine is given.
 pub enum Boot {
-    /// Flash banks; the machine starts what stands first in the first.
+    /// Flash banks; the machine starts what stands first in the first. Or a card,
+    /// the only bank.
     Flash {
+        /// What it is.
+        medium: Medium,
         /// Bytes in each bank.
         bank_size: u64,
         /// By bank: what stands where.
@@ -107,16 +112,31 @@ impl Assembly {
                 bootloader,
                 environment,
                 images,
+                payload,
                 flash,
                 kernel_entry,
             } => {
                 let mut second = vec![environment_blob(environment, &cmdline, flash)?];
-                second.extend_from_slice(images);
-                let banks = vec![vec![bootloader.clone()], second];
+                for image in images {
+                    second.push(match payload {
+                        Some(payload) => {
+                            Blob::new(&image.name, image.offset, payload.to_bytes(&cmdline)?)
+                        }
+                        None => image.clone(),
+                    });
+                }
+                let banks = match flash.medium {
+                    Medium::Nor => vec![vec![bootloader.clone()], second],
+                    Medium::Sd => {
+                        second.insert(0, bootloader.clone());
+                        vec![second]
+                    }
+                };
                 for (bank, blobs) in banks.iter().enumerate() {
                     check_room(bank, blobs, flash.bank_size)?;
                 }
                 Ok(Boot::Flash {
+                    medium: flash.medium,
                     bank_size: flash.bank_size,
                     banks,
                     kernel_entry: *kernel_entry,
@@ -157,7 +177,10 @@ pub(crate) fn assemble(
     let images = match (&parts.bootloader, &spec.bootloader, &spec.flash) {
         (Some(program), Some(bootloader), Some(flash)) => {
             hashes.push(hash_of("bootloader", program));
-            let packed = images::packed(spec, flash, kernel, initramfs.as_deref(), pack)?;
+            let devicetree = parts.devicetree.as_ref();
+            hashes.extend(devicetree.map(|part| hash_of("device tree", part)));
+            let packed =
+                images::packed(spec, flash, kernel, devicetree, initramfs.as_deref(), pack)?;
             images::check_copies(spec, &packed.blobs)?;
             let mut environment = UbootEnv::new();
             for (name, value) in &bootloader.environment {
@@ -166,9 +189,14 @@ pub(crate) fn assemble(
             }
             Images::Flash {
                 kernel_entry: packed.kernel_entry,
-                bootloader: Blob::new("boot loader", 0, program.bytes.clone()),
+                bootloader: Blob::new(
+                    "boot loader",
+                    flash.bootloader_offset,
+                    program.bytes.clone(),
+                ),
                 environment,
                 images: packed.blobs,
+                payload: packed.payload,
                 flash: flash.clone(),
             }
         }

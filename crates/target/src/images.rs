@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::TargetError;
 use crate::artefact::arch::Arch;
@@ -12,7 +13,8 @@ use crate::artefact::uimage::{KIND_RAMDISK, UimageHeader};
 use crate::assemble::{Blob, Pack};
 use crate::bootcmd::Commands;
 use crate::parts::Part;
-use crate::spec::{Fit, Flash, Kernel, Spec, Uimage, Unpacker};
+use crate::payload::Payload;
+use crate::spec::{Fit, Flash, Kernel, Spec, Starter, Uimage, Unpacker};
 
 /// What the kernel's image is called.
 pub(crate) const KERNEL: &str = "kernel's uImage";
@@ -22,6 +24,8 @@ pub(crate) const INITRAMFS: &str = "initramfs's uImage";
 /// Images and where they lie in the second bank.
 pub(crate) struct Packed {
     pub(crate) blobs: Vec<Blob>,
+    /// What the kernel's image is made of again for another command line.
+    pub(crate) payload: Option<Payload>,
     /// The physical address at which the kernel is entered.
     pub(crate) kernel_entry: u64,
 }
@@ -31,6 +35,7 @@ pub(crate) fn packed(
     spec: &Spec,
     flash: &Flash,
     kernel: &Part,
+    devicetree: Option<&Part>,
     initramfs: Option<&[u8]>,
     pack: Pack<'_>,
 ) -> Result<Packed, TargetError> {
@@ -43,15 +48,38 @@ pub(crate) fn packed(
     match (&spec.fit, &spec.uimage) {
         (Some(fit), _) => {
             let kernel = Packable::of(kernel, unpacker, fit.load_address)?;
-            let bytes = fit_image(compression, fit, &kernel, initramfs, pack)?;
+            let bytes = fit_image(compression, fit, &kernel, devicetree, initramfs, pack)?;
             let offset = place(flash.fit_offset, "fit-offset")?;
             Ok(Packed {
                 blobs: vec![Blob::new("FIT", offset, bytes)],
+                payload: None,
                 kernel_entry: fit.load_address,
             })
         }
         (None, Some(uimage)) => {
             let kernel = Packable::of(kernel, unpacker, uimage.load_address.into())?;
+            if uimage.started_by == Starter::Spl {
+                let devicetree = devicetree.map(|part| part.bytes.as_slice());
+                let cmdline = of_kernel.map_or("", |k| &k.cmdline);
+                let memory_mb = spec.machine.memory_mb().unwrap_or(0);
+                let payload = Payload {
+                    arch: kernel.arch,
+                    load: uimage.load_address,
+                    memory: (
+                        uimage.memory_address.unwrap_or(0),
+                        u64::from(memory_mb) << 20,
+                    ),
+                    devicetree: devicetree.unwrap_or_default().into(),
+                    kernel: kernel.bytes.into(),
+                    initramfs: initramfs.map(Arc::from),
+                };
+                let offset = place(flash.kernel_offset, "kernel-offset")?;
+                return Ok(Packed {
+                    kernel_entry: payload.entry(),
+                    blobs: vec![Blob::new(KERNEL, offset, payload.to_bytes(cmdline)?)],
+                    payload: Some(payload),
+                });
+            }
             let bytes = kernel_uimage(compression, uimage, &kernel, pack)?;
             let offset = place(flash.kernel_offset, "kernel-offset")?;
             let mut blobs = vec![Blob::new(KERNEL, offset, bytes)];
@@ -62,6 +90,7 @@ pub(crate) fn packed(
             }
             Ok(Packed {
                 blobs,
+                payload: None,
                 kernel_entry: uimage.entry.unwrap_or(uimage.load_address).into(),
             })
         }
@@ -160,6 +189,7 @@ fn fit_image(
     compression: Compression,
     fit: &Fit,
     kernel: &Packable<'_>,
+    devicetree: Option<&Part>,
     initramfs: Option<&[u8]>,
     pack: Pack<'_>,
 ) -> Result<Vec<u8>, TargetError> {
@@ -168,6 +198,7 @@ fn fit_image(
     spec.kernel.compression = compression;
     spec.kernel.load = Some(fit.load_address);
     spec.ramdisk = initramfs.map(|bytes| FitPart::new("initramfs", bytes));
+    spec.fdt = devicetree.map(|part| FitPart::new("device tree", &part.bytes));
     spec.hash = fit.hash;
     spec.to_bytes().map_err(|e| TargetError::artefact("FIT", e))
 }

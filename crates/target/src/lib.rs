@@ -24,6 +24,7 @@ mod machine;
 mod packages;
 mod parts;
 pub mod patchset;
+mod payload;
 pub mod recipe;
 mod spec;
 mod spec_check;
@@ -40,8 +41,8 @@ pub use edit::{Edit, How};
 pub use machine::{Board, Console, Machine, MachineTable, Power, Qemu, Send, Start};
 pub use parts::{Part, Parts};
 pub use spec::{
-    Bootloader, Fit, Flash, Initramfs, Kernel, NamedPattern, Packages, Place, Ready, Spec, Uimage,
-    Unpacker,
+    Bootloader, Fit, Flash, Initramfs, Kernel, Medium, NamedPattern, Packages, Place, Ready, Spec,
+    Starter, Uimage, Unpacker,
 };
 pub use target::Target;
 

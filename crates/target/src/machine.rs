@@ -172,6 +172,11 @@ const SETTLE_S: u64 = 2;
 const POWER_TIMEOUT_S: u64 = 30;
 
 impl MachineTable {
+    /// Memory in MiB, if it says so.
+    pub(crate) fn memory_mb(&self) -> Option<u32> {
+        self.memory_mb
+    }
+
     /// What it means, or the first mistake in it.
     pub(crate) fn machine(&self) -> Result<Machine, Wrong> {
         self.only_its_own()?;

@@ -53,6 +53,8 @@ pub struct Parts {
     pub bootloader: Option<Part>,
     /// The kernel image; always there for an emulated machine.
     pub kernel: Option<Part>,
+    /// The device tree that goes with the kernel, if the target names one.
+    pub devicetree: Option<Part>,
     /// The kernel's configuration, if its package holds one.
     pub kernel_config: Option<DotConfig>,
     /// What the initramfs holds, in the order in which it is packed.
@@ -70,6 +72,10 @@ impl Parts {
         Ok(Self {
             bootloader: match spec.bootloader.as_ref().and_then(|b| b.image.as_ref()) {
                 Some(image) => Some(finder.part("bootloader.image", image)?),
+                None => None,
+            },
+            devicetree: match spec.kernel.as_ref().and_then(|k| k.devicetree.as_ref()) {
+                Some(blob) => Some(finder.part("kernel.devicetree", blob)?),
                 None => None,
             },
             kernel_config: finder.kernel_config()?,

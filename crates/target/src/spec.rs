@@ -101,12 +101,19 @@ pub struct Bootloader {
     pub environment: BTreeMap<String, String>,
 }
 
-/// Two flash banks: the boot loader in the first, the rest in the second.
+/// Two flash banks, the boot loader in the first, the rest in the second; or a
+/// card with all of it, which is both banks in one.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Flash {
+    /// What it is.
+    #[serde(default)]
+    pub medium: Medium,
     /// Bytes in each bank.
     pub bank_size: u64,
+    /// Where the boot loader is on a card: where the machine's boot ROM looks.
+    #[serde(default)]
+    pub bootloader_offset: u64,
     /// Where the environment is in the second bank.
     pub environment_offset: u64,
     /// Bytes of the environment, as U-Boot was built.
@@ -117,6 +124,17 @@ pub struct Flash {
     pub kernel_offset: Option<u64>,
     /// Where the initramfs's uImage is in the second bank.
     pub initramfs_offset: Option<u64>,
+}
+
+/// What a target boots from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Medium {
+    /// NOR flash in two banks, which the CPU sees as memory.
+    #[default]
+    Nor,
+    /// An SD card, or an eMMC: blocks that somebody has to read.
+    Sd,
 }
 
 /// How kernel and initramfs are packed for the boot loader.
@@ -137,6 +155,24 @@ pub struct Uimage {
     pub load_address: u32,
     /// Where it is entered, if that is not where it is loaded.
     pub entry: Option<u32>,
+    /// Who starts it.
+    #[serde(default)]
+    pub started_by: Starter,
+    /// Where memory begins, if SPL starts the kernel: it says how much there is to
+    /// nobody.
+    pub memory_address: Option<u64>,
+}
+
+/// Who starts the kernel in a uImage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Starter {
+    /// U-Boot, by its `bootcmd`.
+    #[default]
+    Uboot,
+    /// U-Boot's first stage (Falcon mode). The uImage has all that a kernel needs:
+    /// the device tree with the command line, the kernel, the initramfs.
+    Spl,
 }
 
 /// The kernel and its command line.
@@ -150,6 +186,8 @@ pub struct Kernel {
     /// How it is compressed in the FIT or the uImage.
     #[serde(default = "uncompressed")]
     pub compression: Compression,
+    /// The device tree in the FIT; without one the machine's own is the kernel's.
+    pub devicetree: Option<String>,
     /// Who unpacks a kernel that could unpack itself.
     #[serde(default)]
     pub unpacked_by: Unpacker,

@@ -4,7 +4,7 @@ use toml_edit::Document;
 
 use crate::artefact::compress::Compression;
 use crate::machine::Machine;
-use crate::spec::{Flash, Place, Spec, Unpacker};
+use crate::spec::{Flash, Medium, Place, Spec, Starter, Uimage, Unpacker};
 
 /// Largest environment that is taken for one, in bytes; real ones have 4 KiB to
 /// 256 KiB.
@@ -188,15 +188,51 @@ fn bootloader(spec: &Spec, machine: &Machine) -> Result<(), Wrong> {
             "bootargs is made from kernel.cmdline; move its value there",
         );
     }
+    if let Some(uimage) = &spec.uimage {
+        started_by(spec, uimage)?;
+    }
     match &spec.flash {
         Some(flash) => self::flash(flash).and_then(|()| places(spec, flash, emulated)),
         None => Ok(()),
     }
 }
 
+/// SPL knows nothing but what the uImage holds.
+fn started_by(spec: &Spec, uimage: &Uimage) -> Result<(), Wrong> {
+    let kernel = spec.kernel.as_ref();
+    let has_tree = kernel.is_some_and(|k| k.devicetree.is_some());
+    let is_sd = spec.flash.as_ref().is_some_and(|f| f.medium == Medium::Sd);
+    match uimage.started_by {
+        Starter::Uboot if uimage.memory_address.is_some() => wrong(
+            "uimage.memory-address",
+            "U-Boot tells the kernel where memory is; remove it, or write started-by = \"spl\"",
+        ),
+        Starter::Uboot => Ok(()),
+        Starter::Spl if !has_tree => wrong(
+            "uimage.started-by",
+            "SPL gives the kernel the device tree in the uImage; name it in kernel.devicetree",
+        ),
+        Starter::Spl if !is_sd => wrong(
+            "uimage.started-by",
+            "U-Boot in NOR flash has no first stage; write medium = \"sd\" in [flash], or remove \
+             it",
+        ),
+        Starter::Spl if uimage.memory_address.is_none() => wrong(
+            "uimage",
+            "missing field `memory-address`; add it: SPL tells the kernel nothing of its memory",
+        ),
+        Starter::Spl if kernel.is_some_and(|k| k.compression != Compression::None) => wrong(
+            "kernel.compression",
+            "SPL unpacks nothing; remove it, and the kernel unpacks itself",
+        ),
+        Starter::Spl => Ok(()),
+    }
+}
+
 /// Each image has a place, and each place an image.
 fn places(spec: &Spec, flash: &Flash, emulated: bool) -> Result<(), Wrong> {
-    let initramfs = spec.uimage.is_some() && spec.initramfs.is_some();
+    let by_uboot = |u: &Uimage| u.started_by == Starter::Uboot;
+    let initramfs = spec.uimage.as_ref().is_some_and(by_uboot) && spec.initramfs.is_some();
     let places = [
         (
             "fit-offset",
@@ -256,6 +292,22 @@ fn places(spec: &Spec, flash: &Flash, emulated: bool) -> Result<(), Wrong> {
 /// Sizes that can be told apart from mistakes before anything is assembled.
 fn flash(flash: &Flash) -> Result<(), Wrong> {
     let bank = flash.bank_size;
+    match flash.medium {
+        Medium::Nor if flash.bootloader_offset != 0 => {
+            return wrong(
+                "flash.bootloader-offset",
+                "the machine starts what stands first in the first bank; remove it, or write \
+                 medium = \"sd\"",
+            );
+        }
+        Medium::Sd if !bank.is_power_of_two() => {
+            return wrong(
+                "flash.bank-size",
+                format!("a card of {bank:#x} bytes is not to be had; use a power of two"),
+            );
+        }
+        _ => {}
+    }
     let end = flash.environment_offset.checked_add(flash.environment_size);
     if flash.environment_size > ENVIRONMENT_LIMIT || end.is_none_or(|end| end > bank) {
         return wrong(

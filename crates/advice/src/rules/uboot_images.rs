@@ -1,6 +1,6 @@
 //! How U-Boot brings kernel, device tree and initramfs into memory.
 
-use bootlap_model::TrackKind;
+use bootlap_model::{Milestone, TrackKind};
 
 use super::stages::{Stage, contains, loader_span, stage, uboot};
 use super::{Rule, rule};
@@ -283,7 +283,8 @@ rule! {
     /// time from that banner to the kernel, minus the wait for a key, and minus what
     /// reads, checks, moves and unpacks images: SPL has to do that, too.
     ///
-    /// **Fix.** `CONFIG_SPL_OS_BOOT=y`, `spl export fdt` once, and store its result.
+    /// **Fix.** `CONFIG_SPL_OS_BOOT=y`, `spl export fdt` once, and store its result; the
+    /// recipe does so for a zImage on a card.
     ///
     /// **Risk.** The prepared device tree has to be made again with each new kernel or
     /// command line; A/B updates and verified boot need their own solution.
@@ -299,7 +300,10 @@ fn falcon(boot: &Boot<'_>) -> Option<Finding> {
     lines.iter().find(|l| begins(l, "U-Boot SPL "))?;
     let proper = |l: &&Line<'_>| begins(l, "U-Boot ") && !l.text.contains("PL ");
     let banner = lines.iter().find(proper)?;
-    let end_ns = lines.last()?.next_ns;
+    // The kernel's console may come long after the kernel.
+    let last_ns = lines.last()?.next_ns;
+    let kernel = boot.moment(&[Milestone::KernelImage, Milestone::BootloaderHandover]);
+    let end_ns = kernel.map_or(last_ns, |kernel| kernel.min(last_ns));
     let spans = boot.spans_of(TrackKind::Bootloader);
     let needed = spans.iter().filter(|s| {
         let name = s.name();
@@ -317,6 +321,7 @@ fn falcon(boot: &Boot<'_>) -> Option<Finding> {
             "U-Boot's time up to the kernel, minus the wait for a key and the work with images",
         )
         .fix("use Falcon mode: CONFIG_SPL_OS_BOOT=y, `spl export fdt`, and store the result")
+        .recipe(boot.recipe("uboot-falcon"))
         .at(Some([banner.start_ns, end_ns]))
         .seen([banner.evidence]);
     (ns >= 10_000_000).then_some(finding)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use bootlap_target::{Blob, Boot};
+use bootlap_target::{Blob, Boot, Medium};
 
 use super::memory::{MemoryFile, path_in_child};
 use super::{Mode, QemuSettings};
@@ -53,7 +53,10 @@ impl Argv {
     pub(super) fn boot(&mut self, boot: &Boot) -> io::Result<Vec<MemoryFile>> {
         match boot {
             Boot::Flash {
-                bank_size, banks, ..
+                medium,
+                bank_size,
+                banks,
+                ..
             } => {
                 let mut files = Vec::new();
                 for (i, blobs) in banks.iter().enumerate() {
@@ -63,7 +66,11 @@ impl Argv {
                         file.write_at(blob.offset, &blob.bytes)?;
                     }
                     let path = self.name(&file, describe(&name, blobs));
-                    let drive = format!("if=pflash,unit={i},format=raw,snapshot=off,file={path}");
+                    let kind = match medium {
+                        Medium::Nor => "pflash",
+                        Medium::Sd => "sd",
+                    };
+                    let drive = format!("if={kind},unit={i},format=raw,snapshot=off,file={path}");
                     self.add("-drive", &drive);
                     files.push(file);
                 }

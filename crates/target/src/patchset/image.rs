@@ -3,6 +3,7 @@
 
 use crate::artefact::compress::Compression;
 use crate::artefact::hash::Hash;
+use crate::spec::Starter;
 
 use super::changes::{Change, Changes};
 use super::quote::comment;
@@ -124,6 +125,15 @@ pub(super) fn its(changes: &Changes<'_>) -> Option<String> {
 /// How to make the legacy uImages that changed, in Markdown; none if none did.
 pub(super) fn uimage(changes: &Changes<'_>) -> Option<String> {
     let uimage = changes.tuned.spec.uimage.as_ref()?;
+    if uimage.started_by == Starter::Spl {
+        return Some(format!(
+            "What SPL starts: a uImage, loaded at {:#x}, of the device tree (with the command \
+             line, the initramfs's place and the memory in it), the kernel and the initramfs. \
+             `bootlap build` says where U-Boot's options are; SPL looks for the uImage where it \
+             would look for U-Boot.",
+            uimage.load_address
+        ));
+    }
     let arch = changes.arch?.uboot_name();
     let mkimage = format!("mkimage -A {arch} -O linux");
     let mut commands = Vec::new();

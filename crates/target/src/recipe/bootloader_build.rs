@@ -77,7 +77,7 @@ fn from_source(target: &Target) -> Result<Vec<Edit>, String> {
 }
 
 /// The edits for a U-Boot from source with these options.
-fn with_options(target: &Target, wanted: &[(&str, &str)]) -> Result<Vec<Edit>, String> {
+pub(super) fn with_options(target: &Target, wanted: &[(&str, &str)]) -> Result<Vec<Edit>, String> {
     let build = super::bootloader::uboot(target)?.build.as_ref();
     let mut edits = match build {
         Some(_) => Vec::new(),

@@ -246,5 +246,6 @@ fn packed(target: &Target, parts: &Parts) -> Result<Vec<Blob>, TargetError> {
     };
     let initramfs = packed_initramfs(parts, spec, pack)?;
     let initramfs = initramfs.as_ref().map(|part| part.bytes.as_slice());
-    images::packed(spec, flash, kernel, initramfs, pack).map(|packed| packed.blobs)
+    let devicetree = parts.devicetree.as_ref();
+    images::packed(spec, flash, kernel, devicetree, initramfs, pack).map(|packed| packed.blobs)
 }

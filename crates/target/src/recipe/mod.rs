@@ -9,6 +9,7 @@ mod bootloader_build;
 mod bootloader_script;
 mod cmdline;
 mod compression;
+mod falcon;
 mod initramfs;
 mod kernel;
 mod options;
@@ -62,6 +63,7 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &bootloader_script::FlatBootcmd,
         &bootloader::NoHash,
         &bootloader::VerifyOff,
+        &falcon::Falcon,
         &bootloader_build::Minimal,
         &bootloader_build::Options,
         &compression::KernelCompression,

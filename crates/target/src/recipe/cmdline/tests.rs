@@ -5,6 +5,7 @@ use crate::{Parts, Target};
 const NO_PARTS: Parts = Parts {
     kernel_config: None,
     bootloader: None,
+    devicetree: None,
     kernel: None,
     initramfs: None,
 };

@@ -317,3 +317,24 @@ fn a_boot_loader_that_checks_nothing_is_left_alone() {
     let bare = applied("fit-no-hash");
     assert!(refused("uboot-verify-off", &bare, &parts).contains("already"));
 }
+
+#[test]
+fn the_first_stage_starts_what_unpacks_itself_from_a_card() {
+    let why = refused("uboot-falcon", &kiosk(), &parts(None));
+    assert!(why.contains("medium = \"sd\""), "{why}");
+    let mut parts = parts(None);
+    let why = refused("uboot-falcon", &orangepi(), &parts);
+    assert!(why.contains("kernel"), "{why}");
+    parts.kernel = Some(part(&zimage()));
+    let falcon = Choice::parse("uboot-falcon").unwrap();
+    let spec = falcon.apply(&orangepi(), &parts).unwrap().spec;
+    let options = spec.bootloader.unwrap().build.unwrap().options;
+    assert_eq!(options["SYS_MMCSD_RAW_MODE_U_BOOT_SECTOR"], "0x1000");
+    // Behind the 17 MiB that the kernel unpacks itself to, and room for doing so.
+    assert_eq!(options["SYS_SPL_ARGS_ADDR"], "0x41300000");
+    let (uimage, flash) = (spec.uimage.unwrap(), spec.flash.unwrap());
+    assert_eq!(uimage.load_address, 0x4130_0000);
+    assert_eq!(uimage.memory_address, Some(0x4000_0000));
+    assert_eq!(flash.kernel_offset, Some(0x20_0000));
+    assert!(spec.fit.is_none() && flash.fit_offset.is_none());
+}

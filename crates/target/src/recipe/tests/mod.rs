@@ -113,6 +113,7 @@ fn base(recipe: &str) -> Target {
         "kernel-optimize-size" | "initramfs-builtin" => applied("kernel-minimal"),
         name if name.starts_with("kernel-options") => applied("kernel-minimal"),
         "initramfs-none" => without_loader("root=/dev/vda"),
+        "uboot-falcon" => orangepi(),
         "uboot-flat-bootcmd" | "uboot-exact-size" | "uboot-load-in-place" => arm32(),
         _ => kiosk(),
     }
@@ -127,18 +128,23 @@ fn without_loader(words: &str) -> Target {
 /// The parts of [`base`].
 fn base_parts(recipe: &str) -> Parts {
     let mut parts = parts(Some(&able()));
-    if base(recipe).spec.uimage.is_some() {
+    if base(recipe).spec.uimage.is_some() || recipe == "uboot-falcon" {
         parts.kernel = Some(part(&zimage()));
     }
     parts
 }
 
 fn arm32() -> Target {
-    Target::load(Path::new(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../targets/arm32"
-    )))
-    .unwrap()
+    target_of_ours("arm32")
+}
+
+fn orangepi() -> Target {
+    target_of_ours("orangepi")
+}
+
+fn target_of_ours(name: &str) -> Target {
+    let targets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../targets");
+    Target::load(&targets.join(name)).unwrap()
 }
 
 /// The smallest thing that is a zImage and says how large it is unpacked: 16
@@ -181,7 +187,10 @@ fn every_recipe_applies_once_and_gives_a_target() {
 
 /// Recipes that take whole tables away.
 fn removes(recipe: &str) -> bool {
-    matches!(recipe, "bootloader-none" | "initramfs-none")
+    matches!(
+        recipe,
+        "bootloader-none" | "initramfs-none" | "uboot-falcon"
+    )
 }
 
 /// Comments stay: only lines with a change differ, or are new.
