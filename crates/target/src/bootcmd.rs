@@ -3,11 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::spec::Flash;
+use crate::spec::{Flash, Medium};
 use crate::uboot_script::{Piece, Scope, Script, Word, reachable};
 
 /// The variable that U-Boot runs.
 pub(crate) const BOOTCMD: &str = "bootcmd";
+
+/// Bytes of a card's sector.
+pub(crate) const SECTOR: u64 = 512;
 
 /// The scripts that `bootcmd` can get to.
 pub(crate) struct Commands<'e> {
@@ -15,13 +18,14 @@ pub(crate) struct Commands<'e> {
     scripts: BTreeMap<String, Script>,
 }
 
-/// A `cp` whose numbers are known before the boot.
+/// A `cp` or `mmc read` whose numbers are known before the boot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Copy {
     /// The variable with the script.
     pub(crate) variable: String,
     /// Which of the script's commands.
     pub(crate) at: usize,
+    /// A byte of memory, or of the card.
     pub(crate) source: u64,
     pub(crate) destination: u64,
     /// How many units.
@@ -35,10 +39,12 @@ impl Copy {
         self.count.saturating_mul(self.width)
     }
 
-    /// Whether it copies what lies at `offset` in the second bank. Wherever a
-    /// machine has its banks, they lie at multiples of their size.
+    /// Whether it copies what lies at `offset` in the second bank, or on the card.
+    /// Wherever a machine has its banks, they lie at multiples of their size.
     pub(crate) fn is_of(&self, flash: &Flash, offset: u64) -> bool {
-        self.source.checked_rem(flash.bank_size) == Some(offset)
+        let of_card = self.width == SECTOR;
+        of_card == (flash.medium == Medium::Sd)
+            && self.source.checked_rem(flash.bank_size) == Some(offset)
     }
 }
 
@@ -64,21 +70,29 @@ impl<'e> Commands<'e> {
     }
 
     fn copy(&self, variable: &str, at: usize, words: &[Word]) -> Option<Copy> {
-        let [command, source, destination, count] = words else {
-            return None;
-        };
-        let width = match self.scope.value(command)?.as_str() {
-            "cp.b" => 1,
-            "cp.w" => 2,
-            "cp" | "cp.l" => 4,
-            "cp.q" => 8,
+        let number = |word| hexadecimal(&self.scope.value(word)?);
+        let is = |word, text| self.scope.value(word).as_deref() == Some(text);
+        let (width, source, destination, count) = match words {
+            [mmc, read, destination, sector, count] if is(mmc, "mmc") && is(read, "read") => {
+                let source = number(sector)?.checked_mul(SECTOR)?;
+                (SECTOR, source, destination, count)
+            }
+            [command, source, destination, count] => {
+                let width = match self.scope.value(command)?.as_str() {
+                    "cp.b" => 1,
+                    "cp.w" => 2,
+                    "cp" | "cp.l" => 4,
+                    "cp.q" => 8,
+                    _ => return None,
+                };
+                (width, number(source)?, destination, count)
+            }
             _ => return None,
         };
-        let number = |word| hexadecimal(&self.scope.value(word)?);
         Some(Copy {
             variable: variable.to_owned(),
             at,
-            source: number(source)?,
+            source,
             destination: number(destination)?,
             count: number(count)?,
             width,
@@ -226,6 +240,23 @@ mod tests {
             ("size", "0x800"),
         ];
         assert_eq!(changed, super::tests::environment(&want));
+    }
+
+    #[test]
+    fn sectors_of_a_card_are_counted_in_bytes() {
+        let environment = environment(&[("bootcmd", "mmc dev 0; mmc read 46000000 1000 0x6000")]);
+        let commands = Commands::of(&environment);
+        let copies = commands.copies();
+        let [copy] = copies.as_slice() else {
+            panic!("{copies:?}");
+        };
+        assert_eq!((copy.source, copy.destination), (0x20_0000, 0x4600_0000));
+        assert_eq!(copy.bytes(), 0xc0_0000);
+        let changed = commands.with_counts(&[(copy.clone(), 0x4000)]);
+        assert_eq!(
+            changed["bootcmd"],
+            "mmc dev 0; mmc read 46000000 1000 0x4000"
+        );
     }
 
     #[test]

@@ -280,7 +280,7 @@ rule! {
     /// loaded nor run.
     ///
     /// **Evidence.** `U-Boot SPL` and U-Boot's own banner in one log. The saving is the
-    /// time from that banner to the kernel, minus the wait for a key, and minus what
+    /// time from that banner to the kernel, the wait for a key included, minus what
     /// reads, checks, moves and unpacks images: SPL has to do that, too.
     ///
     /// **Fix.** `CONFIG_SPL_OS_BOOT=y`, `spl export fdt` once, and store its result; the
@@ -307,7 +307,7 @@ fn falcon(boot: &Boot<'_>) -> Option<Finding> {
     let spans = boot.spans_of(TrackKind::Bootloader);
     let needed = spans.iter().filter(|s| {
         let name = s.name();
-        let work = ["read ", "load ", "hash ", "uncompress ", "autoboot "];
+        let work = ["read ", "load ", "hash ", "uncompress "];
         work.iter().any(|w| name.starts_with(w)) && s.start_ns >= banner.start_ns
     });
     let needed = needed.fold(0_i64, |ns, s| ns.saturating_add(s.ns()));
@@ -318,7 +318,7 @@ fn falcon(boot: &Boot<'_>) -> Option<Finding> {
         .why("both banners are in the log")
         .saves(
             ns,
-            "U-Boot's time up to the kernel, minus the wait for a key and the work with images",
+            "U-Boot's time up to the kernel, minus the work with images",
         )
         .fix("use Falcon mode: CONFIG_SPL_OS_BOOT=y, `spl export fdt`, and store the result")
         .recipe(boot.recipe("uboot-falcon"))

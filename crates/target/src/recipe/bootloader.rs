@@ -3,12 +3,22 @@
 use super::{Recipe, RecipeMeta};
 use crate::artefact::compress::Compression;
 use crate::artefact::hash::Hash;
-use crate::spec::{Bootloader, Unpacker};
+use crate::spec::{Bootloader, Starter, Uimage, Unpacker};
 use crate::{Edit, Machine, Parts, Target};
 
-pub(super) fn uboot(target: &Target) -> Result<&Bootloader, String> {
+/// The boot loader, whether the boot runs all of it or not.
+pub(super) fn program(target: &Target) -> Result<&Bootloader, String> {
     let bootloader = target.spec.bootloader.as_ref();
     bootloader.ok_or_else(|| "the target has no boot loader".to_owned())
+}
+
+/// The boot loader that runs its scripts to start the kernel.
+pub(super) fn uboot(target: &Target) -> Result<&Bootloader, String> {
+    let by_spl = |u: &Uimage| u.started_by == Starter::Spl;
+    if target.spec.uimage.as_ref().is_some_and(by_spl) {
+        return Err("SPL starts the kernel: U-Boot's scripts do not run already".into());
+    }
+    program(target)
 }
 
 /// Do not wait for a key before booting.

@@ -52,7 +52,7 @@ const SOURCE: &str = "source-package:u-boot";
 
 /// The edits that build from source what is taken from a package.
 fn from_source(target: &Target) -> Result<Vec<Edit>, String> {
-    let uboot = super::bootloader::uboot(target)?;
+    let uboot = super::bootloader::program(target)?;
     let image = uboot.image.as_deref().unwrap_or_default();
     let packaged = image.strip_prefix(PACKAGED);
     let inside = packaged.and_then(|p| p.split_once(INSIDE)?.1.split_once('/'));
@@ -78,7 +78,7 @@ fn from_source(target: &Target) -> Result<Vec<Edit>, String> {
 
 /// The edits for a U-Boot from source with these options.
 pub(super) fn with_options(target: &Target, wanted: &[(&str, &str)]) -> Result<Vec<Edit>, String> {
-    let build = super::bootloader::uboot(target)?.build.as_ref();
+    let build = super::bootloader::program(target)?.build.as_ref();
     let mut edits = match build {
         Some(_) => Vec::new(),
         None => from_source(target)?,

@@ -58,8 +58,8 @@ impl Recipe for FlatBootcmd {
 
 /// U-Boot copies as many bytes as there are.
 ///
-/// A `cp.b` with a fixed count copies the flash behind the image too: counts are
-/// written for the largest image that anybody expects. One that has become too
+/// A `cp.b` or `mmc read` with a fixed count copies what lies behind the image,
+/// too: counts are written for the largest image that anybody expects. One that has become too
 /// small for its image is raised.
 pub(super) struct ExactSize;
 
@@ -79,7 +79,9 @@ impl Recipe for ExactSize {
         let commands = Commands::of(environment);
         let copies = commands.copies();
         if !copies.iter().any(|copy| copies_image(copy, flash)) {
-            return Err("bootcmd copies no image by `cp` with numbers that are known".into());
+            return Err(
+                "bootcmd copies no image by `cp` or `mmc read` with numbers that are known".into(),
+            );
         }
         let mut counts = Vec::new();
         for blob in packed(target, parts).map_err(|e| e.to_string())? {
@@ -153,7 +155,7 @@ impl Recipe for LoadInPlace {
         let copies = commands.copies();
         let of_kernel = |c: &&Copy| offset.is_some_and(|at| c.is_of(flash, at));
         let copy = copies.iter().find(of_kernel).ok_or(
-            "bootcmd does not copy the kernel by `cp` with numbers that are known, and out of \
+            "bootcmd does not copy the kernel by `cp` or `mmc read` with numbers that are known, and out of \
              flash it cannot run",
         )?;
         let starts = commands.starts();

@@ -6,7 +6,8 @@ use super::bootloader_script::MEMORY_BLOCK;
 use super::{Recipe, RecipeMeta};
 use crate::artefact::compress::Compression;
 use crate::artefact::kernel_image::{KernelFormat, KernelImage};
-use crate::spec::{Medium, Starter, Uimage, Unpacker};
+use crate::bootcmd::SECTOR;
+use crate::spec::{Medium, Unpacker};
 use crate::{Edit, Parts, Target};
 
 /// SPL starts the kernel (Falcon mode).
@@ -19,8 +20,6 @@ pub(super) struct Falcon;
 
 /// What lies behind the kernel begins at such a boundary.
 const MIB: u64 = 1 << 20;
-/// Bytes of a card's sector.
-const SECTOR: u64 = 512;
 
 impl Recipe for Falcon {
     fn meta(&self) -> &'static RecipeMeta {
@@ -41,10 +40,6 @@ impl Recipe for Falcon {
     fn edits(&self, target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
         uboot(target)?;
         let spec = &target.spec;
-        let by_spl = |u: &Uimage| u.started_by == Starter::Spl;
-        if spec.uimage.as_ref().is_some_and(by_spl) {
-            return Err("SPL starts the kernel already".into());
-        }
         let flash = spec.flash.as_ref().filter(|f| f.medium == Medium::Sd);
         let flash = flash.ok_or(
             "U-Boot runs from NOR flash, without a first stage; this is for cards: [flash] with \

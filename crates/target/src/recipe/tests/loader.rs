@@ -173,8 +173,8 @@ fn a_kernel_is_loaded_where_it_lies_if_it_can_run_there() {
         (
             "run load_kernel; ",
             "",
-            "bootcmd does not copy the kernel by `cp` with numbers that are known, and out of \
-             flash it cannot run",
+            "bootcmd does not copy the kernel by `cp` or `mmc read` with numbers that are known, \
+             and out of flash it cannot run",
         ),
         (
             "\ncmdline",
@@ -327,7 +327,10 @@ fn the_first_stage_starts_what_unpacks_itself_from_a_card() {
     assert!(why.contains("kernel"), "{why}");
     parts.kernel = Some(part(&zimage()));
     let falcon = Choice::parse("uboot-falcon").unwrap();
-    let spec = falcon.apply(&orangepi(), &parts).unwrap().spec;
+    let applied = falcon.apply(&orangepi(), &parts).unwrap();
+    let why = refused("uboot-bootdelay", &applied, &parts);
+    assert!(why.contains("scripts do not run"), "{why}");
+    let spec = applied.spec;
     let options = spec.bootloader.unwrap().build.unwrap().options;
     assert_eq!(options["SYS_MMCSD_RAW_MODE_U_BOOT_SECTOR"], "0x1000");
     // Behind the 17 MiB that the kernel unpacks itself to, and room for doing so.
