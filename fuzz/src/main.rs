@@ -29,6 +29,7 @@ const OTHERS: &[Target] = &[
     ("archive", archive::check),
     ("detect", sources::detect),
     ("ingest", ingest::check),
+    ("barebox_env", artefacts::barebox_env),
     ("cpio", artefacts::cpio),
     ("dot_config", artefacts::dot_config),
     ("fit", artefacts::fit),

@@ -290,6 +290,11 @@ impl<'a> Boot<'a> {
         self.facts.environment.as_ref()?.get(name)
     }
 
+    /// A variable of barebox's environment, as `nv` sets it.
+    pub(crate) fn nv(&self, name: &str) -> Option<&str> {
+        self.facts.barebox.as_ref()?.variable(name)
+    }
+
     /// The recipe, typed as `name`, if it applies to the target; else why not.
     pub(crate) fn recipe(&self, name: &str) -> Result<String, String> {
         let Some((target, parts)) = self.target else {

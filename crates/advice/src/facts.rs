@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use bootlap_model::{Timeline, TrackKind};
+use bootlap_target::artefact::barebox_env::BareboxEnv;
 use bootlap_target::artefact::dot_config::DotConfig;
 use bootlap_target::artefact::uboot_env::UbootEnv;
 use bootlap_target::{Parts, Target};
@@ -22,6 +23,8 @@ pub struct Facts {
     pub uboot_config: Option<DotConfig>,
     /// U-Boot's environment.
     pub environment: Option<UbootEnv>,
+    /// barebox's environment.
+    pub barebox: Option<BareboxEnv>,
     /// Of initcalls, the option without which each would not be there and that a
     /// menu offers to switch off, without `CONFIG_`.
     pub initcall_options: BTreeMap<String, String>,
@@ -70,6 +73,7 @@ impl Facts {
             kernel_config: self.kernel_config.or(others.kernel_config),
             uboot_config: self.uboot_config.or(others.uboot_config),
             environment: self.environment.or(others.environment),
+            barebox: self.barebox.or(others.barebox),
             initcall_options: match self.initcall_options.is_empty() {
                 true => others.initcall_options,
                 false => self.initcall_options,

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! == hit saves 2000 ms        the rule finds something: `saves N ms`, `predicts N ms`,
-//! -- log                      `unknown`, or nothing to leave open how much
+//! -- log                      `unknown`, `fix WORDS`, or nothing to leave the rest open
 //! U-Boot 2023.01
 //! == miss why                 the rule finds nothing, and why not
 //! -- cmdline
@@ -102,6 +102,7 @@ fn findings(rule: &Rule, case: &Case) -> Vec<Finding> {
         kernel_config: config("config"),
         uboot_config: config("uboot-config"),
         environment: section("environment").map(|t| UbootEnv::from_text(t).unwrap()),
+        barebox: None,
         initcall_options: BTreeMap::new(),
     };
     let log = timeline(section("log"));
@@ -131,6 +132,7 @@ fn judge(rule: &Rule, case: &Case) -> Result<(), String> {
             first.saving.kind == SavingKind::PredictedBoard
                 && first.saving.ns / 1_000_000 == number(ms)
         }
+        ["fix", ..] => first.fix.contains(&words[2..].join(" ")),
         _ => false,
     };
     match right && has_texts.iter().all(|t| !t.is_empty()) && first.rule == rule.name {

@@ -4,6 +4,7 @@ use bootlap_model::TrackKind;
 
 use super::{Rule, rule};
 use crate::boot::{Found, evidence, total_ns};
+use crate::lines::Line;
 use crate::{Boot, Finding};
 
 pub(super) const RULES: &[&Rule] = &[&AUTOBOOT_WAIT, &HASH_CHECK];
@@ -12,15 +13,17 @@ rule! {
     /// The boot loader waits for a key.
     ///
     /// **Why.** U-Boot counts down `bootdelay` seconds, 2 unless somebody changed
-    /// it, so that a developer can get its prompt. In the field nobody presses a
-    /// key, and the countdown often is the largest single item of a boot.
+    /// it, so that a developer can get its prompt; barebox `autoboot_timeout`, 3. In
+    /// the field nobody presses a key, and the countdown often is the largest single
+    /// item of a boot.
     ///
     /// **Evidence.** The time that `Hit any key to stop autoboot` stands on the
     /// console before the boot goes on; all of it is saved. Where U-Boot was not seen
-    /// to boot, `bootdelay` in its environment or `CONFIG_BOOTDELAY`: so many seconds
-    /// on the board.
+    /// to boot, `bootdelay` in its environment or `CONFIG_BOOTDELAY`, or what `nv`
+    /// set `autoboot_timeout` to: so many seconds on the board.
     ///
-    /// **Fix.** `bootdelay=0` in the environment, or `CONFIG_BOOTDELAY=0`.
+    /// **Fix.** `bootdelay=0` in the environment, or `CONFIG_BOOTDELAY=0`. In barebox
+    /// `nv autoboot_timeout=0`, then `saveenv`.
     ///
     /// **Risk.** To get the prompt, hold a key while switching on. (-2 would not
     /// even look for one: a board with a bad environment is then a brick.)
@@ -35,23 +38,47 @@ fn autoboot_wait(boot: &Boot<'_>) -> Option<Finding> {
     let Some(first) = waits.first() else {
         return stated_wait(boot);
     };
-    let finding = Finding::new("U-Boot waits for a key before it boots")
-        .why("it counts down `bootdelay` seconds; nobody presses a key in the field")
-        .saves(total_ns(&waits), "the wait, as seen on the console")
-        .fix(
+    let barebox = |l: &Line<'_>| l.text.starts_with("barebox ") && l.start_ns <= first.start_ns;
+    let (who, counts, fix) = match boot.lines().iter().any(barebox) {
+        true => ("barebox", "autoboot_timeout", BAREBOX_FIX),
+        false => (
+            "U-Boot",
+            "bootdelay",
             "set `bootdelay=0` in U-Boot's environment (holding a key while switching on still \
              stops it), or CONFIG_BOOTDELAY=0",
-        )
+        ),
+    };
+    let finding = Finding::new(format!("{who} waits for a key before it boots"))
+        .why(format!(
+            "it counts down `{counts}` seconds; nobody presses a key in the field"
+        ))
+        .saves(total_ns(&waits), "the wait, as seen on the console")
+        .fix(fix)
         .recipe(boot.recipe("uboot-bootdelay"))
         .at(Some(first.at()))
         .seen(evidence(&waits));
     Some(finding)
 }
 
+const BAREBOX_FIX: &str = "in barebox `nv autoboot_timeout=0` and `saveenv` (a key that is held \
+                           still stops it)";
+
 /// Where no boot was seen, what the environment or the configuration states.
 fn stated_wait(boot: &Boot<'_>) -> Option<Finding> {
-    if boot.line("U-Boot").is_some() || boot.target().is_some() {
+    let seen = ["U-Boot", "barebox "]
+        .iter()
+        .any(|b| boot.line(b).is_some());
+    if seen || boot.target().is_some() {
         return None;
+    }
+    if let Some(seconds) = boot.nv("autoboot_timeout").and_then(|v| v.parse().ok()) {
+        let wait = i64::checked_mul(seconds, 1_000_000_000).filter(|ns| *ns > 0)?;
+        let finding = Finding::new("barebox waits for a key before it boots")
+            .why(format!(
+                "`autoboot_timeout` in its environment is {seconds}"
+            ))
+            .saves_on_board(wait, "the seconds that it states");
+        return Some(finding.fix(BAREBOX_FIX));
     }
     let set = boot
         .variable("bootdelay")

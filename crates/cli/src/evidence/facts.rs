@@ -1,5 +1,5 @@
 //! Files that say something without any time in it: a kernel's or U-Boot's
-//! `.config`, a command line, U-Boot's environment.
+//! `.config`, a command line, U-Boot's or barebox's environment.
 //!
 //! What a file is, its content says; whatever is none of these may be evidence
 //! of a boot.
@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use bootlap_advice::Facts;
 use bootlap_lab::Run;
+use bootlap_target::artefact::barebox_env::BareboxEnv;
 use bootlap_target::artefact::compress::Compression;
 use bootlap_target::artefact::dot_config::DotConfig;
 use bootlap_target::artefact::uboot_env::UbootEnv;
@@ -91,6 +92,9 @@ fn look(path: &Path) -> Result<Option<(Facts, &'static str)>, Failure> {
             Some(_) => "U-Boot's configuration",
             None => "the kernel's configuration",
         }
+    } else if BareboxEnv::is_one(&bytes) {
+        facts.barebox = Some(BareboxEnv::read(&bytes).map_err(|e| wrong(&e))?);
+        "barebox's environment"
     } else if is_environment(&bytes) {
         let found = UbootEnv::read_any(&bytes).map_err(|e| wrong(&e))?;
         facts.environment = Some(found.environment);
@@ -210,5 +214,7 @@ mod tests {
         env[100] ^= 1;
         let said = what(&env).unwrap_err();
         assert!(said.contains("crc"), "{said}");
+        let said = what(&[0x79, 0x8f, 0xba, 0x79, 0, 0, 0, 0]).unwrap_err();
+        assert!(said.contains("barebox is cut short"), "{said}");
     }
 }

@@ -5,6 +5,7 @@
 //! panic. Files, programs and targets are the business of the layers above.
 
 pub mod arch;
+pub mod barebox_env;
 mod bytes;
 pub mod compress;
 pub mod cpio;
