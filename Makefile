@@ -58,7 +58,7 @@ TABLES = probe-cost verdicts board-model bootloaders tune check source-speed \
 	viewer capture advise references
 KEPT = target/tables
 table-source-speed: OPTIONS = --slow
-table-advise: OPTIONS = --keep $(KEPT)/advise kiosk arm32 $(KEPT)/debian
+table-advise: OPTIONS = --keep $(KEPT)/advise kiosk arm32 orangepi $(KEPT)/debian
 table-advise: $(KEPT)/debian
 table-references: OPTIONS = --dir $(KEPT)/references
 
