@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{Booted, bootlap, json, kiosk, root, scratch, with};
+use crate::support::{Booted, bootlap, changed_example, json, kiosk, root, scratch, with};
 use serde_json::Value;
 
 /// Asserts that each of `gone` is said only before, each of `come` only after.
@@ -59,6 +59,22 @@ fn the_first_stage_starts_the_kernel() {
         after.console
     );
     assert!(after.ready() < before.ready());
+}
+
+#[test]
+#[ignore = "builds U-Boot for a card: make test-built"]
+fn drivers_do_not_wait_for_their_suppliers() {
+    let dir = scratch("built-devlink");
+    // The kernel says how it links devices to those that they need.
+    let tells = "ignore_loglevel dyndbg=\\\"file drivers/base/core.c +p\\\"";
+    let to = format!("cmdline = \"{tells} ");
+    let stock = changed_example(&dir, "orangepi", "cmdline = \"", &to);
+    let recipes = ["cmdline-fw-devlink-permissive"];
+    let tuned = with(&dir, "tuned", &stock, &recipes);
+    let (before, after) = (Booted::of(&dir, &stock, "1"), Booted::of(&dir, &tuned, "1"));
+    let waits = "1c19000.usb: Linked as a consumer to 1c19400.phy";
+    let does_not = "1c19000.usb: Linked as a sync state only consumer to 1c19400.phy";
+    changed(&before, &after, &[waits], &[does_not]);
 }
 
 #[test]
@@ -142,6 +158,8 @@ fn machine(dir: &Path) -> PathBuf {
             "memory-mb = 512\nargs = [\"-nic\", \"user,model=e1000\", \"-device\", \
              \"ich9-ahci\"]",
         )
+        // One that makes random numbers.
+        .replace("cpu = \"cortex-a57\"", "cpu = \"max\"")
         .replace(
             "cmdline = \"",
             "cmdline = \"initcall_debug ignore_loglevel ip=dhcp ",
@@ -175,6 +193,7 @@ fn what_only_built_kernels_know_is_done() {
         "cmdline-no-zeroing",
         "cmdline-no-watchdog",
         "cmdline-no-spinup-stagger",
+        "cmdline-trust-entropy",
         "cmdline-fw-devlink-permissive",
         "cmdline-async-probe=e1000",
     ];
@@ -196,6 +215,7 @@ fn what_only_built_kernels_know_is_done() {
             "heap alloc:off",
             "watchdog: 0",
             "ignore_sss: 1",
+            "random: crng init done",
         ],
     );
     assert!(after.says("fw_devlink=permissive driver_async_probe=e1000"));

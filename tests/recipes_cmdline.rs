@@ -79,7 +79,7 @@ memory-mb = 512
 architecture = "amd64"
 [kernel]
 image = "package:linux-image-cloud-amd64/boot/vmlinuz-*"
-cmdline = "console=ttyS0,115200"
+cmdline = "console=ttyS0,115200 kprobe_event=p:watched,clocksource_watchdog tp_printk"
 [initramfs]
 compression = "gzip"
 tree = "TREE"
@@ -115,6 +115,9 @@ fn what_only_pcs_know_is_done_on_one() {
     assert!(before.contains(keyboard) && !after.contains(keyboard));
     let words = "no_timer_check tsc=reliable random.trust_cpu=on random.trust_bootloader=on";
     assert!(after.contains(words), "{after}");
+    // The kernel looks after the counter twice a second; a probe in it tells.
+    let watched = "watched: (clocksource_watchdog";
+    assert!(before.contains(watched) && !after.contains(watched));
     // The kernel lists what it does not know.
     assert!(!after.contains("Unknown kernel command line"), "{after}");
     // It says nothing of its check but how long it takes: ten ticks.

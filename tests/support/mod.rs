@@ -77,13 +77,19 @@ pub(crate) fn failure(command: &mut Command, code: i32) -> String {
 /// A copy of the kiosk's description with `from` replaced by `to`; its other
 /// files are named where they are.
 pub(crate) fn changed_kiosk(dir: &Path, from: &str, to: &str) -> PathBuf {
-    let text = fs::read_to_string(kiosk().join("target.toml")).unwrap();
-    assert!(text.contains(from), "the kiosk no longer says {from}");
-    let tree = kiosk().join("initramfs");
-    let text = text.replace(from, to).replace(
-        "tree = \"initramfs\"",
-        &format!("tree = \"{}\"", tree.display()),
-    );
+    changed_example(dir, "kiosk", from, to)
+}
+
+/// The same of another example, whose scripts are the kiosk's.
+pub(crate) fn changed_example(dir: &Path, name: &str, from: &str, to: &str) -> PathBuf {
+    let folder = root().join("targets").join(name);
+    let text = fs::read_to_string(folder.join("target.toml")).unwrap();
+    assert!(text.contains(from), "{name} no longer says {from}");
+    let tree = format!("tree = \"{}\"", kiosk().join("initramfs").display());
+    let text = text
+        .replace(from, to)
+        .replace("tree = \"initramfs\"", &tree)
+        .replace("tree = \"../kiosk/initramfs\"", &tree);
     let target = dir.join("target");
     fs::create_dir_all(&target).unwrap();
     fs::write(target.join("target.toml"), text).unwrap();
