@@ -35,7 +35,9 @@ pub fn tuning(tuning: &Tuning, style: &Style) -> String {
         page.heading("excluded: these broke the target");
     }
     for broken in &tuning.excluded {
-        entries(vec![(&broken.recipe, &broken.why)], Ink::Bad, &mut page);
+        let names = broken.recipe.replace('+', " + ");
+        let text = format!("{names}: {}", broken.why);
+        page.wrapped(Line::indented(MARGIN), &text, Ink::Bad);
         for line in &broken.tail {
             page.line(
                 Line::indented(MARGIN + 2)
