@@ -117,8 +117,25 @@ impl<'a> Lab<'a> {
         if let Machine::Board(_) = target.machine {
             stop_when_asked(&self.stop)?;
         }
+        self.note_storage(&target);
         let parts = self.parts(&target)?;
         self.assemble(target, parts)
+    }
+
+    /// Simulated time means nothing with some disks: better said before than
+    /// found out after an hour.
+    fn note_storage(&self, target: &Target) {
+        let Machine::Qemu(spec) = &target.machine else {
+            return;
+        };
+        if let (Mode::Sim, Some(disk)) = (self.mode(), spec.asynchronous_storage()) {
+            self.ui.note(&format!(
+                "bootlap: the host reads `{disk}` in its own time, and simulated time does not \
+                 wait for it:\n         seconds may appear that no board would take. Use an \
+                 SD card, flash or a memory module\n         (docs/targets.md), or measure \
+                 with --plain"
+            ));
+        }
     }
 
     /// The parts of a target, as far as it says what they are.

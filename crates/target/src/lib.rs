@@ -28,6 +28,7 @@ mod payload;
 pub mod recipe;
 mod spec;
 mod spec_check;
+mod storage;
 mod target;
 pub mod touched;
 pub mod uboot_script;
