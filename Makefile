@@ -61,7 +61,7 @@ TABLES = references bootloaders board-model
 BENCHMARKS = verdicts probe-cost source-speed viewer capture check tune advise
 KEPT = target/tables
 table-source-speed: OPTIONS = --slow
-table-advise: OPTIONS = --keep $(KEPT)/advise kiosk arm32 orangepi $(KEPT)/debian
+table-advise: OPTIONS = --keep $(KEPT)/advise --layouts 5 kiosk arm32 $(KEPT)/debian
 table-advise: $(KEPT)/debian
 table-references: OPTIONS = --dir $(KEPT)/references
 

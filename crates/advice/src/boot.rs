@@ -2,7 +2,8 @@
 
 use std::cell::OnceCell;
 
-use bootlap_model::{Axis, Evidence, Milestone, Span, Timeline, TrackKind};
+use bootlap_analysis::Meter;
+use bootlap_model::{Axis, Evidence, Milestone, Span, Stamp, Timeline, TrackKind};
 use bootlap_target::artefact::dot_config::DotConfig;
 use bootlap_target::cmdline;
 use bootlap_target::recipe::Choice;
@@ -288,6 +289,14 @@ impl<'a> Boot<'a> {
     /// A variable of U-Boot's environment.
     pub(crate) fn variable(&self, name: &str) -> Option<&str> {
         self.facts.environment.as_ref()?.get(name)
+    }
+
+    /// How much of this stretch the machine had nothing to do, ns; known in
+    /// simulated time only.
+    pub(crate) fn waited_ns(&self, [start, end]: [i64; 2]) -> Option<i64> {
+        let at = |ns| Stamp::new(ns, 0);
+        let share = Meter::of(self.timeline()).idle_share(&at(start), &at(end))?;
+        Some((share * end.saturating_sub(start) as f64) as i64)
     }
 
     /// A variable of barebox's environment, as `nv` sets it.

@@ -41,6 +41,28 @@ fn waiting_for_a_key() {
 }
 
 #[test]
+fn a_machine_that_works_waits_for_no_random_numbers() {
+    // Two ns an instruction; how many until the numbers are there.
+    let boot = |until: u64| {
+        let says = |boot: Builder, text, ms| boot.span(Console, text, ms * MS, ms * MS);
+        let boot = Builder::new().milestone(Milestone::InitStart, 900 * MS);
+        let boot = says(says(boot, "a", 0), "b", 500);
+        let boot = says(says(boot, "c", 1000), "random: crng init done", 1300);
+        let mut boot = says(boot, "d", 1310);
+        let counted = [0, 250_000_000, 500_000_000, until, until + 5_000_000];
+        for (span, insns) in boot.timeline.spans.iter_mut().zip(counted) {
+            span.start.insns = Some(insns);
+        }
+        boot
+    };
+    let waits = boot(500_001_000).advice();
+    let saves = found(&waits, "cmdline-trust-entropy").unwrap().saving.ns;
+    assert!((298 * MS..=300 * MS).contains(&saves), "{saves}");
+    let works = boot(650_000_000).advice();
+    assert_eq!(found(&works, "cmdline-trust-entropy"), None);
+}
+
+#[test]
 fn what_is_done_already_has_no_recipe() {
     let (target, parts) = target_with(&[("= \"2\"", "= \"0\""), ("crc32", "none")]);
     let boot = Builder::new()
