@@ -18,7 +18,7 @@ pub(super) fn candidates(series: &[f64], window: usize, max_p: f64) -> Vec<usize
 }
 
 /// Splits `series` where its parts are least alike, and its parts again, as
-/// long as that is significant.
+/// long as that is significant; or where it jumps, if it does nothing else.
 fn divide(series: &[f64], max_p: f64) -> Vec<usize> {
     let mut found = Vec::new();
     let mut parts = vec![(0, series.len())];
@@ -30,9 +30,29 @@ fn divide(series: &[f64], max_p: f64) -> Vec<usize> {
         if p_of_split(&part[..split], &part[split..until]) <= max_p {
             found.push(start + split);
             parts.extend([(start, start + split), (start + split, end)]);
+        } else {
+            found.extend(steps(part).into_iter().map(|at| start + at));
         }
     }
     found
+}
+
+/// Where a series without noise jumps: each value, but for the newest, came at
+/// least three times in a row. As a whole it may show no split: there and back
+/// again, one side is as mixed as the other.
+fn steps(part: &[f64]) -> Vec<usize> {
+    let runs: Vec<&[f64]> = part.chunk_by(|a, b| a == b).collect();
+    let (Some((_, settled)), true) = (runs.split_last(), runs.len() > 1) else {
+        return Vec::new();
+    };
+    if settled.iter().any(|run| run.len() < 3) {
+        return Vec::new();
+    }
+    let ends = settled.iter().scan(0, |end, run| {
+        *end += run.len();
+        Some(*end)
+    });
+    ends.collect()
 }
 
 /// The split and an end after it where the energy distance is largest.

@@ -102,6 +102,18 @@ fn a_change_of_three_deviations_is_found() {
     assert!(found >= 97, "{found} of {all}");
 }
 
+/// There and back again: no split of the whole is significant by its t test.
+#[test]
+fn steps_without_noise_are_found_even_if_the_whole_shows_none() {
+    let level = |i: usize| match i {
+        0..5 => 0.0,
+        5..14 => 975.0,
+        14..31 => 191.0,
+        _ => 745.0,
+    };
+    assert_eq!(at(&(0..47).map(level).collect::<Vec<_>>()), [5, 14, 31]);
+}
+
 #[test]
 fn nothing_and_no_numbers_have_no_change() {
     for series in [&[][..], &[1.0], &[1.0, 2.0], &[1.0, f64::NAN, 2.0, 2.0]] {
