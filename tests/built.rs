@@ -104,7 +104,8 @@ fn a_kernel_starts_with_the_initramfs_that_it_holds() {
 /// What the kernel of these tests has besides what the kiosk needs.
 const MORE: &str = "PROC_SYSCTL MD_AUTODETECT EXT4_USE_FOR_EXT2 NET_CORE \
     MISC_FILESYSTEMS PCI PCI_HOST_GENERIC NETDEVICES ETHERNET NET_VENDOR_INTEL E1000 PACKET IP_PNP \
-    IP_PNP_DHCP BLOCK BLK_DEV BLK_DEV_LOOP MD BLK_DEV_MD VIRTIO_MENU VIRTIO_MMIO VIRTIO_BLK \
+    IP_PNP_DHCP BLOCK BLK_DEV BLK_DEV_LOOP MD BLK_DEV_MD MMC MMC_BLOCK MMC_SDHCI MMC_SDHCI_PCI \
+    VIRTIO_MENU VIRTIO_MMIO \
     EXT4_FS SCSI BLK_DEV_SD ATA SATA_AHCI INIT_ON_ALLOC_DEFAULT_ON DEBUG_KERNEL \
     SOFTLOCKUP_DETECTOR RTC_CLASS RTC_DRV_PL031 GPIOLIB GPIO_PL061 INPUT INPUT_EVDEV \
     INPUT_KEYBOARD KEYBOARD_GPIO SQUASHFS ISO9660_FS FUSE_FS OVERLAY_FS TUN DUMMY \
@@ -255,7 +256,7 @@ fn the_kernel_mounts_its_root_sooner() {
     let dir = scratch("built-root");
     let built = machine(&dir);
     let tree = dir.join("tree");
-    // A disk takes the initramfs' place.
+    // A card takes the initramfs' place: one that simulated time waits for.
     fs::create_dir_all(tree.join("bin")).unwrap();
     fs::write(tree.join("bin/init"), "").unwrap();
     let disk = dir.join("disk.img");
@@ -270,12 +271,12 @@ fn the_kernel_mounts_its_root_sooner() {
     let text = fs::read_to_string(built.join("target.toml")).unwrap();
     let text = text
         .replace("APP_READY", "Kernel panic")
-        .replace("ip=dhcp ", "root=/dev/vda rootdelay=3 ")
+        .replace("ip=dhcp ", "root=/dev/mmcblk0 rootdelay=3 ")
         .replace(
             "\"-nic\"",
             &format!(
-                "\"-drive\", \"file={},format=raw,if=none,id=d,readonly=on\", \"-device\", \
-                      \"virtio-blk-device,drive=d\", \"-nic\"",
+                "\"-device\", \"sdhci-pci\", \"-drive\", \"file={},format=raw,if=none,id=d\", \
+                 \"-device\", \"sd-card,drive=d\", \"-nic\"",
                 disk.display()
             ),
         );
@@ -314,7 +315,7 @@ fn the_kernel_mounts_its_root_sooner() {
             let stamp = line.trim_start_matches(['[', ' ']).split(']').next();
             stamp.unwrap().parse::<f64>().unwrap()
         };
-        at("EXT4-fs (vda): mounted") - at(since)
+        at("EXT4-fs (mmcblk0): mounted") - at(since)
     };
     let (every, one) = (
         tried(&before, "autorun DONE"),

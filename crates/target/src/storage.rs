@@ -21,7 +21,7 @@ const ASYNCHRONOUS: [&str; 9] = [
 ];
 /// Options that attach one, and need no device.
 const SHORT: [&str; 9] = [
-    "-hda", "-hdb", "-hdc", "-hdd", "-cdrom", "-fda", "-fdb", "-virtfs", "-fsdev",
+    "hda", "hdb", "hdc", "hdd", "cdrom", "fda", "fdb", "virtfs", "fsdev",
 ];
 /// Kinds of drives that are devices that do not.
 const SYNCHRONOUS_DRIVES: [&str; 4] = ["none", "pflash", "sd", "mtd"];
@@ -33,16 +33,16 @@ impl Qemu {
         let values = self.args.iter().skip(1).map(String::as_str).chain([""]);
         self.args.iter().zip(values).find_map(|(option, value)| {
             // QEMU takes `--drive` for `-drive`.
-            let option = format!("-{}", option.trim_start_matches('-'));
-            attaches(&option, value).then(|| format!("{option} {value}").trim_end().to_owned())
+            let name = option.strip_prefix("--").or(option.strip_prefix('-'))?;
+            attaches(name, value).then(|| format!("-{name} {value}"))
         })
     }
 }
 
 fn attaches(option: &str, value: &str) -> bool {
     match option {
-        "-device" => ASYNCHRONOUS.iter().any(|name| value.starts_with(name)),
-        "-drive" => {
+        "device" => ASYNCHRONOUS.iter().any(|name| value.starts_with(name)),
+        "drive" => {
             let kind = value.split(',').find_map(|v| v.strip_prefix("if="));
             !SYNCHRONOUS_DRIVES.contains(&kind.unwrap_or("the machine's own"))
         }
@@ -96,6 +96,7 @@ mod tests {
                 "nvdimm,memdev=d",
             ],
             &["-nic", "user,model=e1000"],
+            &["-name", "hda"],
             &[],
         ] {
             assert_eq!(of(args), None);

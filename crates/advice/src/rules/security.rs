@@ -44,19 +44,22 @@ fn entropy(boot: &Boot<'_>) -> Option<Finding> {
         .filter(|l| !l.text.starts_with("random: "));
     let goes_on = behind.next()?.start_ns.saturating_sub(done.start_ns);
     let start = before.start_ns.max(init);
-    let ns = done.start_ns.saturating_sub(start);
+    let silent_ns = done.start_ns.saturating_sub(start);
+    if done.start_ns < init || silent_ns < WAIT_NS || goes_on > WAIT_NS {
+        return None;
+    }
     // Where it is known: a machine that works meanwhile waits for no numbers.
-    let ns = boot.waited_ns([start, done.start_ns]).unwrap_or(ns);
-    if done.start_ns < init || ns < WAIT_NS || goes_on > WAIT_NS {
+    let waited_ns = boot.waited_ns([start, done.start_ns]).unwrap_or(silent_ns);
+    if waited_ns < WAIT_NS {
         return None;
     }
     let finding = Finding::new("user space waits for random numbers")
         .why(format!(
             "{} of silence, then `{}`, and the boot goes on",
-            ms(ns),
+            ms(silent_ns),
             done.text
         ))
-        .saves(ns, "at most: the silence before that line")
+        .saves(waited_ns, "at most: the silence before that line")
         .fix(
             "give the kernel a source of entropy: the SoC's generator (CONFIG_HW_RANDOM), an \
              `rng-seed` from the boot loader, or `random.trust_cpu=on random.trust_bootloader=on`",
