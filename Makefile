@@ -5,16 +5,17 @@
 CARGO ?= cargo
 BOOTLAP = target/release/bootlap
 
-.PHONY: demo test test-built build lint web web-test fuzz tables benchmarks \
-	clean help
+.PHONY: agent agent-test demo test test-built build lint web web-test fuzz tables \
+	benchmarks clean help
 
 help:
 	@echo "make demo    boot the example, find what slows it, change it, prove it"
 	@echo "make test    lints and all tests, real boots and a real browser included"
 	@echo "make test-built  tests that build kernels and U-Boot first (half an hour)"
 	@echo "make build   build $(BOOTLAP)"
+	@echo "make agent   build bootlap-agent for targets: ARCH=arm64 (CC=... for its libc)"
 	@echo "make web     bundle the report's viewer again (web/dist)"
-	@echo "make tables  measure again what others published (an hour; docs/tables/)"
+	@echo "make tables  measure again what others published (docs/tables/)"
 	@echo "make benchmarks  how good bootlap itself is; make table-NAME: one of all these"
 	@echo "make fuzz    fuzz the parsers, for ten minutes altogether, or FUZZ_SECONDS=n"
 
@@ -29,6 +30,7 @@ build:
 test: lint
 	@scripts/setup test
 	$(CARGO) test --locked --workspace
+	$(MAKE) agent-test
 	$(MAKE) web-test
 
 # What is built from source: kernels and U-Boot, half an hour the first time.
@@ -36,6 +38,23 @@ test-built:
 	@scripts/setup test
 	@scripts/setup kernel
 	$(CARGO) test --locked -p bootlap --test whole built:: -- --ignored --test-threads 1
+
+# The program for targets; agent/Makefile says more.
+agent:
+	@scripts/setup agent
+	$(MAKE) -C agent $(ARCH:%=ARCH=%)
+
+# Its tests under sanitizers here, and that it runs on each architecture. Debian has
+# no musl for riscv64 yet.
+AGENT_ARCHES = arm:arm arm64:aarch64 riscv64:riscv64 x86-64:x86_64
+agent-test:
+	@scripts/setup agent-test
+	$(MAKE) -C agent check
+	@for arch in $(AGENT_ARCHES); do \
+		cc=; [ $${arch%%:*} != riscv64 ] || cc=CC=riscv64-linux-gnu-gcc; \
+		$(MAKE) -s -C agent ARCH=$${arch%%:*} $$cc || exit; \
+		qemu-$${arch##*:}-static agent/build/$${arch%%:*}/bootlap-agent --version || exit; \
+	done
 
 lint:
 	@scripts/setup build
@@ -57,7 +76,7 @@ web-test:
 # What the longest ones booted stays in target/tables, so that one that was
 # interrupted goes on. Boots in simulated time are those of any host; of the
 # benchmarks some compare times of this one, which should do nothing else.
-TABLES = references bootloaders board-model
+TABLES = references bootloaders board-model splash
 BENCHMARKS = verdicts probe-cost source-speed viewer capture check tune advise
 KEPT = target/tables
 table-source-speed: OPTIONS = --slow
@@ -80,6 +99,8 @@ table-%: build
 fuzz:
 	@scripts/setup fuzz
 	scripts/fuzz $(FUZZ_SECONDS)
+	@scripts/setup agent-test
+	$(MAKE) -C agent fuzz FUZZ_SECONDS=10
 
 $(KEPT)/debian:
 	@scripts/setup kernel

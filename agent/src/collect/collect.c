@@ -1,0 +1,308 @@
+/* collect: what happens between the first process and the application being
+ * ready, in one archive.
+ *
+ * Forks, execs and exits come from the kernel, so that no process is too short;
+ * the rest is read at intervals. Between two of them nothing of this runs. As PID 1
+ * it starts itself beside the real init, and whatever fails, that starts. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "accounts.h"
+#include "agent.h"
+#include "archive.h"
+#include "events.h"
+#include "log_clock.h"
+#include "marks.h"
+#include "now.h"
+#include "options.h"
+#include "procfs.h"
+#include "ready.h"
+#include "rings.h"
+#include "samples.h"
+#include "send.h"
+#include "text.h"
+
+#define MS 1000000ull
+#define S 1000000000ull
+
+static volatile sig_atomic_t asked_to_stop;
+
+static void stop(int signal)
+{
+	(void)signal;
+	asked_to_stop = 1;
+}
+
+static void fact(const char *name, const char *value)
+{
+	record_begin(WIRE_FACT);
+	record_bytes(name, strlen(name) + 1);
+	record_string(value);
+	record_end();
+}
+
+static void note_start(void)
+{
+	struct timespec wall;
+	struct utsname system;
+	char cmdline[WIRE_LONGEST];
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	record_begin(WIRE_START);
+	record_u64(now_ns());
+	record_u64((uint64_t)wall.tv_sec * S + (uint64_t)wall.tv_nsec);
+	record_u32((uint32_t)sysconf(_SC_CLK_TCK));
+	record_u32((uint32_t)sysconf(_SC_NPROCESSORS_CONF));
+	record_u32((uint32_t)getpid());
+	record_string(AGENT_VERSION);
+	record_end();
+	if (!uname(&system)) {
+		fact("release", system.release);
+		fact("machine", system.machine);
+	}
+	if (procfs_read(-1, "/proc/cmdline", cmdline, sizeof cmdline))
+		fact("cmdline", cmdline);
+}
+
+static uint64_t us(struct timeval time)
+{
+	return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_usec;
+}
+
+static void note_cost(uint32_t wakeups)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_SELF, &used);
+	record_begin(WIRE_COST);
+	record_u64(now_ns());
+	record_u64(us(used.ru_utime));
+	record_u64(us(used.ru_stime));
+	record_u32(wakeups);
+	record_u32((uint32_t)archive_room());
+	record_u32((uint32_t)archive_used());
+	record_end();
+}
+
+/* Sleeps until then, or until a signal comes. */
+static void sleep_until(uint64_t ns)
+{
+	struct timespec until = { .tv_sec = (time_t)(ns / S), .tv_nsec = (long)(ns % S) };
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+/* Notes all that comes until the end; gives the reason for it. */
+static const char *watch(const struct options *options, int rings, int events, int accounts,
+			 int marks, uint32_t *wakeups)
+{
+	uint64_t start = now_ns(), interval = (uint64_t)options->interval_ms * MS;
+	uint64_t end = start + (uint64_t)options->for_s * S, next = start;
+	const char *why = "time";
+
+	for (;;) {
+		if (rings)
+			rings_drain();
+		else if (events >= 0)
+			events_drain(events);
+		else
+			procfs_scan();
+		if (accounts >= 0)
+			accounts_drain(accounts);
+		if (marks >= 0)
+			marks_drain(marks, ready_mark);
+		samples_take();
+		ready_look();
+		++*wakeups;
+		if (asked_to_stop)
+			return "signal";
+		if (ready_why() && why != ready_why()) {
+			why = ready_why();
+			end = now_ns() + (uint64_t)options->after_ms * MS;
+		}
+		if (now_ns() >= end)
+			return why;
+		next += interval;
+		/* One that was held up does not make up for it. */
+		if (next < now_ns())
+			next = now_ns() + interval;
+		sleep_until(next < end ? next : end);
+	}
+}
+
+/* Sees what init has mounted by now, so that the archive lands there. */
+static void join_init(void)
+{
+	int fd = open("/proc/1/ns/mnt", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || setns(fd, CLONE_NEWNS))
+		complain(errno, "cannot see what init has mounted", NULL);
+	if (fd >= 0)
+		close(fd);
+}
+
+static int collect(const struct options *options, int own_mounts)
+{
+	uint32_t wakeups = 0;
+	int rings, events, accounts, marks;
+	const char *why, *path;
+
+	if (procfs_open()) {
+		complain(errno, "/proc is not there; mount it first", NULL);
+		return EXIT_FAILED;
+	}
+	if (archive_open((size_t)options->buffer_kib << 10)) {
+		complain(errno, "no memory for the buffer", NULL);
+		return EXIT_FAILED;
+	}
+	signal(SIGTERM, stop);
+	signal(SIGINT, stop);
+	signal(SIGPIPE, SIG_IGN);
+	marks = marks_open();
+	if (marks < 0) {
+		complain(0, "another bootlap-agent collects already", NULL);
+		return EXIT_FAILED;
+	}
+	ready_open(options);
+	note_start();
+	log_clock_note();
+	rings = !rings_open();
+	fact("rings", rings ? "yes" : strerror(errno));
+	events = rings ? -1 : events_open();
+	if (!rings)
+		fact("events", events < 0 ? strerror(errno) : "yes");
+	accounts = accounts_open();
+	fact("accounts", accounts < 0 ? strerror(errno) : "yes");
+	if (own_mounts)
+		procfs_process(1);
+	else
+		procfs_scan();
+	why = watch(options, rings, events, accounts, marks, &wakeups);
+	procfs_scan();
+	note_cost(wakeups);
+	archive_close(now_ns(), why);
+	if (own_mounts)
+		join_init();
+	path = send_file(options->out);
+	if (path && strcmp(path, options->out))
+		complain(0, "it is in ", path, NULL);
+	if (options->console && send_console())
+		path = NULL;
+	return path ? EXIT_OK : EXIT_FAILED;
+}
+
+/* The kernel's command line; nothing of it is left mounted. */
+static void kernel_cmdline(char *cmdline, size_t room)
+{
+	int mounted;
+
+	if (procfs_read(-1, "/proc/cmdline", cmdline, room))
+		return;
+	mounted = !mount("proc", "/proc", "proc", 0, NULL);
+	procfs_read(-1, "/proc/cmdline", cmdline, room);
+	if (mounted)
+		umount2("/proc", MNT_DETACH);
+}
+
+/* Collects beside init, in a mount namespace of its own until the end. */
+static int beside_init(const struct options *options)
+{
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		complain(errno, "no mounts of its own; going on", NULL);
+	if (access("/proc/stat", R_OK) && mount("proc", "/proc", "proc", 0, NULL))
+		complain(errno, "cannot mount /proc", NULL);
+	if (access("/dev/kmsg", F_OK))
+		mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
+	return collect(options, 1);
+}
+
+static int is_self(const char *path)
+{
+	struct stat one, other;
+
+	return !stat(path, &one) && !stat("/proc/self/exe", &other) && one.st_ino == other.st_ino &&
+	       one.st_dev == other.st_dev;
+}
+
+static void become(const char *path, char **argv)
+{
+	if (!path || is_self(path))
+		return;
+	argv[0] = (char *)path;
+	execv(path, argv);
+}
+
+/* PID 1: whatever happens, the real init comes next. */
+static int as_init(char **argv)
+{
+	static const char *const INITS[] = { "/sbin/init", "/etc/init", "/bin/init", "/bin/sh" };
+	static char cmdline[4096];
+	struct options options;
+	int in_initramfs;
+	pid_t collector;
+
+	options_default(&options);
+	kernel_cmdline(cmdline, sizeof cmdline);
+	in_initramfs = strstr(cmdline, "rdinit=") != NULL;
+	options_of_kernel(&options, cmdline);
+	collector = fork();
+	if (!collector) {
+		/* systemd leaves such a process alive when it changes roots. */
+		argv[0][0] = '@';
+		_exit(beside_init(&options));
+	}
+	if (collector < 0)
+		complain(errno, "cannot start a process; nothing is collected", NULL);
+	become(options.init, argv);
+	if (in_initramfs)
+		become("/init", argv);
+	for (size_t i = 0; i < sizeof INITS / sizeof *INITS; i++)
+		become(INITS[i], argv);
+	complain(errno, "there is no init; bootlap.init=PATH on the kernel's command line names it",
+		 NULL);
+	return EXIT_FAILED;
+}
+
+static int run(int argc, char **argv)
+{
+	struct options options;
+
+	if (getpid() == 1)
+		return as_init(argv);
+	options_default(&options);
+	if (options_read(&options, argc, argv))
+		return EXIT_USAGE;
+	return collect(&options, 0);
+}
+
+const struct command collect_command = {
+	.name = "collect",
+	.summary = "note processes, CPU, disks and memory until the boot is over",
+	.help = "usage: bootlap-agent collect [OPTION]...\n"
+		"       init=/path/to/bootlap-agent bootlap.OPTION... (the kernel's command line)\n\n"
+		"  --until-mark NAME     until `bootlap-agent mark NAME` ran\n"
+		"  --until-file PATH     until that is there\n"
+		"  --until-line TEXT     until the kernel's log has a line with this in it\n"
+		"  --until-process NAME  until a program of that name was started\n"
+		"  --for-s N             but no longer than that (120)\n"
+		"  --after-ms N          so much longer (0)\n"
+		"  --interval-ms N       between two looks at CPU, disks and memory (200)\n"
+		"  --buffer-kib N        memory for all of it (2048); what does not fit is counted\n"
+		"  --out FILE            the archive (/var/log/bootlap-agent.archive)\n"
+		"  --console             print it on the console, too\n"
+		"  bootlap.init=PATH     what PID 1 becomes (/sbin/init)\n\n"
+		"Needs root. Processes come from the kernel (CONFIG_PERF_EVENTS or\n"
+		"CONFIG_PROC_EVENTS, CONFIG_TASKSTATS) and are all there, however short; without that they are\n"
+		"looked at in intervals.\n",
+	.run = run,
+};

@@ -1,0 +1,137 @@
+#include "options.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "text.h"
+
+struct option {
+	const char *name;
+	size_t at;    /* in struct options */
+	int64_t most; /* of a number; 0 for texts */
+};
+
+#define TEXT_OPTION(name, field) { name, offsetof(struct options, field), 0 }
+#define NUMBER_OPTION(name, field, most) { name, offsetof(struct options, field), most }
+
+static const struct option OPTIONS[] = {
+	TEXT_OPTION("until-mark", until_mark),
+	TEXT_OPTION("until-file", until_file),
+	TEXT_OPTION("until-line", until_line),
+	TEXT_OPTION("until-process", until_process),
+	TEXT_OPTION("out", out),
+	TEXT_OPTION("init", init),
+	NUMBER_OPTION("interval-ms", interval_ms, 60 * 1000),
+	NUMBER_OPTION("for-s", for_s, 24 * 3600),
+	NUMBER_OPTION("after-ms", after_ms, 3600 * 1000),
+	NUMBER_OPTION("buffer-kib", buffer_kib, 1 << 20),
+};
+#define COUNT (sizeof OPTIONS / sizeof *OPTIONS)
+
+void options_default(struct options *options)
+{
+	*options = (struct options){ .out = "/var/log/bootlap-agent.archive",
+				     .interval_ms = 200,
+				     .for_s = 120,
+				     .buffer_kib = 2048 };
+}
+
+/* 0, or what is wrong with the value. */
+static const char *set(struct options *options, const char *name, const char *value)
+{
+	for (size_t i = 0; i < COUNT; i++) {
+		const struct option *option = &OPTIONS[i];
+		char *field = (char *)options + option->at;
+
+		if (strcmp(option->name, name))
+			continue;
+		if (!option->most) {
+			if (!*value)
+				return "needs a value";
+			memcpy(field, &value, sizeof value);
+			return NULL;
+		}
+		int64_t number = number_in(value, option->most);
+
+		if (number < 0)
+			return "needs a number that is not too large";
+		memcpy(field, &number, sizeof number);
+		return NULL;
+	}
+	return "is not known; bootlap-agent collect --help lists the options";
+}
+
+/* What does not fit together. */
+static const char *check(struct options *options)
+{
+	if (!options->interval_ms)
+		return "interval-ms is at least 1";
+	if (options->buffer_kib < 16)
+		return "buffer-kib is at least 16";
+	return NULL;
+}
+
+int options_read(struct options *options, int argc, char **argv)
+{
+	const char *wrong;
+
+	for (int i = 1; i < argc; i++) {
+		char name[32];
+		const char *value = strchr(argv[i], '=');
+		size_t len = value ? (size_t)(value - argv[i]) : strlen(argv[i]);
+
+		if (strncmp(argv[i], "--", 2) || len - 2 >= sizeof name) {
+			complain(0, "collect does not know what to do with ", argv[i],
+				 "; bootlap-agent collect --help lists the options", NULL);
+			return -1;
+		}
+		memcpy(name, argv[i] + 2, len - 2);
+		name[len - 2] = 0;
+		if (!strcmp(name, "console") && !value) {
+			options->console = 1;
+			continue;
+		}
+		if (!value && i + 1 < argc)
+			value = argv[++i];
+		else
+			value = value ? value + 1 : "";
+		wrong = set(options, name, value);
+		if (wrong) {
+			complain(0, "--", name, " ", wrong, NULL);
+			return -1;
+		}
+	}
+	wrong = check(options);
+	if (wrong)
+		complain(0, wrong, NULL);
+	return wrong ? -1 : 0;
+}
+
+void options_of_kernel(struct options *options, char *cmdline)
+{
+	static const char PREFIX[] = "bootlap.";
+	char *rest = cmdline, *word;
+
+	while ((word = strsep(&rest, " \n"))) {
+		char *value = strchr(word, '=');
+		const char *wrong;
+
+		if (strncmp(word, PREFIX, sizeof PREFIX - 1))
+			continue;
+		if (value)
+			*value++ = 0;
+		word += sizeof PREFIX - 1;
+		if (!strcmp(word, "console") && !value) {
+			options->console = 1;
+			continue;
+		}
+		wrong = set(options, word, value ? value : "");
+		if (wrong)
+			complain(0, PREFIX, word, " ", wrong, NULL);
+	}
+	if (check(options)) {
+		complain(0, check(options), NULL);
+		options->interval_ms = options->interval_ms ? options->interval_ms : 1;
+		options->buffer_kib = 16;
+	}
+}

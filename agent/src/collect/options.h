@@ -1,0 +1,26 @@
+/* How a collection is asked for: on the command line, or for init= on the
+ * kernel's, as bootlap.NAME=VALUE. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdint.h>
+
+struct options {
+	const char *until_mark, *until_file, *until_line, *until_process;
+	const char *out;  /* the archive */
+	const char *init; /* what PID 1 becomes */
+	int console;      /* the archive goes onto the console, too */
+	int64_t interval_ms, for_s, after_ms, buffer_kib;
+};
+
+/* Fills in the defaults. */
+void options_default(struct options *options);
+
+/* Reads the arguments; -1 after a complaint. */
+int options_read(struct options *options, int argc, char **argv);
+
+/* Takes what the kernel's command line says; mistakes are complained about and
+ * left out, since a boot goes on. `cmdline` is cut into words and kept. */
+void options_of_kernel(struct options *options, char *cmdline);
+
+#endif

@@ -1,0 +1,29 @@
+/* Reading /proc: whole small files, numbers in them, the processes that live. */
+#ifndef PROCFS_H
+#define PROCFS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The file's bytes and a NUL, as far as they fit into `room`; gives the length,
+ * 0 if there is nothing. A directory `dir` (or AT_FDCWD) may lie in front. */
+size_t procfs_read(int dir, const char *path, char *bytes, size_t room);
+
+/* The number at *at after blanks, and *at moved behind it; 0 if there is none. */
+uint64_t procfs_number(const char **at);
+
+/* The rest of the line behind `key`, which begins a line; NULL if there is none. */
+const char *procfs_line(const char *text, const char *key);
+
+/* Notes every process that lives. */
+void procfs_scan(void);
+/* Notes one of them. */
+void procfs_process(uint32_t pid);
+
+/* Notes a process's arguments, which it has from `time` on; ready.h is told. */
+void procfs_exec(uint64_t time, uint32_t pid);
+
+/* Opens /proc once; -1 if there is none. */
+int procfs_open(void);
+
+#endif

@@ -1,0 +1,89 @@
+#include "ready.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Lines of the kernel's log that are looked at each time, so that a flood of them
+ * holds nothing up. */
+#define LINES 256
+
+static const struct options *options;
+static const char *why;
+static int kernel_log = -1;
+
+void ready_open(const struct options *asked)
+{
+	options = asked;
+	why = NULL;
+	if (options->until_line)
+		kernel_log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
+static void look_at_log(void)
+{
+	char line[1024];
+
+	for (int i = 0; i < LINES && !why; i++) {
+		/* One record each time; an error where some were overwritten. */
+		ssize_t n = read(kernel_log, line, sizeof line - 1);
+
+		if (n <= 0)
+			return;
+		line[n] = 0;
+		if (strstr(line, options->until_line))
+			why = "line";
+	}
+}
+
+void ready_look(void)
+{
+	if (options->until_file && !access(options->until_file, F_OK))
+		why = "file";
+	if (kernel_log >= 0)
+		look_at_log();
+}
+
+void ready_mark(const char *name)
+{
+	if (options->until_mark && !strcmp(name, options->until_mark))
+		why = "mark";
+}
+
+void ready_name(const char *name, size_t len)
+{
+	const char *wanted = options->until_process;
+
+	/* The kernel keeps 15 bytes of a name. */
+	if (wanted && len && !strncmp(wanted, name, len) && (len == 15 || !wanted[len]))
+		why = "process";
+}
+
+/* Whether that is `wanted`, as a path or as the last part of one. */
+static int is_program(const char *path, const char *wanted)
+{
+	const char *slash = strrchr(path, '/');
+
+	return !strcmp(path, wanted) || (slash && !strcmp(slash + 1, wanted));
+}
+
+void ready_arguments(const char *arguments, size_t len)
+{
+	/* A script is its interpreter's argument. */
+	for (int i = 0; i < 2 && len && options->until_process; i++) {
+		size_t one = strnlen(arguments, len);
+
+		if (one == len)
+			return;
+		if (is_program(arguments, options->until_process))
+			why = "process";
+		arguments += one + 1;
+		len -= one + 1;
+	}
+}
+
+const char *ready_why(void)
+{
+	return why;
+}

@@ -1,0 +1,118 @@
+#include "send.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "archive.h"
+#include "crc32.h"
+#include "text.h"
+
+/* Bytes of the archive in a line of the console, 76 characters of base64. */
+#define BYTES_A_LINE 57
+
+static int write_file(const char *path)
+{
+	TEXT(new, 1024);
+	int fd, failed = 0;
+
+	put(&new, path);
+	put(&new, ".new");
+	fd = open(new.bytes, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (fd < 0)
+		return errno;
+	if (write_all(fd, archive_bytes(), archive_used()))
+		failed = errno;
+	if (close(fd) && !failed)
+		failed = errno;
+	if (!failed && rename(new.bytes, path))
+		failed = errno;
+	if (failed)
+		unlink(new.bytes);
+	return failed;
+}
+
+const char *send_file(const char *path)
+{
+	static const char *const ELSEWHERE[] = { "/run/bootlap-agent.archive",
+						 "/tmp/bootlap-agent.archive" };
+	int failed = write_file(path);
+
+	if (!failed)
+		return path;
+	complain(failed, "cannot write ", path, NULL);
+	for (size_t i = 0; i < sizeof ELSEWHERE / sizeof *ELSEWHERE; i++)
+		if (!write_file(ELSEWHERE[i]))
+			return ELSEWHERE[i];
+	return NULL;
+}
+
+static void put_base64(struct text *line, const unsigned char *bytes, size_t len)
+{
+	static const char DIGITS[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (size_t i = 0; i < len; i += 3) {
+		uint32_t three = (uint32_t)bytes[i] << 16;
+		char four[4] = "==";
+
+		if (i + 1 < len)
+			three |= (uint32_t)bytes[i + 1] << 8;
+		if (i + 2 < len)
+			three |= bytes[i + 2];
+		four[0] = DIGITS[three >> 18];
+		four[1] = DIGITS[three >> 12 & 63];
+		four[2] = i + 1 < len ? DIGITS[three >> 6 & 63] : '=';
+		four[3] = i + 2 < len ? DIGITS[three & 63] : '=';
+		put_bytes(line, four, sizeof four);
+	}
+}
+
+/* One line of it: the place in front, so that a line that another one broke into
+ * is missed. */
+static int print_part(int fd, const unsigned char *bytes, size_t at, size_t len)
+{
+	TEXT(line, 160);
+
+	put(&line, "bootlap-archive ");
+	put_number(&line, at);
+	put(&line, "/");
+	put_number(&line, len);
+	put(&line, " ");
+	put_base64(&line, bytes + at, len - at < BYTES_A_LINE ? len - at : BYTES_A_LINE);
+	put(&line, "\n");
+	return write_all(fd, line.bytes, line.len);
+}
+
+static int print_end(int fd, const unsigned char *bytes, size_t len)
+{
+	TEXT(line, 64);
+
+	/* The word at the end is what a recorder waits for. */
+	put(&line, "bootlap-archive ");
+	put_number(&line, crc32(0, bytes, len));
+	put(&line, " end\n");
+	return write_all(fd, line.bytes, line.len);
+}
+
+int send_console(void)
+{
+	const unsigned char *bytes = archive_bytes();
+	size_t len = archive_used();
+	int fd = open("/dev/console", O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	int failed = fd < 0 ? errno : 0;
+
+	for (size_t at = 0; !failed && at < len; at += BYTES_A_LINE)
+		if (print_part(fd, bytes, at, len))
+			failed = errno;
+	if (!failed && print_end(fd, bytes, len))
+		failed = errno;
+	if (fd >= 0)
+		close(fd);
+	if (failed)
+		complain(failed, "cannot write to /dev/console", NULL);
+	return failed ? -1 : 0;
+}

@@ -1,0 +1,30 @@
+/* What is mounted, and the block devices below. */
+#ifndef MOUNTS_H
+#define MOUNTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/vfs.h>
+
+struct mount {
+	uint64_t dev; /* as the kernel has it: major << 20 | minor */
+	const char *place;
+};
+
+/* Hands over every mount that may lie on a disk (or elsewhere than in memory). */
+void mounts_each(void (*visit)(const struct mount *mount, void *context), void *context);
+
+/* What tells a file system from others: statfs's f_fsid, its first half low. */
+uint64_t fs_id(const struct statfs *fs);
+
+struct device {
+	int fd;         /* -1 if it cannot be opened */
+	int rotational; /* a place has a distance to another */
+	uint32_t chunk; /* bytes that one call of readahead takes at most */
+};
+
+/* The block device below a file system, if there is one. */
+struct device device_open(dev_t dev);
+
+#endif

@@ -1,0 +1,15 @@
+/* Where packs are kept. */
+#ifndef PLACE_H
+#define PLACE_H
+
+#include "text.h"
+
+#define PLACE "/var/lib/bootlap"
+
+/* Makes the folder, if that can be. */
+void place_make(void);
+
+/* The path of something of that name; -1 after a complaint about the name. */
+int place_of(struct text *path, const char *name, const char *suffix);
+
+#endif

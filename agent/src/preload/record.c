@@ -1,0 +1,218 @@
+/* record, start, stop: what is read into the page cache between two moments. The
+ * kernel notes it; between start and stop no process of ours lives. Without tracefs
+ * what is cached at the end is taken, less what was cached at the start. */
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "arguments.h"
+#include "collect/now.h"
+#include "collect/options.h"
+#include "collect/ready.h"
+#include "find.h"
+#include "pack.h"
+#include "place.h"
+#include "text.h"
+#include "trace.h"
+
+#define LOOK_MS 200
+#define BUFFER_KIB 2048 /* for each CPU: some 40000 events */
+
+static volatile sig_atomic_t asked_to_stop;
+
+static void stop_it(int signal)
+{
+	(void)signal;
+	asked_to_stop = 1;
+}
+
+static int open_touched(struct touched *touched)
+{
+	if (!touched_open(touched))
+		return 0;
+	complain(errno, "there is no memory", NULL);
+	return -1;
+}
+
+/* Takes what was traced, ends that, and writes the pack. */
+static int finish_trace(const char *name, struct touched *touched, const char *out)
+{
+	int lost;
+
+	trace_stop(name);
+	lost = trace_take(name, touched);
+	trace_remove(name);
+	touched->lost += lost > 0 ? (uint32_t)lost : 0;
+	find_names(touched);
+	return pack_write(out, touched);
+}
+
+static int write_cached(const char *out, const struct touched *before)
+{
+	struct touched touched;
+
+	if (open_touched(&touched))
+		return -1;
+	find_cached(&touched);
+	if (before)
+		touched_subtract(&touched, before);
+	return pack_write(out, &touched);
+}
+
+static struct options until = { .for_s = 60 };
+static const char *record_to = PLACE "/boot.pack", *mark;
+static int64_t buffer_kib = BUFFER_KIB;
+
+static const struct argument ARGUMENTS[] = {
+	{ "--out", &record_to, NULL, 0 },
+	{ "--for-s", NULL, &until.for_s, 24 * 3600 },
+	{ "--until-mark", &mark, NULL, 0 },
+	{ "--until-file", &until.until_file, NULL, 0 },
+	{ "--until-line", &until.until_line, NULL, 0 },
+	{ "--buffer-kib", NULL, &buffer_kib, 1 << 20 },
+	{ NULL, NULL, NULL, 0 },
+};
+#define NO_ARGUMENTS (&ARGUMENTS[sizeof ARGUMENTS / sizeof *ARGUMENTS - 1])
+
+/* Waits for the end, and keeps the kernel's buffer from running over. */
+static void wait_for_end(struct touched *touched)
+{
+	uint64_t end = now_ns() + (uint64_t)until.for_s * 1000000000;
+
+	ready_open(&until);
+	while (!asked_to_stop && now_ns() < end) {
+		struct timespec pause = { .tv_nsec = LOOK_MS * 1000000 };
+
+		nanosleep(&pause, NULL);
+		if (touched)
+			trace_take("record", touched);
+		ready_look();
+		if (ready_why())
+			return;
+	}
+}
+
+static int record(void)
+{
+	static struct touched touched, before;
+	struct sigaction action = { .sa_handler = stop_it };
+
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	if (open_touched(&touched))
+		return EXIT_FAILED;
+	if (!trace_start("record", (unsigned)buffer_kib)) {
+		wait_for_end(&touched);
+		return finish_trace("record", &touched, record_to) ? EXIT_FAILED : EXIT_OK;
+	}
+	complain(errno, "no filemap events of tracefs here, what is cached is compared", NULL);
+	if (open_touched(&before))
+		return EXIT_FAILED;
+	find_cached(&before);
+	wait_for_end(NULL);
+	return write_cached(record_to, &before) ? EXIT_FAILED : EXIT_OK;
+}
+
+static int run_record(int argc, char **argv)
+{
+	static char line[128];
+	struct text wanted = text_in(line, sizeof line);
+
+	(void)argc;
+	if (arguments(argv, ARGUMENTS, NULL, 0, 0))
+		return EXIT_USAGE;
+	if (mark) {
+		/* As `mark` writes it to the kernel's log. */
+		put(&wanted, "bootlap: ");
+		put(&wanted, mark);
+		until.until_line = line;
+	}
+	place_make();
+	return record();
+}
+
+static int run_start(int argc, char **argv)
+{
+	const char *name;
+
+	TEXT(before, 256);
+	(void)argc;
+	if (arguments(argv, NO_ARGUMENTS, &name, 1, 1) || place_of(&before, name, ".before"))
+		return EXIT_USAGE;
+	place_make();
+	if (!trace_start(name, BUFFER_KIB)) {
+		unlink(before.bytes);
+		return EXIT_OK;
+	}
+	complain(errno, "no filemap events of tracefs here, what is cached is compared", NULL);
+	return write_cached(before.bytes, NULL) ? EXIT_FAILED : EXIT_OK;
+}
+
+static int run_stop(int argc, char **argv)
+{
+	static struct touched touched;
+	struct pack pack;
+	const char *name;
+	int failed;
+
+	TEXT(before, 256);
+	TEXT(out, 256);
+	(void)argc;
+	if (arguments(argv, NO_ARGUMENTS, &name, 1, 1) || place_of(&before, name, ".before") ||
+	    place_of(&out, name, ".pack"))
+		return EXIT_USAGE;
+	if (open_touched(&touched))
+		return EXIT_FAILED;
+	if (trace_take(name, &touched) >= 0)
+		return finish_trace(name, &touched, out.bytes) ? EXIT_FAILED : EXIT_OK;
+	if (access(before.bytes, R_OK)) {
+		complain(0, name, " was not started: bootlap-agent start ", name, NULL);
+		return EXIT_FAILED;
+	}
+	if (pack_read(&pack, before.bytes))
+		return EXIT_FAILED;
+	pack_take(&pack, &touched);
+	failed = write_cached(out.bytes, &touched);
+	unlink(before.bytes);
+	return failed ? EXIT_FAILED : EXIT_OK;
+}
+
+const struct command record_command = {
+	.name = "record",
+	.summary = "note what a boot reads, for replay",
+	.help = "usage: bootlap-agent record [OPTION]...\n\n"
+		"Notes which bytes of which files, and of the file systems' metadata, come into\n"
+		"the page cache, until one of these:\n\n"
+		"  --for-s N          so many seconds (60); also a SIGTERM ends it\n"
+		"  --until-mark NAME  bootlap-agent mark NAME\n"
+		"  --until-file FILE  it is there\n"
+		"  --until-line TEXT  in the kernel's log\n\n"
+		"then writes a pack:\n\n"
+		"  --out FILE         instead of " PLACE "/boot.pack\n"
+		"  --buffer-kib N     the kernel's buffer of each CPU (2048)\n",
+	.run = run_record,
+};
+
+const struct command start_command = {
+	.name = "start",
+	.summary = "begin to note what an application reads",
+	.help = "usage: bootlap-agent start NAME\n\n"
+		"The kernel notes what comes into the page cache, until bootlap-agent stop NAME.\n"
+		"Drop the cache before, if you want all that the application needs:\n"
+		"echo 3 >/proc/sys/vm/drop_caches\n",
+	.run = run_start,
+};
+
+const struct command stop_command = {
+	.name = "stop",
+	.summary = "end that, and write " PLACE "/NAME.pack",
+	.help = "usage: bootlap-agent stop NAME\n\n"
+		"Writes what was read since bootlap-agent start NAME to " PLACE "/\n"
+		"NAME.pack, for bootlap-agent preload NAME.\n",
+	.run = run_stop,
+};

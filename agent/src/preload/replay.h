@@ -1,0 +1,21 @@
+/* Reading ahead what a pack says. */
+#ifndef REPLAY_H
+#define REPLAY_H
+
+#include <stdint.h>
+
+#include "pack.h"
+#include "text.h"
+
+struct replay {
+	const char *root;    /* in front of where file systems are mounted, or "" */
+	int64_t threads;     /* processes that read; 0 is 1 */
+	int64_t deadline_ms; /* 0: none */
+	int look_only;       /* load nothing */
+	int by_time;         /* in the order of the recording, not of the disk */
+};
+
+/* Does it, and says what was done. */
+void replay_pack(const struct replay *replay, const struct pack *pack, struct text *report);
+
+#endif

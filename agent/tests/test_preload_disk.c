@@ -1,0 +1,206 @@
+/* preload on a real file system: an ext4 image is mounted, what is read of it is
+ * recorded, and after it was unmounted, so that nothing is cached, replayed. As root,
+ * where loop devices and tracefs are; elsewhere it says that it did nothing. */
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "check.h"
+#include "preload/cached.h"
+#include "preload/pack.h"
+#include "preload/replay.h"
+
+#define EVENT "/events/filemap/mm_filemap_add_to_page_cache/enable"
+
+static char folder[] = "/tmp/bootlap-preload-XXXXXX";
+
+static int shell(const char *command)
+{
+	char line[1024];
+
+	snprintf(line, sizeof line, "cd %s && { %s; } >>log 2>&1", folder, command);
+	return system(line);
+}
+
+static const char *in_folder(const char *name)
+{
+	static char path[2][128];
+	static int turn;
+
+	turn = !turn;
+	snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
+	return path[turn];
+}
+
+static int wait_for_tracing(void)
+{
+	static const char *const ROOTS[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+
+	for (int i = 0; i < 500; i++) {
+		for (int root = 0; root < 2; root++) {
+			char path[200], state = '0';
+			int fd;
+
+			snprintf(path, sizeof path, "%s/instances/bootlap-record%s", ROOTS[root],
+				 EVENT);
+			fd = open(path, O_RDONLY);
+			if (fd >= 0 && read(fd, &state, 1) == 1 && state == '1') {
+				close(fd);
+				return 1;
+			}
+			if (fd >= 0)
+				close(fd);
+		}
+		usleep(10000);
+	}
+	return 0;
+}
+
+/* Records until the file `stop` is there, while `command` is done. */
+static int record(const char *command)
+{
+	char out[128], stop[128];
+	char *arguments[] = { "record", "--out", out, "--until-file", stop, NULL };
+	pid_t child;
+	int status;
+
+	strcpy(out, in_folder("pack"));
+	strcpy(stop, in_folder("stop"));
+	unlink(stop);
+	child = fork();
+	if (!child)
+		_exit(record_command.run(5, arguments));
+	status = wait_for_tracing() && !shell(command);
+	CHECK(!shell("touch stop"));
+	waitpid(child, NULL, 0);
+	return status;
+}
+
+static uint64_t cached_of(const char *path)
+{
+	int fd = open(in_folder(path), O_RDONLY);
+	int64_t bytes = fd < 0 ? -1 : cached_bytes(fd, 0, 1 << 24);
+
+	close(fd);
+	return bytes < 0 ? 0 : (uint64_t)bytes;
+}
+
+static int has_file(const struct pack *pack, const char *path)
+{
+	for (uint32_t i = 0; i < pack->file_count; i++)
+		if (!strcmp(pack_file(pack, i).path, path))
+			return 1;
+	return 0;
+}
+
+static void replay_it(const char *name, struct replay replay, struct text *report)
+{
+	struct pack pack;
+
+	CHECK(!pack_read(&pack, in_folder(name)));
+	replay_pack(&replay, &pack, report);
+}
+
+static void what_was_read_is_read_again(void)
+{
+	struct pack pack;
+
+	TEXT(report, 500);
+	CHECK(!pack_read(&pack, in_folder("pack")));
+	CHECK(has_file(&pack, "b/two") && has_file(&pack, "a/one") && has_file(&pack, ""));
+	/* Never read. */
+	CHECK(!has_file(&pack, "b/three"));
+	CHECK(!shell("umount mnt && mount -o loop disk mnt"));
+	CHECK(!cached_of("mnt/a/one"));
+	replay_it("pack", (struct replay){ .root = "" }, &report);
+	CHECK(cached_of("mnt/a/one") == 3 << 20 && cached_of("mnt/b/two") == 1 << 20);
+	CHECK(!cached_of("mnt/b/three"));
+}
+
+static void a_changed_file_drops_only_itself(void)
+{
+	TEXT(report, 500);
+	CHECK(!shell("echo x >>mnt/b/two && umount mnt && mount -o loop disk mnt"));
+	replay_it("pack", (struct replay){ .root = "", .by_time = 1, .threads = 3 },
+		  &report);
+	CHECK(strstr(report.bytes, " files have changed"));
+	CHECK(cached_of("mnt/a/one") == 3 << 20 && !cached_of("mnt/b/two"));
+}
+
+static void looking_loads_nothing(void)
+{
+	TEXT(report, 500);
+	CHECK(!shell("umount mnt && mount -o loop disk mnt"));
+	replay_it("pack", (struct replay){ .root = "", .look_only = 1 }, &report);
+	CHECK(strstr(report.bytes, " 0 KiB loaded") && !cached_of("mnt/a/one"));
+	report.len = 0;
+	/* As if the files were on another file system. */
+	replay_it("pack", (struct replay){ .root = "/proc" }, &report);
+	CHECK(strstr(report.bytes, "0 files, 0 KiB"));
+}
+
+/* A pack for a pipe, a link and a device: none is opened. */
+static void only_files_are_opened(void)
+{
+	static const char *const NAMES[] = { "pipe", "link", "device" };
+	struct touched touched;
+	struct stat stat;
+	struct pack pack;
+
+	TEXT(report, 500);
+	CHECK(!shell("mkfifo mnt/pipe; ln -s a/one mnt/link; mknod mnt/device c 1 3"));
+	CHECK(!pack_read(&pack, in_folder("pack")) && !touched_open(&touched));
+	for (int i = 0; i < 3; i++) {
+		char path[64];
+		struct pack_fs fs;
+		uint32_t file;
+
+		snprintf(path, sizeof path, "mnt/%s", NAMES[i]);
+		CHECK(!lstat(in_folder(path), &stat));
+		for (uint32_t j = 0; j < pack.fs_count; j++)
+			if (strstr(pack_fs(&pack, j).place, "/mnt"))
+				fs = pack_fs(&pack, j);
+		file = touched_file(&touched, 1, stat.st_ino);
+		touched.files[file].fs = touched_fs(&touched, fs.id, fs.type, fs.place);
+		touched.files[file].name = touched_name(&touched, NAMES[i], strlen(NAMES[i]));
+		touched.files[file].size = 1 << 20;
+		touched.files[file].mtime = (uint64_t)stat.st_mtim.tv_sec * 1000000000 +
+					    (uint64_t)stat.st_mtim.tv_nsec;
+		touched_add(&touched, file, 0, 4096, 0);
+	}
+	CHECK(!pack_write(in_folder("hostile"), &touched));
+	replay_it("hostile", (struct replay){ .root = "" }, &report);
+	CHECK(strstr(report.bytes, "0 files, 0 KiB"));
+	CHECK(strstr(report.bytes, ", 3 files have changed"));
+}
+
+static void clean_up(void)
+{
+	shell("umount mnt");
+	shell("cd / && rm -r \"$OLDPWD\"");
+}
+
+int main(void)
+{
+	CHECK(mkdtemp(folder));
+	atexit(clean_up);
+	if (geteuid() || shell("truncate -s 64M disk && mkfs.ext4 -q -F disk && mkdir mnt && "
+			       "mount -o loop disk mnt && mkdir mnt/a mnt/b && "
+			       "head -c 3145728 /dev/urandom >mnt/a/one && "
+			       "head -c 1048576 /dev/urandom >mnt/b/two && "
+			       "cp mnt/b/two mnt/b/three && umount mnt && "
+			       "mount -o loop disk mnt")) {
+		printf("test_preload_disk: skipped: it needs root and a loop device\n");
+	} else if (!record("cat mnt/b/two mnt/a/one | wc -c")) {
+		printf("test_preload_disk: skipped: the kernel does not trace its page cache\n");
+	} else {
+		what_was_read_is_read_again();
+		a_changed_file_drops_only_itself();
+		looking_loads_nothing();
+		only_files_are_opened();
+	}
+	return 0;
+}
