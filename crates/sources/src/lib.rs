@@ -5,6 +5,7 @@
 //! it could not use and what to do about it. It sees bytes, never paths: the
 //! same bytes under another name or in other chunks give the same result.
 
+mod agent;
 pub mod align;
 mod binary;
 mod boot_data;
@@ -28,10 +29,12 @@ mod kfi;
 mod lava;
 mod logcat;
 mod logic;
+mod pack;
 mod parts;
 mod perf;
 mod pins;
 mod quoted;
+mod rc_log;
 mod registry;
 mod slimboot;
 mod stamped;

@@ -1,5 +1,6 @@
 //! All sources, and which one fits.
 
+use crate::agent::Agent;
 use crate::boot_data::BootData;
 use crate::bootchart::Bootchart;
 use crate::bootstage::Bootstage;
@@ -17,7 +18,9 @@ use crate::kfi::Kfi;
 use crate::lava::Lava;
 use crate::logcat::Logcat;
 use crate::logic::Logic;
+use crate::pack::Preload;
 use crate::perf::Perf;
+use crate::rc_log::RcLog;
 use crate::slimboot::Slimboot;
 use crate::stopwatch::Stopwatch;
 use crate::strace::Strace;
@@ -34,6 +37,9 @@ pub const HEAD_LEN: usize = 64 * 1024;
 pub fn all() -> &'static [&'static dyn Source] {
     &[
         &Stamps,
+        &Agent,
+        &RcLog,
+        &Preload,
         &TraceCmd,
         &Ftrace,
         &Systemd,

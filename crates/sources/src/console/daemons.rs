@@ -10,12 +10,16 @@
 //! [    0.000000] [BOOT TRACKER] - ID:300, start_kernel = 1234567
 //! [    2.000000] BOOT_METRIC: CLOCK_BRIDGE_GTC_US=3456789
 //! [    2.000010] BOOT_METRIC: CLOCK_BRIDGE_MONOTONIC_US=1999980
+//! [    1.912345] bootlap: rc S20network start
+//! [    2.112345] bootlap: rc S20network end 0
 //! ```
 //!
 //! Android's init writes there always (`init:` in lower or upper case, by
 //! version), systemd until the journal runs, and always with
-//! `systemd.log_target=kmsg`. The two last are of Texas Instruments' kernels:
-//! counts of the SoC's timer, which runs since power-on, in µs.
+//! `systemd.log_target=kmsg`. The two next are of Texas Instruments' kernels:
+//! counts of the SoC's timer, which runs since power-on, in µs; the last are
+//! `bootlap-agent rc`'s, of the init scripts that it starts: each ends with its exit
+//! code, 128 and a signal, or a word such as `timeout`.
 
 use std::collections::BTreeMap;
 
@@ -29,6 +33,10 @@ use super::out::{Moment, Out, shown};
 const SERVICES: (TrackKind, &str) = (TrackKind::Userspace, "init services");
 const COMMANDS: (TrackKind, &str) = (TrackKind::Userspace, "init commands");
 const SYSTEMD: (TrackKind, &str) = (TrackKind::Userspace, "systemd");
+const RC: (TrackKind, &str) = (TrackKind::Userspace, RC_TRACK);
+
+/// Where init scripts are, whoever tells of them.
+pub(crate) const RC_TRACK: &str = "init scripts";
 
 /// No system has more services.
 const MAX_RUNNING: usize = 4096;
@@ -77,6 +85,24 @@ impl Daemons {
             self.boot_tracker(rest, at, out);
         } else if let Some(rest) = body.strip_prefix(b"BOOT_METRIC: ") {
             self.bridge(rest, moment, at, out);
+        } else if let Some(rest) = body.strip_prefix(b"bootlap: rc ") {
+            self.rc(rest, moment, at, out);
+        }
+    }
+
+    /// `NAME start` or `NAME end STATUS`.
+    fn rc(&mut self, text: &[u8], moment: &Moment, at: Evidence, out: &mut Out<'_>) {
+        let mut words = text.split(|b| *b == b' ');
+        let (name, what) = (words.next().unwrap_or_default(), words.next());
+        match (what, words.next(), words.next()) {
+            (Some(b"start"), None, _) if !name.is_empty() => {
+                self.starts(RC, name, moment, at, out);
+            }
+            (Some(b"end"), Some(status), None) => {
+                let status = shown(status);
+                self.ends(RC, name, ("status", &status), moment, at, out);
+            }
+            _ => {}
         }
     }
 

@@ -104,6 +104,9 @@ pub(crate) struct Kernel {
     torn: Option<(Vec<u8>, Moment, Evidence)>,
 }
 
+/// How a line of `bootlap-agent mark` begins.
+const MARK: &[u8] = b"bootlap: ";
+
 impl Kernel {
     /// What this line says of the log that it is in.
     pub(crate) fn log_of(&self, body: &[u8], ns: i64) -> Log {
@@ -211,6 +214,13 @@ impl Kernel {
             }
             Some(b's') if is_sched_clock(body) => out.kernel_mark(body, moment, at),
             Some(b's' | b'i' | b'[' | b'B') => self.daemons.line(body, moment, at, out),
+            Some(b'b') if body.starts_with(b"bootlap: rc ") => {
+                self.daemons.line(body, moment, at, out);
+            }
+            // `bootlap-agent mark`, or what anybody wrote to /dev/kmsg like it.
+            Some(b'b') if body.starts_with(MARK) && body.len() > MARK.len() => {
+                out.kernel_mark(&body[MARK.len()..], moment, at);
+            }
             Some(b'c' | b'S') if memmem::find(body, b"Switched to clocksource ").is_some() => {
                 self.initcalls.switched();
                 self.clock.switched(moment.ns);

@@ -41,6 +41,7 @@ mod userspace;
 
 use bootlap_model::{Severity, Timeline};
 
+pub(crate) use self::daemons::RC_TRACK;
 pub use self::line::Cleaner;
 pub(crate) use self::log::KernelLog;
 pub(crate) use self::out::shown;

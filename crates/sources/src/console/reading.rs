@@ -11,6 +11,7 @@ use super::out::{Moment, Out};
 use super::printk;
 use super::userspace::Userspace;
 use crate::Hints;
+use crate::agent::Printed;
 
 /// What has been understood so far.
 pub(crate) struct Reading<'h> {
@@ -19,6 +20,7 @@ pub(crate) struct Reading<'h> {
     boot_loader: BootLoader,
     kernel: Kernel,
     userspace: Userspace,
+    pub(crate) archive: Printed,
     /// Another boot began: what follows is not this boot's.
     over: bool,
     /// Lines so far.
@@ -36,6 +38,7 @@ impl<'h> Reading<'h> {
             boot_loader: BootLoader::default(),
             kernel: Kernel::default(),
             userspace: Userspace::default(),
+            archive: Printed::default(),
             over: false,
             total: 0,
             skipped: 0,
@@ -53,7 +56,7 @@ impl<'h> Reading<'h> {
                 "only the first 16 KiB of these lines were read: is the console's baud rate right?",
             );
         }
-        if line.is_blank() {
+        if line.is_blank() || self.archive.line(line.text, line.evidence(out.file)) {
             return;
         }
         let matched = self.look_for_hints(line, out);

@@ -183,10 +183,13 @@ impl<'t> Session<'t> {
         let mut each = |line: &Line<'_>, cut| reading.line(line, cut, &mut out);
         self.splitter.finish(&mut each);
         reading.finish(&mut out);
+        let archive = std::mem::take(&mut reading.archive);
         let (file, total, skipped) = (out.file, reading.total, reading.skipped);
         let usage = out.timeline.usage_mut(file);
         usage.total = total;
         usage.skipped = skipped;
         usage.used = total - skipped;
+        let label = self.timeline.file(file).name.clone();
+        archive.finish(&label, self.timeline);
     }
 }

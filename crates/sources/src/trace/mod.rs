@@ -179,6 +179,8 @@ impl Recording {
                 self.tasks.exec(program, Task { comm, pid }, now, sheet);
             }
             What::Exit { task } => self.tasks.exit(task, now, sheet),
+            What::Command { line, pid } => self.tasks.command(line, pid, sheet),
+            What::Used { task, cpu_ns } => self.tasks.used(task, cpu_ns, sheet),
             What::InitcallLevel { level } => {
                 self.tasks.boots = true;
                 self.initcalls.level(level);

@@ -182,6 +182,14 @@ impl Tasks {
         }
     }
 
+    /// `pid`, if it is known, was started with this command line.
+    pub(crate) fn command(&mut self, line: &str, pid: u32, sheet: &mut Sheet<'_>) {
+        if let Some(&known) = self.by_pid.get(&pid) {
+            let line = sheet.sym(line);
+            self.extra(known, "command", line);
+        }
+    }
+
     /// `task` ends.
     pub(crate) fn exit(&mut self, task: Task<'_>, now: &Moment, sheet: &mut Sheet<'_>) {
         let Some(known) = self.seen(task, now, sheet) else {
@@ -192,6 +200,14 @@ impl Tasks {
         if !self.all[known].ended && now.at.ns >= span.start.ns {
             span.end = SpanEnd::At(now.at);
             self.all[known].ended = true;
+        }
+    }
+
+    /// `task`, if it is known, has used so much of the CPUs in all.
+    pub(crate) fn used(&mut self, task: Task<'_>, cpu_ns: i64, sheet: &mut Sheet<'_>) {
+        if let Some(&known) = self.by_pid.get(&task.pid) {
+            self.rename(known, task.comm, sheet);
+            self.all[known].cpu_ns = Some(cpu_ns);
         }
     }
 

@@ -1,0 +1,299 @@
+//! The archive of `bootlap-agent collect`.
+//!
+//! Processes with the kernel's own times of fork, exec and exit, what the kernel's
+//! accounting says of each, marks, and CPUs, disks, memory and pressure at
+//! intervals. Times are ns of `CLOCK_MONOTONIC`. The format is that of
+//! `agent/src/collect/wire.h`: [`wire`].
+//!
+//! What was lost on the device, and that an archive has no end, is told.
+
+mod counters;
+mod printed;
+mod wire;
+
+use std::collections::HashSet;
+
+use bootlap_model::{ClockEdge, ClockId, ClockKind, Evidence, How, Severity, Stamp, Timeline};
+
+use self::counters::Counters;
+pub(crate) use self::printed::Printed;
+use self::wire::{Account, Content, Live, Record};
+use crate::text::{Sheet, Skip};
+use crate::trace::{Event, Recording, Task, What};
+use crate::{Input, Sniff, Source, SourceError, SourceInfo, binary};
+
+/// The source.
+pub(crate) struct Agent;
+
+static INFO: SourceInfo = SourceInfo {
+    name: "agent",
+    title: "bootlap-agent's archive",
+    looks_like: "the file that bootlap-agent collect writes",
+};
+
+/// The agent's buffer is at most 1 GiB; nobody has used a tenth.
+const LIMIT: u64 = 128 << 20;
+
+const UNKNOWN: Skip = Skip::unknown(
+    "a record of a kind that this bootlap does not know: use the bootlap that the agent is of",
+);
+const DAMAGED: Skip = Skip::lost(
+    "record-damaged",
+    "a record is shorter than its kind: copy the archive again, as bytes",
+);
+
+impl Source for Agent {
+    fn info(&self) -> &'static SourceInfo {
+        &INFO
+    }
+
+    fn sniff(&self, head: &[u8]) -> Sniff {
+        match head.starts_with(wire::MAGIC) {
+            true => Sniff::CERTAIN,
+            false => Sniff::NO,
+        }
+    }
+
+    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+        let (bytes, more) = binary::all(input.bytes, LIMIT)?;
+        read(&bytes, more, input.label, out);
+        Ok(())
+    }
+}
+
+/// Reads an archive, or as much of it as is there; `more` if it goes on.
+fn read(bytes: &[u8], more: bool, label: &str, out: &mut Timeline) {
+    let mut sheet = Sheet::new(out, label, INFO.name);
+    let mut archive = Archive::default();
+    archive.read(bytes, &mut sheet);
+    archive.finish(more, bytes.len(), &mut sheet);
+    sheet.finish();
+}
+
+/// Something that happened to a process, and the order of equal times.
+struct Happened<'a> {
+    ns: i64,
+    err_ns: u32,
+    what: Content<'a>,
+    at: Evidence,
+}
+
+#[derive(Default)]
+struct Archive<'a> {
+    happened: Vec<Happened<'a>>,
+    accounts: Vec<Happened<'a>>,
+    marks: Vec<(i64, String, Evidence)>,
+    counters: Counters,
+    /// Processes whose beginning is known.
+    begun: HashSet<u32>,
+    /// Programs whose start is known by the kernel's name for them: when, whose.
+    named: HashSet<(i64, u32)>,
+    /// From, to, the kernel's log between them; ns.
+    log_clock: Option<([i64; 3], Evidence)>,
+    tick_ns: i64,
+    ended: bool,
+}
+
+impl<'a> Archive<'a> {
+    fn read(&mut self, bytes: &'a [u8], sheet: &mut Sheet<'_>) {
+        for Record {
+            content,
+            start,
+            end,
+            line,
+        } in wire::Records::new(bytes)
+        {
+            let at = Evidence {
+                file: sheet.file,
+                start,
+                end,
+                line,
+            };
+            sheet.count_lines(1);
+            match content {
+                Ok(content) => self.take(content, at, sheet),
+                Err(wire::Wrong::Kind) => sheet.skip(at, UNKNOWN),
+                Err(wire::Wrong::Short) => sheet.skip(at, DAMAGED),
+            }
+        }
+    }
+
+    fn take(&mut self, content: Content<'a>, at: Evidence, sheet: &mut Sheet<'_>) {
+        let happened = |ns, err_ns, what| Happened {
+            ns,
+            err_ns,
+            what,
+            at,
+        };
+        match content {
+            Content::Start { ticks } => self.tick_ns = 1_000_000_000 / i64::from(ticks.max(1)),
+            Content::Fact | Content::Cost => {}
+            Content::Fork { ns, pid, .. } => {
+                self.begun.insert(pid);
+                self.happened.push(happened(ns, 0, content));
+            }
+            Content::Name { ns, pid, .. } => {
+                self.named.insert((ns, pid));
+                self.happened.push(happened(ns, 0, content));
+            }
+            Content::LogClock {
+                from_ns,
+                to_ns,
+                log_us,
+            } => {
+                self.log_clock = Some(([from_ns, to_ns, log_us.saturating_mul(1000)], at));
+            }
+            Content::Exec { ns, .. } | Content::Exit { ns, .. } => {
+                self.happened.push(happened(ns, 0, content));
+            }
+            Content::Account(Account { ns, .. }) => self.accounts.push(happened(ns, 0, content)),
+            Content::Live(Live { ns, pid, start, .. }) => {
+                // One that was there before: the kernel says since which tick.
+                if self.begun.insert(pid) {
+                    let began = i64::try_from(start)
+                        .unwrap_or(0)
+                        .saturating_mul(self.tick_ns);
+                    let err_ns = u32::try_from(self.tick_ns).unwrap_or(u32::MAX);
+                    self.happened
+                        .push(happened(began.min(ns), err_ns, content.clone()));
+                }
+                self.accounts.push(happened(ns, 0, content));
+            }
+            Content::Mark { ns, name } => self.marks.push((ns, name.into_owned(), at)),
+            Content::Lost { count, what } => {
+                let remedy = match &*what {
+                    "records" => "the agent's buffer was full: give it more (--buffer-kib)",
+                    _ => "the kernel's queue ran over: look more often (--interval-ms)",
+                };
+                for _ in 0..count.min(1000) {
+                    sheet.notice("agent-lost", Severity::DataLoss, at, remedy);
+                }
+            }
+            Content::End => self.ended = true,
+            Content::Sample(sample) => self.counters.add(sample, at),
+        }
+    }
+
+    fn finish(mut self, more: bool, len: usize, sheet: &mut Sheet<'_>) {
+        let mut recording = Recording::new(ClockKind::Monotonic);
+        self.happened.sort_by_key(|h| h.ns);
+        // Accounts are read after what they speak of, and names stay with a process.
+        for happened in self.happened.iter().chain(&self.accounts) {
+            self.tell(happened, &mut recording, sheet);
+        }
+        recording.finish(sheet);
+        let clock = recording.clock(sheet);
+        for (ns, name, at) in &self.marks {
+            sheet.mark(clock, Stamp::new(*ns, 0), name, *at);
+        }
+        self.counters.finish(clock, sheet);
+        if let Some((times, at)) = self.log_clock {
+            join_log(clock, times, at, sheet);
+        }
+        if more || !self.ended {
+            let at = Evidence {
+                file: sheet.file,
+                start: len as u64,
+                end: len as u64,
+                line: 1,
+            };
+            sheet.notice(
+                "archive-cut",
+                Severity::DataLoss,
+                at,
+                "the archive has no end: copy all of it; what is there was read",
+            );
+        }
+    }
+
+    /// Hands what happened to the recording.
+    fn tell(&self, happened: &Happened<'_>, to: &mut Recording, sheet: &mut Sheet<'_>) {
+        let mut event = |pid: u32, what: What<'_>| {
+            let event = Event {
+                at: Some(Stamp::new(happened.ns, happened.err_ns)),
+                cpu: None,
+                comm: "",
+                pid: Some(pid),
+                what,
+            };
+            to.event(&event, happened.at, sheet);
+        };
+        let task = |pid, comm| Task { comm, pid };
+        match &happened.what {
+            Content::Fork {
+                parent, pid, tgid, ..
+            } => {
+                let (task, is_thread) = (task(*pid, ""), pid != tgid);
+                event(*parent, What::New { task, is_thread });
+            }
+            Content::Name { pid, name, .. } => event(
+                *pid,
+                What::Exec {
+                    program: name,
+                    pid: *pid,
+                },
+            ),
+            Content::Exec { ns, pid, arguments } => {
+                let pid = *pid;
+                let program = arguments.split('\0').next().unwrap_or_default();
+                if !program.is_empty() && !self.named.contains(&(*ns, pid)) {
+                    event(pid, What::Exec { program, pid });
+                }
+                let line = arguments.trim_end_matches('\0').replace('\0', " ");
+                if !line.is_empty() {
+                    event(pid, What::Command { line: &line, pid });
+                }
+            }
+            Content::Exit { pid, .. } => event(
+                *pid,
+                What::Exit {
+                    task: task(*pid, ""),
+                },
+            ),
+            Content::Account(account) => {
+                let cpu_ns = account.cpu_us.saturating_mul(1000);
+                let task = task(account.pid, &account.name);
+                event(account.pid, What::Used { task, cpu_ns });
+            }
+            Content::Live(live) if live.ns == happened.ns => {
+                let ticks = i64::try_from(live.ticks).unwrap_or(i64::MAX);
+                let cpu_ns = ticks.saturating_mul(self.tick_ns);
+                let task = task(live.pid, &live.name);
+                event(live.pid, What::Used { task, cpu_ns });
+            }
+            Content::Live(live) => {
+                let task = task(live.pid, &live.name);
+                event(
+                    live.parent,
+                    What::New {
+                        task,
+                        is_thread: false,
+                    },
+                );
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What the agent read of both clocks, one between two of the other.
+fn join_log(monotonic: ClockId, times: [i64; 3], at: Evidence, sheet: &mut Sheet<'_>) {
+    let [from, to, log] = times;
+    let file = sheet.file;
+    let printk = sheet
+        .timeline
+        .add_clock(ClockKind::KernelPrintk, false, file);
+    let half = to.saturating_sub(from).max(0) / 2;
+    // The log shows µs.
+    let err_ns = u32::try_from(half.saturating_add(1_000)).unwrap_or(u32::MAX);
+    let offset_ns = log.saturating_sub(from.saturating_add(half));
+    let edge = ClockEdge::offset(monotonic, printk, offset_ns, err_ns, How::Measured);
+    let edge = edge.because(
+        "the agent wrote to the kernel's log and read it".to_owned(),
+        Some(at),
+    );
+    sheet.timeline.edges.push(edge);
+}
+
+#[cfg(test)]
+mod tests;

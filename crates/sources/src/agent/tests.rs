@@ -1,0 +1,107 @@
+use bootlap_model::Timeline;
+use data_encoding::BASE64;
+use expect_test::expect_file;
+
+use super::printed::Printed;
+use super::wire::{MAGIC, Records, Wrong};
+use super::*;
+
+/// What the agent's own test compares its bytes with.
+const GOLDEN: &[u8] = include_bytes!("../../../../agent/tests/golden/every-kind.archive");
+const WIRE_H: &str = include_str!("../../../../agent/src/collect/wire.h");
+
+#[test]
+fn every_field_is_where_the_agent_writes_it() {
+    let all = Records::new(GOLDEN).map(|r| format!("{:?}\n", r.content));
+    expect_file!["golden.txt"].assert_eq(&all.collect::<String>());
+}
+
+#[test]
+fn every_kind_of_the_agents_header_is_known() {
+    let kinds = WIRE_H.lines().filter_map(|line| {
+        let (name, number) = line.trim().strip_suffix(',')?.split_once(" = ")?;
+        name.starts_with("WIRE_")
+            .then(|| number.parse::<u8>().unwrap())
+    });
+    let kinds: Vec<u8> = kinds.collect();
+    assert!(kinds.len() >= 17, "{kinds:?}");
+    let golden: Vec<u8> = Records::new(GOLDEN)
+        .map(|r| GOLDEN[usize::try_from(r.start).unwrap()])
+        .collect();
+    for kind in kinds {
+        assert!(golden.contains(&kind), "no record of kind {kind}");
+        let record = [MAGIC, &[kind, 0, 0, 0]].concat();
+        let content = Records::new(&record).next().unwrap().content;
+        assert_ne!(content, Err(Wrong::Kind), "{kind}");
+    }
+}
+
+/// The lines that the agent prints for `bytes`.
+fn printed(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let lines = bytes.chunks(57).enumerate().map(|(i, part)| {
+        let place = format!("bootlap-archive {}/{} ", i * 57, bytes.len());
+        (place + &BASE64.encode(part)).into_bytes()
+    });
+    let mut crc = flate2::Crc::new();
+    crc.update(bytes);
+    let end = format!("bootlap-archive {} end", crc.sum()).into_bytes();
+    lines.chain([end]).collect()
+}
+
+/// The notices' codes and the events of lines that were printed.
+fn read_printed(lines: &[Vec<u8>]) -> (Vec<String>, usize) {
+    let mut timeline = Timeline::default();
+    let file = timeline.add_file("console", "console");
+    let mut all = Printed::default();
+    for line in lines {
+        let (start, end, line_number) = (0, 0, 1);
+        let at = Evidence {
+            file,
+            start,
+            end,
+            line: line_number,
+        };
+        assert!(all.line(line, at));
+    }
+    all.finish("console", &mut timeline);
+    let codes = timeline.notices.iter().map(|n| n.code.to_string());
+    (codes.collect(), timeline.spans.len() + timeline.marks.len())
+}
+
+const KIOSK: &[u8] = include_bytes!("../../../../tests/fixtures/agent/0.1.0/kiosk/input");
+
+#[test]
+fn a_printed_archive_is_the_archive() {
+    let (codes, events) = read_printed(&printed(KIOSK));
+    assert_eq!(codes, [""; 0]);
+    assert!(events > 80, "{events}");
+}
+
+#[test]
+fn what_is_printed_twice_counts_once() {
+    let twice = [printed(KIOSK), printed(KIOSK)].concat();
+    assert_eq!(read_printed(&twice), read_printed(&printed(KIOSK)));
+}
+
+#[test]
+fn what_is_before_a_torn_line_is_read() {
+    let (_, whole) = read_printed(&printed(KIOSK));
+    for torn in [1, 100, 200] {
+        let mut lines = printed(KIOSK);
+        lines[torn].insert(40, b'[');
+        let (codes, events) = read_printed(&lines);
+        assert!(codes.contains(&"archive-torn".to_owned()), "{codes:?}");
+        assert!(events < whole);
+    }
+}
+
+#[test]
+fn a_console_that_ends_early_and_a_wrong_sum_are_told() {
+    let mut lines = printed(KIOSK);
+    *lines.last_mut().unwrap() = b"bootlap-archive 1 end".to_vec();
+    assert_eq!(read_printed(&lines).0, ["archive-torn"]);
+    lines.pop();
+    assert_eq!(read_printed(&lines).0, ["archive-torn"]);
+    lines.pop();
+    assert_eq!(read_printed(&lines).0, ["archive-torn", "archive-cut"]);
+}

@@ -1,0 +1,321 @@
+//! Records of the archive: `agent/src/collect/wire.h` says what is in each.
+
+use std::borrow::Cow;
+
+use crate::binary::{Order, u16_at, u32_at, u64_at};
+
+/// How an archive begins.
+pub(super) const MAGIC: &[u8] = b"bootlap\x01";
+const HEAD: usize = 4;
+
+/// What a record says.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Content<'a> {
+    Start {
+        ticks: u32,
+    },
+    Fact,
+    Fork {
+        ns: i64,
+        parent: u32,
+        pid: u32,
+        tgid: u32,
+    },
+    Exec {
+        ns: i64,
+        pid: u32,
+        arguments: Cow<'a, str>,
+    },
+    Name {
+        ns: i64,
+        pid: u32,
+        name: Cow<'a, str>,
+    },
+    /// Between these times the kernel's log counted `log_us`.
+    LogClock {
+        from_ns: i64,
+        to_ns: i64,
+        log_us: i64,
+    },
+    Exit {
+        ns: i64,
+        pid: u32,
+    },
+    Account(Account<'a>),
+    Live(Live<'a>),
+    Sample(Sample<'a>),
+    Mark {
+        ns: i64,
+        name: Cow<'a, str>,
+    },
+    Lost {
+        count: u32,
+        what: Cow<'a, str>,
+    },
+    Cost,
+    End,
+}
+
+/// What the kernel accounts a thread for when it ends.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Account<'a> {
+    /// When it was read.
+    pub(super) ns: i64,
+    pub(super) pid: u32,
+    /// User and system, µs.
+    pub(super) cpu_us: i64,
+    pub(super) name: Cow<'a, str>,
+}
+
+/// A process that lives.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Live<'a> {
+    /// When it was looked at.
+    pub(super) ns: i64,
+    pub(super) pid: u32,
+    pub(super) parent: u32,
+    /// Since which tick it lives.
+    pub(super) start: u64,
+    /// User and system.
+    pub(super) ticks: u64,
+    pub(super) name: Cow<'a, str>,
+}
+
+/// Something that is looked at in intervals.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Sample<'a> {
+    /// Ticks of user, nice, system, idle, iowait, irq, softirq, steal.
+    Cpu {
+        ns: i64,
+        ticks: [u64; 8],
+        running: u32,
+        blocked: u32,
+    },
+    Disk {
+        ns: i64,
+        sectors_read: u64,
+        sectors_written: u64,
+        busy_ms: u64,
+        name: Cow<'a, str>,
+    },
+    /// KiB: total, free, available, buffers, cached.
+    Memory { ns: i64, kib: [u64; 5] },
+    /// µs in which some, or all, waited for it.
+    Pressure {
+        ns: i64,
+        some_us: u64,
+        full_us: u64,
+        name: Cow<'a, str>,
+    },
+}
+
+/// What is wrong with a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wrong {
+    /// No such kind.
+    Kind,
+    /// It ends before its fields do.
+    Short,
+}
+
+/// A record and its place.
+pub(super) struct Record<'a> {
+    pub(super) content: Result<Content<'a>, Wrong>,
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) line: u32,
+}
+
+/// The records of an archive, up to the first that is cut off.
+pub(super) struct Records<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    line: u32,
+}
+
+impl<'a> Records<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        let (at, line) = (MAGIC.len().min(bytes.len()), 0);
+        Self { bytes, at, line }
+    }
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Record<'a>;
+
+    fn next(&mut self) -> Option<Record<'a>> {
+        let start = self.at;
+        let kind = *self.bytes.get(start)?;
+        let len = usize::from(u16_at(self.bytes, start + 2, Order::Little)?);
+        let end = start + HEAD + len;
+        let payload = self.bytes.get(start + HEAD..end)?;
+        self.at = end;
+        self.line = self.line.saturating_add(1);
+        let mut fields = Fields { payload, at: 0 };
+        Some(Record {
+            content: fields.content(kind),
+            start: start as u64,
+            end: end as u64,
+            line: self.line,
+        })
+    }
+}
+
+struct Fields<'a> {
+    payload: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Fields<'a> {
+    fn u32(&mut self) -> Result<u32, Wrong> {
+        let number = u32_at(self.payload, self.at, Order::Little).ok_or(Wrong::Short)?;
+        self.at += 4;
+        Ok(number)
+    }
+
+    fn u64(&mut self) -> Result<u64, Wrong> {
+        let number = u64_at(self.payload, self.at, Order::Little).ok_or(Wrong::Short)?;
+        self.at += 8;
+        Ok(number)
+    }
+
+    fn ns(&mut self) -> Result<i64, Wrong> {
+        // A time after the year 2262 is damage.
+        i64::try_from(self.u64()?).map_err(|_| Wrong::Short)
+    }
+
+    fn many<const N: usize>(&mut self) -> Result<[u64; N], Wrong> {
+        let mut numbers = [0; N];
+        for number in &mut numbers {
+            *number = self.u64()?;
+        }
+        Ok(numbers)
+    }
+
+    fn rest(&mut self) -> Cow<'a, str> {
+        String::from_utf8_lossy(self.payload.get(self.at..).unwrap_or_default())
+    }
+
+    fn content(&mut self, kind: u8) -> Result<Content<'a>, Wrong> {
+        Ok(match kind {
+            1 => {
+                let [_now, _wall] = self.many()?;
+                Content::Start { ticks: self.u32()? }
+            }
+            2 => Content::Fact,
+            3 => Content::Fork {
+                ns: self.ns()?,
+                parent: self.u32()?,
+                pid: self.u32()?,
+                tgid: self.u32()?,
+            },
+            4 => Content::Exec {
+                ns: self.ns()?,
+                pid: self.u32()?,
+                arguments: self.rest(),
+            },
+            5 => Content::Exit {
+                ns: self.ns()?,
+                pid: self.u32()?,
+            },
+            6 => Content::Account(self.account()?),
+            7 => Content::Live(self.live()?),
+            8..=11 => Content::Sample(self.sample(kind)?),
+            12 => Content::Mark {
+                ns: self.ns()?,
+                name: self.rest(),
+            },
+            13 => Content::Lost {
+                count: self.u32()?,
+                what: self.rest(),
+            },
+            14 => Content::Cost,
+            15 => Content::End,
+            16 => Content::Name {
+                ns: self.ns()?,
+                pid: self.u32()?,
+                name: self.rest(),
+            },
+            17 => Content::LogClock {
+                from_ns: self.ns()?,
+                to_ns: self.ns()?,
+                log_us: self.ns()?,
+            },
+            _ => return Err(Wrong::Kind),
+        })
+    }
+
+    fn account(&mut self) -> Result<Account<'a>, Wrong> {
+        let (ns, pid, _parent) = (self.ns()?, self.u32()?, self.u32()?);
+        let [
+            _elapsed,
+            user,
+            system,
+            _cpu_wait,
+            _disk_wait,
+            _read,
+            _written,
+        ] = self.many()?;
+        let _status = self.u32()?;
+        let cpu_us = i64::try_from(user.saturating_add(system)).unwrap_or(i64::MAX);
+        let name = self.rest();
+        Ok(Account {
+            ns,
+            pid,
+            cpu_us,
+            name,
+        })
+    }
+
+    fn live(&mut self) -> Result<Live<'a>, Wrong> {
+        let (ns, pid, parent) = (self.ns()?, self.u32()?, self.u32()?);
+        let [start, user, system] = self.many()?;
+        let _state = self.u32()?;
+        let (ticks, name) = (user.saturating_add(system), self.rest());
+        Ok(Live {
+            ns,
+            pid,
+            parent,
+            start,
+            ticks,
+            name,
+        })
+    }
+
+    fn sample(&mut self, kind: u8) -> Result<Sample<'a>, Wrong> {
+        let ns = self.ns()?;
+        Ok(match kind {
+            8 => Sample::Cpu {
+                ns,
+                ticks: self.many()?,
+                running: self.u32()?,
+                blocked: self.u32()?,
+            },
+            9 => {
+                let [_reads, sectors_read, _writes, sectors_written, busy_ms] = self.many()?;
+                let name = self.rest();
+                Sample::Disk {
+                    ns,
+                    sectors_read,
+                    sectors_written,
+                    busy_ms,
+                    name,
+                }
+            }
+            10 => Sample::Memory {
+                ns,
+                kib: self.many()?,
+            },
+            _ => {
+                let [some_us, full_us] = self.many()?;
+                let name = self.rest();
+                Sample::Pressure {
+                    ns,
+                    some_us,
+                    full_us,
+                    name,
+                }
+            }
+        })
+    }
+}
