@@ -5,6 +5,7 @@ pub(crate) mod board;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Mutex;
 
 use serde_json::Value;
 
@@ -31,6 +32,34 @@ pub(crate) fn bootlap(dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bootlap"));
     command.current_dir(dir).arg("--quiet");
     command
+}
+
+/// Runs to success; what it printed.
+pub(crate) fn printed(command: &mut Command) -> String {
+    let out = command.output().unwrap();
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success(), "{command:?} failed: {said}");
+    String::from_utf8(out.stdout).unwrap()
+}
+
+/// bootlap-agent for an architecture, built as its users build it.
+pub(crate) fn agent(arch: &str) -> PathBuf {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _one = ONE_AT_A_TIME.lock();
+    let dir = root().join("agent");
+    let mut make = Command::new("make");
+    let out = make
+        .arg("-C")
+        .arg(&dir)
+        .arg(format!("ARCH={arch}"))
+        .output()
+        .unwrap();
+    assert!(
+        out.status.success(),
+        "{}",
+        String::from_utf8_lossy(&out.stderr)
+    );
+    dir.join(format!("build/{arch}/bootlap-agent"))
 }
 
 /// Runs to success and reads the JSON that it printed, which must follow the

@@ -18,6 +18,7 @@ pub mod path;
 pub mod phase;
 pub mod predict;
 pub mod processes;
+pub mod schedule;
 pub mod series;
 pub mod stats;
 pub mod tune;

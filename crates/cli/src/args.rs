@@ -5,6 +5,8 @@ mod check;
 mod compare;
 mod explain;
 mod history;
+mod rc;
+mod splash;
 mod tune;
 
 use std::path::PathBuf;
@@ -19,6 +21,8 @@ pub(crate) use explain::Explain;
 pub(crate) use history::{
     Action as HistoryAction, Add as HistoryAdd, History, Show as HistoryShow,
 };
+pub(crate) use rc::Rc;
+pub(crate) use splash::Splash;
 pub(crate) use tune::Tune;
 
 /// Makes Linux boot fast, and proves it.
@@ -73,6 +77,10 @@ pub(crate) enum Command {
     History(History),
     /// List the files of the initramfs that a boot opens.
     Touched(Touched),
+    /// Order init scripts by their headers, for bootlap-agent to start them.
+    Rc(Rc),
+    /// Make a picture for bootlap-agent splash, or look at its captures.
+    Splash(Splash),
     /// List the recipes.
     Recipes(Catalogue),
     /// List the rules behind the advice, or show the page of some.

@@ -24,6 +24,7 @@ pub mod json;
 mod junit;
 pub mod markdown;
 pub mod perfetto;
+pub mod rc;
 mod remedy;
 mod select;
 pub mod series;

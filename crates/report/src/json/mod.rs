@@ -18,6 +18,7 @@ mod inspect;
 mod model;
 mod outcome;
 mod predicted;
+mod rc;
 mod series;
 mod table;
 mod tuning;
@@ -38,6 +39,7 @@ pub use history::{ChangeJson, HistoryJson, ResultJson, TrendJson, history};
 pub use inspect::{InspectedJson, inspected};
 pub use model::*;
 pub use predicted::{PredictedJson, PredictedPhaseJson, PredictedTimeJson};
+pub use rc::{RcJson, RcLeftOutJson, RcScriptJson, RcTimesJson, RcWaitJson, rc};
 pub use series::{LapJson, LapPhaseJson, PhaseSpreadJson, SeriesJson, SpreadJson, series};
 pub use table::*;
 pub use tuning::{ExcludedJson, LeftOutJson, TuningJson, TuningStepJson, tuning};
@@ -144,6 +146,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("history", schema_of::<HistoryJson>("bootlap history show")),
         ("compare", schema_of::<CompareJson>("bootlap compare")),
         ("explain", schema_of::<ExplainJson>("bootlap explain")),
+        ("rc", schema_of::<RcJson>("bootlap rc")),
         ("series", schema_of::<SeriesJson>("bootlap boot of a board")),
     ]
 }

@@ -1,0 +1,56 @@
+//! What bootlap-agent collects on a target comes back with its console.
+
+use std::fs;
+
+use crate::support::{Booted, agent, bootlap, kiosk, printed, scratch};
+
+const RECIPE: &str = r#"
+name = "collect"
+append = "rdinit=/bootlap-agent bootlap.console bootlap.until-process=wget bootlap.after-ms=300 bootlap.out=/run/archive"
+
+[set]
+"ready.pattern" = 'bootlap-archive \d+ end'
+
+[files]
+"/bootlap-agent" = "bootlap-agent"
+"#;
+
+#[test]
+fn every_process_of_a_boot_is_in_it() {
+    let dir = scratch("collect");
+    fs::copy(agent("arm64"), dir.join("bootlap-agent")).unwrap();
+    fs::write(dir.join("collect.toml"), RECIPE).unwrap();
+    let mut apply = bootlap(&dir);
+    printed(
+        apply
+            .arg("apply")
+            .arg(kiosk())
+            .args(["./collect.toml", "-o", "target"]),
+    );
+    let booted = Booted::of(&dir, &dir.join("target"), "2");
+    assert_eq!(booted.json["identical"], true);
+    assert!(booted.says("APP_READY"), "the kiosk works as before");
+    let mut show = bootlap(&dir);
+    let shown = printed(
+        show.args(["show", "--limit", "0", "--by", "processes"])
+            .arg(&booted.run),
+    );
+    let fonts = fs::read_to_string(kiosk().join("initramfs/etc/init.d/S50fonts")).unwrap();
+    assert!(fonts.contains("basename \"$font\" | sed"));
+    let count = |name: &str| {
+        let is = |line: &&str| line.split_whitespace().rev().nth(1) == Some(name);
+        shown.lines().filter(is).count()
+    };
+    // Of some ms each: a look in intervals sees none of them.
+    for name in ["basename", "sed", "tr", "awk"] {
+        assert!(count(name) >= 5, "{name}: {shown}");
+    }
+    assert!(count("rcS") >= 1 && count("wget") >= 1, "{shown}");
+    let mut inspect = bootlap(&dir);
+    let inspected = printed(inspect.arg("inspect").arg(&booted.run));
+    assert!(
+        inspected.contains("the agent wrote to the kernel's log and read it"),
+        "{inspected}"
+    );
+    assert!(!inspected.contains("archive-"), "{inspected}");
+}

@@ -1,0 +1,224 @@
+//! Pictures on a screen: what the agent draws is, pixel for pixel, the PNG.
+
+use std::env;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use bootlap_target::splash::{Picture, read_png};
+use bootlap_target::{Boot, Cache, Target};
+use serde_json::{Value, json};
+
+use crate::support::{agent, bootlap, failure, printed, root, scratch};
+
+fn cache() -> PathBuf {
+    let cache = env::var_os("BOOTLAP_CACHE").map(PathBuf::from);
+    cache.unwrap_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"))
+}
+
+fn png() -> PathBuf {
+    root().join("targets/screen/splash.png")
+}
+
+#[test]
+fn a_picture_is_made_said_and_looked_at() {
+    let dir = scratch("splash");
+    let made = |args: &[&str]| printed(bootlap(&dir).arg("splash").arg(png()).args(args));
+    let said = made(&["-o", "auto.splash"]);
+    assert!(
+        said.starts_with("auto.splash: 1024 x 768 xrgb8888\n"),
+        "{said}"
+    );
+    assert_eq!(said.matches("\n* ").count(), 1, "{said}");
+    made(&[
+        "--format",
+        "rgb565",
+        "--size",
+        "320x240",
+        "--encoding",
+        "rle",
+        "-o",
+        "small.splash",
+    ]);
+    let info = printed(bootlap(&dir).args(["splash", "--info", "auto.splash", "small.splash"]));
+    assert!(
+        info.contains("small.splash: 320 x 240, rgb565, rle\n"),
+        "{info}"
+    );
+
+    printed(bootlap(&dir).args(["splash", "auto.splash", "-o", "again.png"]));
+    let again = read_png(&fs::read(dir.join("again.png")).unwrap()).unwrap();
+    assert_eq!(again, read_png(&fs::read(png()).unwrap()).unwrap());
+
+    fs::write(dir.join("no.png"), "GIF89a").unwrap();
+    let said = failure(bootlap(&dir).args(["splash", "no.png", "-o", "x"]), 4);
+    assert!(said.contains("no.png: it is no PNG"), "{said}");
+    let cut = fs::read(dir.join("auto.splash")).unwrap();
+    fs::write(dir.join("cut.splash"), &cut[..cut.len() - 4]).unwrap();
+    let said = failure(bootlap(&dir).args(["splash", "--info", "cut.splash"]), 4);
+    assert!(said.contains("cut short"), "{said}");
+    failure(
+        bootlap(&dir).args(["splash", "x", "-o", "y", "--size", "0x"]),
+        2,
+    );
+}
+
+/// The example with a screen and its recipe, whose files are made first.
+fn with_splash(dir: &Path) -> Target {
+    let screen = root().join("targets/screen");
+    for name in ["splash-early.toml", "splash-init"] {
+        fs::copy(screen.join(name), dir.join(name)).unwrap();
+    }
+    fs::copy(agent("arm64"), dir.join("bootlap-agent")).unwrap();
+    let recipe = dir.join("splash-early.toml");
+    let text = fs::read_to_string(&recipe).unwrap();
+    let there = "../../agent/build/arm64/bootlap-agent";
+    fs::write(&recipe, text.replace(there, "bootlap-agent")).unwrap();
+    printed(
+        bootlap(dir)
+            .arg("splash")
+            .arg(png())
+            .args(["-o", "picture.splash"]),
+    );
+    let mut apply = bootlap(dir);
+    let apply = apply.arg("apply").arg(&screen).arg("./splash-early.toml");
+    printed(apply.args(["-o", "early"]));
+    Target::load(&dir.join("early")).unwrap()
+}
+
+/// A machine that is looked at through QEMU's control channel.
+struct Watched {
+    qemu: Child,
+    answers: BufReader<std::process::ChildStdout>,
+}
+
+impl Watched {
+    fn start(dir: &Path, target: &Target) -> Self {
+        let cache = Cache::at(cache());
+        let parts = target.parts(&cache, &|_| {}).unwrap();
+        let assembly = target.assemble(&parts, &cache, &|_| {}).unwrap();
+        let Boot::Direct {
+            kernel,
+            initramfs,
+            cmdline,
+        } = assembly.boot("").unwrap()
+        else {
+            panic!("the example has no boot loader");
+        };
+        fs::write(dir.join("kernel"), &kernel.bytes).unwrap();
+        fs::write(dir.join("initramfs"), &initramfs.unwrap().bytes).unwrap();
+        let mut qemu = Command::new("qemu-system-aarch64")
+            .current_dir(dir)
+            // Equal boots, whatever else the host does.
+            .args(["-icount", "shift=1,align=off,sleep=off", "-seed", "1"])
+            .args(["-rtc", "clock=vm,base=2020-01-01"])
+            .args([
+                "-M",
+                "virt,dtb-randomness=off",
+                "-cpu",
+                "cortex-a57",
+                "-m",
+                "512",
+                "-nodefaults",
+            ])
+            .args([
+                "-display",
+                "none",
+                "-device",
+                "bochs-display,xres=1024,yres=768",
+            ])
+            .args([
+                "-kernel",
+                "kernel",
+                "-initrd",
+                "initramfs",
+                "-append",
+                &cmdline,
+            ])
+            .args(["-serial", "file:console", "-qmp", "stdio"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let answers = BufReader::new(qemu.stdout.take().unwrap());
+        let mut watched = Self { qemu, answers };
+        watched.execute(json!({ "execute": "qmp_capabilities" }));
+        watched
+    }
+
+    fn execute(&mut self, command: Value) {
+        let stdin = self.qemu.stdin.as_mut().unwrap();
+        stdin.write_all(command.to_string().as_bytes()).unwrap();
+        loop {
+            let mut line = String::new();
+            assert_ne!(
+                self.answers.read_line(&mut line).unwrap(),
+                0,
+                "QEMU is gone"
+            );
+            let answer: Value = serde_json::from_str(&line).unwrap();
+            assert!(answer.get("error").is_none(), "{command}: {answer}");
+            if answer.get("return").is_some() {
+                return;
+            }
+        }
+    }
+
+    /// What is on the screen.
+    fn screen(&mut self, dir: &Path) -> Picture {
+        let arguments = json!({ "filename": "screen.ppm" });
+        self.execute(json!({ "execute": "screendump", "arguments": arguments }));
+        let bytes = fs::read(dir.join("screen.ppm")).unwrap();
+        let mut parts = bytes.splitn(4, |b| *b == b'\n');
+        let mut text = || std::str::from_utf8(parts.next().unwrap()).unwrap();
+        assert_eq!(text(), "P6");
+        let (width, height) = text().split_once(' ').unwrap();
+        let (width, height) = (width.parse().unwrap(), height.parse().unwrap());
+        assert_eq!(text(), "255");
+        let (pixels, _) = parts.next().unwrap().as_chunks::<3>();
+        let rgba = pixels
+            .iter()
+            .flat_map(|&[r, g, b]| [r, g, b, 255])
+            .collect();
+        Picture {
+            width,
+            height,
+            rgba,
+        }
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let _ = self.qemu.kill();
+        let _ = self.qemu.wait();
+    }
+}
+
+#[test]
+fn the_screen_shows_the_picture_before_the_application_starts() {
+    let dir = scratch("splash-screen");
+    let target = with_splash(&dir);
+    let mut machine = Watched::start(&dir, &target);
+    let patience = Instant::now() + Duration::from_secs(120);
+    let console = loop {
+        let console = fs::read(dir.join("console")).unwrap_or_default();
+        let console = String::from_utf8_lossy(&console).into_owned();
+        if console.contains("APP_READY") {
+            break console;
+        }
+        assert!(Instant::now() < patience, "never ready: {console}");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let seen = machine.screen(&dir);
+    let wanted = read_png(&fs::read(png()).unwrap()).unwrap();
+    assert_eq!((seen.width, seen.height), (wanted.width, wanted.height));
+    assert!(
+        seen == wanted,
+        "the screen shows other pixels; see screen.ppm; {console}"
+    );
+    let drawn = console.find("bootlap: picture-complete").expect(&console);
+    assert!(drawn < console.find("APP_READY").unwrap(), "{console}");
+}
