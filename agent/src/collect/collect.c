@@ -10,7 +10,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -34,6 +33,9 @@
 
 #define MS 1000000ull
 #define S 1000000000ull
+
+/* So many looks until one at everything. */
+#define SELDOM 5
 
 static volatile sig_atomic_t asked_to_stop;
 
@@ -70,7 +72,7 @@ static void note_start(void)
 		fact("release", system.release);
 		fact("machine", system.machine);
 	}
-	if (procfs_read(-1, "/proc/cmdline", cmdline, sizeof cmdline))
+	if (procfs_read(procfs(), "cmdline", cmdline, sizeof cmdline))
 		fact("cmdline", cmdline);
 }
 
@@ -102,28 +104,44 @@ static void sleep_until(uint64_t ns)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
+/* Who tells of what happens. */
+struct told {
+	int rings; /* whether these tell of processes */
+	int events, accounts, marks; /* sockets, or -1 */
+};
+
+/* Notes what has happened since; what can wait only when `all` is asked for. */
+static void look(const struct told *told, int all)
+{
+	int exits = told->rings || told->events >= 0;
+
+	if (told->rings)
+		rings_drain();
+	else if (told->events >= 0)
+		events_drain(told->events);
+	else
+		procfs_scan();
+	/* They queue up; but if nobody else tells of exits their time is that of reading. */
+	if (told->accounts >= 0 && (all || !exits))
+		accounts_drain(told->accounts);
+	if (told->marks >= 0)
+		marks_drain(told->marks, ready_mark);
+	samples_take();
+	if (all)
+		samples_take_rest();
+}
+
 /* Notes all that comes until the end; gives the reason for it. */
-static const char *watch(const struct options *options, int rings, int events, int accounts,
-			 int marks, uint32_t *wakeups)
+static const char *watch(const struct options *options, const struct told *told,
+			 uint32_t *wakeups)
 {
 	uint64_t start = now_ns(), interval = (uint64_t)options->interval_ms * MS;
 	uint64_t end = start + (uint64_t)options->for_s * S, next = start;
 	const char *why = "time";
 
 	for (;;) {
-		if (rings)
-			rings_drain();
-		else if (events >= 0)
-			events_drain(events);
-		else
-			procfs_scan();
-		if (accounts >= 0)
-			accounts_drain(accounts);
-		if (marks >= 0)
-			marks_drain(marks, ready_mark);
-		samples_take();
+		look(told, ++*wakeups % SELDOM == 0);
 		ready_look();
-		++*wakeups;
 		if (asked_to_stop)
 			return "signal";
 		if (ready_why() && why != ready_why()) {
@@ -140,10 +158,10 @@ static const char *watch(const struct options *options, int rings, int events, i
 	}
 }
 
-/* Sees what init has mounted by now, so that the archive lands there. */
+/* Sees the root that init has by now, so that the archive lands there. */
 static void join_init(void)
 {
-	int fd = open("/proc/1/ns/mnt", O_RDONLY | O_CLOEXEC);
+	int fd = openat(procfs(), "1/ns/mnt", O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0 || setns(fd, CLONE_NEWNS))
 		complain(errno, "cannot see what init has mounted", NULL);
@@ -151,16 +169,13 @@ static void join_init(void)
 		close(fd);
 }
 
-static int collect(const struct options *options, int own_mounts)
+/* From the first process on (`from_start`) all others are told by the kernel. */
+static int collect(const struct options *options, int from_start)
 {
+	struct told told = { .events = -1 };
 	uint32_t wakeups = 0;
-	int rings, events, accounts, marks;
 	const char *why, *path;
 
-	if (procfs_open()) {
-		complain(errno, "/proc is not there; mount it first", NULL);
-		return EXIT_FAILED;
-	}
 	if (archive_open((size_t)options->buffer_kib << 10)) {
 		complain(errno, "no memory for the buffer", NULL);
 		return EXIT_FAILED;
@@ -168,31 +183,31 @@ static int collect(const struct options *options, int own_mounts)
 	signal(SIGTERM, stop);
 	signal(SIGINT, stop);
 	signal(SIGPIPE, SIG_IGN);
-	marks = marks_open();
-	if (marks < 0) {
+	told.marks = marks_open();
+	if (told.marks < 0) {
 		complain(0, "another bootlap-agent collects already", NULL);
 		return EXIT_FAILED;
 	}
 	ready_open(options);
 	note_start();
-	log_clock_note();
-	rings = !rings_open();
-	fact("rings", rings ? "yes" : strerror(errno));
-	events = rings ? -1 : events_open();
-	if (!rings)
-		fact("events", events < 0 ? strerror(errno) : "yes");
-	accounts = accounts_open();
-	fact("accounts", accounts < 0 ? strerror(errno) : "yes");
-	if (own_mounts)
-		procfs_process(1);
-	else
+	told.rings = !rings_open();
+	fact("rings", told.rings ? "yes" : strerror(errno));
+	if (!told.rings) {
+		told.events = events_open();
+		fact("events", told.events < 0 ? strerror(errno) : "yes");
+	}
+	told.accounts = accounts_open();
+	fact("accounts", told.accounts < 0 ? strerror(errno) : "yes");
+	if (!from_start)
 		procfs_scan();
-	why = watch(options, rings, events, accounts, marks, &wakeups);
+	why = watch(options, &told, &wakeups);
+	look(&told, 1);
 	procfs_scan();
 	note_cost(wakeups);
-	archive_close(now_ns(), why);
-	if (own_mounts)
+	if (from_start)
 		join_init();
+	log_clock_note();
+	archive_close(now_ns(), why);
 	path = send_file(options->out);
 	if (path && strcmp(path, options->out))
 		complain(0, "it is in ", path, NULL);
@@ -201,36 +216,11 @@ static int collect(const struct options *options, int own_mounts)
 	return path ? EXIT_OK : EXIT_FAILED;
 }
 
-/* The kernel's command line; nothing of it is left mounted. */
-static void kernel_cmdline(char *cmdline, size_t room)
-{
-	int mounted;
-
-	if (procfs_read(-1, "/proc/cmdline", cmdline, room))
-		return;
-	mounted = !mount("proc", "/proc", "proc", 0, NULL);
-	procfs_read(-1, "/proc/cmdline", cmdline, room);
-	if (mounted)
-		umount2("/proc", MNT_DETACH);
-}
-
-/* Collects beside init, in a mount namespace of its own until the end. */
-static int beside_init(const struct options *options)
-{
-	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
-		complain(errno, "no mounts of its own; going on", NULL);
-	if (access("/proc/stat", R_OK) && mount("proc", "/proc", "proc", 0, NULL))
-		complain(errno, "cannot mount /proc", NULL);
-	if (access("/dev/kmsg", F_OK))
-		mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
-	return collect(options, 1);
-}
-
 static int is_self(const char *path)
 {
 	struct stat one, other;
 
-	return !stat(path, &one) && !stat("/proc/self/exe", &other) && one.st_ino == other.st_ino &&
+	return !stat(path, &one) && !fstatat(procfs(), "self/exe", &other, 0) && one.st_ino == other.st_ino &&
 	       one.st_dev == other.st_dev;
 }
 
@@ -252,14 +242,16 @@ static int as_init(char **argv)
 	pid_t collector;
 
 	options_default(&options);
-	kernel_cmdline(cmdline, sizeof cmdline);
+	if (procfs_open_alone())
+		complain(errno, "cannot mount /proc", NULL);
+	procfs_read(procfs(), "cmdline", cmdline, sizeof cmdline);
 	in_initramfs = strstr(cmdline, "rdinit=") != NULL;
 	options_of_kernel(&options, cmdline);
 	collector = fork();
 	if (!collector) {
 		/* systemd leaves such a process alive when it changes roots. */
 		argv[0][0] = '@';
-		_exit(beside_init(&options));
+		_exit(collect(&options, 1));
 	}
 	if (collector < 0)
 		complain(errno, "cannot start a process; nothing is collected", NULL);
@@ -282,6 +274,10 @@ static int run(int argc, char **argv)
 	options_default(&options);
 	if (options_read(&options, argc, argv))
 		return EXIT_USAGE;
+	if (procfs_open()) {
+		complain(errno, "/proc is not there; mount it first", NULL);
+		return EXIT_FAILED;
+	}
 	return collect(&options, 0);
 }
 

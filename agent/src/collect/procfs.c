@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include "archive.h"
@@ -16,6 +17,24 @@ int procfs_open(void)
 {
 	proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return proc < 0 || faccessat(proc, "stat", R_OK, 0) ? -1 : 0;
+}
+
+int procfs_open_alone(void)
+{
+	int failed;
+
+	if (!procfs_open())
+		return 0;
+	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL))
+		return -1;
+	failed = procfs_open();
+	umount2("/proc", MNT_DETACH);
+	return failed;
+}
+
+int procfs(void)
+{
+	return proc;
 }
 
 size_t procfs_read(int dir, const char *path, char *bytes, size_t room)
@@ -104,14 +123,6 @@ static void note_directory(const char *pid)
 	put(&path, "/stat");
 	if (procfs_read(proc, path.bytes, stat, sizeof stat))
 		note_process(now_ns(), stat);
-}
-
-void procfs_process(uint32_t pid)
-{
-	TEXT(name, 16);
-
-	put_number(&name, pid);
-	note_directory(name.bytes);
 }
 
 void procfs_scan(void)

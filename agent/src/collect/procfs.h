@@ -5,8 +5,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The file's bytes and a NUL, as far as they fit into `room`; gives the length,
- * 0 if there is nothing. A directory `dir` (or AT_FDCWD) may lie in front. */
+/* Opens /proc for all that follows; -1 and errno if it is not mounted. */
+int procfs_open(void);
+/* The same where nothing is mounted yet: afterwards it is mounted nowhere, and
+ * init finds its mount points as they were. */
+int procfs_open_alone(void);
+/* Its folder; -1 if it was not opened. */
+int procfs(void);
+
+/* A file's bytes and a NUL, as far as they fit into `room`; gives the length, 0 if
+ * there is nothing. `path` begins at the folder `dir`, or with a slash. */
 size_t procfs_read(int dir, const char *path, char *bytes, size_t room);
 
 /* The number at *at after blanks, and *at moved behind it; 0 if there is none. */
@@ -17,13 +25,8 @@ const char *procfs_line(const char *text, const char *key);
 
 /* Notes every process that lives. */
 void procfs_scan(void);
-/* Notes one of them. */
-void procfs_process(uint32_t pid);
 
 /* Notes a process's arguments, which it has from `time` on; ready.h is told. */
 void procfs_exec(uint64_t time, uint32_t pid);
-
-/* Opens /proc once; -1 if there is none. */
-int procfs_open(void);
 
 #endif

@@ -14,13 +14,13 @@
 
 /* Stays open: looking at a file again costs half of opening it again. */
 struct looked {
-	const char *path;
+	const char *path; /* below /proc */
 	int fd; /* 0 before it was tried, -1 if it cannot be opened */
 };
 
-static struct looked cpu_file = { .path = "/proc/stat" };
-static struct looked memory_file = { .path = "/proc/meminfo" };
-static struct looked disks_file = { .path = "/proc/diskstats" };
+static struct looked cpu_file = { .path = "stat" };
+static struct looked memory_file = { .path = "meminfo" };
+static struct looked disks_file = { .path = "diskstats" };
 
 /* /proc/stat goes on with a line for each CPU and a long one of interrupts. */
 static char text[16384];
@@ -32,7 +32,7 @@ static size_t look(struct looked *file)
 	ssize_t n;
 
 	if (!file->fd)
-		file->fd = open(file->path, O_RDONLY | O_CLOEXEC);
+		file->fd = openat(procfs(), file->path, O_RDONLY | O_CLOEXEC);
 	while (file->fd >= 0 && len < sizeof text - 1 &&
 	       (n = pread(file->fd, text + len, sizeof text - 1 - len, (off_t)len)) > 0)
 		len += (size_t)n;
@@ -94,9 +94,9 @@ struct pressure {
 };
 
 static struct pressure pressures[] = {
-	{ .file.path = "/proc/pressure/cpu", .name = "cpu" },
-	{ .file.path = "/proc/pressure/io", .name = "io" },
-	{ .file.path = "/proc/pressure/memory", .name = "memory" },
+	{ .file.path = "pressure/cpu", .name = "cpu" },
+	{ .file.path = "pressure/io", .name = "io" },
+	{ .file.path = "pressure/memory", .name = "memory" },
 };
 
 static void take_pressure(struct pressure *pressure)
@@ -165,8 +165,12 @@ static void take_disks(void)
 void samples_take(void)
 {
 	take_cpu();
-	take_memory();
 	take_disks();
+}
+
+void samples_take_rest(void)
+{
+	take_memory();
 	for (size_t i = 0; i < sizeof pressures / sizeof *pressures; i++)
 		take_pressure(&pressures[i]);
 }

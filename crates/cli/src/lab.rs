@@ -1,5 +1,7 @@
 //! From a target's folder to recorded boots.
 
+use std::fs;
+use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -166,9 +168,9 @@ impl<'a> Lab<'a> {
         Ok(Bootable { target, parts, how })
     }
 
-    /// A folder for the runs of one command; unlike any that is there.
+    /// A folder for the runs of one command.
     pub(crate) fn session(&self, name: &str) -> PathBuf {
-        new_session(&self.args.runs.join(name))
+        claim(&self.args.runs.join(name))
     }
 
     /// The folder of an experiment that `kind` (a command) makes, begun now or
@@ -403,6 +405,19 @@ pub(crate) fn new_session(dir: &Path) -> PathBuf {
         .expect("there are endless names")
 }
 
+/// The same, made at once, so that another bootlap that begins in the same second
+/// gets another. If it cannot be made, what writes into it says why.
+fn claim(family: &Path) -> PathBuf {
+    let _ = fs::create_dir_all(family);
+    loop {
+        let dir = new_session(family);
+        match fs::create_dir(&dir) {
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+            _ => return dir,
+        }
+    }
+}
+
 /// Reads a target's description.
 pub(crate) fn load(path: &Path) -> Result<Target, Failure> {
     Target::load(path).map_err(|e| {
@@ -460,4 +475,25 @@ fn folder_name(variant: &str) -> String {
         }
     };
     variant.chars().map(plain).take(100).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::thread;
+
+    use super::claim;
+
+    #[test]
+    fn all_who_begin_in_the_same_second_have_folders_of_their_own() {
+        let runs = tempfile::tempdir().unwrap();
+        let family = runs.path().join("kiosk");
+        let claims: Vec<_> = thread::scope(|scope| {
+            let one = || (0..10).map(|_| claim(&family)).collect::<Vec<_>>();
+            let all: Vec<_> = (0..8).map(|_| scope.spawn(one)).collect();
+            all.into_iter().flat_map(|t| t.join().unwrap()).collect()
+        });
+        assert!(claims.iter().all(|dir| dir.is_dir()));
+        assert_eq!(claims.iter().collect::<BTreeSet<_>>().len(), 80);
+    }
 }

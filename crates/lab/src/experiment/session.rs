@@ -217,7 +217,8 @@ fn lock(dir: &Path) -> Result<Option<File>, RunError> {
 /// # Errors
 /// If half a run cannot be moved, or `dir` holds a whole run of something else.
 pub fn recorded(dir: &Path, wanted: &Manifest) -> Result<Option<Run>, LabError> {
-    if !dir.exists() {
+    let is_empty = |mut entries: fs::ReadDir| entries.next().is_none();
+    if fs::read_dir(dir).map_or(!dir.exists(), is_empty) {
         return Ok(None);
     }
     match Run::open(dir) {
