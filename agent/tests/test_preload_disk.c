@@ -161,7 +161,7 @@ static void only_files_are_opened(void)
 		snprintf(path, sizeof path, "mnt/%s", NAMES[i]);
 		CHECK(!lstat(in_folder(path), &stat));
 		for (uint32_t j = 0; j < pack.fs_count; j++)
-			if (strstr(pack_fs(&pack, j).place, "/mnt"))
+			if (!strcmp(pack_fs(&pack, j).place, in_folder("mnt")))
 				fs = pack_fs(&pack, j);
 		file = touched_file(&touched, 1, stat.st_ino);
 		touched.files[file].fs = touched_fs(&touched, fs.id, fs.type, fs.place);

@@ -30,6 +30,7 @@
 #include "samples.h"
 #include "send.h"
 #include "text.h"
+#include "tracing.h"
 
 #define MS 1000000ull
 #define S 1000000000ull
@@ -158,6 +159,13 @@ static const char *watch(const struct options *options, const struct told *told,
 	}
 }
 
+static void trace(const struct options *options, const char *place)
+{
+	if (options->trace &&
+	    tracing_start(options->trace, (size_t)options->buffer_kib, place))
+		complain(0, "nothing is traced", NULL);
+}
+
 /* Sees the root that init has by now, so that the archive lands there. */
 static void join_init(void)
 {
@@ -209,6 +217,7 @@ static int collect(const struct options *options, int from_start)
 	log_clock_note();
 	archive_close(now_ns(), why);
 	path = send_file(options->out);
+	tracing_send(path ? path : options->out);
 	if (path && strcmp(path, options->out))
 		complain(0, "it is in ", path, NULL);
 	if (options->console && send_console())
@@ -247,6 +256,8 @@ static int as_init(char **argv)
 	procfs_read(procfs(), "cmdline", cmdline, sizeof cmdline);
 	in_initramfs = strstr(cmdline, "rdinit=") != NULL;
 	options_of_kernel(&options, cmdline);
+	/* There is nobody yet who could miss /proc meanwhile. */
+	trace(&options, "/proc");
 	collector = fork();
 	if (!collector) {
 		/* systemd leaves such a process alive when it changes roots. */
@@ -278,6 +289,7 @@ static int run(int argc, char **argv)
 		complain(errno, "/proc is not there; mount it first", NULL);
 		return EXIT_FAILED;
 	}
+	trace(&options, "/sys/kernel/tracing");
 	return collect(&options, 0);
 }
 
@@ -290,10 +302,13 @@ const struct command collect_command = {
 		"  --until-file PATH     until that is there\n"
 		"  --until-line TEXT     until the kernel's log has a line with this in it\n"
 		"  --until-process NAME  until a program of that name was started\n"
+		"  --until-unit NAME     until systemd has begun to start that unit\n"
 		"  --for-s N             but no longer than that (120)\n"
 		"  --after-ms N          so much longer (0)\n"
 		"  --interval-ms N       between two looks at CPU, disks and memory (200)\n"
 		"  --buffer-kib N        memory for all of it (2048); what does not fit is counted\n"
+		"  --trace EVENTS        note events of the kernel, too, GROUP or GROUP:EVENT with\n"
+		"                        commas between, in --buffer-kib for each CPU: FILE.trace\n"
 		"  --out FILE            the archive (/var/log/bootlap-agent.archive)\n"
 		"  --console             print it on the console, too\n"
 		"  bootlap.init=PATH     what PID 1 becomes (/sbin/init)\n\n"

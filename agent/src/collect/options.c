@@ -19,6 +19,8 @@ static const struct option OPTIONS[] = {
 	TEXT_OPTION("until-file", until_file),
 	TEXT_OPTION("until-line", until_line),
 	TEXT_OPTION("until-process", until_process),
+	TEXT_OPTION("until-unit", until_unit),
+	TEXT_OPTION("trace", trace),
 	TEXT_OPTION("out", out),
 	TEXT_OPTION("init", init),
 	NUMBER_OPTION("interval-ms", interval_ms, 60 * 1000),

@@ -2,11 +2,11 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <unistd.h>
 
 #include "archive.h"
 #include "directory.h"
+#include "mounted.h"
 #include "now.h"
 #include "ready.h"
 #include "text.h"
@@ -21,15 +21,10 @@ int procfs_open(void)
 
 int procfs_open_alone(void)
 {
-	int failed;
-
 	if (!procfs_open())
 		return 0;
-	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL))
-		return -1;
-	failed = procfs_open();
-	umount2("/proc", MNT_DETACH);
-	return failed;
+	proc = mounted_nowhere("proc", "/proc");
+	return proc < 0 ? -1 : 0;
 }
 
 int procfs(void)

@@ -5,6 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "procfs.h"
+#include "text.h"
+
 /* Lines of the kernel's log that are looked at each time, so that a flood of them
  * holds nothing up. */
 #define LINES 256
@@ -37,10 +40,25 @@ static void look_at_log(void)
 	}
 }
 
+/* Whether init sees that path: it may have another root by now. */
+static int is_there(const char *before, const char *path)
+{
+	TEXT(seen, 1024);
+
+	put(&seen, *path == '/' || *before ? "1/root" : "");
+	put(&seen, before);
+	put(&seen, path);
+	return !faccessat(*path == '/' || *before ? procfs() : AT_FDCWD, seen.bytes, F_OK,
+			  AT_SYMLINK_NOFOLLOW);
+}
+
 void ready_look(void)
 {
-	if (options->until_file && !access(options->until_file, F_OK))
+	if (options->until_file && is_there("", options->until_file))
 		why = "file";
+	/* A link that leads nowhere. */
+	if (options->until_unit && is_there("/run/systemd/units/invocation:", options->until_unit))
+		why = "unit";
 	if (kernel_log >= 0)
 		look_at_log();
 }

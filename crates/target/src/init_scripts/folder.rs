@@ -8,7 +8,7 @@ use super::header::Header;
 use super::plan::{MAX_NAME, MAX_SCRIPTS};
 use crate::TargetError;
 
-/// As much of a script as can have its header.
+/// As much of a script as can have its header; no `insserv.conf` is longer.
 const HEAD: u64 = 64 * 1024;
 
 /// A script that a boot starts.
@@ -68,7 +68,7 @@ impl Folder {
         }
         names.sort();
         let (root, on_target) = root_of(dir);
-        let conf = fs::read(root.join("etc/insserv.conf")).ok();
+        let conf = head(&root.join("etc/insserv.conf"), &root).ok();
         let mut folder = Folder {
             on_target,
             conf,
@@ -166,7 +166,7 @@ fn root_of(dir: &Path) -> (PathBuf, String) {
     }
 }
 
-/// The first bytes of a script. A link of a root that lies in a folder may say where
+/// The first bytes of a file. A link of a root that lies in a folder may say where
 /// its file is on the target.
 fn head(path: &Path, root: &Path) -> Result<Vec<u8>, String> {
     let mut path = path.to_owned();
