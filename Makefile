@@ -44,8 +44,8 @@ agent:
 	@scripts/setup agent
 	$(MAKE) -C agent $(ARCH:%=ARCH=%)
 
-# Its tests under sanitizers here and on a big-endian machine, and that it runs on
-# each architecture. Debian has no musl for riscv64 yet, and none for mips.
+# Its tests under sanitizers here and on a big-endian machine, that it runs on each
+# architecture, and that it gets into other builds. Debian has no musl for riscv64 yet, and none for mips.
 AGENT_ARCHES = arm:arm arm64:aarch64 mips:mips mipsel:mipsel riscv64:riscv64 x86-64:x86_64
 agent-test:
 	@scripts/setup agent-test
@@ -58,6 +58,7 @@ agent-test:
 		$(MAKE) -s -C agent ARCH=$${arch%%:*} $$cc || exit; \
 		qemu-$${arch##*:}-static agent/build/$${arch%%:*}/bootlap-agent --version || exit; \
 	done
+	integrations/check
 
 lint:
 	@scripts/setup build
