@@ -44,17 +44,21 @@ agent:
 	@scripts/setup agent
 	$(MAKE) -C agent $(ARCH:%=ARCH=%)
 
-# Its tests under sanitizers here, and that it runs on each architecture. Debian has
-# no musl for riscv64 yet.
-AGENT_ARCHES = arm:arm arm64:aarch64 riscv64:riscv64 x86-64:x86_64
+# Its tests under sanitizers here and on a big-endian machine, that it runs on each
+# architecture, and that it gets into other builds. Debian has no musl for riscv64 yet, and none for mips.
+AGENT_ARCHES = arm:arm arm64:aarch64 mips:mips mipsel:mipsel riscv64:riscv64 x86-64:x86_64
 agent-test:
 	@scripts/setup agent-test
 	$(MAKE) -C agent check
+	$(MAKE) -C agent check-on ARCH=mips CC=mips-linux-gnu-gcc
 	@for arch in $(AGENT_ARCHES); do \
-		cc=; [ $${arch%%:*} != riscv64 ] || cc=CC=riscv64-linux-gnu-gcc; \
+		cc=; case $${arch%%:*} in \
+			mips | riscv64) cc=CC=$${arch%%:*}-linux-gnu-gcc ;; \
+		esac; \
 		$(MAKE) -s -C agent ARCH=$${arch%%:*} $$cc || exit; \
 		qemu-$${arch##*:}-static agent/build/$${arch%%:*}/bootlap-agent --version || exit; \
 	done
+	integrations/check
 
 lint:
 	@scripts/setup build

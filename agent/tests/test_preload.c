@@ -279,20 +279,35 @@ static const char EVENT64[] =
 	"\tfield:dev_t s_dev;\toffset:32;\tsize:4;\tsigned:0;\n"
 	"\tfield:unsigned char order;\toffset:36;\tsize:1;\tsigned:0;\n";
 
+/* The kernel's own order of bytes, and of the parts of an entry's head. */
 static void put32(unsigned char *at, uint32_t number)
 {
 	memcpy(at, &number, sizeof number);
 }
 
+static void put_head(unsigned char *at, uint32_t delta, uint32_t kind)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	put32(at, kind << 27 | delta);
+#else
+	put32(at, delta << 5 | kind);
+#endif
+}
+
+static void put_commit(unsigned char *page, uint64_t commit)
+{
+	memcpy(page + 8, &commit, sizeof commit);
+}
+
 /* An event of 40 bytes, with its head. */
-static size_t put_event(unsigned char *at, uint32_t delta, uint32_t ino, uint32_t index,
-			unsigned char order)
+static size_t put_event(unsigned char *at, uint32_t delta, uint16_t type, uint64_t ino,
+			uint64_t index, unsigned char order)
 {
 	memset(at, 0, 44);
-	put32(at, delta << 5 | 10);
-	put32(at + 4, 600);
-	put32(at + 4 + 16, ino);
-	put32(at + 4 + 24, index);
+	put_head(at, delta, 10);
+	memcpy(at + 4, &type, sizeof type);
+	memcpy(at + 4 + 16, &ino, sizeof ino);
+	memcpy(at + 4 + 24, &index, sizeof index);
 	put32(at + 4 + 32, 8 << 20 | 1);
 	at[4 + 36] = order;
 	return 44;
@@ -303,26 +318,25 @@ static void the_kernels_pages_are_read(void)
 	static unsigned char page[4096];
 	struct trace_format format;
 	struct touched touched;
-	uint64_t time = 5000000000, size = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t time = 5000000000, lost = 9, size = (uint64_t)sysconf(_SC_PAGESIZE);
 	size_t at = 16;
 
 	CHECK(!trace_format(&format, PAGE64, EVENT64) && !touched_open(&touched));
 	CHECK(format.data.at == 16 && format.id == 600 && format.ino.at == 16);
 	memcpy(page, &time, 8);
-	at += put_event(page + at, 1000, 77, 3, 0);
+	at += put_event(page + at, 1000, 600, 77, 3, 0);
 	/* Time goes on by 1 << 27 ns and 2000, and there is padding. */
-	put32(page + at, 2000 << 5 | 30);
+	put_head(page + at, 2000, 30);
 	put32(page + at + 4, 1);
 	at += 8;
-	put32(page + at, 1 << 5 | 29);
+	put_head(page + at, 1, 29);
 	put32(page + at + 4, 12);
 	at += 16;
-	at += put_event(page + at, 0, 78, 16, 2);
+	at += put_event(page + at, 0, 600, 78, 16, 2);
 	/* Another event than ours. */
-	at += put_event(page + at, 0, 79, 16, 2);
-	put32(page + at - 40, 601);
-	put32(page + 8, (uint32_t)(at - 16) | 1u << 31 | 1u << 30);
-	put32(page + at, 9);
+	at += put_event(page + at, 0, 601, 79, 16, 2);
+	put_commit(page, (at - 16) | 1u << 31 | 1u << 30);
+	memcpy(page + at, &lost, sizeof lost);
 	trace_page(&format, page, sizeof page, &touched);
 	CHECK(touched.file_count == 2 && touched.extent_count == 2 && touched.lost == 9);
 	CHECK(touched.files[0].ino == 77 && touched.files[0].dev == (8 << 20 | 1));
@@ -336,7 +350,7 @@ static void the_kernels_pages_are_read(void)
 	memset(page, 0xff, sizeof page);
 	trace_page(&format, page, sizeof page, &touched);
 	memset(page, 0, sizeof page);
-	put32(page + 8, 4000);
+	put_commit(page, 4000);
 	trace_page(&format, page, sizeof page, &touched);
 	CHECK(touched.file_count == 2);
 	CHECK(trace_format(&format, "", EVENT64) && trace_format(&format, PAGE64, ""));

@@ -10,6 +10,7 @@
 mod archive;
 mod artefacts;
 mod ingest;
+mod init_scripts;
 mod kernel_tree;
 mod memory;
 mod pieces;
@@ -33,6 +34,7 @@ const OTHERS: &[Target] = &[
     ("cpio", artefacts::cpio),
     ("dot_config", artefacts::dot_config),
     ("fit", artefacts::fit),
+    ("init_scripts", init_scripts::check),
     ("kernel_image", artefacts::kernel_image),
     ("kernel_tree", kernel_tree::check),
     ("target_toml", artefacts::target_toml),

@@ -23,7 +23,11 @@ pub fn write(to: &Path, targets: &[&str]) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for target in targets {
         fs::create_dir_all(to.join(target)).expect("a folder for seeds");
-        let words = dictionary(&root.join("crates/sources/src"), target);
+        let code = match *target {
+            "init_scripts" => "crates/target/src",
+            _ => "crates/sources/src",
+        };
+        let words = dictionary(&root.join(code), target);
         fs::write(to.join(format!("{target}.dict")), words).expect("a dictionary");
     }
     let cases = all_cases();
@@ -51,6 +55,10 @@ pub fn write(to: &Path, targets: &[&str]) {
         }
     }
     kernel_tree(&root, &to.join("kernel_tree"));
+    own(
+        &root.join("fuzz/seeds/init_scripts"),
+        &to.join("init_scripts"),
+    );
     let boots = to.join("target_toml");
     for entry in fs::read_dir(root.join("targets"))
         .expect("targets")
@@ -60,6 +68,14 @@ pub fn write(to: &Path, targets: &[&str]) {
         if let Ok(text) = fs::read(entry.path().join("target.toml")) {
             save(&boots, &name, &text);
         }
+    }
+}
+
+/// What was written for the fuzzer only.
+fn own(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).expect("seeds").flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        save(to, &name, &fs::read(entry.path()).expect("a seed"));
     }
 }
 

@@ -209,9 +209,12 @@ static void copy(const struct ring *ring, uint64_t from, void *to, size_t len)
 
 static void drain(struct ring *ring)
 {
-	uint64_t head = __atomic_load_n(&ring->head->data_head, __ATOMIC_ACQUIRE);
+	/* Not __atomic_load_n, which MIPS has for 32 bits only. There a kernel counts in
+	 * 32 bits, too: the halves fit together. */
+	uint64_t head = *(volatile const __u64 *)&ring->head->data_head;
 	uint64_t tail = ring->head->data_tail;
 
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	while (tail < head) {
 		struct perf_event_header event;
 		_Alignas(8) char bytes[128];
@@ -225,7 +228,8 @@ static void drain(struct ring *ring)
 		}
 		tail += event.size;
 	}
-	__atomic_store_n(&ring->head->data_tail, head, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	*(volatile __u64 *)&ring->head->data_tail = head;
 }
 
 void rings_drain(void)

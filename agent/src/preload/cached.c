@@ -5,11 +5,15 @@
 #include <unistd.h>
 
 #ifndef SYS_cachestat
-/* The same on every architecture that bootlap-agent is built for but MIPS. */
-#ifdef __mips__
-#define SYS_cachestat (__NR_Linux + 451)
-#else
+/* The same everywhere but on MIPS, whose ABIs count from numbers of their own. */
+#ifndef __mips__
 #define SYS_cachestat 451
+#elif _MIPS_SIM == _ABIO32
+#define SYS_cachestat (4000 + 451)
+#elif _MIPS_SIM == _ABI64
+#define SYS_cachestat (5000 + 451)
+#else
+#define SYS_cachestat (6000 + 451)
 #endif
 #endif
 

@@ -2,10 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -171,7 +169,7 @@ void load_all(unsigned workers, uint32_t chunk)
 
 	memset(shared, 0, WORKERS * sizeof *shared);
 	for (unsigned i = 1; i < workers; i++) {
-		children[i] = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+		children[i] = fork();
 		if (!children[i]) {
 			work(i, workers, chunk);
 			_exit(0);

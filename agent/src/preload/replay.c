@@ -63,7 +63,7 @@ static void load_metadata(uint32_t fs, const struct device *device)
 static int open_same(int top, dev_t dev, const struct pack_file *file)
 {
 	struct stat stat;
-	int fd;
+	int fd = -1;
 
 	for (int opened = 0;; opened = 1) {
 		if (opened ? fstat(fd, &stat) :

@@ -54,6 +54,11 @@ static int open_screen(struct screen *screen, const struct asked *asked, int for
 	struct stat stat;
 	int64_t left = asked->wait_ms;
 
+	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) {
+		complain(0, "splash knows only the pixels of little-endian machines; "
+			    "make WITH=\"preload rc\" leaves it out", NULL);
+		return -1;
+	}
 	do
 		screen->fd = open(asked->device, O_RDWR | O_CLOEXEC);
 	while (screen->fd < 0 && left-- > 0 && (sleep_ms(1), 1));

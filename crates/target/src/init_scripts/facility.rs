@@ -1,6 +1,6 @@
 //! What `$remote_fs` and its like mean: which scripts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What Debian's `insserv.conf` says, where it is not replaced. A `+` is for
 /// scripts that need not be there.
@@ -18,7 +18,7 @@ $null
 ";
 
 /// Longer files are no `insserv.conf`.
-const MAX_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 64 * 1024;
 
 /// Facilities by name, with the names of scripts and other facilities that they
 /// stand for.
@@ -79,14 +79,12 @@ impl Facilities {
     /// as well; the facility's own name among them, since scripts may provide it.
     pub fn scripts<'a>(&'a self, facility: &'a str) -> Vec<&'a str> {
         let mut found = vec![facility];
+        let mut known = BTreeSet::from([facility]);
         let mut next = 0;
         while let Some(name) = found.get(next) {
             next += 1;
-            for member in self.members.get(*name).into_iter().flatten() {
-                if !found.contains(&member.as_str()) {
-                    found.push(member);
-                }
-            }
+            let members = self.members.get(*name).into_iter().flatten();
+            found.extend(members.map(String::as_str).filter(|m| known.insert(m)));
         }
         found
     }

@@ -8,7 +8,7 @@ use super::header::Header;
 use super::plan::{MAX_NAME, MAX_SCRIPTS};
 use crate::TargetError;
 
-/// As much of a script as can have its header; no `insserv.conf` is longer.
+/// As much of a script as can have its header, and of an `insserv.conf`.
 const HEAD: u64 = 64 * 1024;
 
 /// A script that a boot starts.
@@ -66,21 +66,36 @@ impl Folder {
             let entry = entry.map_err(|e| TargetError::io("read", dir, e))?;
             names.push(entry.file_name().to_string_lossy().into_owned());
         }
-        names.sort();
         let (root, on_target) = root_of(dir);
         let conf = head(&root.join("etc/insserv.conf"), &root).ok();
-        let mut folder = Folder {
+        let folder = Folder {
             on_target,
             conf,
             ..Folder::default()
         };
+        folder.with(names, |name| head(&dir.join(name), &root), dir)
+    }
+
+    /// Sorts out what starts among files of these names, whose first bytes `head`
+    /// gives, or why it cannot; `dir` is what errors name.
+    ///
+    /// # Errors
+    /// If more than 512 scripts start.
+    pub fn with(
+        self,
+        mut names: Vec<String>,
+        head: impl Fn(&str) -> Result<Vec<u8>, String>,
+        dir: &Path,
+    ) -> Result<Self, TargetError> {
+        let mut folder = self;
+        names.sort();
         let numbered = names.iter().any(|name| number(name).is_some());
         for name in names {
             if name.starts_with('.') {
                 continue;
             }
             let script = match is_plain(&name) {
-                true => script(dir, &root, &name, numbered),
+                true => script(&name, numbered, &head),
                 false => Err("its name has blanks or other odd characters".to_owned()),
             };
             match script {
@@ -102,7 +117,11 @@ impl Folder {
 }
 
 /// One that starts, or why it does not.
-fn script(dir: &Path, root: &Path, name: &str, numbered: bool) -> Result<Script, String> {
+fn script(
+    name: &str,
+    numbered: bool,
+    head: impl Fn(&str) -> Result<Vec<u8>, String>,
+) -> Result<Script, String> {
     let number = number(name);
     if numbered && number.is_none() {
         let why = match name.starts_with('K') {
@@ -111,7 +130,7 @@ fn script(dir: &Path, root: &Path, name: &str, numbered: bool) -> Result<Script,
         };
         return Err(why.to_owned());
     }
-    let header = Header::read(&head(&dir.join(name), root)?);
+    let header = Header::read(&head(name)?);
     if !numbered {
         match header.as_ref().map(|h| &h.default_start) {
             None => return Err("it has no header and no number".to_owned()),
@@ -166,7 +185,7 @@ fn root_of(dir: &Path) -> (PathBuf, String) {
     }
 }
 
-/// The first bytes of a file. A link of a root that lies in a folder may say where
+/// The first bytes of a script. A link of a root that lies in a folder may say where
 /// its file is on the target.
 fn head(path: &Path, root: &Path) -> Result<Vec<u8>, String> {
     let mut path = path.to_owned();

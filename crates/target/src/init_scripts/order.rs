@@ -1,12 +1,15 @@
 //! Who waits for whom.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::facility::Facilities;
 use super::folder::Script;
 use super::header::Header;
 use crate::recipe::did_you_mean;
+
+/// So many requirements that nobody meets are told; each takes a look at all names.
+const MOST_MISSING: usize = 16;
 
 /// Why a script waits for another one; the strongest reason first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -138,12 +141,36 @@ struct Graph<'a> {
     scripts: &'a [Script],
     facilities: &'a Facilities,
     providers: BTreeMap<&'a str, Vec<usize>>,
+    /// What the facilities that headers name stand for.
+    meanings: BTreeMap<&'a str, Vec<usize>>,
     /// For each script the ones that it waits for.
     waits: Vec<BTreeMap<usize, Why>>,
     /// Scripts that start after all others.
     last: Vec<usize>,
     missing: Vec<(usize, String)>,
     notes: Vec<String>,
+}
+
+/// For each facility that a header names and that there is, the scripts.
+fn meanings<'a>(
+    scripts: &'a [Script],
+    facilities: &Facilities,
+    providers: &BTreeMap<&str, Vec<usize>>,
+) -> BTreeMap<&'a str, Vec<usize>> {
+    let headers = scripts.iter().filter_map(|s| s.header.as_ref());
+    let names = headers.flat_map(|h| [&h.required_start, &h.should_start, &h.start_before]);
+    let named: BTreeSet<&str> = names.flatten().map(String::as_str).collect();
+    let known = |name: &&str| {
+        name.starts_with('$') && (facilities.knows(name) || providers.contains_key(name))
+    };
+    let meaning = |name| {
+        let names = facilities.scripts(name).into_iter();
+        let scripts = names.filter_map(|name| providers.get(name)).flatten();
+        // Once each, however many of its names they provide.
+        let scripts: BTreeSet<usize> = scripts.copied().collect();
+        (name, scripts.into_iter().collect())
+    };
+    named.into_iter().filter(known).map(meaning).collect()
 }
 
 impl<'a> Graph<'a> {
@@ -162,6 +189,7 @@ impl<'a> Graph<'a> {
         Self {
             scripts,
             facilities,
+            meanings: meanings(scripts, facilities, &providers),
             providers,
             waits: vec![BTreeMap::new(); scripts.len()],
             last: Vec::new(),
@@ -182,13 +210,10 @@ impl<'a> Graph<'a> {
 
     /// The scripts that a name stands for; `None` if it is nobody's.
     fn named(&self, name: &str) -> Option<Vec<usize>> {
-        let provided = |name: &str| self.providers.get(name).cloned();
-        if !name.starts_with('$') {
-            return provided(name);
+        match name.starts_with('$') {
+            true => self.meanings.get(name).cloned(),
+            false => self.providers.get(name).cloned(),
         }
-        let known = self.facilities.knows(name) || self.providers.contains_key(name);
-        let names = self.facilities.scripts(name);
-        known.then(|| names.into_iter().filter_map(provided).flatten().collect())
     }
 
     fn header(&mut self, at: usize) {
@@ -327,7 +352,15 @@ impl<'a> Graph<'a> {
             let who = name(*at);
             format!("{who} requires {missing}, which no script here provides{meant}{behind}")
         };
-        OrderError::Missing(self.missing.iter().map(sentence).collect())
+        let told = self.missing.iter().take(MOST_MISSING);
+        let mut sentences: Vec<String> = told.map(sentence).collect();
+        if self.missing.len() > MOST_MISSING {
+            let more = self.missing.len() - MOST_MISSING;
+            sentences.push(format!(
+                "{more} more requirements that no script here meets"
+            ));
+        }
+        OrderError::Missing(sentences)
     }
 
     /// An order in which each script is behind all that it waits for.

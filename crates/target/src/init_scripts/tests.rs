@@ -215,6 +215,32 @@ fn acyclic() -> impl Strategy<Value = Vec<Script>> {
     )
 }
 
+#[test]
+fn what_is_missing_has_an_end() {
+    let names: Vec<String> = (0..64).map(|n| format!("absent{n}")).collect();
+    let header = format!("# Provides: a\n# Required-Start: {}\n", names.join(" "));
+    let (error, _) = error(&[script("a", &header)]);
+    let lines: Vec<&str> = error.lines().collect();
+    assert_eq!(lines.len(), 17);
+    assert!(lines[15].starts_with("a requires absent15, which"));
+    assert_eq!(lines[16], "48 more requirements that no script here meets");
+}
+
+#[test]
+fn a_facility_of_many_facilities_is_its_scripts_once() {
+    let conf: String = (0..4000)
+        .map(|n| format!("$f{n} $f{} +a\n", n + 1))
+        .collect();
+    let facilities = Facilities::of_conf(conf.as_bytes());
+    let scripts = [
+        script("a", "# Provides: a $f1 $f2 $f3\n"),
+        script("b", "# Provides: b\n# Required-Start: $f0 $f1\n"),
+    ];
+    let order = order(&scripts, &facilities).unwrap();
+    let waits = order.waits[1].iter().map(|w| w.on).collect::<Vec<_>>();
+    assert_eq!(waits, [0]);
+}
+
 proptest! {
     #[test]
     fn all_edges_follow_from_the_waits(scripts in acyclic()) {
