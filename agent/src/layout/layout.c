@@ -122,10 +122,13 @@ static int act(struct plan *plan, const struct volume *volume, const char *place
 	}
 	failed = move_all(plan, volume, donor, &moved);
 	close(donor);
+	if (failed && !moved.files)
+		return -1;
+	runs = plan_runs(plan, volume);
 	put_start(&line, place, moved.files, moved.bytes, " KiB moved: discontinuities ");
 	put_number(&line, discontinuities(&plan->now));
 	put(&line, " -> ");
-	put_number(&line, discontinuities(&moved.runs));
+	put_number(&line, discontinuities(&runs));
 	put(&line, moved.stopped ? ", stopped when asked to" : "");
 	put(&line, "; ");
 	put_number(&line, (now_ns() - began) / 1000000);
@@ -149,7 +152,7 @@ static int layout_fs(const struct pack *pack, uint32_t index)
 	if (volume.top < 0)
 		return -1;
 	if (fstatfs(volume.top, &found))
-		wrong = "cannot be asked";
+		wrong = "does not answer";
 	else
 		wrong = unfit(&found, volume.dev);
 	if (wrong) {

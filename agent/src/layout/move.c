@@ -36,11 +36,6 @@ struct move_extent {
 
 volatile sig_atomic_t move_stop;
 
-static void count_run(const struct place *place, void *context)
-{
-	runs_add(context, place);
-}
-
 int donor_open(const struct volume *volume, uint64_t bytes, struct runs *runs)
 {
 	TEXT(here, 32);
@@ -56,7 +51,7 @@ int donor_open(const struct volume *volume, uint64_t bytes, struct runs *runs)
 		return -1;
 	}
 	memset(runs, 0, sizeof *runs);
-	places_each(fd, 0, bytes, FIEMAP_FLAG_SYNC, count_run, runs);
+	places_each(fd, 0, bytes, FIEMAP_FLAG_SYNC, runs_add, runs);
 	return fd;
 }
 
@@ -174,7 +169,7 @@ static int move_file(int fd, struct plan *plan, struct donor *donor, const struc
 
 /* Whether a moved file holds on the disk what it held; -1 after a complaint. */
 static int check_file(const struct volume *volume, const struct range *its,
-		      const struct range *end, struct moved *moved)
+		      const struct range *end)
 {
 	struct pack_file file = pack_file(volume->pack, its->file);
 	int fd = its->key == UNMOVED ? -1 : recorded_file(volume->top, volume->dev, &file, O_DIRECT);
@@ -196,20 +191,9 @@ static int check_file(const struct volume *volume, const struct range *its,
 			failed = -1;
 		}
 	}
-	for (; fd >= 0 && its < end; its++)
-		places_each(fd, its->start, its->end, 0, count_run, &moved->runs);
 	if (fd >= 0)
 		close(fd);
 	return failed;
-}
-
-static uint32_t end_of_file(const struct plan *plan, uint32_t first)
-{
-	uint32_t end = first + 1;
-
-	while (end < plan->count && plan->ranges[end].file == plan->ranges[first].file)
-		end++;
-	return end;
 }
 
 /* Moves files from `first` on, as many as are checked together, and checks them. Gives
@@ -225,7 +209,7 @@ static int move_some(struct plan *plan, struct donor *donor, const struct volume
 		struct range *its = &plan->ranges[at];
 		int fd = plan_open_file(&plan->left_out, volume, its->file);
 
-		end = end_of_file(plan, at);
+		end = plan_end_of_file(plan, at);
 		its->key = UNMOVED;
 		if (fd < 0)
 			continue;
@@ -237,8 +221,8 @@ static int move_some(struct plan *plan, struct donor *donor, const struct volume
 		failed = -1;
 	}
 	for (uint32_t of = *first; of < at; of = end) {
-		end = end_of_file(plan, of);
-		failed |= check_file(volume, &plan->ranges[of], &plan->ranges[end], moved);
+		end = plan_end_of_file(plan, of);
+		failed |= check_file(volume, &plan->ranges[of], &plan->ranges[end]);
 	}
 	*first = at;
 	return failed;

@@ -10,7 +10,6 @@
 struct moved {
 	uint32_t files;
 	uint64_t bytes;
-	struct runs runs;
 	int stopped; /* was asked to */
 };
 

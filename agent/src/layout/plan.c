@@ -39,8 +39,10 @@ int plan_open(void)
 	return asked == MAP_FAILED ? -1 : 0;
 }
 
-void runs_add(struct runs *runs, const struct place *place)
+void runs_add(const struct place *place, void *context)
 {
+	struct runs *runs = context;
+
 	runs->count += !runs->count || runs->end != place->at;
 	runs->end = place->at + place->length;
 }
@@ -171,8 +173,8 @@ static void take(const struct place *place, void *context)
 		plan->ranges[plan->count++] =
 			(struct range){ .start = start, .end = end, .file = taking->file };
 	}
-	runs_add(&plan->now, &(struct place){ .at = place->at + (start - place->start),
-					      .length = end - start });
+	runs_add(&(struct place){ .at = place->at + (start - place->start), .length = end - start },
+		 &plan->now);
 }
 
 static void plan_file(struct plan *plan, const struct volume *volume, const struct range *its,
@@ -205,4 +207,32 @@ void plan_make(struct plan *plan, const struct volume *volume)
 			plan_file(plan, volume, &asked[first], &asked[i]);
 			first = i;
 		}
+}
+
+uint32_t plan_end_of_file(const struct plan *plan, uint32_t first)
+{
+	uint32_t end = first + 1;
+
+	while (end < plan->count && plan->ranges[end].file == plan->ranges[first].file)
+		end++;
+	return end;
+}
+
+struct runs plan_runs(const struct plan *plan, const struct volume *volume)
+{
+	struct runs runs = { 0 };
+	uint32_t end;
+
+	for (uint32_t at = 0; at < plan->count; at = end) {
+		struct pack_file file = pack_file(volume->pack, plan->ranges[at].file);
+		int fd = recorded_file(volume->top, volume->dev, &file, O_RDONLY);
+
+		end = plan_end_of_file(plan, at);
+		for (; fd >= 0 && at < end; at++)
+			places_each(fd, plan->ranges[at].start, plan->ranges[at].end, 0, runs_add,
+				    &runs);
+		if (fd >= 0)
+			close(fd);
+	}
+	return runs;
 }

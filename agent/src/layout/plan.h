@@ -20,8 +20,9 @@ struct runs {
 	uint32_t count;
 };
 
+/* For places_each: another place behind them. */
 struct place;
-void runs_add(struct runs *runs, const struct place *place);
+void runs_add(const struct place *place, void *runs);
 
 /* Files that stay where they are, by what is in the way. */
 struct left_out {
@@ -54,6 +55,12 @@ int plan_is_live(dev_t dev);
 
 /* Looks at the pack's files and plans. */
 void plan_make(struct plan *plan, const struct volume *volume);
+
+/* Which range is the first one of another file than the one at `first`. */
+uint32_t plan_end_of_file(const struct plan *plan, uint32_t first);
+
+/* In how many runs what is planned lies at this moment. */
+struct runs plan_runs(const struct plan *plan, const struct volume *volume);
 
 /* Opens a file of the pack so that it can be moved; -1, and it is counted, if not. */
 int plan_open_file(struct left_out *left_out, const struct volume *volume, uint32_t file);
