@@ -48,7 +48,7 @@ static const char *in_folder(const char *name)
 static pid_t start_layout(const char *option)
 {
 	static char pack[128];
-	char *arguments[] = { "layout", pack, option ? (char *)option : NULL, NULL };
+	char *arguments[] = { "layout", "--root", folder, pack, (char *)option, NULL };
 	pid_t child;
 
 	strcpy(pack, in_folder("pack"));
@@ -59,7 +59,7 @@ static pid_t start_layout(const char *option)
 
 		dup2(fd, 1);
 		dup2(fd, 2);
-		_exit(layout_command.run(option ? 3 : 2, arguments));
+		_exit(layout_command.run(option ? 5 : 4, arguments));
 	}
 	return child;
 }
@@ -121,7 +121,7 @@ static void add_file(struct touched *touched, const char *name, uint64_t start, 
 	file = touched_file(touched, 1, stat.st_ino);
 	CHECK(file != NONE);
 	touched->files[file].fs =
-		touched_fs(touched, fs_id(&fs), (uint32_t)fs.f_type, in_folder("mnt"));
+		touched_fs(touched, fs_id(&fs), (uint32_t)fs.f_type, "/mnt");
 	touched->files[file].name = touched_name(touched, name, strlen(name));
 	touched->files[file].size = (uint64_t)stat.st_size;
 	touched->files[file].mtime =

@@ -93,7 +93,7 @@ static const char *unfit(const struct statfs *found, dev_t dev)
 		return "has no block device";
 	put(&path, "/options");
 	if (!procfs_read(-1, path.bytes, options, sizeof options))
-		return "does not say its options in /proc/fs/ext4";
+		return "does not say its options in /proc/fs/ext4: mount /proc";
 	mode = procfs_line(options, "data=");
 	if (!mode || strncmp(mode, "ordered\n", 8))
 		return "has no journal with data=ordered, and a power cut would cost files";
