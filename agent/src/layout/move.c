@@ -58,7 +58,7 @@ int donor_open(const struct volume *volume, uint64_t bytes, struct runs *runs)
 /* What is on the disk of a file's ranges; -1 if it cannot be read. */
 static int sum_up(int fd, const struct range *its, const struct range *end, uint32_t *sum)
 {
-	static _Alignas(64 << 10) unsigned char bytes[64 << 10];
+	static _Alignas(4096) unsigned char bytes[64 << 10];
 
 	*sum = 0;
 	for (; its < end; its++)
