@@ -16,6 +16,9 @@ static const struct command *const COMMANDS[] = {
 	&record_command, &replay_command, &start_command, &stop_command,
 	&preload_command, &snapshot_command, &diff_command,
 #endif
+#ifdef WITH_layout
+	&layout_command,
+#endif
 #ifdef WITH_splash
 	&splash_command,
 #endif

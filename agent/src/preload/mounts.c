@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "collect/procfs.h"
-#include "text.h"
 
 #define CHUNK_MOST (1u << 20)
 #define CHUNK_DEFAULT (128u << 10)
@@ -96,6 +95,26 @@ static int64_t queue_number(dev_t dev, const char *name, int64_t otherwise)
 			return (int64_t)procfs_number(&at);
 	}
 	return otherwise;
+}
+
+int device_name(dev_t dev, struct text *text)
+{
+	TEXT(path, 96);
+	char target[256];
+	const char *name;
+	ssize_t n;
+
+	put(&path, "/sys/dev/block/");
+	put_number(&path, major(dev));
+	put(&path, ":");
+	put_number(&path, minor(dev));
+	n = readlink(path.bytes, target, sizeof target - 1);
+	if (n < 0)
+		return 0;
+	target[n] = 0;
+	name = strrchr(target, '/');
+	put(text, name ? name + 1 : target);
+	return 1;
 }
 
 static int open_node(const char *path, dev_t dev)

@@ -7,6 +7,8 @@
 #include <sys/types.h>
 #include <sys/vfs.h>
 
+#include "text.h"
+
 struct mount {
 	uint64_t dev; /* as the kernel has it: major << 20 | minor */
 	const char *place;
@@ -17,6 +19,9 @@ void mounts_each(void (*visit)(const struct mount *mount, void *context), void *
 
 /* What tells a file system from others: statfs's f_fsid, its first half low. */
 uint64_t fs_id(const struct statfs *fs);
+
+/* Puts the kernel's name of a block device behind the text; 0 if it has none. */
+int device_name(dev_t dev, struct text *text);
 
 struct device {
 	int fd;         /* -1 if it cannot be opened */

@@ -8,19 +8,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fiemap.h>
-#include <linux/fs.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "collect/now.h"
 #include "collect/procfs.h"
+#include "fiemap.h"
 #include "load.h"
 #include "mounts.h"
+#include "recorded.h"
 #include "text.h"
 
 /* Reading on costs less than a second request, and much less than a seek. */
@@ -58,39 +55,6 @@ static void load_metadata(uint32_t fs, const struct device *device)
 	metadata += loading.total.loaded - before;
 }
 
-/* Opens the file if it is still the one that was recorded. What is no regular file is
- * never opened: with a device that alone may do something. */
-static int open_same(int top, dev_t dev, const struct pack_file *file)
-{
-	struct stat stat;
-	int fd = -1;
-
-	for (int opened = 0;; opened = 1) {
-		if (opened ? fstat(fd, &stat) :
-			     fstatat(top, file->path, &stat, AT_SYMLINK_NOFOLLOW)) {
-			missing++;
-			return -1;
-		}
-		if (!S_ISREG(stat.st_mode) || stat.st_dev != dev || stat.st_ino != file->ino ||
-		    (uint64_t)stat.st_size != file->size ||
-		    (uint64_t)stat.st_mtim.tv_sec * 1000000000 + (uint64_t)stat.st_mtim.tv_nsec !=
-			    file->mtime) {
-			changed++;
-			if (opened)
-				close(fd);
-			return -1;
-		}
-		if (opened)
-			return fd;
-		fd = openat(top, file->path,
-			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOATIME | O_NOCTTY | O_CLOEXEC);
-		if (fd < 0) {
-			missing++;
-			return -1;
-		}
-	}
-}
-
 /* By inode where the disk has a head: inodes lie on it in their order, and on file
  * systems whose metadata the device does not have, opening reads them. */
 static void open_files(uint32_t fs, int top, dev_t dev, int by_inode)
@@ -106,58 +70,36 @@ static void open_files(uint32_t fs, int top, dev_t dev, int by_inode)
 	sort(loading.items, count, sizeof *loading.items);
 	for (uint32_t i = 0; i < count; i++) {
 		struct pack_file file = pack_file(pack, loading.items[i].file);
+		int fd;
 
 		if (load_is_late()) {
 			loading.total.late = 1;
 			return;
 		}
-		loading.fds[loading.items[i].file] = open_same(top, dev, &file);
-		files += loading.fds[loading.items[i].file] >= 0;
+		fd = recorded_file(top, dev, &file, O_RDONLY);
+		loading.fds[loading.items[i].file] = fd < 0 ? -1 : fd;
+		files += fd >= 0;
+		missing += fd == RECORDED_MISSING;
+		changed += fd == RECORDED_CHANGED;
 	}
+}
+
+static void add_place(const struct place *place, void *context)
+{
+	const struct pack_extent *extent = context;
+
+	load_add(extent->file, place->start, place->length, place->at);
 }
 
 /* An item for each piece of the disk that the extent lies on; one for all of it where
  * the file system does not tell. */
-static void add_places(const struct pack_extent *extent)
+static void add_places(struct pack_extent *extent)
 {
-	static union {
-		struct fiemap map;
-		unsigned char room[sizeof(struct fiemap) + 64 * sizeof(struct fiemap_extent)];
-	} places;
-	uint64_t start = extent->start, end = start + extent->length;
+	uint64_t end = extent->start + extent->length;
+	uint64_t told = places_each(loading.fds[extent->file], extent->start, end, 0, add_place,
+				    extent);
 
-	while (start < end) {
-		uint64_t from = start;
-
-		memset(&places.map, 0, sizeof places.map);
-		places.map.fm_start = start;
-		places.map.fm_length = end - start;
-		places.map.fm_extent_count = 64;
-		if (ioctl(loading.fds[extent->file], FS_IOC_FIEMAP, &places.map) ||
-		    !places.map.fm_mapped_extents) {
-			load_add(extent->file, start, end - start, 0);
-			return;
-		}
-		for (uint32_t i = 0; i < places.map.fm_mapped_extents && start < end; i++) {
-			const struct fiemap_extent *place = &places.map.fm_extents[i];
-			uint64_t its_end = place->fe_logical + place->fe_length;
-
-			/* Holes are not read. */
-			if (place->fe_logical > start)
-				start = place->fe_logical;
-			if (its_end > end)
-				its_end = end;
-			if (its_end <= start)
-				continue;
-			load_add(extent->file, start, its_end - start,
-				 place->fe_physical + (start - place->fe_logical));
-			start = its_end;
-			if (place->fe_flags & FIEMAP_EXTENT_LAST)
-				start = end;
-		}
-		if (start == from)
-			return;
-	}
+	load_add(extent->file, told, end - told, 0);
 }
 
 static void load_data(uint32_t fs, const struct device *device, int by_place)
@@ -183,25 +125,15 @@ static void replay_fs(uint32_t index)
 {
 	struct pack_fs fs = pack_fs(pack, index);
 	struct device device;
-	struct statfs found;
-	struct stat stat;
-	int top, by_place = !replay->by_time || (pack->flags & PACK_UNORDERED);
+	dev_t dev;
+	int top = recorded_fs(replay->root, &fs, &dev);
+	int by_place = !replay->by_time || (pack->flags & PACK_UNORDERED);
 
-	TEXT(place, 4096);
-	put(&place, replay->root);
-	put(&place, fs.place);
-	top = open(place.bytes, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (top < 0 || fstat(top, &stat) || fstatfs(top, &found) ||
-	    (uint32_t)found.f_type != fs.type || (fs.id && fs_id(&found) != fs.id)) {
-		complain(top < 0 ? errno : 0, "another file system than recorded is at ",
-			 place.bytes, NULL);
-		if (top >= 0)
-			close(top);
+	if (top < 0)
 		return;
-	}
-	device = device_open(stat.st_dev);
+	device = device_open(dev);
 	load_metadata(index, &device);
-	open_files(index, top, stat.st_dev, by_place);
+	open_files(index, top, dev, by_place);
 	load_data(index, &device, by_place);
 	for (uint32_t i = 0; i < pack->file_count; i++)
 		if (loading.fds[i] >= 0 && loading.fds[i] != device.fd)
