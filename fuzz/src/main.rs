@@ -32,6 +32,7 @@ const OTHERS: &[Target] = &[
     ("barebox_env", artefacts::barebox_env),
     ("cpio", artefacts::cpio),
     ("dot_config", artefacts::dot_config),
+    ("ext_image", artefacts::ext_image),
     ("fit", artefacts::fit),
     ("kernel_image", artefacts::kernel_image),
     ("kernel_tree", kernel_tree::check),
