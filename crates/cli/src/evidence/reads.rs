@@ -224,22 +224,21 @@ fn nothing_of(timeline: &Timeline, which: &Which<'_>) -> Failure {
 
 /// What has to be read to open the files that are used, each at the file's first use.
 fn metadata_uses(image: &RootImage, uses: &[Use], metadata: usize) -> Vec<Use> {
-    let mut first: BTreeMap<usize, i64> = BTreeMap::new();
+    let mut first: HashMap<usize, i64> = HashMap::new();
     for each in uses {
         let ns = first.entry(each.file).or_insert(each.ns);
         *ns = each.ns.min(*ns);
     }
-    let of = |(file, ns): (usize, i64)| {
-        let file = image.files.get(file)?;
-        let ranges = image.metadata_of(file).into_iter();
-        Some(ranges.map(move |range| Use {
-            ns,
-            file: metadata,
-            start: range.start,
-            end: range.end,
-        }))
-    };
-    first.into_iter().filter_map(of).flatten().collect()
+    let mut files: Vec<usize> = first.keys().copied().collect();
+    files.sort_by_key(|file| (first.get(file), *file));
+    let ranges = image.metadata_of(&files).into_iter();
+    let uses = ranges.map(|(file, range)| Use {
+        ns: first.get(&file).copied().unwrap_or_default(),
+        file: metadata,
+        start: range.start,
+        end: range.end,
+    });
+    uses.collect()
 }
 
 /// The image's files by what reads know of them.

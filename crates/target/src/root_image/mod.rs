@@ -90,16 +90,25 @@ impl RootImage {
         ext::read(bytes).map_err(|e| e.to_string())
     }
 
-    /// What has to be read to open `file`: folders from the top on, and itself.
-    pub fn metadata_of(&self, file: &ImageFile) -> Vec<Range<u64>> {
-        let mut ranges = file.metadata.clone();
-        let mut at = self.folders.get(file.folder);
-        while let Some(folder) = at {
-            ranges.extend(folder.metadata.iter().cloned());
-            at = folder.above.and_then(|above| self.folders.get(above));
+    /// What has to be read to open `files` (places in [`Self::files`]) one after the
+    /// other: folders from the top on, and each itself. With every range the file
+    /// that needs it first.
+    pub fn metadata_of(&self, files: &[usize]) -> Vec<(usize, Range<u64>)> {
+        let mut known = vec![false; self.folders.len()];
+        let mut all = Vec::new();
+        for index in files {
+            let Some(file) = self.files.get(*index) else {
+                continue;
+            };
+            let mut at = Some(file.folder);
+            while let Some(folder) = at.filter(|at| !std::mem::replace(&mut known[*at], true)) {
+                let folder = &self.folders[folder];
+                all.extend(folder.metadata.iter().map(|range| (*index, range.clone())));
+                at = folder.above;
+            }
+            all.extend(file.metadata.iter().map(|range| (*index, range.clone())));
         }
-        ranges.sort_by_key(|range| range.start);
-        ranges
+        all
     }
 }
 

@@ -49,8 +49,16 @@ fn what_debugfs_says() {
             let at = block * 1024;
             assert!(metadata.iter().any(|r| r.contains(&at)), "{metadata:?}");
         }
-        let all = image.metadata_of(in_deep);
-        assert!(all.len() > metadata.len() && all.is_sorted_by_key(|r| r.start));
+        let place = |path: &str| image.files.iter().position(|f| f.path == path).unwrap();
+        let both = [place("etc/deep/empty"), place("etc/app.conf")];
+        let all = image.metadata_of(&both);
+        let of = |file: usize| all.iter().filter(|(f, _)| *f == file).count();
+        // The folders on the way are read once.
+        let above = |folder: &ImageFolder| Some(&image.folders[folder.above?]);
+        let on_the_way = std::iter::successors(Some(&image.folders[in_deep.folder]), |f| above(f));
+        let on_the_way: usize = on_the_way.map(|folder| folder.metadata.len()).sum();
+        assert_eq!(of(both[0]), on_the_way + in_deep.metadata.len());
+        assert_eq!(of(both[1]), file(&image, "etc/app.conf").metadata.len());
     }
 }
 
