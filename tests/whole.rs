@@ -17,6 +17,7 @@ mod explain;
 mod failures;
 mod history;
 mod merge;
+mod pack;
 mod patchset;
 mod perfetto;
 mod rc;

@@ -9,6 +9,7 @@ use bootlap_target::artefact::fit::Fit;
 use bootlap_target::artefact::kernel_image::KernelImage;
 use bootlap_target::artefact::uboot_env::{EnvError, EnvLayout, UbootEnv};
 use bootlap_target::artefact::uimage::UimageHeader;
+use bootlap_target::root_image::RootImage;
 use bootlap_target::uboot_script::{Script, flatten};
 use bootlap_target::{Edit, Target};
 
@@ -33,6 +34,18 @@ pub fn dot_config(bytes: &[u8]) {
         for (name, value) in config.iter() {
             assert_eq!(config.get(name), Some(value));
             assert!(bytes.windows(name.len()).any(|w| w == name.as_bytes()));
+        }
+    }
+}
+
+/// A root image: whatever it holds lies in it.
+pub fn ext_image(bytes: &[u8]) {
+    if let Ok(image) = RootImage::ext(&bytes.to_vec()) {
+        let files: Vec<usize> = (0..image.files.len()).collect();
+        let metadata = image.metadata_of(&files);
+        assert!(metadata.iter().all(|(_, range)| range.start < range.end));
+        for file in &image.files {
+            assert!(!file.path.starts_with('/') && !file.path.split('/').any(|p| p == ".."));
         }
     }
 }

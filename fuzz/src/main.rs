@@ -33,6 +33,7 @@ const OTHERS: &[Target] = &[
     ("barebox_env", artefacts::barebox_env),
     ("cpio", artefacts::cpio),
     ("dot_config", artefacts::dot_config),
+    ("ext_image", artefacts::ext_image),
     ("fit", artefacts::fit),
     ("init_scripts", init_scripts::check),
     ("kernel_image", artefacts::kernel_image),

@@ -1,7 +1,7 @@
 //! What the targets begin with: the fixtures.
 
 use std::fs;
-use std::io::{Cursor, Write};
+use std::io::{Cursor, Read, Write};
 use std::path::Path;
 
 use crate::pieces::joined;
@@ -59,6 +59,7 @@ pub fn write(to: &Path, targets: &[&str]) {
         &root.join("fuzz/seeds/init_scripts"),
         &to.join("init_scripts"),
     );
+    images(&root, &to.join("ext_image"));
     let boots = to.join("target_toml");
     for entry in fs::read_dir(root.join("targets"))
         .expect("targets")
@@ -76,6 +77,21 @@ fn own(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).expect("seeds").flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         save(to, &name, &fs::read(entry.path()).expect("a seed"));
+    }
+}
+
+/// The part of each root image that is not empty.
+fn images(root: &Path, to: &Path) {
+    for name in ["ext2.img", "ext4.img"] {
+        let packed = root.join(format!("crates/target/src/root_image/testdata/{name}.gz"));
+        let packed = fs::File::open(packed).expect("an image");
+        let mut bytes = Vec::new();
+        let unpack = flate2::read::GzDecoder::new(packed);
+        unpack
+            .take(2 * MOST_BINARY as u64)
+            .read_to_end(&mut bytes)
+            .expect("gzip");
+        save(to, name, &bytes);
     }
 }
 

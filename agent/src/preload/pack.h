@@ -19,7 +19,7 @@
  *	head: PACK_MAGIC, length of all u32, crc32 of what follows it u32, file systems
  *	u32, files u32, extents u32, bytes of strings u32, flags u32, events that the
  *	kernel lost u32, files without a path u32, page size u32, began (ns of
- *	CLOCK_MONOTONIC) u64, made (ns since 1970) u64.
+ *	CLOCK_MONOTONIC) u64, made (ns since 1970; 0 if bootlap made it) u64.
  *
  * Bytes and not pages, so that a machine with other pages can use it. Nothing in it is
  * trusted: a file is used only as long as inode, size and mtime are what they were. */

@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod explain;
 mod history;
+mod pack;
 mod rc;
 mod splash;
 mod tune;
@@ -21,6 +22,7 @@ pub(crate) use explain::Explain;
 pub(crate) use history::{
     Action as HistoryAction, Add as HistoryAdd, History, Show as HistoryShow,
 };
+pub(crate) use pack::{Layout, LayoutFormat, Pack};
 pub(crate) use rc::Rc;
 pub(crate) use splash::Splash;
 pub(crate) use tune::Tune;
@@ -79,6 +81,10 @@ pub(crate) enum Command {
     Touched(Touched),
     /// Order init scripts by their headers, for bootlap-agent to start them.
     Rc(Rc),
+    /// Make a pack for bootlap-agent replay, from a trace and the root's image.
+    Pack(Pack),
+    /// List what a boot reads in the order of its use, for what makes images.
+    Layout(Layout),
     /// Make a picture for bootlap-agent splash, or look at its captures.
     Splash(Splash),
     /// List the recipes.

@@ -60,6 +60,8 @@ fn main() -> ExitCode {
         Command::Check(a) => commands::check::run(&a, &ui),
         Command::History(a) => commands::history::run(&a, &ui),
         Command::Rc(a) => commands::rc::run(&a, &ui),
+        Command::Pack(a) => commands::pack::run(&a, &ui),
+        Command::Layout(a) => commands::layout::run(&a, &ui),
         Command::Recipes(a) => commands::catalogue::recipes(&a, &ui),
         Command::Rules(a) => commands::catalogue::rules(&a, &ui),
     };

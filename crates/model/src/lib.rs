@@ -12,6 +12,7 @@ mod event;
 mod evidence;
 mod milestone;
 mod notice;
+mod read;
 mod stamp;
 mod symbol;
 mod timeline;
@@ -25,6 +26,7 @@ pub use event::{
 pub use evidence::{Evidence, EvidenceFile, FileId, Usage};
 pub use milestone::Milestone;
 pub use notice::{Notice, Severity};
+pub use read::{FileSystem, Read, ReadOf};
 pub use stamp::Stamp;
 pub use symbol::{Sym, Symbols};
 pub use timeline::Timeline;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Anchor, Clock, ClockEdge, ClockId, ClockKind, Counter, Evidence, EvidenceFile, FileId, Link,
-    LinkKind, Mark, MarkKind, Milestone, Notice, Severity, Span, SpanId, Sym, Symbols, Track,
+    LinkKind, Mark, MarkKind, Milestone, Notice, Read, Severity, Span, SpanId, Sym, Symbols, Track,
     TrackId, TrackKind, Usage,
 };
 
@@ -36,6 +36,9 @@ pub struct Timeline {
     pub links: Vec<Link>,
     /// Moments that other evidence may know too; they join clocks.
     pub anchors: Vec<Anchor>,
+    /// What was read of disks, in the order in which the evidence has it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reads: Vec<Read>,
     /// What could not be used or was assumed.
     pub notices: Vec<Notice>,
     /// Built again when it is needed: see [`Self::track`].

@@ -29,7 +29,7 @@ mod kfi;
 mod lava;
 mod logcat;
 mod logic;
-mod pack;
+pub mod pack;
 mod parts;
 mod perf;
 mod pins;

@@ -14,6 +14,8 @@ pub(crate) mod demo;
 pub(crate) mod explain;
 pub(crate) mod history;
 pub(crate) mod inspect;
+pub(crate) mod layout;
+pub(crate) mod pack;
 pub(crate) mod rc;
 pub(crate) mod report;
 pub(crate) mod show;

@@ -5,6 +5,7 @@ pub(crate) mod facts;
 mod files;
 pub(crate) mod group;
 pub(crate) mod initcalls;
+pub(crate) mod reads;
 
 use std::path::{Path, PathBuf};
 

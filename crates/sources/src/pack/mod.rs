@@ -7,10 +7,15 @@
 //! [`format`].
 
 mod format;
+mod make;
 
-use bootlap_model::{ClockKind, Evidence, Severity, Timeline};
+use bootlap_model::{
+    ClockId, ClockKind, Evidence, FileSystem, Read, ReadOf, Severity, Stamp, Timeline,
+};
 
-use self::format::Pack;
+pub use self::format::{Extent, File, Pack, PackError, System};
+pub use self::make::{Use, fill};
+
 use crate::text::Sheet;
 use crate::{Input, Sniff, Source, SourceError, SourceInfo, binary};
 
@@ -24,7 +29,7 @@ static INFO: SourceInfo = SourceInfo {
 };
 
 /// The agent writes 16 MiB at most.
-const LIMIT: u64 = 16 << 20;
+const LIMIT: u64 = format::LONGEST as u64;
 
 impl Source for Preload {
     fn info(&self) -> &'static SourceInfo {
@@ -53,7 +58,7 @@ impl Source for Preload {
             end: bytes.len() as u64,
             line: 1,
         };
-        match format::read(&bytes) {
+        match Pack::read(&bytes) {
             Some(pack) => tell(&pack, whole, &mut sheet),
             None => sheet.notice(
                 "pack-damaged",
@@ -74,19 +79,21 @@ fn tell(pack: &Pack, whole: Evidence, sheet: &mut Sheet<'_>) {
         (false, "first read of files"),
         (true, "first read of metadata"),
     ] {
-        let its = pack.extents.iter().filter(|e| e.metadata == metadata);
+        let is_it = |extent: &Extent| is_metadata(pack, extent) == metadata;
+        let its = (0..).zip(&pack.extents).filter(|(_, e)| is_it(e));
         let mut sum = 0.0;
         let mut samples: Vec<(i64, f64)> = Vec::new();
         let mut first = whole;
-        for extent in its {
+        for (index, extent) in its {
             if samples.is_empty() {
-                first.start = extent.at;
+                first.start = pack.extent_at(index) as u64;
             }
-            sum += extent.bytes as f64 / 1000.0;
-            samples.push((extent.ns, sum));
+            sum += f64::from(extent.length) / 1000.0;
+            samples.push((ns(pack, extent), sum));
         }
         sheet.counter(clock, (name, "kB"), samples, first);
     }
+    reads(pack, clock, whole, sheet);
     if pack.lost > 0 {
         sheet.notice(
             "pack-lost",
@@ -110,5 +117,56 @@ fn tell(pack: &Pack, whole: Evidence, sheet: &mut Sheet<'_>) {
             whole,
             "this is what was cached at one moment, without times: a kernel with tracefs tells the order",
         );
+    }
+}
+
+fn is_metadata(pack: &Pack, extent: &Extent) -> bool {
+    pack.files
+        .get(extent.file)
+        .is_some_and(|f| f.path.is_empty())
+}
+
+/// On the clock of the recording.
+fn ns(pack: &Pack, extent: &Extent) -> i64 {
+    let began = i64::try_from(pack.began_ns).unwrap_or(i64::MAX);
+    began.saturating_add(i64::from(extent.us) * 1000)
+}
+
+fn reads(pack: &Pack, clock: ClockId, whole: Evidence, sheet: &mut Sheet<'_>) {
+    let systems = pack.systems.iter().map(|system| FileSystem {
+        id: system.id,
+        kind: system.kind,
+        place: sheet.sym(&String::from_utf8_lossy(&system.place)),
+    });
+    let systems: Vec<FileSystem> = systems.collect();
+    let of = pack.files.iter().map(|file| {
+        let system = *systems.get(file.system)?;
+        Some(match &file.path[..] {
+            b"" => ReadOf::Metadata { system },
+            path => ReadOf::File {
+                system,
+                path: sheet.sym(&String::from_utf8_lossy(path)),
+            },
+        })
+    });
+    let of: Vec<Option<ReadOf>> = of.collect();
+    for (index, extent) in pack.extents.iter().enumerate() {
+        let Some(of) = of.get(extent.file).copied().flatten() else {
+            continue;
+        };
+        let start = pack.extent_at(index) as u64;
+        let end = pack.extent_at(index + 1) as u64;
+        sheet.timeline.reads.push(Read {
+            clock,
+            at: Stamp::new(ns(pack, extent), 1000),
+            of,
+            start: extent.start,
+            end: extent.start + u64::from(extent.length),
+            evidence: Evidence {
+                start,
+                end,
+                ..whole
+            },
+        });
     }
 }

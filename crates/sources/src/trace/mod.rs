@@ -8,6 +8,7 @@
 //! - initcalls ([`initcalls`]), processes ([`tasks`]), system calls
 //!   ([`syscalls`]),
 //! - counts of samples ([`samples`]),
+//! - what was read of disks ([`page_cache`]),
 //! - marks of what is rare, counts of what is not ([`others`]).
 
 mod calls;
@@ -16,6 +17,7 @@ mod initcalls;
 mod lane;
 mod named_initcalls;
 mod others;
+mod page_cache;
 mod samples;
 mod syscalls;
 mod tally;
@@ -31,6 +33,7 @@ use self::calls::Calls;
 use self::initcalls::Initcalls;
 use self::lane::Returned;
 use self::others::Others;
+use self::page_cache::PageCache;
 use self::samples::Programs;
 use self::syscalls::Syscalls;
 use self::tasks::{Moment, Tasks};
@@ -45,6 +48,7 @@ pub(crate) struct Recording {
     tasks: Tasks,
     syscalls: Syscalls,
     others: Others,
+    pages: PageCache,
     programs: Programs,
     last_ns: i64,
 }
@@ -60,6 +64,7 @@ impl Recording {
             tasks: Tasks::default(),
             syscalls: Syscalls::default(),
             others: Others::default(),
+            pages: PageCache::default(),
             programs: Programs::default(),
             last_ns: i64::MIN,
         }
@@ -70,6 +75,11 @@ impl Recording {
         if self.clock.is_none() {
             self.kind = kind;
         }
+    }
+
+    /// The machine's pages are so large, bytes.
+    pub(crate) fn page_is(&mut self, bytes: u64) {
+        self.pages.page_is(bytes);
     }
 
     /// The clock of the times.
@@ -202,7 +212,12 @@ impl Recording {
             What::Printk { text } => self.others.printk(text, now, sheet),
             What::Note { text } => self.others.note(text, now, sheet),
             What::Enter { name } => self.others.enter(name, now, sheet),
-            What::Other { name, fields } => self.others.event(name, fields, now, sheet),
+            What::Other { name, fields } => {
+                if name == page_cache::NAME {
+                    self.pages.add(fields, now, sheet);
+                }
+                self.others.event(name, fields, now, sheet);
+            }
             What::ModuleLoad { module } => {
                 self.others.event("module_load", module, now, sheet);
             }
@@ -223,6 +238,7 @@ impl Recording {
         self.tasks.finish(self.last_ns, sheet);
         self.syscalls.finish(sheet);
         self.others.finish(sheet);
+        self.pages.finish(sheet);
         self.programs.finish(sheet);
     }
 }

@@ -110,6 +110,9 @@ fn events(file: &File<'_>, len: u64, sheet: &mut Sheet<'_>) {
         scratch: String::new(),
         line: 0,
     };
+    if let Some(cpu) = file.cpus.first() {
+        reader.recording.page_is(cpu.page_size as u64);
+    }
     let mut rings: Vec<Ring<'_>> = file.cpus.iter().map(|c| Ring::new(c, file.order)).collect();
     let mut next: Vec<Option<Record>> = rings.iter_mut().map(Iterator::next).collect();
     let first = next.iter().enumerate();

@@ -1,0 +1,97 @@
+//! `bootlap layout`: the files of a boot in the order of their use, for what makes
+//! images.
+
+use std::collections::HashSet;
+use std::fs;
+
+use bootlap_model::Timeline;
+use bootlap_target::layout::{self, List};
+use bootlap_target::root_image::{self, RootImage};
+
+use crate::args::{Layout, LayoutFormat};
+use crate::evidence::reads::{self, Which};
+use crate::exit::{Exit, Failure};
+use crate::ui::{Ui, harmless};
+
+pub(crate) fn run(args: &Layout, ui: &Ui) -> Result<Exit, Failure> {
+    let timeline = reads::read(&args.inputs)?;
+    let paths = paths(args, &timeline)?;
+    let list = list(args, &paths)?;
+    if list.files == 0 {
+        let why = "none of the files that were read can be put into the list";
+        return Err(Failure::new(Exit::NothingUsable, why)
+            .hint("--root is the folder that the image is made of; is it of this target?"));
+    }
+    if reads::shortcomings(&timeline).1 {
+        ui.note("this pack was recorded without tracefs: it has no order of time");
+    }
+    if list.left_out > 0 {
+        ui.note(&format!(
+            "{} files that were read are not in the list: not in the folder, or their names cannot be written",
+            list.left_out
+        ));
+    }
+    let out = args.out.display().to_string();
+    fs::write(&args.out, &list.bytes)
+        .map_err(|e| Failure::new(Exit::Internal, format!("cannot write {out}: {e}")))?;
+    ui.print(&harmless(&next(args, &list, &out)));
+    Ok(Exit::Ok)
+}
+
+/// In the order of their first use.
+fn paths(args: &Layout, timeline: &Timeline) -> Result<Vec<String>, Failure> {
+    let Some(image) = &args.image else {
+        return reads::named(timeline, &args.place);
+    };
+    let image = RootImage::open(image)?;
+    let which = Which {
+        place: &args.place,
+        device: args.device,
+    };
+    let mut uses = reads::of_image(timeline, &image, &which)?;
+    uses.uses.sort_by_key(|each| each.ns);
+    let mut seen = HashSet::new();
+    let once = uses.uses.iter().filter(|each| seen.insert(each.file));
+    let files = once.filter_map(|each| image.files.get(each.file));
+    Ok(files.map(|file| file.path.clone()).collect())
+}
+
+fn list(args: &Layout, paths: &[String]) -> Result<List, Failure> {
+    let mut paths: Vec<&[u8]> = paths.iter().map(|path| path.as_bytes()).collect();
+    let entries = args.root.as_deref().map(root_image::entries).transpose()?;
+    match (args.format, entries) {
+        (LayoutFormat::Squashfs, entries) => {
+            let all = paths.len();
+            if let Some(entries) = entries {
+                let exists: HashSet<Vec<u8>> = entries.into_iter().map(|e| e.path).collect();
+                paths.retain(|path| exists.contains(*path));
+            }
+            let gone = all - paths.len();
+            let mut list = layout::for_mksquashfs(&paths);
+            list.left_out += gone;
+            Ok(list)
+        }
+        (_, Some(entries)) => Ok(layout::for_tar(&paths, &entries)),
+        (_, None) => {
+            let why = "an archive has all of the root, and not only what a boot reads";
+            Err(Failure::new(Exit::Usage, why)
+                .hint("--root DIR names the folder that the image is made of"))
+        }
+    }
+}
+
+/// What is done with the list.
+fn next(args: &Layout, list: &List, out: &str) -> String {
+    let root = args.root.as_ref();
+    let root = root.map_or("ROOT".to_owned(), |root| root.display().to_string());
+    let files = list.files;
+    let tar = format!("tar -cf root.tar -C {root} --no-recursion --files-from={out} &&");
+    let then = match args.format {
+        LayoutFormat::Squashfs => format!("mksquashfs {root} IMAGE -sort {out}"),
+        LayoutFormat::Mke2fs => format!("{tar} mke2fs -t ext4 -d root.tar IMAGE SIZE"),
+        LayoutFormat::Erofs => {
+            format!("{tar} mkfs.erofs --tar=f --sort=none -E^inline_data IMAGE root.tar")
+        }
+    };
+    format!("{out}: {files} files in the order of their use; next: {then}")
+}

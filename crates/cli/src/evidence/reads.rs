@@ -1,0 +1,318 @@
+//! What a boot reads of its disks, and of which files of an image that is.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use bootlap_lab::Run;
+use bootlap_model::{FileSystem, Read, ReadOf, Timeline};
+use bootlap_sources::pack::{File, Use};
+use bootlap_target::root_image::{ImageFile, RootImage};
+
+use crate::args::Evidence;
+use crate::exit::{Exit, Failure};
+
+/// What `bootlap` itself keeps in a run's folder.
+const OF_RUN: [&str; 3] = ["manifest.json", "console", "console.stamps"];
+
+/// Which reads are of the image.
+pub(crate) struct Which<'a> {
+    /// Where the target mounts it.
+    pub(crate) place: &'a str,
+    /// The device that the user says it is.
+    pub(crate) device: Option<u32>,
+}
+
+/// Uses of the files of an image.
+pub(crate) struct Uses {
+    /// The image's files, and at the end its metadata.
+    pub(crate) files: Vec<File>,
+    pub(crate) uses: Vec<Use>,
+    /// Files that were read and that the image does not have.
+    pub(crate) unknown: usize,
+    /// Reads of other file systems.
+    pub(crate) elsewhere: usize,
+}
+
+/// The evidence of `paths`, which has to have reads.
+pub(crate) fn read(paths: &[PathBuf]) -> Result<Timeline, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        match Run::is_run(path) {
+            true => files.extend(of_run(path)?),
+            false => files.push(path.clone()),
+        }
+    }
+    let timeline = super::read(&files, &Evidence::default())?.timeline;
+    let clocks: HashSet<_> = timeline.reads.iter().map(|read| read.clock).collect();
+    match clocks.len() {
+        0 => Err(no_reads(paths)),
+        1 => Ok(timeline),
+        _ => {
+            let why = "several of these files say what was read";
+            Err(Failure::new(Exit::Usage, why).hint("name the trace or the pack of one boot"))
+        }
+    }
+}
+
+fn no_reads(paths: &[PathBuf]) -> Failure {
+    let names: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
+    let why = format!("{}: it does not say what was read", names.join(" "));
+    Failure::new(Exit::NothingUsable, why).hint(
+        "boot with trace_event=filemap:mm_filemap_add_to_page_cache trace_buf_size=8M and save \
+         /sys/kernel/tracing/trace, or record on the target with bootlap-agent record",
+    )
+}
+
+/// What lies in a run's folder besides the run.
+fn of_run(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let failed = |e| Failure::new(Exit::Usage, format!("cannot read {}: {e}", dir.display()));
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if path.is_file() && !OF_RUN.contains(&&*name) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    match files.is_empty() {
+        true => Err(no_reads(&[dir.to_owned()])),
+        false => Ok(files),
+    }
+}
+
+/// The events that the kernel lost, and whether the order says nothing.
+pub(crate) fn shortcomings(timeline: &Timeline) -> (u32, bool) {
+    let notices = || timeline.notices.iter();
+    let lost = notices().filter(|n| ["trace-events-lost", "pack-lost"].contains(&&*n.code));
+    let lost: u64 = lost.map(|n| n.count).sum();
+    let unordered = notices().any(|n| n.code == "pack-unordered");
+    (u32::try_from(lost).unwrap_or(u32::MAX), unordered)
+}
+
+/// The paths of files in the order of their first use, as far as the evidence
+/// itself has their names.
+pub(crate) fn named(timeline: &Timeline, place: &str) -> Result<Vec<String>, Failure> {
+    let mut reads: Vec<&Read> = timeline.reads.iter().collect();
+    reads.sort_by_key(|read| read.at.ns);
+    if reads.iter().any(|r| matches!(r.of, ReadOf::Inode { .. })) {
+        let why = "a trace has inodes and no names";
+        return Err(Failure::new(Exit::Usage, why)
+            .hint("name the image that was booted: --image root.ext4"));
+    }
+    let mut seen = HashSet::new();
+    let paths = reads.iter().filter_map(|read| match read.of {
+        ReadOf::File { system, path } if timeline.text(system.place) == place => Some(path),
+        _ => None,
+    });
+    let once = paths.filter(|path| seen.insert(*path));
+    let paths: Vec<String> = once.map(|path| timeline.text(path).to_owned()).collect();
+    match paths.is_empty() {
+        true => Err(nothing_at(place, timeline)),
+        false => Ok(paths),
+    }
+}
+
+fn nothing_at(place: &str, timeline: &Timeline) -> Failure {
+    let places = timeline.reads.iter().filter_map(|read| match read.of {
+        ReadOf::File { system, .. } | ReadOf::Metadata { system } => Some(system.place),
+        ReadOf::Inode { .. } => None,
+    });
+    let mut places: Vec<&str> = places.map(|place| timeline.text(place)).collect();
+    places.sort_unstable();
+    places.dedup();
+    let why = format!("nothing was read of what is mounted at {place}");
+    let hint = format!("--place says where; there were {}", places.join(", "));
+    Failure::new(Exit::NothingUsable, why).hint(hint)
+}
+
+/// Which files of `image` were used.
+pub(crate) fn of_image(
+    timeline: &Timeline,
+    image: &RootImage,
+    which: &Which<'_>,
+) -> Result<Uses, Failure> {
+    let file = |file: &ImageFile| File {
+        inode: file.inode,
+        size: file.size,
+        mtime_ns: file.mtime_ns,
+        path: file.path.as_bytes().to_vec(),
+        system: 0,
+    };
+    let metadata = image.files.len();
+    let mut files: Vec<File> = image.files.iter().map(file).collect();
+    files.push(File {
+        inode: 0,
+        size: 0,
+        mtime_ns: 0,
+        path: Vec::new(),
+        system: 0,
+    });
+    let known = Known::of(image);
+    let device = match which.device {
+        Some(device) => Some(device),
+        None => known.device(timeline)?,
+    };
+    let mut uses = Vec::new();
+    let mut unknown = HashSet::new();
+    let mut elsewhere = 0;
+    for read in &timeline.reads {
+        let found = match read.of {
+            ReadOf::Inode { device: of, inode } if Some(of) == device => known.inode(inode),
+            // The disk's own pages are an inode of the kernel's.
+            ReadOf::Inode { device: of, inode }
+                if of < 1 << 20 && Some(inode) == device.map(u64::from) =>
+            {
+                Some(metadata)
+            }
+            ReadOf::File { system, path } if timeline.text(system.place) == which.place => {
+                known.path(timeline.text(path))
+            }
+            ReadOf::Metadata { system } if timeline.text(system.place) == which.place => {
+                // Of another image it lies elsewhere; it is found below.
+                if !is_of(system, image) {
+                    continue;
+                }
+                Some(metadata)
+            }
+            _ => {
+                elsewhere += 1;
+                continue;
+            }
+        };
+        match found {
+            Some(file) => uses.push(Use {
+                ns: read.at.ns,
+                file,
+                start: read.start,
+                end: read.end,
+            }),
+            None => {
+                unknown.insert(read.of);
+            }
+        }
+    }
+    if uses.iter().all(|each| each.file == metadata) {
+        return Err(nothing_of(timeline, which));
+    }
+    if uses.iter().all(|each| each.file != metadata) {
+        uses.extend(metadata_uses(image, &uses, metadata));
+    }
+    Ok(Uses {
+        files,
+        uses,
+        unknown: unknown.len(),
+        elsewhere,
+    })
+}
+
+fn is_of(system: FileSystem, image: &RootImage) -> bool {
+    image.id != 0 && (system.id, system.kind) == (image.id, image.kind)
+}
+
+fn nothing_of(timeline: &Timeline, which: &Which<'_>) -> Failure {
+    match timeline.reads.first().map(|read| read.of) {
+        Some(ReadOf::Inode { .. }) => Failure::new(
+            Exit::NothingUsable,
+            "none of the files that were read is in the image",
+        )
+        .hint("name the image that was booted, and the trace's device: --device 179:2"),
+        _ => nothing_at(which.place, timeline),
+    }
+}
+
+/// What has to be read to open the files that are used, each at the file's first use.
+fn metadata_uses(image: &RootImage, uses: &[Use], metadata: usize) -> Vec<Use> {
+    let mut first: HashMap<usize, i64> = HashMap::new();
+    for each in uses {
+        let ns = first.entry(each.file).or_insert(each.ns);
+        *ns = each.ns.min(*ns);
+    }
+    let mut files: Vec<usize> = first.keys().copied().collect();
+    files.sort_by_key(|file| (first.get(file), *file));
+    let ranges = image.metadata_of(&files).into_iter();
+    let uses = ranges.map(|(file, range)| Use {
+        ns: first.get(&file).copied().unwrap_or_default(),
+        file: metadata,
+        start: range.start,
+        end: range.end,
+    });
+    uses.collect()
+}
+
+/// The image's files by what reads know of them.
+struct Known<'i> {
+    image: &'i RootImage,
+    inodes: HashMap<u64, usize>,
+    paths: HashMap<&'i str, usize>,
+}
+
+impl<'i> Known<'i> {
+    fn of(image: &'i RootImage) -> Self {
+        let (mut inodes, mut paths) = (HashMap::new(), HashMap::new());
+        for (index, file) in image.files.iter().enumerate() {
+            // One inode may have several names: the first is as good as another.
+            let index = *inodes.entry(file.inode).or_insert(index);
+            paths.insert(file.path.as_str(), index);
+        }
+        Self {
+            image,
+            inodes,
+            paths,
+        }
+    }
+
+    fn inode(&self, inode: u64) -> Option<usize> {
+        self.inodes.get(&inode).copied()
+    }
+
+    fn path(&self, path: &str) -> Option<usize> {
+        self.paths.get(path).copied()
+    }
+
+    /// The device most of whose inodes are files of the image; none if the reads
+    /// have names.
+    fn device(&self, timeline: &Timeline) -> Result<Option<u32>, Failure> {
+        // By inode, the end of what was read of it.
+        let mut devices: BTreeMap<u32, HashMap<u64, u64>> = BTreeMap::new();
+        for read in &timeline.reads {
+            if let ReadOf::Inode { device, inode } = read.of
+                && device >= 1 << 20
+            {
+                let end = devices.entry(device).or_default().entry(inode).or_default();
+                // The last page ends behind the file.
+                *end = read.start.max(*end);
+            }
+        }
+        if devices.is_empty() {
+            return Ok(None);
+        }
+        let fits = |(inode, start): (&u64, &u64)| {
+            let file = self.inode(*inode).and_then(|at| self.image.files.get(at));
+            file.is_some_and(|file| *start < file.size)
+        };
+        let counted = devices.iter().map(|(device, inodes)| {
+            let fitting = inodes.iter().filter(|entry| fits(*entry)).count();
+            (fitting, inodes.len(), *device)
+        });
+        let best = counted.max_by_key(|(fitting, ..)| *fitting);
+        match best {
+            // Some are made, grow or go during a boot. Of another image by chance many
+            // fit, where files are small.
+            Some((fitting, all, device)) if fitting * 4 >= all * 3 => Ok(Some(device)),
+            Some((fitting, all, device)) => {
+                let (major, minor) = (device >> 20, device & ((1 << 20) - 1));
+                let why = format!(
+                    "the trace is of another image: of {all} files that were read on {major}:{minor}, \
+                     {fitting} are in this one and as long"
+                );
+                Err(Failure::new(Exit::NothingUsable, why).hint(
+                    "inodes are good for one image only: make a pack with the image that was \
+                     booted, and from that one for another image",
+                ))
+            }
+            None => Ok(None),
+        }
+    }
+}
