@@ -5,9 +5,11 @@
 //! intervals. Times are ns of `CLOCK_MONOTONIC`. The format is that of
 //! `agent/src/collect/wire.h`: [`wire`].
 //!
-//! What was lost on the device, and that an archive has no end, is told.
+//! What was lost on the device, that an archive has no end, and what collecting
+//! cost is told; nothing is subtracted.
 
 mod counters;
+mod facts;
 mod printed;
 mod wire;
 
@@ -16,8 +18,9 @@ use std::collections::HashSet;
 use bootlap_model::{ClockEdge, ClockId, ClockKind, Evidence, How, Severity, Stamp, Timeline};
 
 use self::counters::Counters;
+use self::facts::Fact;
 pub(crate) use self::printed::Printed;
-use self::wire::{Account, Content, Live, Record};
+use self::wire::{Account, Content, Cost, Live, Record};
 use crate::text::{Sheet, Skip};
 use crate::trace::{Event, Recording, Task, What};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo, binary};
@@ -91,6 +94,9 @@ struct Archive<'a> {
     /// From, to, the kernel's log between them; ns.
     log_clock: Option<([i64; 3], Evidence)>,
     tick_ns: i64,
+    /// The collector itself.
+    collector: u32,
+    cost: Option<(Cost, Evidence)>,
     ended: bool,
 }
 
@@ -126,8 +132,15 @@ impl<'a> Archive<'a> {
             at,
         };
         match content {
-            Content::Start { ticks } => self.tick_ns = 1_000_000_000 / i64::from(ticks.max(1)),
-            Content::Fact | Content::Cost => {}
+            Content::Start { ticks, pid } => {
+                self.tick_ns = 1_000_000_000 / i64::from(ticks.max(1));
+                self.collector = pid;
+            }
+            Content::Fact => {}
+            Content::Cost(cost) => {
+                self.cost = Some((cost, at));
+                self.accounts.push(happened(cost.ns, 0, content));
+            }
             Content::Fork { ns, pid, .. } => {
                 self.begun.insert(pid);
                 self.happened.push(happened(ns, 0, content));
@@ -187,6 +200,10 @@ impl<'a> Archive<'a> {
             sheet.mark(clock, Stamp::new(*ns, 0), name, *at);
         }
         self.counters.finish(clock, sheet);
+        if let Some((cost, at)) = self.cost {
+            let text = facts::cost_text(&cost);
+            sheet.notice("collector-cost", Severity::Info, at, &text);
+        }
         if let Some((times, at)) = self.log_clock {
             join_log(clock, times, at, sheet);
         }
@@ -241,19 +258,26 @@ impl<'a> Archive<'a> {
                 }
                 let line = arguments.trim_end_matches('\0').replace('\0', " ");
                 if !line.is_empty() {
-                    event(pid, What::Command { line: &line, pid });
+                    let (key, value) = ("command", &*line);
+                    event(pid, What::Fact { key, value, pid });
                 }
             }
-            Content::Exit { pid, .. } => event(
-                *pid,
-                What::Exit {
-                    task: task(*pid, ""),
-                },
-            ),
+            Content::Exit { pid, status, .. } => {
+                let task = task(*pid, "");
+                event(*pid, What::Exit { task });
+                tell_facts(*pid, facts::of_status(*status), &mut event);
+            }
             Content::Account(account) => {
                 let cpu_ns = account.cpu_us.saturating_mul(1000);
                 let task = task(account.pid, &account.name);
                 event(account.pid, What::Used { task, cpu_ns });
+                tell_facts(account.pid, facts::of_account(account), &mut event);
+            }
+            Content::Cost(cost) => {
+                let (pid, cpu_ns) = (self.collector, facts::cpu_ns(cost));
+                let task = task(pid, "");
+                event(pid, What::Used { task, cpu_ns });
+                tell_facts(pid, facts::of_cost(cost), &mut event);
             }
             Content::Live(live) if live.ns == happened.ns => {
                 let ticks = i64::try_from(live.ticks).unwrap_or(i64::MAX);
@@ -273,6 +297,18 @@ impl<'a> Archive<'a> {
             }
             _ => {}
         }
+    }
+}
+
+/// Hands on what is known of a process beyond its times.
+fn tell_facts(
+    pid: u32,
+    facts: impl IntoIterator<Item = Fact>,
+    event: &mut dyn FnMut(u32, What<'_>),
+) {
+    for (key, value) in facts {
+        let value = &*value;
+        event(pid, What::Fact { key, value, pid });
     }
 }
 

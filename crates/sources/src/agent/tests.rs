@@ -48,7 +48,7 @@ fn printed(bytes: &[u8]) -> Vec<Vec<u8>> {
     lines.chain([end]).collect()
 }
 
-/// The notices' codes and the events of lines that were printed.
+/// The codes of what went wrong, and the events, of lines that were printed.
 fn read_printed(lines: &[Vec<u8>]) -> (Vec<String>, usize) {
     let mut timeline = Timeline::default();
     let file = timeline.add_file("console", "console");
@@ -64,7 +64,9 @@ fn read_printed(lines: &[Vec<u8>]) -> (Vec<String>, usize) {
         assert!(all.line(line, at));
     }
     all.finish("console", &mut timeline);
-    let codes = timeline.notices.iter().map(|n| n.code.to_string());
+    let wrong = timeline.notices.iter();
+    let wrong = wrong.filter(|n| n.severity > Severity::Info);
+    let codes = wrong.map(|n| n.code.to_string());
     (codes.collect(), timeline.spans.len() + timeline.marks.len())
 }
 
@@ -75,6 +77,26 @@ fn a_printed_archive_is_the_archive() {
     let (codes, events) = read_printed(&printed(KIOSK));
     assert_eq!(codes, [""; 0]);
     assert!(events > 80, "{events}");
+}
+
+#[test]
+fn what_collecting_cost_is_told_and_is_a_fact_of_the_collector() {
+    let mut timeline = Timeline::default();
+    super::read(KIOSK, false, "archive", &mut timeline);
+    let told: Vec<_> = timeline.notices.iter().map(|n| &*n.code).collect();
+    assert_eq!(told, ["collector-cost"]);
+    let text = &timeline.notices[0].remedy;
+    assert!(
+        text.contains("took 14.605 ms of CPU time in 5 wake-ups"),
+        "{text}"
+    );
+    let pid = |span: &&bootlap_model::Span| timeline.arg(span, "pid") == Some("78");
+    let collector = timeline.spans.iter().find(pid).unwrap();
+    assert_eq!(timeline.text(collector.name), "bootlap-agent");
+    let fact = |key| timeline.arg(collector, key);
+    assert_eq!(fact("cpu_us"), Some("14605"));
+    assert_eq!(fact("wake_ups"), Some("5"));
+    assert_eq!(fact("buffer_used_bytes"), Some("16694"));
 }
 
 #[test]

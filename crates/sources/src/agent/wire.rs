@@ -7,12 +7,16 @@ use crate::binary::{Order, u16_at, u32_at, u64_at};
 /// How an archive begins.
 pub(super) const MAGIC: &[u8] = b"bootlap\x01";
 const HEAD: usize = 4;
+/// A number that nobody told.
+const UNKNOWN: u32 = u32::MAX;
 
 /// What a record says.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Content<'a> {
     Start {
         ticks: u32,
+        /// The collector itself.
+        pid: u32,
     },
     Fact,
     Fork {
@@ -40,6 +44,8 @@ pub(super) enum Content<'a> {
     Exit {
         ns: i64,
         pid: u32,
+        /// As wait(2) tells it, where the kernel told it.
+        status: Option<u32>,
     },
     Account(Account<'a>),
     Live(Live<'a>),
@@ -52,7 +58,7 @@ pub(super) enum Content<'a> {
         count: u32,
         what: Cow<'a, str>,
     },
-    Cost,
+    Cost(Cost),
     End,
 }
 
@@ -64,7 +70,29 @@ pub(super) struct Account<'a> {
     pub(super) pid: u32,
     /// User and system, µs.
     pub(super) cpu_us: i64,
+    /// Runnable, and no CPU was free.
+    pub(super) cpu_wait_ns: u64,
+    /// Waiting for its disk.
+    pub(super) io_wait_ns: u64,
+    pub(super) read_bytes: u64,
+    pub(super) written_bytes: u64,
+    /// As wait(2) tells it, where the kernel told it.
+    pub(super) status: Option<u32>,
     pub(super) name: Cow<'a, str>,
+}
+
+/// What the collector used itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cost {
+    /// When it was asked.
+    pub(super) ns: i64,
+    pub(super) user_us: u64,
+    pub(super) system_us: u64,
+    /// How often it looked.
+    pub(super) wake_ups: u32,
+    /// Bytes of its buffer, and how many of them it filled.
+    pub(super) buffer: u32,
+    pub(super) filled: u32,
 }
 
 /// A process that lives.
@@ -184,6 +212,11 @@ impl<'a> Fields<'a> {
         i64::try_from(self.u64()?).map_err(|_| Wrong::Short)
     }
 
+    /// How a process ended.
+    fn status(&mut self) -> Result<Option<u32>, Wrong> {
+        Ok(Some(self.u32()?).filter(|status| *status != UNKNOWN))
+    }
+
     fn many<const N: usize>(&mut self) -> Result<[u64; N], Wrong> {
         let mut numbers = [0; N];
         for number in &mut numbers {
@@ -200,7 +233,8 @@ impl<'a> Fields<'a> {
         Ok(match kind {
             1 => {
                 let [_now, _wall] = self.many()?;
-                Content::Start { ticks: self.u32()? }
+                let (ticks, _cpus, pid) = (self.u32()?, self.u32()?, self.u32()?);
+                Content::Start { ticks, pid }
             }
             2 => Content::Fact,
             3 => Content::Fork {
@@ -214,10 +248,11 @@ impl<'a> Fields<'a> {
                 pid: self.u32()?,
                 arguments: self.rest(),
             },
-            5 => Content::Exit {
-                ns: self.ns()?,
-                pid: self.u32()?,
-            },
+            5 => {
+                let (ns, pid, _tgid) = (self.ns()?, self.u32()?, self.u32()?);
+                let status = self.status()?;
+                Content::Exit { ns, pid, status }
+            }
             6 => Content::Account(self.account()?),
             7 => Content::Live(self.live()?),
             8..=11 => Content::Sample(self.sample(kind)?),
@@ -229,7 +264,7 @@ impl<'a> Fields<'a> {
                 count: self.u32()?,
                 what: self.rest(),
             },
-            14 => Content::Cost,
+            14 => Content::Cost(self.cost()?),
             15 => Content::End,
             16 => Content::Name {
                 ns: self.ns()?,
@@ -251,19 +286,35 @@ impl<'a> Fields<'a> {
             _elapsed,
             user,
             system,
-            _cpu_wait,
-            _disk_wait,
-            _read,
-            _written,
+            cpu_wait_ns,
+            io_wait_ns,
+            read_bytes,
+            written_bytes,
         ] = self.many()?;
-        let _status = self.u32()?;
+        let status = self.status()?;
         let cpu_us = i64::try_from(user.saturating_add(system)).unwrap_or(i64::MAX);
         let name = self.rest();
         Ok(Account {
             ns,
             pid,
             cpu_us,
+            cpu_wait_ns,
+            io_wait_ns,
+            read_bytes,
+            written_bytes,
+            status,
             name,
+        })
+    }
+
+    fn cost(&mut self) -> Result<Cost, Wrong> {
+        Ok(Cost {
+            ns: self.ns()?,
+            user_us: self.u64()?,
+            system_us: self.u64()?,
+            wake_ups: self.u32()?,
+            buffer: self.u32()?,
+            filled: self.u32()?,
         })
     }
 

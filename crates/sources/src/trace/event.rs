@@ -70,8 +70,12 @@ pub(crate) enum What<'a> {
     Rename { task: Task<'a> },
     /// A program is executed.
     Exec { program: &'a str, pid: u32 },
-    /// The command line with which a program was executed.
-    Command { line: &'a str, pid: u32 },
+    /// Something else that is known of a process: its command line, its exit.
+    Fact {
+        key: &'static str,
+        value: &'a str,
+        pid: u32,
+    },
     /// A process or thread ends.
     Exit { task: Task<'a> },
     /// All that it has used of the CPUs, ns.

@@ -182,11 +182,16 @@ impl Tasks {
         }
     }
 
-    /// `pid`, if it is known, was started with this command line.
-    pub(crate) fn command(&mut self, line: &str, pid: u32, sheet: &mut Sheet<'_>) {
+    /// Something more is known of `pid`, if it is known itself.
+    pub(crate) fn fact(
+        &mut self,
+        (key, value): (&'static str, &str),
+        pid: u32,
+        sheet: &mut Sheet<'_>,
+    ) {
         if let Some(&known) = self.by_pid.get(&pid) {
-            let line = sheet.sym(line);
-            self.extra(known, "command", line);
+            let value = sheet.sym(value);
+            self.extra(known, key, value);
         }
     }
 
