@@ -236,12 +236,12 @@ const SCRIPTED: &str = "kind = \"command\"\nrun = \"exec ./console.sh\"\nsettle-
 const CONSOLE: &str = r#"#!/bin/sh
 while [ ! -e on ]; do sleep 0.01; done
 printf '[    0.000000] Linux version 6.1.0\n'
-sleep 0.02
+sleep 0.2
 printf '[    0.010000] Run /init as init process\n'
-sleep 0.02
+sleep 0.2
 . ./on
 echo Starting demo
-sleep 0.02
+sleep 0.2
 echo BOARD_READY
 exec sleep 1000
 "#;

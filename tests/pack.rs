@@ -1,6 +1,9 @@
 //! Packs and lists that are made on the host: the device takes the ones, and the
 //! makers of images the others.
 
+// A skipped test says why.
+#![allow(clippy::print_stderr)]
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

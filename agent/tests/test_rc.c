@@ -131,8 +131,11 @@ static void plan_has_no_cycle(void)
 
 static void scripts_wait_for_what_they_need(void)
 {
+	char until_c[300];
+
+	snprintf(until_c, sizeof until_c, "until grep -q 'start c' %s/out; do sleep 0.01; done", dir);
 	script("a", "sleep 0.1");
-	script("b", "sleep 0.2");
+	script("b", until_c);
 	script("c", "");
 	script("d", "");
 	write_plan("script a\nscript b after 0\nscript c after 0\nscript d after 1 2\n");

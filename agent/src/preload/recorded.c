@@ -34,7 +34,7 @@ int recorded_fs(const char *root, const struct pack_fs *fs, dev_t *dev)
 int recorded_file(int top, dev_t dev, const struct pack_file *file, int flags)
 {
 	struct stat stat;
-	int fd;
+	int fd = -1;
 
 	for (int opened = 0;; opened = 1) {
 		if (opened ? fstat(fd, &stat) :

@@ -124,7 +124,9 @@ impl Source for Console {
         }
         let told = |line: &[u8]| {
             let line = line.trim_ascii();
-            BootLoader::is_banner(line) || printk::parse(line).is_some()
+            BootLoader::is_banner(line)
+                || printk::parse(line).is_some()
+                || line.starts_with(b"bootlap-archive ")
         };
         if head.split(|b| *b == b'\n').any(told) {
             Sniff::LIKELY
