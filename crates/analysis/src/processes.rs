@@ -43,6 +43,8 @@ pub struct Processes {
 /// A process, or several that were merged into one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Process {
+    /// Where it was read; of several that were merged, the first.
+    pub span: SpanId,
     /// The program's name.
     pub name: String,
     /// The pid, where the evidence has it.
@@ -132,6 +134,7 @@ fn nodes(timeline: &Timeline, axis: &Axis) -> Vec<Node> {
         Some(Node {
             span: id,
             process: Process {
+                span: id,
                 name: timeline.text(span.name).to_owned(),
                 pid: number("pid").and_then(|pid| u32::try_from(pid).ok()),
                 parent: None,

@@ -7,6 +7,7 @@
 //! same bytes. Names and lines come from evidence,
 //! which is treated as hostile text everywhere ([`clean`]).
 
+mod bootchart;
 mod calibration;
 pub mod check;
 pub mod clean;

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
+use crate::bootchart::Bootchart;
 use crate::csv::Csv;
 use crate::folded::Folded;
 use crate::junit::Junit;
@@ -36,6 +37,9 @@ pub enum SinkError {
         /// What was asked for.
         by: By,
     },
+    /// The format is of processes, and there are none.
+    #[error("this boot shows no processes")]
+    NoProcesses,
 }
 
 impl From<serde_json::Error> for SinkError {
@@ -75,10 +79,11 @@ pub trait Sink: Sync {
 
 /// All formats.
 pub const SINKS: &[&dyn Sink] = &[
-    &Html, &Svg, &Markdown, &Json, &Csv, &Junit, &Folded, &Perfetto, &Text,
+    &Html, &Svg, &Markdown, &Json, &Csv, &Junit, &Folded, &Perfetto, &Bootchart, &Text,
 ];
 
-/// The format that a file extension (without the dot, in any case) asks for.
+/// The format that a file extension (without the dot, in any case) asks for;
+/// `tar.gz` is one, too.
 pub fn sink_for(extension: &str) -> Option<&'static dyn Sink> {
     let known = |sink: &&&dyn Sink| {
         let mut names = sink.info().extensions.iter();
@@ -188,6 +193,9 @@ mod tests {
         assert_eq!(name("pftrace"), Some("perfetto"));
         assert_eq!(name("md"), Some("markdown"));
         assert_eq!(name("xml"), Some("junit"));
+        assert_eq!(name("tgz"), Some("bootchart"));
+        assert_eq!(name("tar.gz"), Some("bootchart"));
+        assert_eq!(name("gz"), None);
         assert_eq!(name("doc"), None);
     }
 }

@@ -86,8 +86,10 @@ fn no_choice(path: &Path, by: By, choices: &[By]) -> Failure {
 
 /// The format that a file's extension asks for.
 fn sink_of(path: &Path) -> Result<&'static dyn Sink, Failure> {
-    let extension = path.extension().unwrap_or_default().to_string_lossy();
-    sink_for(&extension).ok_or_else(|| {
+    // Of `boot.tar.gz`, `tar.gz` before `gz`.
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let mut extensions = name.match_indices('.').map(|(dot, _)| &name[dot + 1..]);
+    extensions.find_map(sink_for).ok_or_else(|| {
         let known = SINKS.iter().map(|sink| {
             let info = sink.info();
             let first = info.extensions.first().copied().unwrap_or_default();
@@ -114,7 +116,8 @@ fn spare_evidence(outputs: &[PathBuf], read: &[PathBuf]) -> Result<(), Failure> 
             let why = format!("{name} is evidence that this report is made of; it stays as it is");
             return Err(Failure::new(Exit::Usage, why).hint("name another file with -o"));
         }
-        let is_report = path.file_stem().is_some_and(|stem| stem == "report");
+        let file_name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_report = file_name.starts_with("report.");
         if !is_report && whole.parent().is_some_and(Run::is_run) {
             let why = format!("{name} exists in the folder of a run; it stays as it is");
             let hint = "only files called report.* are replaced there; name another one with -o";
@@ -158,6 +161,9 @@ fn cannot_write(path: &Path, e: &SinkError) -> Failure {
     match e {
         SinkError::Nothing { .. } => Failure::new(Exit::NothingUsable, text)
             .hint("without --by it shows what the boot has most to tell of"),
+        SinkError::NoProcesses => Failure::new(Exit::NothingUsable, text).hint(
+            "record them with bootlap-agent collect (docs/collect.md), bootchart, strace -f or ftrace",
+        ),
         SinkError::Io(e) if e.kind() == io::ErrorKind::NotFound => {
             Failure::new(Exit::Usage, text).hint("does its folder exist?")
         }

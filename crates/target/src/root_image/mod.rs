@@ -2,8 +2,8 @@
 //! by which a pack's files are recognised, and where their metadata is.
 //!
 //! ext2, ext3 and ext4 are read from the image's file, without root and without a
-//! mount ([`ext`]). For all others the image is mounted, and the folder is named:
-//! the kernel then says what it would say on the target ([`mounted`]).
+//! mount (`ext`). For all others the image is mounted, and the folder is named:
+//! the kernel then says what it would say on the target (`mounted`).
 
 mod ext;
 mod folder;
