@@ -1,7 +1,7 @@
 //! Boots made by hand, small enough to know every number of them.
 
 // Each test file uses some of it.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 pub(crate) mod boots;
 pub(crate) mod browser;
