@@ -40,8 +40,8 @@ fn what_debugfs_says() {
         assert_eq!((app.inode, app.size), (78, 40_000));
         assert_eq!(file(&image, "usr/bin/app2").inode, 78);
         assert_eq!(file(&image, "etc/deep/empty").size, 0);
-        let its = [block_of_app].into_iter().chain(tree_of_app);
-        let its: Vec<_> = its.map(|block| block..block + 1).collect();
+        let its = [Some(block_of_app), tree_of_app].into_iter().flatten();
+        let its: Vec<Range<u64>> = its.map(|block| block..block + 1).collect();
         assert_eq!(app.metadata, blocks(&its));
         let in_deep = file(&image, "etc/deep/empty");
         let metadata = &image.folders[in_deep.folder].metadata;
