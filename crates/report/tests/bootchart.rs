@@ -152,7 +152,7 @@ fn same_processes(timeline: Timeline, case: &str) -> usize {
             let most = i64::from(new.err_ns) + 2 * JIFFY_NS;
             assert!(off <= most, "{case}: {off} {row:?} {new:?}");
             // Half of 200 ms, or what the evidence itself knew.
-            let known = row.err_ns.max(100_000_000) + 20_000_000;
+            let known = row.err_ns.max(100_000_000).saturating_add(20_000_000);
             assert!(new.err_ns <= known, "{case}: {row:?} {new:?}");
         }
         let cpu = row.cpu_ns.unwrap_or(0);

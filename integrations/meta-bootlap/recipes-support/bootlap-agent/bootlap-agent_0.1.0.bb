@@ -14,16 +14,17 @@ inherit externalsrc systemd update-rc.d
 EXTERNALSRC = "${BOOTLAP_SOURCE}/agent"
 EXTERNALSRC_BUILD = "${WORKDIR}/build"
 
-# preload: record and replay. splash is for little-endian machines.
+# preload: record and replay. layout needs its packs. splash is for little-endian machines.
 PACKAGECONFIG ??= "preload rc"
 PACKAGECONFIG[preload] = ""
+PACKAGECONFIG[layout] = ""
 PACKAGECONFIG[rc] = ""
 PACKAGECONFIG[splash] = ""
 
 # Warnings are for those who change it.
 EXTRA_OEMAKE = "-C ${S} ARCH=target OUT=${B} WARNINGS= \
     'CC=${CC}' 'CFLAGS=${CFLAGS} -Os' 'LDFLAGS=${LDFLAGS}' \
-    'WITH=${@bb.utils.filter('PACKAGECONFIG', 'preload rc splash', d)}'"
+    'WITH=${@bb.utils.filter('PACKAGECONFIG', 'preload layout rc splash', d)}'"
 
 do_compile() {
     oe_runmake
