@@ -236,6 +236,9 @@ impl<'a> Lab<'a> {
                 let settings = QemuSettings {
                     spec: (**spec).clone(),
                     dir: target.dir.display().to_string(),
+                    root: assembly
+                        .root()
+                        .map_or_else(String::new, |r| r.display().to_string()),
                     mode,
                     seed: self.args.seed,
                     probe: !self.args.no_probe,

@@ -68,6 +68,8 @@ pub struct QemuSettings {
     pub spec: Spec,
     /// The target's folder, for `{dir}` in its arguments.
     pub dir: String,
+    /// The disk that was made of the target's root, for `{root}`; empty without one.
+    pub root: String,
     /// The kind of time.
     pub mode: Mode,
     /// Seed of everything that QEMU draws by chance.

@@ -1,5 +1,6 @@
 //! Parts put together into what a machine boots.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,7 @@ pub struct Assembly {
     pub parts: Vec<PartHash>,
     images: Images,
     cmdline: String,
+    root: Option<PathBuf>,
 }
 
 #[derive(Clone)]
@@ -101,6 +103,12 @@ pub struct PartHash {
 }
 
 impl Assembly {
+    /// The disk with the root, `{root}` in the machine's arguments; it is not for
+    /// writing.
+    pub fn root(&self) -> Option<&Path> {
+        self.root.as_deref()
+    }
+
     /// What a machine is given, with `extra` words on the command line.
     ///
     /// # Errors
@@ -174,6 +182,14 @@ pub(crate) fn assemble(
         hashes.push(hash_of("initramfs", part));
     }
     let initramfs = initramfs.map(|part| part.bytes);
+    let root = match (&parts.root, &spec.root) {
+        (Some(contents), Some(root)) => {
+            let (path, part) = contents.image(root, cache, progress)?;
+            hashes.push(hash_of("root", &part));
+            Some(path)
+        }
+        _ => None,
+    };
     let images = match (&parts.bootloader, &spec.bootloader, &spec.flash) {
         (Some(program), Some(bootloader), Some(flash)) => {
             hashes.push(hash_of("bootloader", program));
@@ -212,6 +228,7 @@ pub(crate) fn assemble(
         parts: hashes,
         images,
         cmdline: kernel_spec.cmdline.clone(),
+        root,
     })
 }
 

@@ -48,10 +48,37 @@ impl Cache {
         let _ = write_atomically(&path, &bytes);
         Ok(bytes)
     }
+
+    /// The file of this `kind` and `key`, which `make` writes if it is not there.
+    ///
+    /// # Errors
+    /// If `make` fails, or the cache cannot be written.
+    pub fn file(
+        &self,
+        kind: &str,
+        key: &str,
+        make: impl FnOnce(&Path) -> Result<(), TargetError>,
+    ) -> Result<PathBuf, TargetError> {
+        let path = self.root.join(kind).join(key);
+        if path.is_file() {
+            return Ok(path);
+        }
+        let failed = |e| TargetError::io("write", &path, e);
+        let partial = partial(&path).map_err(failed)?;
+        let made = make(&partial).and_then(|()| {
+            let file = fs::File::open(&partial).map_err(failed)?;
+            file.sync_data().map_err(failed)?;
+            fs::rename(&partial, &path).map_err(failed)
+        });
+        if made.is_err() {
+            let _ = fs::remove_file(&partial);
+        }
+        made.map(|()| path)
+    }
 }
 
-/// Writes a whole file or nothing.
-fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Another name beside `path`, in a folder that is there.
+fn partial(path: &Path) -> io::Result<PathBuf> {
     /// Threads may make the same entry at the same time.
     static WRITERS: AtomicUsize = AtomicUsize::new(0);
     if let Some(dir) = path.parent() {
@@ -60,6 +87,12 @@ fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let (process, writer) = (std::process::id(), WRITERS.fetch_add(1, Relaxed));
     let mut partial = path.to_owned().into_os_string();
     partial.push(format!(".partial.{process}.{writer}"));
+    Ok(partial.into())
+}
+
+/// Writes a whole file or nothing.
+fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let partial = partial(path)?;
     let written = fs::File::create(&partial).and_then(|mut file| {
         file.write_all(bytes)?;
         // A power cut after the rename must not leave an empty entry.

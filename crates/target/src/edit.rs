@@ -79,7 +79,9 @@ impl Edit {
     /// Whether it names other parts, or other files in them: those have to be
     /// found anew.
     pub fn names_parts(&self) -> bool {
-        let places = ["image", "tree", "files", "links", "dirs", "only", "strip"];
+        let places = [
+            "archive", "dirs", "files", "image", "links", "only", "order", "strip", "tree",
+        ];
         let names = Key::parse(&self.key).unwrap_or_default();
         names.get(1).is_some_and(|n| places.contains(&n.get()))
     }

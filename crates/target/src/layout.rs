@@ -68,6 +68,24 @@ fn escape_blanks(path: &[u8], out: &mut Vec<u8>) {
     }
 }
 
+/// For the recipe `boot-image`: a path a line, as a list that people write.
+pub fn for_boot_image(paths: &[&[u8]]) -> List {
+    let mut list = List::default();
+    let mut seen = HashSet::new();
+    for path in paths.iter().filter(|path| seen.insert(**path)) {
+        // Nobody means blanks at the end of a line.
+        if path.is_empty() || path.contains(&b'\n') || path.trim_ascii() != *path {
+            list.left_out += 1;
+            continue;
+        }
+        list.bytes.push(b'/');
+        list.bytes.extend_from_slice(path);
+        list.bytes.push(b'\n');
+        list.files += 1;
+    }
+    list
+}
+
 /// For `tar --no-recursion --files-from=LIST`: the folders, then `paths` in the
 /// order of their use, then all others; nothing is missing and nothing is twice.
 pub fn for_tar(paths: &[&[u8]], entries: &[Entry]) -> List {

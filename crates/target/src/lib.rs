@@ -28,6 +28,7 @@ mod parts;
 pub mod patchset;
 mod payload;
 pub mod recipe;
+mod root_disk;
 pub mod root_image;
 mod spec;
 mod spec_check;
@@ -46,8 +47,8 @@ pub use edit::{Edit, How};
 pub use machine::{Board, Console, Machine, MachineTable, Power, Qemu, Send, Start};
 pub use parts::{Part, Parts};
 pub use spec::{
-    Bootloader, Fit, Flash, Initramfs, Kernel, Medium, NamedPattern, Packages, Place, Ready, Spec,
-    Starter, Uimage, Unpacker,
+    Bootloader, Fit, Flash, Initramfs, Kernel, Medium, NamedPattern, Packages, Place, Ready, Root,
+    RootFormat, Spec, Starter, Uimage, Unpacker,
 };
 pub use target::Target;
 

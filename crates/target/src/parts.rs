@@ -18,6 +18,7 @@ use crate::build::{self, Built, Inside};
 use crate::cache::sha256;
 use crate::initramfs::Entry;
 use crate::packages::{CONTROL, Store, is_name};
+use crate::root_disk;
 use crate::spec::{Place, Spec, Unpacker};
 use crate::{Cache, Progress, Target, TargetError};
 
@@ -59,6 +60,8 @@ pub struct Parts {
     pub kernel_config: Option<DotConfig>,
     /// What the initramfs holds, in the order in which it is packed.
     pub(crate) initramfs: Option<Vec<Entry>>,
+    /// What the root's disk holds.
+    pub(crate) root: Option<root_disk::Contents>,
 }
 
 impl Parts {
@@ -85,6 +88,10 @@ impl Parts {
             },
             initramfs: match &spec.initramfs {
                 Some(i) => Some(crate::initramfs::entries(i, &finder)?),
+                None => None,
+            },
+            root: match &spec.root {
+                Some(root) => Some(root_disk::contents(root, &finder)?),
                 None => None,
             },
         })

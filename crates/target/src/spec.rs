@@ -46,6 +46,8 @@ pub struct Spec {
     pub kernel: Option<Kernel>,
     /// The initramfs.
     pub initramfs: Option<Initramfs>,
+    /// A disk with a file system that is made here.
+    pub root: Option<Root>,
 }
 
 /// What *ready* means.
@@ -249,4 +251,55 @@ pub struct Initramfs {
     /// What goes from programs that only debuggers read.
     #[serde(default)]
     pub strip: Strip,
+}
+
+/// A disk with a file system: `{root}` in the machine's arguments.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Root {
+    /// The file system.
+    pub format: RootFormat,
+    /// A tar archive of all that is in it; without one it is what is named below.
+    pub archive: Option<String>,
+    /// A folder beside `target.toml` whose content goes to `/`.
+    pub tree: Option<String>,
+    /// Path in it = part; a part that is a folder brings all in it.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+    /// Path in it = what the symbolic link there points to.
+    #[serde(default)]
+    pub links: BTreeMap<String, String>,
+    /// Empty folders, for mount points.
+    #[serde(default)]
+    pub dirs: Vec<String>,
+    /// Bytes of the disk; the least power of two that is enough if nothing is said.
+    pub size: Option<u64>,
+    /// More arguments for what makes it.
+    #[serde(default)]
+    pub options: Vec<String>,
+    /// A list of paths: their files come first, in this order.
+    pub order: Option<String>,
+}
+
+/// File systems that can be made in an order, and by what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RootFormat {
+    /// mksquashfs.
+    Squashfs,
+    /// mke2fs, from 1.47.1 on.
+    Ext4,
+    /// mkfs.erofs, from 1.8 on.
+    Erofs,
+}
+
+impl RootFormat {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Squashfs => "squashfs",
+            Self::Ext4 => "ext4",
+            Self::Erofs => "erofs",
+        }
+    }
 }

@@ -4,7 +4,7 @@ use toml_edit::Document;
 
 use crate::artefact::compress::Compression;
 use crate::machine::Machine;
-use crate::spec::{Flash, Medium, Place, Spec, Starter, Uimage, Unpacker};
+use crate::spec::{Flash, Medium, Place, RootFormat, Spec, Starter, Uimage, Unpacker};
 
 /// Largest environment that is taken for one, in bytes; real ones have 4 KiB to
 /// 256 KiB.
@@ -84,7 +84,65 @@ pub(crate) fn check(spec: &Spec) -> Result<Machine, Wrong> {
     }
     bootloader(spec, &machine)?;
     compression(spec, &machine)?;
+    root(spec, &machine)?;
     Ok(machine)
+}
+
+/// The disk that is made, and the arguments that attach it.
+fn root(spec: &Spec, machine: &Machine) -> Result<(), Wrong> {
+    let attached = match machine {
+        Machine::Qemu(qemu) => qemu.args.iter().any(|arg| arg.contains("{root}")),
+        Machine::Board(_) => false,
+    };
+    let Some(root) = &spec.root else {
+        return match attached {
+            true => wrong(
+                "machine.args",
+                "{root} is the disk that is made of a [root] section, and there is none; add one",
+            ),
+            false => Ok(()),
+        };
+    };
+    if let Machine::Board(_) = machine {
+        return wrong(
+            "root",
+            "a board boots what is on it; remove [root], or describe the device for QEMU",
+        );
+    }
+    if !attached {
+        return wrong(
+            "root",
+            "nothing attaches the disk: name it {root} in machine.args, as in `-drive \
+             file={root},format=raw,if=none,id=root`",
+        );
+    }
+    let named = root.tree.is_some()
+        || !root.files.is_empty()
+        || !root.links.is_empty()
+        || !root.dirs.is_empty();
+    match (&root.archive, named) {
+        (Some(_), true) => wrong(
+            "root.archive",
+            "the archive has all that is in the root; remove tree, files, links and dirs, or \
+             archive",
+        ),
+        (None, false) => wrong(
+            "root",
+            "nothing says what is in it; write archive = \"rootfs.tar\", or tree and files",
+        ),
+        _ => {
+            let packed = |option: &String| option.starts_with("-z");
+            let erofs = root.format == RootFormat::Erofs && root.order.is_some();
+            match erofs && root.options.iter().any(packed) {
+                true => wrong(
+                    "root.options",
+                    "mkfs.erofs puts files into an order only if it does not compress them; \
+                     remove -z, or order",
+                ),
+                false => Ok(()),
+            }
+        }
+    }
 }
 
 fn patterns(spec: &Spec) -> Result<(), Wrong> {

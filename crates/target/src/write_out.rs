@@ -102,6 +102,20 @@ fn with_outside_parts(target: &Target, from: &Path) -> Result<String, TargetErro
         let files = files.map(|(at, f)| (format!("initramfs.files.{}", key(at)), f));
         parts.extend(image.chain(only).chain(tree).chain(files));
     }
+    if let Some(root) = &spec.root {
+        let named = [
+            ("archive", &root.archive),
+            ("tree", &root.tree),
+            ("order", &root.order),
+        ];
+        let named = named
+            .into_iter()
+            .filter_map(|(k, v)| Some((k, v.as_ref()?)));
+        parts.extend(named.map(|(key, name)| (format!("root.{key}"), name)));
+        let key = |at: &str| toml_edit::Key::new(at).to_string();
+        let files = root.files.iter();
+        parts.extend(files.map(|(at, f)| (format!("root.files.{}", key(at)), f)));
+    }
     let outside = parts.into_iter().filter_map(|(key, name)| {
         let relative = !name.starts_with("package:") && !name.starts_with('/');
         let part = fs::canonicalize(from.join(name)).ok()?;

@@ -38,12 +38,15 @@ pub(crate) enum LayoutFormat {
     Mke2fs,
     /// mkfs.erofs --tar (erofs-utils 1.8 and later), uncompressed.
     Erofs,
+    /// The recipe boot-image, for a target with a root of its own.
+    BootImage,
 }
 
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
   bootlap layout boot.pack --for squashfs -o boot.sort
   bootlap layout boot.pack --for mke2fs --root rootfs -o boot.list
+  bootlap layout boot.pack --for boot-image -o boot.order
   bootlap layout trace.txt --image old-root.ext4 --for erofs --root rootfs -o boot.list")]
 pub(crate) struct Layout {
     /// What a boot reads: a pack, the kernel's trace as text or trace.dat, or a run

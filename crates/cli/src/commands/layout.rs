@@ -71,6 +71,7 @@ fn list(args: &Layout, paths: &[String]) -> Result<List, Failure> {
             list.left_out += gone;
             Ok(list)
         }
+        (LayoutFormat::BootImage, _) => Ok(layout::for_boot_image(&paths)),
         (_, Some(entries)) => Ok(layout::for_tar(&paths, &entries)),
         (_, None) => {
             let why = "an archive has all of the root, and not only what a boot reads";
@@ -87,6 +88,7 @@ fn next(args: &Layout, list: &List, out: &str) -> String {
     let files = list.files;
     let tar = format!("tar -cf root.tar -C {root} --no-recursion --files-from={out} &&");
     let then = match args.format {
+        LayoutFormat::BootImage => format!("bootlap try TARGET boot-image={out}"),
         LayoutFormat::Squashfs => format!("mksquashfs {root} IMAGE -sort {out}"),
         LayoutFormat::Mke2fs => format!("{tar} mke2fs -t ext4 -d root.tar IMAGE SIZE"),
         LayoutFormat::Erofs => {

@@ -44,7 +44,8 @@ impl Argv {
             argv.args.push("-snapshot".into());
         }
         for arg in &spec.args {
-            argv.args.push(arg.replace("{dir}", &settings.dir));
+            let arg = arg.replace("{dir}", &settings.dir);
+            argv.args.push(arg.replace("{root}", &settings.root));
         }
         argv
     }

@@ -99,55 +99,93 @@ type Found = BTreeMap<Vec<u8>, What>;
 /// Everything that `spec` asks for; what is named later replaces what is not:
 /// `image`, `dirs`, `tree`, `files`, `links`.
 pub(crate) fn entries(spec: &Initramfs, finder: &Finder<'_>) -> Result<Vec<Entry>, TargetError> {
-    let mut found = Found::new();
-    for dir in &spec.dirs {
-        found.insert(inside("initramfs.dirs", dir)?, What::Dir);
-    }
-    if let Some(tree) = &spec.tree {
-        let (path, _) = finder.path("initramfs.tree", tree)?;
-        if !path.is_dir() {
-            return Err(wrong(format!(
-                "initramfs.tree names {tree}, which is no folder; name single files in \
-                 [initramfs.files]"
-            )));
-        }
-        collect(&path, Vec::new(), &mut found)?;
-    }
-    for (at, name) in &spec.files {
-        let key = format!("initramfs.files.\"{at}\"");
-        let (path, _) = finder.path(&key, name)?;
-        let at = inside(&key, at)?;
-        if at.is_empty() && !path.is_dir() {
-            return Err(wrong(format!(
-                "{key}: the root cannot be a file; name a place in it"
-            )));
-        }
-        collect(&path, at, &mut found)?;
-    }
-    for (at, to) in &spec.links {
-        let key = format!("initramfs.links.\"{at}\"");
-        let at = inside(&key, at)?;
-        if at.is_empty() || to.is_empty() {
-            return Err(wrong(format!(
-                "{key}: a link needs a place and something to point to"
-            )));
-        }
-        let to = to.as_bytes().to_vec();
-        found.insert(at, What::Link { to });
-    }
-    // The root itself is there already.
-    found.remove(&b""[..]);
+    let named = Named {
+        section: SECTION,
+        dirs: &spec.dirs,
+        tree: spec.tree.as_deref(),
+        files: &spec.files,
+        links: &spec.links,
+    };
+    let mut found = named.find(finder)?;
     if let Some(name) = &spec.image {
         image::put_under(&finder.part("initramfs.image", name)?, &mut found)?;
     }
-    add_parents(&mut found)?;
+    add_parents(SECTION, &mut found)?;
     if let Some(name) = &spec.only {
         let list = finder.part("initramfs.only", name)?;
         only::keep(&mut found, &list.bytes, name)?;
     }
     strip_all(&mut found, spec.strip);
+    Ok(listed(found))
+}
+
+fn listed(found: Found) -> Vec<Entry> {
     let entries = found.into_iter().map(|(path, what)| Entry { path, what });
-    Ok(entries.collect())
+    entries.collect()
+}
+
+/// Folders, files and links as a section of `target.toml` names them.
+pub(crate) struct Named<'s> {
+    /// The section.
+    pub(crate) section: &'static str,
+    pub(crate) dirs: &'s [String],
+    pub(crate) tree: Option<&'s str>,
+    pub(crate) files: &'s BTreeMap<String, String>,
+    pub(crate) links: &'s BTreeMap<String, String>,
+}
+
+impl Named<'_> {
+    /// All of it, with the folders on the way.
+    pub(crate) fn entries(&self, finder: &Finder<'_>) -> Result<Vec<Entry>, TargetError> {
+        let mut found = self.find(finder)?;
+        add_parents(self.section, &mut found)?;
+        Ok(listed(found))
+    }
+
+    fn find(&self, finder: &Finder<'_>) -> Result<Found, TargetError> {
+        let section = self.section;
+        let wrong = |why| TargetError::artefact(section, why);
+        let inside = |key: &str, path: &str| inside(key, path).map_err(wrong);
+        let mut found = Found::new();
+        for dir in self.dirs {
+            found.insert(inside(&format!("{section}.dirs"), dir)?, What::Dir);
+        }
+        if let Some(tree) = self.tree {
+            let (path, _) = finder.path(&format!("{section}.tree"), tree)?;
+            if !path.is_dir() {
+                return Err(wrong(format!(
+                    "{section}.tree names {tree}, which is no folder; name single files in \
+                     [{section}.files]"
+                )));
+            }
+            collect(&path, Vec::new(), &mut found)?;
+        }
+        for (at, name) in self.files {
+            let key = format!("{section}.files.\"{at}\"");
+            let (path, _) = finder.path(&key, name)?;
+            let at = inside(&key, at)?;
+            if at.is_empty() && !path.is_dir() {
+                return Err(wrong(format!(
+                    "{key}: the root cannot be a file; name a place in it"
+                )));
+            }
+            collect(&path, at, &mut found)?;
+        }
+        for (at, to) in self.links {
+            let key = format!("{section}.links.\"{at}\"");
+            let at = inside(&key, at)?;
+            if at.is_empty() || to.is_empty() {
+                return Err(wrong(format!(
+                    "{key}: a link needs a place and something to point to"
+                )));
+            }
+            let to = to.as_bytes().to_vec();
+            found.insert(at, What::Link { to });
+        }
+        // The root itself is there already.
+        found.remove(&b""[..]);
+        Ok(found)
+    }
 }
 
 /// Takes from programs what only debuggers read.
@@ -176,20 +214,22 @@ fn strip_all(found: &mut Found, how: Strip) {
     }
 }
 
+const SECTION: &str = "initramfs";
+
 fn wrong(why: String) -> TargetError {
-    TargetError::artefact("initramfs", why)
+    TargetError::artefact(SECTION, why)
 }
 
 /// A path in the archive, as the kernel wants it.
-fn inside(key: &str, path: &str) -> Result<Vec<u8>, TargetError> {
+fn inside(key: &str, path: &str) -> Result<Vec<u8>, String> {
     let parts: Vec<&str> = path
         .split('/')
         .filter(|p| !p.is_empty() && *p != ".")
         .collect();
     if parts.contains(&"..") || path.contains('\0') {
-        return Err(wrong(format!(
+        return Err(format!(
             "{key}: {path:?} cannot be a place in an archive; write it without .. from the root"
-        )));
+        ));
     }
     Ok(parts.join("/").into_bytes())
 }
@@ -227,11 +267,11 @@ fn collect(from: &Path, at: Vec<u8>, found: &mut Found) -> Result<(), TargetErro
         };
         found.insert(at, what);
     } else {
-        return Err(wrong(format!(
-            "{} is neither a file, a folder nor a link; make devices and pipes at run time \
+        return Err(TargetError::artefact(
+            &from.display().to_string(),
+            "it is neither a file, a folder nor a link; make devices and pipes at run time \
              (devtmpfs, mknod, mkfifo)",
-            from.display()
-        )));
+        ));
     }
     Ok(())
 }
@@ -240,7 +280,18 @@ fn collect(from: &Path, at: Vec<u8>, found: &mut Found) -> Result<(), TargetErro
 ///
 /// The kernel unpacks in the order of the archive and skips without a word what
 /// it cannot create, so nothing may lie below a file or a link.
-fn add_parents(found: &mut Found) -> Result<(), TargetError> {
+fn add_parents(section: &str, found: &mut Found) -> Result<(), TargetError> {
+    let below = |path: &[u8], dir: &[u8], what: &str| {
+        let shown = |p: &[u8]| OsStr::from_bytes(p).display().to_string();
+        TargetError::artefact(
+            section,
+            format!(
+                "/{} cannot be created, as /{} is {what}; put it into the folder that is meant",
+                shown(path),
+                shown(dir)
+            ),
+        )
+    };
     let paths: Vec<Vec<u8>> = found.keys().cloned().collect();
     for path in &paths {
         let slashes = path.iter().enumerate().filter(|(_, b)| **b == b'/');
@@ -256,15 +307,6 @@ fn add_parents(found: &mut Found) -> Result<(), TargetError> {
         }
     }
     Ok(())
-}
-
-fn below(path: &[u8], dir: &[u8], what: &str) -> TargetError {
-    let shown = |p: &[u8]| OsStr::from_bytes(p).display().to_string();
-    wrong(format!(
-        "/{} cannot be created, as /{} is {what}; put it into the folder that is meant",
-        shown(path),
-        shown(dir)
-    ))
 }
 
 #[cfg(test)]

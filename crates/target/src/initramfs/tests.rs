@@ -179,7 +179,7 @@ fn what_cannot_work_is_named() {
                 fs::create_dir(dir.join("t")).unwrap();
                 drop(std::os::unix::net::UnixListener::bind(dir.join("t/s")).unwrap());
             },
-            "initramfs: DIR/t/s is neither a file, a folder nor a link; make devices",
+            "DIR/t/s: it is neither a file, a folder nor a link; make devices",
         ),
     ];
     for (rest, fill, want) in cases {

@@ -14,6 +14,7 @@ mod initramfs;
 mod kernel;
 mod options;
 mod own;
+mod root;
 
 use std::path::Path;
 
@@ -72,6 +73,7 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &initramfs::Touched,
         &initramfs::BuiltIn,
         &initramfs::NoInitramfs,
+        &root::BootImage,
         &kernel::Minimal,
         &kernel::Options,
         &kernel::OptimizeSize,

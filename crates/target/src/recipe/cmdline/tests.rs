@@ -8,6 +8,7 @@ const NO_PARTS: Parts = Parts {
     devicetree: None,
     kernel: None,
     initramfs: None,
+    root: None,
 };
 
 fn target(line: &str) -> Target {

@@ -67,7 +67,7 @@ fn example(recipe: &str) -> &'static str {
         "cmdline-ip-static" => "10.0.0.2:10.0.0.1::255.0.0.0::eth0:off",
         "cmdline-loglevel" => "3",
         "cmdline-console-baud" => "921600",
-        "initramfs-touched" => "Cargo.toml",
+        "boot-image" | "initramfs-touched" => "Cargo.toml",
         "kernel-options" => "FTRACE=n,CONFIG_LOG_BUF_SHIFT=14",
         "uboot-options" => "ZSTD=y",
         _ => "7",
@@ -114,9 +114,22 @@ fn base(recipe: &str) -> Target {
         name if name.starts_with("kernel-options") => applied("kernel-minimal"),
         "initramfs-none" => without_loader("root=/dev/vda"),
         "uboot-falcon" => orangepi(),
+        name if name.starts_with("boot-image") => with_root(),
         "uboot-flat-bootcmd" | "uboot-exact-size" | "uboot-load-in-place" => arm32(),
         _ => kiosk(),
     }
+}
+
+/// The kiosk with a disk.
+fn with_root() -> Target {
+    let disk = "args = [\"-drive\", \"file={root},format=raw,if=none,id=root\"]";
+    let text = kiosk()
+        .text
+        .replace("[machine]\n", &format!("[machine]\n{disk}\n"));
+    parse(&format!(
+        "{text}\n[root]\nformat = \"squashfs\"\ntree = \"initramfs\"\n"
+    ))
+    .unwrap()
 }
 
 /// The kiosk with these words, started by the machine itself.
@@ -288,6 +301,11 @@ fn a_target_without_what_it_changes_is_refused() {
         (
             "initramfs-touched=Cargo.toml",
             "the target has no initramfs",
+        ),
+        (
+            "boot-image=Cargo.toml",
+            "the target has no [root] of which an image could be made; for one that is there \
+             already, `bootlap-agent layout` moves its files on the device",
         ),
     ] {
         assert_eq!(refused(recipe, &plain, &parts), want);
