@@ -43,6 +43,7 @@ static void what_is_known_is_traced(void)
 	trace = trace_of(archive, "");
 	CHECK(strstr(trace, "sched_process_exec: filename=/bin/true"));
 	CHECK(strstr(trace, "sched_process_exit: comm=true"));
+	CHECK(!strncmp(trace, "# clock: mono\n# tracer: nop\n", 28));
 	CHECK(!is_left());
 }
 
@@ -90,6 +91,7 @@ static void what_the_kernel_traces_is_taken(void)
 	trace = trace_of(archive, ".bootlap-test");
 	CHECK(strstr(trace, "from the start") && strstr(trace, "and later"));
 	CHECK(!strstr(trace, "DROPPED"));
+	CHECK(!strncmp(trace, "# clock: local\n", 15));
 	CHECK(first_of(OTHERS "/tracing_on") == '1');
 	CHECK(first_of(OTHERS "/options/pause-on-trace") == '0');
 	/* It still is there for others, and goes on. */

@@ -57,6 +57,8 @@ static int make_instance(size_t kib)
 	instance = open_folder(tracefs, INSTANCE);
 	put_number(&size, kib);
 	set(instance, "buffer_size_kb", size.bytes);
+	/* The archive's own. */
+	set(instance, "trace_clock", "mono");
 	/* What came first is worth more than what came last. */
 	return set(instance, "options/overwrite", "0");
 }
@@ -192,7 +194,25 @@ static uint64_t number_behind(const char *text, const char *key)
 	return line ? procfs_number(&line) : 0;
 }
 
-/* The kernel's text does not say all of it, so it is said behind that, as trace-cmd does. */
+/* The kernel's text does not say which clock its times are of, of those that it lists
+ * as "[local] global mono". */
+static int tell_clock(int folder, int to)
+{
+	char clocks[256];
+	const char *clock;
+
+	TEXT(line, 64);
+	procfs_read(folder, "trace_clock", clocks, sizeof clocks);
+	clock = strchr(clocks, '[');
+	if (!clock)
+		return 0;
+	put(&line, "# clock: ");
+	put_bytes(&line, clock + 1, strcspn(clock + 1, "]"));
+	put(&line, "\n");
+	return write_all(to, line.bytes, line.len);
+}
+
+/* Nor all that was lost, so that is said behind it, as trace-cmd does. */
 static int tell_lost(int folder, int to)
 {
 	char stats[512];
@@ -244,7 +264,7 @@ static void send_one(int folder, const char *archive, const char *name)
 			set(folder, FOR_READING[i], "1");
 	from = openat(folder, "trace", O_RDONLY | O_CLOEXEC);
 	to = open(path.bytes, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (from < 0 || to < 0 || copy(from, to) || tell_lost(folder, to))
+	if (from < 0 || to < 0 || tell_clock(folder, to) || copy(from, to) || tell_lost(folder, to))
 		complain(errno, "cannot write ", path.bytes, NULL);
 	if (from >= 0)
 		close(from);
