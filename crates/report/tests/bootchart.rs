@@ -397,7 +397,7 @@ fn rates_become_what_proc_counts() {
     counter(
         &mut timeline,
         ("disk read", "kB/s"),
-        &[(1000, 100.0), (2000, 0.0)],
+        &[(1000, 128.0), (2000, 0.0)],
     );
     counter(
         &mut timeline,
@@ -417,7 +417,8 @@ fn rates_become_what_proc_counts() {
         "{stat}"
     );
     let disks = text(&written, "proc_diskstats.log");
-    let last = "300\n   8       0 sda 0 0 200 0 0 0 0 0 0 200 200\n\n";
+    // 128 kB are 250 sectors of 512 bytes.
+    let last = "300\n   8       0 sda 0 0 250 0 0 0 0 0 0 200 200\n\n";
     assert!(disks.ends_with(last), "{disks}");
     let header = text(&written, "header");
     assert!(header.contains("\nsystem.cpu.num = 2\n"), "{header}");
