@@ -7,7 +7,7 @@
 
 struct options {
 	const char *until_mark, *until_file, *until_line, *until_process, *until_unit;
-	const char *trace; /* events of the kernel */
+	const char *trace; /* what the kernel notes */
 	const char *out;  /* the archive */
 	const char *init; /* what PID 1 becomes */
 	int console;      /* the archive goes onto the console, too */

@@ -7,16 +7,21 @@
 #include <unistd.h>
 
 #include "mounted.h"
+#include "procfs.h"
 #include "text.h"
 
 /* An instance is a buffer of its own: what others trace stays as it is. */
 static const char INSTANCE[] = "instances/bootlap-collect";
+/* What the kernel traces itself, and behind a colon the instance that it does that in. */
+static const char KERNEL[] = "kernel";
 
 static int tracefs = -1, instance = -1;
+/* What was asked for, with its KERNELs. */
+static const char *asked;
 
-static int set(const char *file, const char *value)
+static int set(int folder, const char *file, const char *value)
 {
-	int fd = openat(instance, file, O_WRONLY | O_CLOEXEC), failed;
+	int fd = openat(folder, file, O_WRONLY | O_CLOEXEC), failed;
 
 	if (fd < 0)
 		return -1;
@@ -25,9 +30,14 @@ static int set(const char *file, const char *value)
 	return failed;
 }
 
+static int open_folder(int in, const char *path)
+{
+	return openat(in, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
 static int open_tracefs(const char *place)
 {
-	int fd = open("/sys/kernel/tracing", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = open_folder(AT_FDCWD, "/sys/kernel/tracing");
 
 	if (fd >= 0 && !faccessat(fd, "instances", F_OK, 0))
 		return fd;
@@ -36,51 +46,134 @@ static int open_tracefs(const char *place)
 	return mounted_nowhere("tracefs", place);
 }
 
-/* One of the list, cut off at the comma; gives what is behind it, or NULL. */
-static const char *next_event(const char *events, struct text *event)
+static int make_instance(size_t kib)
 {
-	size_t len = strcspn(events, ",");
+	TEXT(size, 24);
 
-	put_bytes(event, events, len);
-	if (!memchr(events, ':', len))
-		put(event, ":*");
-	return events[len] ? events + len + 1 : NULL;
+	/* One that was left over is begun anew. */
+	unlinkat(tracefs, INSTANCE, AT_REMOVEDIR);
+	if (mkdirat(tracefs, INSTANCE, 0700))
+		return -1;
+	instance = open_folder(tracefs, INSTANCE);
+	put_number(&size, kib);
+	set(instance, "buffer_size_kb", size.bytes);
+	/* The archive's own. */
+	set(instance, "trace_clock", "mono");
+	/* What came first is worth more than what came last. */
+	return set(instance, "options/overwrite", "0");
+}
+
+static void remove_instance(void)
+{
+	close(instance);
+	instance = -1;
+	unlinkat(tracefs, INSTANCE, AT_REMOVEDIR);
+}
+
+/* One of the list, cut off at the comma; gives what is behind it, or NULL. */
+static const char *next_of(const char *list, struct text *one)
+{
+	size_t len = strcspn(list, ",");
+
+	put_bytes(one, list, len);
+	return list[len] ? list + len + 1 : NULL;
+}
+
+/* The name of what the kernel traces itself, if that is meant. */
+static const char *kernels(const char *one)
+{
+	size_t len = sizeof KERNEL - 1;
+
+	if (strncmp(one, KERNEL, len) || strchr(one, '/'))
+		return NULL;
+	if (one[len] == ':' && one[len + 1])
+		return one + len + 1;
+	return one[len] ? NULL : one;
+}
+
+/* Where that is; -1 and errno. */
+static int open_kernels(const char *name)
+{
+	TEXT(path, 128);
+
+	put(&path, "instances/");
+	put(&path, name);
+	return open_folder(tracefs, strcmp(name, KERNEL) ? path.bytes : ".");
+}
+
+static int is_tracer(const char *name)
+{
+	char names[256];
+	char *rest = names, *word;
+
+	if (!procfs_read(tracefs, "available_tracers", names, sizeof names))
+		return 0;
+	while ((word = strsep(&rest, " \n")))
+		if (!strcmp(word, name))
+			return 1;
+	return 0;
+}
+
+/* Whether there is what the kernel traces under that name. */
+static int look_at(const char *name)
+{
+	int fd = open_kernels(name);
+
+	if (fd >= 0)
+		return close(fd);
+	complain(errno, "the kernel traces nothing in ", name,
+		 "; see /sys/kernel/tracing/instances", NULL);
+	return -1;
+}
+
+/* Has events or a tracer's calls noted in the instance; -1 after a complaint. */
+static int start_one(struct text *one, size_t kib)
+{
+	if (instance < 0 && make_instance(kib)) {
+		complain(errno, "cannot trace ", one->bytes, NULL);
+		return -1;
+	}
+	if (is_tracer(one->bytes)) {
+		if (!set(instance, "current_tracer", one->bytes))
+			return 0;
+		/* Some are there only once, and an instance is refused them. */
+		complain(0, "this kernel has ", one->bytes,
+			 " only for its own buffer; boot with ftrace=", one->bytes,
+			 " and trace `kernel`", NULL);
+		return -1;
+	}
+	if (!strchr(one->bytes, ':'))
+		put(one, ":*");
+	if (!set(instance, "set_event", one->bytes))
+		return 0;
+	complain(errno, "cannot trace ", one->bytes,
+		 "; see /sys/kernel/tracing/available_events", NULL);
+	return -1;
 }
 
 int tracing_start(const char *events, size_t kib, const char *place)
 {
-	TEXT(size, 24);
-	int known = 0;
+	int own = 0, kernel = 0;
 
 	tracefs = open_tracefs(place);
-	/* One that was left over is begun anew. */
-	if (tracefs >= 0 && !unlinkat(tracefs, INSTANCE, AT_REMOVEDIR))
-		errno = 0;
-	if (tracefs < 0 || mkdirat(tracefs, INSTANCE, 0700)) {
+	if (tracefs < 0) {
 		complain(errno, "cannot trace (CONFIG_TRACING)", NULL);
 		return -1;
 	}
-	instance = openat(tracefs, INSTANCE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	put_number(&size, kib);
-	set("buffer_size_kb", size.bytes);
-	/* What came first is worth more than what came last. */
-	set("options/overwrite", "0");
+	asked = events;
 	while (events) {
-		TEXT(event, 96);
+		TEXT(one, 96);
+		events = next_of(events, &one);
+		const char *name = kernels(one.bytes);
 
-		events = next_event(events, &event);
-		if (set("set_event", event.bytes))
-			complain(errno, "cannot trace ", event.bytes,
-				 "; see /sys/kernel/tracing/available_events", NULL);
+		if (name)
+			kernel += !look_at(name);
 		else
-			known = 1;
+			own += !start_one(&one, kib);
 	}
-	if (known)
-		return 0;
-	close(instance);
-	instance = -1;
-	unlinkat(tracefs, INSTANCE, AT_REMOVEDIR);
-	return -1;
+	if (!own && instance >= 0)
+		remove_instance();
+	return own + kernel ? 0 : -1;
 }
 
 static int copy(int from, int to)
@@ -94,25 +187,110 @@ static int copy(int from, int to)
 	return n < 0 ? -1 : 0;
 }
 
-void tracing_send(const char *archive)
+static uint64_t number_behind(const char *text, const char *key)
 {
-	TEXT(path, 1024);
+	const char *line = procfs_line(text, key);
+
+	return line ? procfs_number(&line) : 0;
+}
+
+/* The kernel's text does not say which clock its times are of, of those that it lists
+ * as "[local] global mono". */
+static int tell_clock(int folder, int to)
+{
+	char clocks[256];
+	const char *clock;
+
+	TEXT(line, 64);
+	procfs_read(folder, "trace_clock", clocks, sizeof clocks);
+	clock = strchr(clocks, '[');
+	if (!clock)
+		return 0;
+	put(&line, "# clock: ");
+	put_bytes(&line, clock + 1, strcspn(clock + 1, "]"));
+	put(&line, "\n");
+	return write_all(to, line.bytes, line.len);
+}
+
+/* Nor all that was lost, so that is said behind it, as trace-cmd does. */
+static int tell_lost(int folder, int to)
+{
+	char stats[512];
+
+	for (uint64_t cpu = 0;; cpu++) {
+		uint64_t lost;
+
+		TEXT(line, 64);
+		put(&line, "per_cpu/cpu");
+		put_number(&line, cpu);
+		put(&line, "/stats");
+		if (!procfs_read(folder, line.bytes, stats, sizeof stats))
+			return 0;
+		lost = number_behind(stats, "overrun: ") + number_behind(stats, "dropped events: ");
+		if (!lost)
+			continue;
+		line.len = 0;
+		put(&line, "CPU:");
+		put_number(&line, cpu);
+		put(&line, " [");
+		put_number(&line, lost);
+		put(&line, " EVENTS DROPPED]\n");
+		if (write_all(to, line.bytes, line.len))
+			return -1;
+	}
+}
+
+/* Without these a reader's own calls would be traced while it reads, and calls of
+ * functions would have no time and no process. */
+static const char *const FOR_READING[] = { "options/pause-on-trace", "options/funcgraph-abstime",
+					   "options/funcgraph-proc", "options/funcgraph-tail" };
+#define READING (sizeof FOR_READING / sizeof *FOR_READING)
+
+/* Writes what was noted there beside the archive. */
+static void send_one(int folder, const char *archive, const char *name)
+{
+	char was[READING][4];
 	int from, to;
 
-	if (instance < 0)
-		return;
-	set("tracing_on", "0");
+	TEXT(path, 1024);
 	put(&path, archive);
+	if (name) {
+		put(&path, ".");
+		put(&path, name);
+	}
 	put(&path, ".trace");
-	from = openat(instance, "trace", O_RDONLY | O_CLOEXEC);
+	for (size_t i = 0; i < READING; i++)
+		if (procfs_read(folder, FOR_READING[i], was[i], sizeof was[i]) && *was[i] == '0')
+			set(folder, FOR_READING[i], "1");
+	from = openat(folder, "trace", O_RDONLY | O_CLOEXEC);
 	to = open(path.bytes, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (from < 0 || to < 0 || copy(from, to))
+	if (from < 0 || to < 0 || tell_clock(folder, to) || copy(from, to) || tell_lost(folder, to))
 		complain(errno, "cannot write ", path.bytes, NULL);
 	if (from >= 0)
 		close(from);
 	if (to >= 0)
 		close(to);
-	close(instance);
-	instance = -1;
-	unlinkat(tracefs, INSTANCE, AT_REMOVEDIR);
+	for (size_t i = 0; i < READING; i++)
+		if (*was[i] == '0')
+			set(folder, FOR_READING[i], "0");
+}
+
+void tracing_send(const char *archive)
+{
+	if (instance >= 0) {
+		set(instance, "tracing_on", "0");
+		send_one(instance, archive, NULL);
+		remove_instance();
+	}
+	while (asked) {
+		TEXT(one, 96);
+		asked = next_of(asked, &one);
+		const char *name = kernels(one.bytes);
+		int folder = name ? open_kernels(name) : -1;
+
+		if (folder < 0)
+			continue;
+		send_one(folder, archive, name);
+		close(folder);
+	}
 }

@@ -131,7 +131,8 @@ pub struct Counter {
     pub clock: ClockId,
     /// What is counted: `cpu user`, `disk read`.
     pub name: Sym,
-    /// In what: `%`, `kB`, `kB/s`, `runnable tasks`.
+    /// In what: `%`, `kB` as `/proc/meminfo` counts them, `kB/s` of 1000 bytes,
+    /// `runnable tasks`.
     pub unit: Sym,
     /// `(ns, value)`, in order of time; a value holds up to the next sample.
     pub samples: Vec<(i64, f64)>,

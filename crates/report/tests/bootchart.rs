@@ -397,7 +397,7 @@ fn rates_become_what_proc_counts() {
     counter(
         &mut timeline,
         ("disk read", "kB/s"),
-        &[(1000, 100.0), (2000, 0.0)],
+        &[(1000, 128.0), (2000, 0.0)],
     );
     counter(
         &mut timeline,
@@ -417,10 +417,51 @@ fn rates_become_what_proc_counts() {
         "{stat}"
     );
     let disks = text(&written, "proc_diskstats.log");
-    let last = "300\n   8       0 sda 0 0 200 0 0 0 0 0 0 200 200\n\n";
+    // 128 kB are 250 sectors of 512 bytes.
+    let last = "300\n   8       0 sda 0 0 250 0 0 0 0 0 0 200 200\n\n";
     assert!(disks.ends_with(last), "{disks}");
     let header = text(&written, "header");
     assert!(header.contains("\nsystem.cpu.num = 2\n"), "{header}");
+}
+
+/// A record of the agent's archive: numbers of 8 bytes, of 4, and a string.
+fn record(kind: u8, longs: &[u64], ints: &[u32], string: &str) -> Vec<u8> {
+    let longs = longs.iter().flat_map(|n| n.to_le_bytes());
+    let ints = ints.iter().flat_map(|n| n.to_le_bytes());
+    let fields: Vec<u8> = longs.chain(ints).chain(string.bytes()).collect();
+    let len = u16::try_from(fields.len()).unwrap().to_le_bytes();
+    [&[kind, 0][..], &len, &fields].concat()
+}
+
+#[test]
+fn a_disk_has_read_as_many_sectors_as_the_agent_counted() {
+    const MS: u64 = 1_000_000;
+    let disk = |ms, read, written| record(9, &[ms * MS, 9, read, 9, written, 0], &[], "vda");
+    let mut bytes = b"bootlap\x01".to_vec();
+    bytes.extend(record(1, &[1000 * MS, 0], &[100, 4, 77], "0.1.0"));
+    bytes.extend(record(2, &[], &[], "release\x006.1.0-56-arm64"));
+    bytes.extend(record(2, &[], &[], "machine\0aarch64"));
+    bytes.extend(record(2, &[], &[], "cmdline\0console=ttyAMA0 quiet\n"));
+    bytes.extend(record(16, &[1000 * MS], &[1], "init"));
+    bytes.extend(disk(1000, 100, 10));
+    bytes.extend(disk(1500, 100_100, 10));
+    bytes.extend(disk(2000, 100_110, 1_010));
+    bytes.extend(record(5, &[2500 * MS], &[1, 1, 0], ""));
+    bytes.extend(record(15, &[2500 * MS], &[], "time"));
+    let boot = boot(read(vec![("boot.archive".to_owned(), bytes)]));
+    let written = archive(&boot.report(None)).unwrap();
+    let disks = text(&written, "proc_diskstats.log");
+    let last = "   8       0 vda 0 0 100010 0 0 0 1000 0 0 0 0\n\n";
+    assert!(disks.ends_with(last), "{disks}");
+    let header = text(&written, "header");
+    for line in [
+        "system.uname = Linux 6.1.0-56-arm64 aarch64\n",
+        "system.cpu.num = 4\n",
+        "system.kernel.options = console=ttyAMA0 quiet\n",
+    ] {
+        assert!(header.contains(line), "{header}");
+    }
+    again(&written);
 }
 
 #[test]

@@ -15,6 +15,8 @@ use super::tasks::Tasks;
 
 /// What a machine has that does not say.
 const ONE_CPU: f64 = 1.0;
+/// A sector is 512 bytes, a kB 1000.
+const SECTORS_A_KB: f64 = 1000.0 / 512.0;
 /// Sums over all disks stand for this one, as tools look for known names.
 const ALL_DISKS: &str = "sda";
 
@@ -106,13 +108,13 @@ pub(super) fn disks(
             continue;
         }
         seen.push(disk);
-        // A sector is half a kB; per cent of a second are ten ms.
+        // Per cent of a second are ten ms.
         let sums = |what: &str, unit: &str, factor: f64| {
             let sums = rates.sums(&format!("{disk} {what}"), unit, factor);
             sums.unwrap_or_else(|| vec![0; samples.times.len()])
         };
-        let read = sums("read", "kB/s", 2.0);
-        let written = sums("write", "kB/s", 2.0);
+        let read = sums("read", "kB/s", SECTORS_A_KB);
+        let written = sums("write", "kB/s", SECTORS_A_KB);
         let busy = sums("busy", "%", 10.0);
         let name = match disk {
             "disk" => ALL_DISKS.to_owned(),

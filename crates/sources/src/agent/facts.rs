@@ -1,5 +1,5 @@
 //! What is told of a process beyond its times: how it ended, what it waited for,
-//! and what the collector used itself. Other sources call the same facts the same
+//! and what the collector used itself; and what machine it was. Other sources call the same facts the same
 //! (`cpu_us`, `io_wait_us`, `exit`).
 //!
 //! A zero is left out: a kernel that does not count the delays
@@ -10,6 +10,47 @@ use super::wire::{Account, Cost};
 
 /// A fact of a span.
 pub(super) type Fact = (&'static str, String);
+
+/// The machine, as far as the collector says.
+#[derive(Default)]
+pub(super) struct Machine {
+    pub(super) cpus: u32,
+    release: String,
+    hardware: String,
+    command_line: String,
+}
+
+impl Machine {
+    pub(super) fn add(&mut self, name: &str, value: &str) {
+        let to = match name {
+            "release" => &mut self.release,
+            "machine" => &mut self.hardware,
+            "cmdline" => &mut self.command_line,
+            // How the collector got at what it tells.
+            _ => return,
+        };
+        value.trim().clone_into(to);
+    }
+
+    /// As a bootchart's header calls them. What it calls the release is that of the
+    /// distribution.
+    pub(super) fn facts(&self) -> Vec<Fact> {
+        let kernel = match &*self.release {
+            "" => String::new(),
+            release => format!("Linux {release} {}", self.hardware),
+        };
+        let cpus = match self.cpus {
+            0 => String::new(),
+            cpus => cpus.to_string(),
+        };
+        let facts = [
+            ("kernel", kernel.trim_end().to_owned()),
+            ("cpus", cpus),
+            ("kernel_options", self.command_line.clone()),
+        ];
+        facts.into_iter().filter(|(_, v)| !v.is_empty()).collect()
+    }
+}
 
 /// What the kernel accounts a thread for, without its CPU time.
 pub(super) fn of_account(account: &Account<'_>) -> Vec<Fact> {

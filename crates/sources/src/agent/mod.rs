@@ -18,7 +18,7 @@ use std::collections::HashSet;
 use bootlap_model::{ClockEdge, ClockId, ClockKind, Evidence, How, Severity, Stamp, Timeline};
 
 use self::counters::Counters;
-use self::facts::Fact;
+use self::facts::{Fact, Machine};
 pub(crate) use self::printed::Printed;
 use self::wire::{Account, Content, Cost, Live, Record};
 use crate::text::{Sheet, Skip};
@@ -96,6 +96,7 @@ struct Archive<'a> {
     tick_ns: i64,
     /// The collector itself.
     collector: u32,
+    machine: Machine,
     cost: Option<(Cost, Evidence)>,
     ended: bool,
 }
@@ -132,11 +133,12 @@ impl<'a> Archive<'a> {
             at,
         };
         match content {
-            Content::Start { ticks, pid } => {
+            Content::Start { ticks, cpus, pid } => {
                 self.tick_ns = 1_000_000_000 / i64::from(ticks.max(1));
                 self.collector = pid;
+                self.machine.cpus = cpus;
             }
-            Content::Fact => {}
+            Content::Fact { name, value } => self.machine.add(&name, &value),
             Content::Cost(cost) => {
                 self.cost = Some((cost, at));
                 self.accounts.push(happened(cost.ns, 0, content));
@@ -194,6 +196,7 @@ impl<'a> Archive<'a> {
         for happened in self.happened.iter().chain(&self.accounts) {
             self.tell(happened, &mut recording, sheet);
         }
+        self.tell_machine(&mut recording, sheet);
         recording.finish(sheet);
         let clock = recording.clock(sheet);
         for (ns, name, at) in &self.marks {
@@ -221,6 +224,24 @@ impl<'a> Archive<'a> {
                 "the archive has no end: copy all of it; what is there was read",
             );
         }
+    }
+
+    /// Hands on what the machine is, as facts of its first process.
+    fn tell_machine(&self, to: &mut Recording, sheet: &mut Sheet<'_>) {
+        let Some(first) = self.happened.first() else {
+            return;
+        };
+        let mut event = |pid: u32, what: What<'_>| {
+            let event = Event {
+                at: Some(Stamp::new(first.ns, first.err_ns)),
+                cpu: None,
+                comm: "",
+                pid: Some(pid),
+                what,
+            };
+            to.event(&event, first.at, sheet);
+        };
+        tell_facts(1, self.machine.facts(), &mut event);
     }
 
     /// Hands what happened to the recording.

@@ -127,3 +127,23 @@ fn a_console_that_ends_early_and_a_wrong_sum_are_told() {
     lines.pop();
     assert_eq!(read_printed(&lines).0, ["archive-torn", "archive-cut"]);
 }
+
+#[test]
+fn what_machine_it_was_is_known_of_its_first_process() {
+    let mut timeline = Timeline::default();
+    read(KIOSK, false, "kiosk", &mut timeline);
+    let first = timeline.spans.iter();
+    let first = first.filter(|span| timeline.arg(span, "pid") == Some("1"));
+    let [init] = first.collect::<Vec<_>>()[..] else {
+        panic!("not one process 1");
+    };
+    let fact = |key| timeline.arg(init, key).unwrap_or_default();
+    assert_eq!(fact("kernel"), "Linux 6.1.0-56-arm64 aarch64");
+    assert_eq!(fact("cpus"), "1");
+    let options = fact("kernel_options");
+    assert!(
+        options.starts_with("console=ttyAMA0,115200 rdinit="),
+        "{options}"
+    );
+    assert_eq!(options.trim(), options);
+}

@@ -15,10 +15,15 @@ const UNKNOWN: u32 = u32::MAX;
 pub(super) enum Content<'a> {
     Start {
         ticks: u32,
+        cpus: u32,
         /// The collector itself.
         pid: u32,
     },
-    Fact,
+    /// Something that is known of the machine.
+    Fact {
+        name: Cow<'a, str>,
+        value: Cow<'a, str>,
+    },
     Fork {
         ns: i64,
         parent: u32,
@@ -229,14 +234,24 @@ impl<'a> Fields<'a> {
         String::from_utf8_lossy(self.payload.get(self.at..).unwrap_or_default())
     }
 
+    fn fact(&mut self) -> Result<Content<'a>, Wrong> {
+        let mut parts = self
+            .payload
+            .splitn(2, |b| *b == 0)
+            .map(String::from_utf8_lossy);
+        let (name, value) = (parts.next(), parts.next());
+        let (name, value) = name.zip(value).ok_or(Wrong::Short)?;
+        Ok(Content::Fact { name, value })
+    }
+
     fn content(&mut self, kind: u8) -> Result<Content<'a>, Wrong> {
         Ok(match kind {
             1 => {
                 let [_now, _wall] = self.many()?;
-                let (ticks, _cpus, pid) = (self.u32()?, self.u32()?, self.u32()?);
-                Content::Start { ticks, pid }
+                let (ticks, cpus, pid) = (self.u32()?, self.u32()?, self.u32()?);
+                Content::Start { ticks, cpus, pid }
             }
-            2 => Content::Fact,
+            2 => self.fact()?,
             3 => Content::Fork {
                 ns: self.ns()?,
                 parent: self.u32()?,

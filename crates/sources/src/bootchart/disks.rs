@@ -25,6 +25,8 @@ use bootlap_model::{ClockId, Evidence, Severity};
 use super::blocks::{Blocks, Row, count, per_second, words};
 use crate::text::{Line, Reader, Sheet, Skip};
 
+/// What counters count is of 1000 bytes.
+const SECTOR_KB: f64 = 0.512;
 /// More devices than any machine that boots has.
 const MAX_DEVICES: usize = 4096;
 
@@ -169,8 +171,8 @@ impl Disks {
                 sum.busy_ms = sum.busy_ms.max(more);
             }
             if let Some(from) = from {
-                read.push((from, per_second(sum.read as f64 / 2.0, from, to)));
-                written.push((from, per_second(sum.written as f64 / 2.0, from, to)));
+                read.push((from, per_second(sum.read as f64 * SECTOR_KB, from, to)));
+                written.push((from, per_second(sum.written as f64 * SECTOR_KB, from, to)));
                 let share = per_second(sum.busy_ms as f64 / 10.0, from, to);
                 busy.push((from, share.min(100.0)));
             }
