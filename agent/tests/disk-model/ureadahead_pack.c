@@ -15,8 +15,8 @@
  *
  * For a disk that is not rotational, all is in the order of the first use, a file's blocks
  * together. For one that is, blocks are cut where the file is in pieces on the disk and
- * sorted by their place there, paths by group, inode and name, and the groups are
- * those of ext4 with more than 8 of the files' inodes. */
+ * sorted by their place there, paths by group and inode (nearly: by_group), and the
+ * groups are those of ext4 with more than 8 of the files' inodes. */
 
 #include <fcntl.h>
 #include <linux/fiemap.h>
@@ -105,15 +105,15 @@ static int by_physical(const void *a, const void *b)
 	return x->physical < y->physical ? -1 : x->physical > y->physical;
 }
 
+/* ureadahead looks at inodes one way only: if the first is not the smaller one, names
+ * decide. That is no order, but what a sort makes of it is what ureadahead replays. */
 static int by_group(const void *a, const void *b)
 {
-	const struct path *x = a, *y = b;
+	const struct path *x = *(struct path *const *)a, *y = *(struct path *const *)b;
 
 	if (x->group != y->group)
 		return x->group < y->group ? -1 : 1;
-	if (x->ino != y->ino)
-		return x->ino < y->ino ? -1 : 1;
-	return strcmp(x->path, y->path);
+	return x->ino < y->ino ? -1 : strcmp(x->path, y->path);
 }
 
 /* The file's pages that were read, in the order of the file: neighbours are one block,
@@ -194,19 +194,24 @@ static void find_groups(int disk)
 /* Paths change their places, and blocks point to them. */
 static void sort_for_a_head(void)
 {
+	struct path **order = room_for(NULL, path_count, sizeof *order);
+	struct path *sorted = room_for(NULL, path_count, sizeof *sorted);
 	size_t *now_at = room_for(NULL, path_count, sizeof *now_at);
-	struct path *before = room_for(NULL, path_count, sizeof *before);
 
-	memcpy(before, paths, path_count * sizeof *before);
-	qsort(paths, path_count, sizeof *paths, by_group);
 	for (size_t i = 0; i < path_count; i++)
-		now_at[i] = (size_t)((struct path *)bsearch(&before[i], paths, path_count,
-							    sizeof *paths, by_group) - paths);
+		order[i] = &paths[i];
+	qsort(order, path_count, sizeof *order, by_group);
+	for (size_t i = 0; i < path_count; i++) {
+		sorted[i] = *order[i];
+		now_at[order[i] - paths] = i;
+	}
 	for (size_t i = 0; i < block_count; i++)
 		blocks[i].path = now_at[blocks[i].path];
 	qsort(blocks, block_count, sizeof *blocks, by_physical);
-	free(before);
 	free(now_at);
+	free(order);
+	free(paths);
+	paths = sorted;
 }
 
 static int put_list(FILE *out, const void *list, size_t count, size_t size)
