@@ -16,7 +16,11 @@
  * For a disk that is not rotational, all is in the order of the first use, a file's blocks
  * together. For one that is, blocks are cut where the file is in pieces on the disk and
  * sorted by their place there, paths by group and inode (nearly: by_group), and the
- * groups are those of ext4 with more than 8 of the files' inodes. */
+ * groups are those of ext4 with more than 8 of the files' inodes.
+ *
+ * What ureadahead 0.100.2 records itself of the same reads (--force-trace, Linux 6.18) is
+ * the same files in the same order, and up to 51 of their 7149 pages less, others each
+ * time. */
 
 #include <fcntl.h>
 #include <linux/fiemap.h>
