@@ -8,7 +8,7 @@
  *              them; with OTHER that is where the file system is now
  * trace-order  readahead of them in the order of the recording, by 4 processes with
  *              idle priority: ureadahead's strategy for solid disks
- * ureadahead   its strategy for hard disks: first the inode tables of the groups of
+ * place-order  its strategy for hard disks: first the inode tables of the groups of
  *              which at least 8 inodes are needed, then all files opened in the order
  *              of the recording, then their data sorted by its place on the disk, in
  *              pieces of 128 KiB, with real-time priority
@@ -169,7 +169,7 @@ static uint64_t physical(int fd, uint64_t start, uint64_t end)
 	return place_of.extent.fe_physical + start - place_of.extent.fe_logical;
 }
 
-static void ureadahead(void)
+static void place_order(void)
 {
 	struct piece *pieces = calloc(pack.extent_count, sizeof *pieces);
 	struct device device;
@@ -258,8 +258,8 @@ int main(int argc, char **argv)
 		boot();
 	else if (!strcmp(argv[1], "trace-order"))
 		trace_order();
-	else if (!strcmp(argv[1], "ureadahead"))
-		ureadahead();
+	else if (!strcmp(argv[1], "place-order"))
+		place_order();
 	else if (!strcmp(argv[1], "bytes"))
 		count_bytes();
 	else if (!strcmp(argv[1], "paths"))
