@@ -119,10 +119,13 @@ impl<'e> Scope<'e> {
         for piece in &word.0 {
             known.push(match piece {
                 Piece::Variable { name, quoted } => match self.constant(name) {
-                    Some(value) if is_plain(value) => Piece::Text {
-                        text: value.to_owned(),
-                        quoted: *quoted,
-                    },
+                    // `$` and a value behind it would be a variable of that name.
+                    Some(value) if is_plain(value) && (*quoted || !known.ends_in_dollar()) => {
+                        Piece::Text {
+                            text: value.to_owned(),
+                            quoted: *quoted,
+                        }
+                    }
                     _ => piece.clone(),
                 },
                 Piece::Text { .. } => piece.clone(),

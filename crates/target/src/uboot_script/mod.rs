@@ -175,6 +175,11 @@ impl Word {
         }
     }
 
+    /// Whether what is put behind it, unquoted, could be taken for a variable's name.
+    fn ends_in_dollar(&self) -> bool {
+        matches!(self.0.last(), Some(Piece::Text { text, quoted: false }) if text.ends_with('$'))
+    }
+
     /// The word, if it is one without quotes or variables: only such a one is
     /// `if` or `done`.
     fn bare(&self) -> Option<&str> {

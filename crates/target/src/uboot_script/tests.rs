@@ -153,6 +153,8 @@ fn chains_become_one_script() {
             "bootm 0x2000 - ${fdtcontroladdr}",
         ),
         ("run missing; run ${x}", "run missing; run ${x}"),
+        // A dollar that is none of a variable's.
+        ("echo $$from \"$$from\"", "echo $${from} '$0x1000'"),
         // Where the list would mean something else, the `run` stays.
         ("z && run c", "z && x && y"),
         ("z && run d", "z && run d"),
