@@ -7,6 +7,7 @@ mod support;
 mod architecture;
 mod boards;
 mod boot;
+mod boot_image;
 mod built;
 mod calibrate;
 mod capture;

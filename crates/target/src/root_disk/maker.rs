@@ -6,6 +6,8 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use tar::Archive;
+
 use crate::TargetError;
 use crate::parts::Part;
 use crate::spec::{Root, RootFormat};
@@ -30,7 +32,9 @@ fn run(root: &Root, archive: &Part, tar: &Path, to: &Path) -> Result<(), TargetE
         RootFormat::Squashfs => {
             command.arg("-").arg(to);
             command.args(["-tar", "-noappend", "-quiet", "-no-progress"]);
-            command.args(["-mkfs-time", "0", "-root-mode", "755"]);
+            // The top has no time but this one; of others it is the latest.
+            command.env("SOURCE_DATE_EPOCH", newest(archive)?.to_string());
+            command.args(["-root-mode", "755"]);
             command.args(&root.options);
             let input = File::open(tar).map_err(|e| TargetError::io("read", tar, e))?;
             command.stdin(input);
@@ -108,6 +112,17 @@ fn hint(format: RootFormat) -> &'static str {
         }
         RootFormat::Erofs => "; erofs-utils must be 1.8 or newer",
     }
+}
+
+/// When the last of its files was changed, in seconds since 1970.
+fn newest(archive: &Part) -> Result<u64, TargetError> {
+    let broken = |e| TargetError::artefact(&archive.origin, format!("it is no tar archive: {e}"));
+    let mut newest = 0;
+    for entry in Archive::new(&archive.bytes[..]).entries().map_err(broken)? {
+        let mtime = entry.and_then(|entry| entry.header().mtime());
+        newest = newest.max(mtime.map_err(broken)?);
+    }
+    Ok(newest)
 }
 
 /// Bytes of the disk, as far as they can be told before.
