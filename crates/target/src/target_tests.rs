@@ -188,6 +188,32 @@ fn mistakes_are_told_with_their_line_and_the_mend() {
 }
 
 #[test]
+fn mistakes_about_the_root() {
+    let disk = "memory-mb = 64\nargs = [\"-drive\", \"file={root},if=none\"]\n";
+    let with = |section: &str| PLAIN.replace("memory-mb = 64\n", disk) + section;
+    let said = |text: &str| parse(text).unwrap_err().to_string();
+    let squashfs = "[root]\nformat = \"squashfs\"\n";
+    let tree = format!("{squashfs}tree = \"root\"\n");
+    assert!(parse(&with(&tree)).is_ok());
+    for (text, want) in [
+        (with(""), "there is none; add one"),
+        (PLAIN.to_owned() + &tree, "nothing attaches the disk"),
+        (with(squashfs), "nothing says what is in it"),
+        (with(&format!("{tree}archive = \"a.tar\"\n")), "remove tree"),
+        (
+            with(
+                "[root]\nformat = \"erofs\"\narchive = \"a.tar\"\norder = \"o\"\n\
+                 options = [\"-zlz4\"]\n",
+            ),
+            "does not compress",
+        ),
+    ] {
+        let said = said(&text);
+        assert!(said.contains(want), "{said}");
+    }
+}
+
+#[test]
 fn mistakes_about_the_boot_loader() {
     let text = format!("{PLAIN}{FLASH}");
     for (from, to, want) in [

@@ -16,10 +16,12 @@ const MIB: u64 = 1 << 20;
 
 /// Makes the image of `archive` at `to`.
 pub(super) fn make(root: &Root, archive: &Part, to: &Path) -> Result<(), TargetError> {
-    let tar = to.with_added_extension("tar");
-    fs::write(&tar, &archive.bytes).map_err(|e| TargetError::io("write", &tar, e))?;
-    let made = run(root, archive, &tar, to).and_then(|()| grow(root, to));
-    let _ = fs::remove_file(&tar);
+    let mut tar = to.as_os_str().to_owned();
+    tar.push(".tar");
+    let tar = Path::new(&tar);
+    fs::write(tar, &archive.bytes).map_err(|e| TargetError::io("write", tar, e))?;
+    let made = run(root, archive, tar, to).and_then(|()| grow(root, to));
+    let _ = fs::remove_file(tar);
     made
 }
 

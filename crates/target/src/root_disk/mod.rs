@@ -121,3 +121,24 @@ impl Contents {
         Ok((path, part))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_archive_in_several_pieces_is_whole() {
+        let piece = |bytes: &[u8]| Compression::Gzip.compress(bytes).unwrap();
+        let part = |bytes: Vec<u8>| Part {
+            origin: "a.tar.gz".to_owned(),
+            sha256: sha256(&bytes),
+            bytes,
+        };
+        let two = [piece(b"first "), piece(b"second"), vec![0; 7]].concat();
+        assert_eq!(unpacked(&part(two)).unwrap(), b"first second");
+        assert_eq!(unpacked(&part(b"plain".to_vec())).unwrap(), b"plain");
+        let cut = piece(&[7; 1000]);
+        let error = unpacked(&part(cut[..cut.len() - 9].to_vec())).unwrap_err();
+        assert!(error.to_string().starts_with("a.tar.gz: "), "{error}");
+    }
+}
