@@ -111,7 +111,9 @@ fn is_kept(scripts: &[Script], order: &Order) {
         assert!(sequence.len() > known, "an order without a circle");
     }
     for (at, script) in scripts.iter().enumerate() {
-        for name in script.header.iter().flat_map(|h| &h.required_start) {
+        let required = script.header.iter().flat_map(|h| &h.required_start);
+        // Who is there for a facility is not said by those who provide its name.
+        for name in required.filter(|name| !name.starts_with('$')) {
             let provides = |other: &Script| {
                 let mut headers = other.header.iter();
                 headers.any(|h| h.provides.contains(name))
