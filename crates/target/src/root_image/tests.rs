@@ -88,7 +88,8 @@ fn what_cannot_be_read_is_said() {
     assert!(wrong(|b| b[1024 + 97] |= 0x80).contains("inline_data"));
     assert!(wrong(|b| b[1024 + 99] |= 0x80).contains("a new one"));
     assert!(wrong(|b| b.truncate(40 * 1024)).contains("copied as a whole"));
-    // An extent of the topmost folder that lies outside.
+    // An extent of the topmost folder that has no block, and one that lies outside.
+    assert!(wrong(|b| b[35 * 1024 + 0x100..][40 + 16..40 + 18].fill(0)).contains("extents"));
     assert!(wrong(|b| b[35 * 1024 + 0x100..][40 + 12..40 + 24].fill(0xff)).contains("damaged"));
 }
 

@@ -148,6 +148,7 @@ impl Ext<'_> {
                 }
             } else if data {
                 let length = match u16_at(entry, 4).ok_or_else(wrong)? {
+                    0 => return Err(wrong()),
                     length if length > LONGEST_EXTENT => length - LONGEST_EXTENT,
                     length => length,
                 };
