@@ -45,7 +45,8 @@ agent:
 	$(MAKE) -C agent $(ARCH:%=ARCH=%)
 
 # Its tests under sanitizers here and on a big-endian machine, that it runs on each
-# architecture, and that it gets into other builds. Debian has no musl for riscv64 yet, and none for mips.
+# architecture, and that it gets into other builds. Debian has no musl for riscv64 yet,
+# and none for mips.
 AGENT_ARCHES = arm:arm arm64:aarch64 mips:mips mipsel:mipsel riscv64:riscv64 x86-64:x86_64
 agent-test:
 	@scripts/setup agent-test

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -145,6 +146,45 @@ fn a_card_in_the_order_of_its_boot_is_read_sooner() {
     let (faster, changed) = booted(&dir, &dir.join("faster"));
     assert_eq!(read_by(&faster), read_by(&stock));
     assert_ne!(root(&changed)["sha256"], root(&manifest)["sha256"]);
+
+    // So do those of an archive, with owners and times (the top is root's).
+    let mut tar = Command::new("tar");
+    let tar = tar.arg("-C").arg(target.join("root")).args([
+        "--owner=7",
+        "--group=8",
+        "--mtime=@1700000000",
+        "-czf",
+    ]);
+    assert!(
+        tar.arg(target.join("root.tgz"))
+            .arg(".")
+            .status()
+            .unwrap()
+            .success()
+    );
+    let archive = TARGET.replace(
+        "tree = \"root\"",
+        "archive = \"root.tgz\"\norder = \"../boot.order\"",
+    );
+    fs::write(target.join("target.toml"), archive).unwrap();
+    let (archived, manifest) = booted(&dir, &target);
+    assert_eq!(read_by(&archived), read_by(&stock));
+    let argv = manifest["machine"]["argv"].as_array().unwrap();
+    let image = argv.iter().find_map(|arg| {
+        let rest = arg.as_str()?.strip_prefix("file=")?;
+        rest.strip_suffix(",format=raw,if=none,id=root")
+    });
+    let listed = Command::new("unsquashfs")
+        .args(["-lln", image.unwrap()])
+        .env("TZ", "UTC")
+        .output()
+        .unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let kept = listed
+        .lines()
+        .filter(|l| l.contains(" 7/8 ") && l.contains("2023-11-14 22:13"));
+    assert_eq!(kept.count(), FILES + 2, "{listed}");
+    fs::write(target.join("target.toml"), TARGET).unwrap();
 
     fs::write(dir.join("wrong.order"), "/nothing/of/this\n").unwrap();
     let said = failure(

@@ -184,8 +184,8 @@ pub(crate) fn assemble(
     let initramfs = initramfs.map(|part| part.bytes);
     let root = match (&parts.root, &spec.root) {
         (Some(contents), Some(root)) => {
-            let (path, part) = contents.image(root, cache, progress)?;
-            hashes.push(hash_of("root", &part));
+            let (path, hash) = contents.image(root, cache, progress)?;
+            hashes.push(hash);
             Some(path)
         }
         _ => None,

@@ -4,7 +4,7 @@
 //! leaves no half entry under a good name.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -108,6 +108,22 @@ fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// The name of some bytes: SHA-256 in hex.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
+}
+
+/// The same of a file, which may be larger than memory, and its size.
+pub(crate) fn sha256_of_file(path: &Path) -> Result<(String, u64), TargetError> {
+    let failed = |e| TargetError::io("read", path, e);
+    let mut file = fs::File::open(path).map_err(failed)?;
+    let (mut hash, mut bytes) = (Sha256::new(), 0);
+    let mut piece = vec![0; 1 << 20];
+    loop {
+        let read = file.read(&mut piece).map_err(failed)?;
+        if read == 0 {
+            return Ok((hex(&hash.finalize()), bytes));
+        }
+        hash.update(&piece[..read]);
+        bytes += read as u64;
+    }
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -120,29 +120,28 @@ fn root(spec: &Spec, machine: &Machine) -> Result<(), Wrong> {
         || !root.files.is_empty()
         || !root.links.is_empty()
         || !root.dirs.is_empty();
-    match (&root.archive, named) {
-        (Some(_), true) => wrong(
+    if root.archive.is_some() && named {
+        return wrong(
             "root.archive",
             "the archive has all that is in the root; remove tree, files, links and dirs, or \
              archive",
-        ),
-        (None, false) => wrong(
+        );
+    }
+    if root.archive.is_none() && !named {
+        return wrong(
             "root",
             "nothing says what is in it; write archive = \"rootfs.tar\", or tree and files",
-        ),
-        _ => {
-            let packed = |option: &String| option.starts_with("-z");
-            let erofs = root.format == RootFormat::Erofs && root.order.is_some();
-            match erofs && root.options.iter().any(packed) {
-                true => wrong(
-                    "root.options",
-                    "mkfs.erofs puts files into an order only if it does not compress them; \
-                     remove -z, or order",
-                ),
-                false => Ok(()),
-            }
-        }
+        );
     }
+    let packed = root.options.iter().any(|option| option.starts_with("-z"));
+    if packed && root.order.is_some() && root.format == RootFormat::Erofs {
+        return wrong(
+            "root.options",
+            "mkfs.erofs puts files into an order only if it does not compress them; remove -z, or \
+             order",
+        );
+    }
+    Ok(())
 }
 
 fn patterns(spec: &Spec) -> Result<(), Wrong> {

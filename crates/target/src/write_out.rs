@@ -88,33 +88,29 @@ fn with_outside_parts(target: &Target, from: &Path) -> Result<String, TargetErro
         let named = image.chain(build);
         parts.extend(named.map(|(key, name)| (format!("{section}.{key}"), name)));
     }
-    if let Some(initramfs) = &spec.initramfs {
-        let tree = initramfs
-            .tree
-            .iter()
-            .map(|t| ("initramfs.tree".to_owned(), t));
-        let image = initramfs.image.iter();
-        let image = image.map(|i| ("initramfs.image".to_owned(), i));
-        let only = initramfs.only.iter();
-        let only = only.map(|o| ("initramfs.only".to_owned(), o));
-        let key = |at: &str| toml_edit::Key::new(at).to_string();
-        let files = initramfs.files.iter();
-        let files = files.map(|(at, f)| (format!("initramfs.files.{}", key(at)), f));
-        parts.extend(image.chain(only).chain(tree).chain(files));
-    }
-    if let Some(root) = &spec.root {
+    let initramfs = spec.initramfs.iter().map(|i| {
+        let named = [("image", &i.image), ("only", &i.only), ("tree", &i.tree)];
+        ("initramfs", named, &i.files)
+    });
+    let root = spec.root.iter().map(|r| {
         let named = [
-            ("archive", &root.archive),
-            ("tree", &root.tree),
-            ("order", &root.order),
+            ("archive", &r.archive),
+            ("order", &r.order),
+            ("tree", &r.tree),
         ];
-        let named = named
-            .into_iter()
-            .filter_map(|(k, v)| Some((k, v.as_ref()?)));
-        parts.extend(named.map(|(key, name)| (format!("root.{key}"), name)));
-        let key = |at: &str| toml_edit::Key::new(at).to_string();
-        let files = root.files.iter();
-        parts.extend(files.map(|(at, f)| (format!("root.files.{}", key(at)), f)));
+        ("root", named, &r.files)
+    });
+    for (section, named, files) in initramfs.chain(root) {
+        let named = named.into_iter().filter_map(|(key, name)| {
+            let name = name.as_ref()?;
+            Some((format!("{section}.{key}"), name))
+        });
+        parts.extend(named);
+        let files = files.iter().map(|(at, file)| {
+            let at = toml_edit::Key::new(at);
+            (format!("{section}.files.{at}"), file)
+        });
+        parts.extend(files);
     }
     let outside = parts.into_iter().filter_map(|(key, name)| {
         let relative = !name.starts_with("package:") && !name.starts_with('/');

@@ -1,6 +1,6 @@
 //! What is told of a process beyond its times: how it ended, what it waited for,
-//! and what the collector used itself; and what machine it was. Other sources call the same facts the same
-//! (`cpu_us`, `io_wait_us`, `exit`).
+//! and what the collector used itself; and what machine it was. Other sources call
+//! the same facts the same (`cpu_us`, `io_wait_us`, `exit`).
 //!
 //! A zero is left out: a kernel that does not count the delays
 //! (`CONFIG_TASK_DELAY_ACCT` and `delayacct`) or the bytes

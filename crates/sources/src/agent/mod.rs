@@ -81,6 +81,20 @@ struct Happened<'a> {
     at: Evidence,
 }
 
+impl Happened<'_> {
+    /// Hands the recording something of a process that happened then.
+    fn event(&self, pid: u32, what: What<'_>, to: &mut Recording, sheet: &mut Sheet<'_>) {
+        let event = Event {
+            at: Some(Stamp::new(self.ns, self.err_ns)),
+            cpu: None,
+            comm: "",
+            pid: Some(pid),
+            what,
+        };
+        to.event(&event, self.at, sheet);
+    }
+}
+
 #[derive(Default)]
 struct Archive<'a> {
     happened: Vec<Happened<'a>>,
@@ -231,31 +245,13 @@ impl<'a> Archive<'a> {
         let Some(first) = self.happened.first() else {
             return;
         };
-        let mut event = |pid: u32, what: What<'_>| {
-            let event = Event {
-                at: Some(Stamp::new(first.ns, first.err_ns)),
-                cpu: None,
-                comm: "",
-                pid: Some(pid),
-                what,
-            };
-            to.event(&event, first.at, sheet);
-        };
+        let mut event = |pid, what: What<'_>| first.event(pid, what, to, sheet);
         tell_facts(1, self.machine.facts(), &mut event);
     }
 
     /// Hands what happened to the recording.
     fn tell(&self, happened: &Happened<'_>, to: &mut Recording, sheet: &mut Sheet<'_>) {
-        let mut event = |pid: u32, what: What<'_>| {
-            let event = Event {
-                at: Some(Stamp::new(happened.ns, happened.err_ns)),
-                cpu: None,
-                comm: "",
-                pid: Some(pid),
-                what,
-            };
-            to.event(&event, happened.at, sheet);
-        };
+        let mut event = |pid, what: What<'_>| happened.event(pid, what, to, sheet);
         let task = |pid, comm| Task { comm, pid };
         match &happened.what {
             Content::Fork {

@@ -3,10 +3,8 @@
 //! All of it is read from storage, checked, decompressed and copied at each
 //! boot, whether the boot uses it or not.
 
-use std::fs;
-
 use super::bootloader_script::variables;
-use super::{Recipe, RecipeMeta};
+use super::{Recipe, RecipeMeta, typed_file};
 use crate::artefact::compress::Compression;
 use crate::artefact::dot_config::DotConfig;
 use crate::artefact::elf::Strip;
@@ -75,10 +73,7 @@ impl Recipe for Touched {
         if let Some(list) = &initramfs.only {
             return Err(format!("initramfs.only is {list} already"));
         }
-        // Typed in a folder that need not be the target's.
-        let list = fs::canonicalize(value).map_err(|e| format!("cannot read {value}: {e}"))?;
-        let list = list.to_str().ok_or("the list's name is no text")?;
-        Ok(vec![Edit::set("initramfs.only", list)])
+        Ok(vec![Edit::set("initramfs.only", typed_file(value)?)])
     }
 }
 

@@ -16,6 +16,7 @@ mod options;
 mod own;
 mod root;
 
+use std::fs;
 use std::path::Path;
 
 use crate::{Edit, Parts, Target, TargetError};
@@ -200,6 +201,13 @@ impl Choice {
         })?;
         target.with(&edits)
     }
+}
+
+/// The whole path of a file that was typed in a folder that need not be the target's.
+fn typed_file(value: &str) -> Result<String, String> {
+    let path = fs::canonicalize(value).map_err(|e| format!("cannot read {value}: {e}"))?;
+    let path = path.into_os_string().into_string();
+    path.map_err(|_| format!("the path of {value} is no text; move it to a folder whose is"))
 }
 
 fn unknown(name: &str) -> TargetError {

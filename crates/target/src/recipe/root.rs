@@ -1,8 +1,6 @@
 //! The recipe for the root's disk.
 
-use std::fs;
-
-use super::{Recipe, RecipeMeta};
+use super::{Recipe, RecipeMeta, typed_file};
 use crate::{Edit, Parts, Target};
 
 /// The files of a boot lie in the image in the order of their use.
@@ -38,9 +36,6 @@ impl Recipe for BootImage {
         if let Some(list) = &root.order {
             return Err(format!("root.order is {list} already"));
         }
-        // Typed in a folder that need not be the target's.
-        let list = fs::canonicalize(value).map_err(|e| format!("cannot read {value}: {e}"))?;
-        let list = list.to_str().ok_or("the list's name is no text")?;
-        Ok(vec![Edit::set("root.order", list)])
+        Ok(vec![Edit::set("root.order", typed_file(value)?)])
     }
 }

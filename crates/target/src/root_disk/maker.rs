@@ -34,7 +34,8 @@ fn run(root: &Root, archive: &Part, tar: &Path, to: &Path) -> Result<(), TargetE
         RootFormat::Squashfs => {
             command.arg("-").arg(to);
             command.args(["-tar", "-noappend", "-quiet", "-no-progress"]);
-            // The top has no time but this one; of others it is the latest.
+            // It leaves out the archive's top folder, and makes one of its own:
+            // root's, of now unless told. Of all others this is the latest.
             command.env("SOURCE_DATE_EPOCH", newest(archive)?.to_string());
             command.args(["-root-mode", "755"]);
             command.args(&root.options);

@@ -9,11 +9,12 @@ mod archive;
 mod maker;
 mod order;
 
-use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::artefact::compress::Compression;
-use crate::cache::sha256;
+use crate::assemble::PartHash;
+use crate::cache::{sha256, sha256_of_file};
 use crate::initramfs::Named;
 use crate::parts::{Finder, Part};
 use crate::spec::Root;
@@ -25,8 +26,8 @@ const ARCHIVE_LIMIT: usize = 8 << 30;
 /// What a root is made of.
 #[derive(Clone)]
 pub(crate) struct Contents {
-    /// A tar archive, in the order that was asked for.
-    archive: Part,
+    /// A tar archive, in the order that was asked for; as large as the root.
+    archive: Arc<Part>,
 }
 
 /// Finds what the root holds, and puts it into its order.
@@ -62,7 +63,9 @@ pub(crate) fn contents(root: &Root, finder: &Finder<'_>) -> Result<Contents, Tar
         sha256: sha256(&bytes),
         bytes,
     };
-    Ok(Contents { archive })
+    Ok(Contents {
+        archive: Arc::new(archive),
+    })
 }
 
 /// All of it: some programs compress an archive in several pieces.
@@ -95,7 +98,7 @@ impl Contents {
         root: &Root,
         cache: &Cache,
         progress: Progress<'_>,
-    ) -> Result<(PathBuf, Part), TargetError> {
+    ) -> Result<(PathBuf, PartHash), TargetError> {
         let how = format!(
             "{} {} {:?} {:?}",
             self.archive.sha256,
@@ -112,13 +115,14 @@ impl Contents {
             ));
             maker::make(root, &self.archive, to)
         })?;
-        let bytes = fs::read(&path).map_err(|e| TargetError::io("read", &path, e))?;
-        let part = Part {
+        let (sha256, bytes) = sha256_of_file(&path)?;
+        let hash = PartHash {
+            name: "root".to_owned(),
             origin: format!("{}, {}", self.archive.origin, root.format.name()),
-            sha256: sha256(&bytes),
+            sha256,
             bytes,
         };
-        Ok((path, part))
+        Ok((path, hash))
     }
 }
 
