@@ -86,33 +86,42 @@ pub fn for_boot_image(paths: &[&[u8]]) -> List {
     list
 }
 
-/// For `tar --no-recursion --files-from=LIST`: the folders, then `paths` in the
-/// order of their use, then all others; nothing is missing and nothing is twice.
+/// For `tar --no-recursion --files-from=LIST`: the folders on the way to `paths`, these
+/// in the order of their use, then all other folders and files; nothing is missing and
+/// nothing is twice.
 pub fn for_tar(paths: &[&[u8]], entries: &[Entry]) -> List {
     let mut list = List::default();
-    let exists: HashSet<&[u8]> = entries
-        .iter()
-        .filter(|e| !e.is_folder)
-        .map(|e| &e.path[..])
-        .collect();
-    let mut used = HashSet::new();
-    list.bytes.extend_from_slice(b"./\n");
-    for folder in entries.iter().filter(|e| e.is_folder) {
-        escape_lines(&folder.path, &mut list.bytes);
-    }
+    let (folders, files): (Vec<&Entry>, Vec<&Entry>) = entries.iter().partition(|e| e.is_folder);
+    let exists: HashSet<&[u8]> = files.iter().map(|e| &e.path[..]).collect();
+    let (mut on_the_way, mut used) = (HashSet::new(), HashSet::new());
+    let mut boot = Vec::new();
     for path in paths {
         if !exists.contains(path) {
             list.left_out += 1;
         } else if used.insert(*path) {
-            escape_lines(path, &mut list.bytes);
-            list.files += 1;
+            on_the_way.extend(folders_of(path));
+            boot.push(*path);
         }
     }
-    let others = entries.iter().filter(|e| !e.is_folder);
-    for other in others.filter(|e| !used.contains(&e.path[..])) {
-        escape_lines(&other.path, &mut list.bytes);
+    list.files = boot.len();
+    list.bytes.extend_from_slice(b"./\n");
+    let (first, later): (Vec<&[u8]>, Vec<&[u8]>) = folders
+        .iter()
+        .map(|e| &e.path[..])
+        .partition(|path| on_the_way.contains(path));
+    let others = files.iter().map(|e| &e.path[..]);
+    let others = others.filter(|path| !used.contains(path));
+    for path in first.into_iter().chain(boot).chain(later).chain(others) {
+        escape_lines(path, &mut list.bytes);
     }
     list
+}
+
+/// `a` and `a/b` of `a/b/c`. A boot goes through them to its files: they belong in
+/// front, where a disk that seeks is anyway.
+pub(crate) fn folders_of(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    slashes.map(|(at, _)| &path[..at])
 }
 
 /// The dot in front, so that no name is an option.
@@ -184,12 +193,13 @@ mod tests {
             entry("etc", true),
             entry("etc/a\nb", false),
             entry("etc/c\\d", false),
+            entry("dev", true),
             entry("z", false),
         ];
         let list = for_tar(&[b"z", b"gone", b"etc/c\\d", b"z"], &entries);
         assert_eq!(
             text(&list),
-            "./\n./etc\n./z\n./etc/c\\\\d\n./-a\n./etc/a\\nb\n"
+            "./\n./etc\n./z\n./etc/c\\\\d\n./dev\n./-a\n./etc/a\\nb\n"
         );
         assert_eq!((list.files, list.left_out), (2, 1));
     }

@@ -1,8 +1,10 @@
 //! The members of a tar archive in another order, each byte for byte as it was.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use tar::{Archive, EntryType};
+
+use crate::layout::folders_of;
 
 const BLOCK: u64 = 512;
 /// Two blocks of zeros.
@@ -24,8 +26,9 @@ enum Kind {
     Other,
 }
 
-/// `archive` with the files that `list` names in front, in its order; before them the
-/// folders, behind them all others as they were. A path a line; `#` begins a remark.
+/// `archive` with the files that `list` names in front, in its order; before them their
+/// folders, behind them all other folders, then all other files, each as they were. A
+/// path a line; `#` begins a remark.
 ///
 /// # Errors
 /// If it is no archive, ends too soon, or the list names nothing that is in it.
@@ -41,22 +44,16 @@ pub(super) fn ordered(archive: &[u8], list: &[u8]) -> Result<Vec<u8>, String> {
         done: vec![false; members.len()],
         bytes: Vec::with_capacity(archive.len()),
     };
-    for kind in [
-        |kind: &Kind| matches!(kind, Kind::Global),
-        |kind: &Kind| matches!(kind, Kind::Folder),
-    ] {
-        for (at, _) in members.iter().enumerate().filter(|(_, m)| kind(&m.kind)) {
-            out.put(at);
-        }
-    }
-    let mut known = 0_usize;
-    for line in list.split(|b| *b == b'\n') {
-        let line = line.trim_ascii();
-        if line.is_empty() || line.starts_with(b"#") {
-            continue;
-        }
-        known += usize::from(out.put_path(plain(line)));
-    }
+    let lines = list.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
+    let paths: Vec<&[u8]> = lines.map(plain).collect();
+    let on_the_way: HashSet<&[u8]> = paths.iter().flat_map(|path| folders_of(path)).collect();
+    out.put_all(|member| matches!(member.kind, Kind::Global));
+    out.put_all(|member| {
+        matches!(member.kind, Kind::Folder)
+            && (member.path.is_empty() || on_the_way.contains(&member.path[..]))
+    });
+    let known = paths.iter().filter(|path| out.put_path(path)).count();
     if known == 0 {
         return Err(
             "root.order names nothing that the root holds; it is a list of paths, one \
@@ -64,9 +61,8 @@ pub(super) fn ordered(archive: &[u8], list: &[u8]) -> Result<Vec<u8>, String> {
                 .to_owned(),
         );
     }
-    for at in 0..members.len() {
-        out.put(at);
-    }
+    out.put_all(|member| matches!(member.kind, Kind::Folder));
+    out.put_all(|_| true);
     out.bytes.extend_from_slice(&END);
     Ok(out.bytes)
 }
@@ -79,6 +75,13 @@ struct Out<'a> {
 }
 
 impl Out<'_> {
+    fn put_all(&mut self, which: impl Fn(&Member<'_>) -> bool) {
+        let members = self.members;
+        for (at, _) in members.iter().enumerate().filter(|(_, m)| which(m)) {
+            self.put(at);
+        }
+    }
+
     /// All that has this path: of several members the last one counts, so they stay
     /// in their order. Whether there is any.
     fn put_path(&mut self, path: &[u8]) -> bool {

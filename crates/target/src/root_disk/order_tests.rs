@@ -67,6 +67,7 @@ fn what_is_listed_comes_first() {
         .global()
         .folder("./")
         .file("./b", b"bb")
+        .folder("./var")
         .folder("./usr/lib/")
         .file(LONG, &[7; 600])
         .file("./a", b"")
@@ -75,7 +76,16 @@ fn what_is_listed_comes_first() {
     let list = b"# as recorded\n\n/z\nnowhere\n./usr/lib/x\n".to_vec();
     let list = [list, LONG.as_bytes().to_vec()].concat();
     let out = ordered(&archive, &list).unwrap();
-    let expected = ["pax_global_header", "", "usr/lib", "a", "z", LONG, "b"];
+    let expected = [
+        "pax_global_header",
+        "",
+        "usr/lib",
+        "a",
+        "z",
+        LONG,
+        "var",
+        "b",
+    ];
     let expected: Vec<&str> = expected.iter().map(|path| path.trim_matches('.')).collect();
     assert_eq!(paths(&out), expected);
     assert_eq!(out.len(), archive.len());
