@@ -8,12 +8,47 @@ pub fn words(cmdline: &str) -> Vec<&str> {
     all.into_iter().map(|(_, word)| word).collect()
 }
 
-/// `cmdline` with `more` where the kernel reads it: before a `--`.
+/// `cmdline` with `more` where it is read: by the kernel before a `--`, and what
+/// `more` has behind one by the first program.
 pub fn with(cmdline: &str, more: &str) -> String {
+    let (line, more) = (halves(cmdline), halves(more));
+    let joined = |parts: &[&str]| {
+        let parts: Vec<&str> = parts.iter().copied().filter(|p| !p.is_empty()).collect();
+        parts.join(" ")
+    };
+    let init = joined(&[line.1, more.1]);
+    let dashes = if init.is_empty() { "" } else { "--" };
+    joined(&[line.0, more.0, dashes, &init])
+}
+
+/// The same, of `more` only what is not there yet.
+pub(crate) fn with_missing(cmdline: &str, more: &str) -> String {
+    let (line, more) = (halves(cmdline), halves(more));
+    let missing = |there: &str, more: &str| {
+        let there: Vec<&str> = split(there).into_iter().map(|(_, word)| word).collect();
+        let more = split(more).into_iter().map(|(_, word)| word);
+        let missing: Vec<&str> = more.filter(|word| !there.contains(word)).collect();
+        missing.join(" ")
+    };
+    let (kernel, init) = (missing(line.0, more.0), missing(line.1, more.1));
+    match (kernel.is_empty(), init.is_empty()) {
+        (true, true) => cmdline.to_owned(),
+        _ => with(cmdline, &format!("{kernel} -- {init}")),
+    }
+}
+
+/// What the kernel leaves to the first program: `--` and the words behind it.
+pub(crate) fn of_init(cmdline: &str) -> &str {
+    cmdline[end(cmdline)..].trim()
+}
+
+/// What the kernel reads, and what it leaves to the first program.
+fn halves(cmdline: &str) -> (&str, &str) {
     let (kernel, init) = cmdline.split_at(end(cmdline));
-    let parts = [kernel.trim(), more.trim(), init.trim()];
-    let parts: Vec<&str> = parts.into_iter().filter(|p| !p.is_empty()).collect();
-    parts.join(" ")
+    (
+        kernel.trim(),
+        init.strip_prefix("--").unwrap_or(init).trim(),
+    )
 }
 
 /// `cmdline` with each word that the kernel reads put through `change`: what it
@@ -94,6 +129,16 @@ mod tests {
         assert_eq!(with("a  b ", " c "), "a  b c");
         assert_eq!(with("", "c"), "c");
         assert_eq!(with("a", ""), "a");
+        assert_eq!(with("a -- s", "b -- t"), "a b -- s t");
+        assert_eq!(with("a", "-- t"), "a -- t");
+    }
+
+    #[test]
+    fn what_is_there_is_not_put_there_again() {
+        assert_eq!(with_missing(" a  -- s", "a -- s"), " a  -- s");
+        assert_eq!(with_missing("a -- s", "s b a -- a s"), "a s b -- s a");
+        assert_eq!(with_missing("", "a -- s"), "a -- s");
+        assert_eq!(with_missing("a", "--"), "a");
     }
 
     #[test]

@@ -16,9 +16,9 @@ use super::{Measured, Step};
 /// One change of one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Change {
-    /// A word that the kernel reads came.
+    /// A word of the command line came, or `--` and all behind it.
     WordAdded(String),
-    /// A word that the kernel reads went.
+    /// A word of the command line went.
     WordRemoved(String),
     /// A variable of the boot loader has this value, or is gone.
     Variable(String, Option<String>),
@@ -293,9 +293,16 @@ fn by_key(key: &str) -> Option<Change> {
     (!known).then(|| Change::Other(key.to_owned()))
 }
 
-/// Words that came, and words that went.
+/// Words that came, and words that went. What is for the first program is one.
 fn word_changes<'t>(before: &'t str, after: &'t str) -> [Vec<&'t str>; 2] {
-    let (before, after) = (cmdline::words(before), cmdline::words(after));
+    let all = |line| {
+        let init = Some(cmdline::of_init(line)).filter(|init| !init.is_empty());
+        cmdline::words(line)
+            .into_iter()
+            .chain(init)
+            .collect::<Vec<_>>()
+    };
+    let (before, after) = (all(before), all(after));
     let less = |from: &[&'t str], what: &[&str]| {
         let mut what = what.to_vec();
         let mut rest = from.to_vec();

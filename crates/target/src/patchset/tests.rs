@@ -53,6 +53,21 @@ fn made(start: &Target, steps: &[Step]) -> BTreeMap<String, String> {
 }
 
 #[test]
+fn words_for_init_are_carried_together() {
+    let line = "console=ttyAMA0,115200 rdinit=/agent -- a b";
+    let mut none = step("own", &[("kernel.cmdline", line)]);
+    none.edits
+        .extend(["bootloader", "flash", "fit", "kernel.compression"].map(Edit::remove));
+    let files = made(&kiosk(), &[none]);
+    let said = &files["plain/cmdline.txt"];
+    assert!(
+        said.contains("adds rdinit=/agent\n#   adds -- a b\n"),
+        "{said}"
+    );
+    assert!(said.ends_with(&format!("after: {line}\n")), "{said}");
+}
+
+#[test]
 fn only_files_that_say_something_are_made() {
     let delay = [step(
         "uboot-bootdelay",

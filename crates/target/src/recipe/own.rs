@@ -63,13 +63,9 @@ impl Recipe for Own {
             let line = &kernel
                 .ok_or("the target does not say its kernel.cmdline; add it")?
                 .cmdline;
-            let there: Vec<&str> = cmdline::words(line);
-            let missing = cmdline::words(&self.append);
-            let missing = missing.into_iter().filter(|word| !there.contains(word));
-            let missing: Vec<&str> = missing.collect();
-            if !missing.is_empty() {
-                let line = cmdline::with(line, &missing.join(" "));
-                edits.push(Edit::set("kernel.cmdline", line));
+            let with = cmdline::with_missing(line, &self.append);
+            if with != *line {
+                edits.push(Edit::set("kernel.cmdline", with));
             }
         }
         let changed = target.with(&edits).map_err(|e| e.to_string())?;
