@@ -6,7 +6,7 @@ use crate::support::{Booted, agent, bootlap, kiosk, printed, scratch};
 
 const RECIPE: &str = r#"
 name = "collect"
-append = "rdinit=/bootlap-agent bootlap.console bootlap.until-process=wget bootlap.after-ms=300 bootlap.out=/run/archive"
+append = "rdinit=/bootlap-agent bootlap.console -- bootlap.until-process=wget bootlap.after-ms=300 bootlap.out=/run/archive"
 
 [set]
 "ready.pattern" = 'bootlap-archive \d+ end'

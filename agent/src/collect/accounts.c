@@ -4,19 +4,16 @@
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <linux/taskstats.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "archive.h"
+#include "cpus.h"
 #include "netlink.h"
 #include "now.h"
 #include "procfs.h"
 #include "text.h"
-
-/* The kernel answers at once. */
-#define ANSWER_MS 1000
 
 static uint16_t family;
 
@@ -86,10 +83,9 @@ static void answer(const struct nlmsghdr *head, size_t len)
 }
 
 /* The CPUs as the kernel lists them, e.g. 0-3. */
-static void all_cpus(char *list, size_t room)
+static void list_cpus(char *list, size_t room)
 {
-	size_t len = procfs_read(-1, "/sys/devices/system/cpu/possible", list, room);
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	size_t len = procfs_read_record(-1, "/sys/devices/system/cpu/possible", list, room);
 	struct text text;
 
 	if (len > 1) {
@@ -99,28 +95,27 @@ static void all_cpus(char *list, size_t room)
 	/* Before /sys is mounted. */
 	text = text_in(list, room);
 	put(&text, "0");
-	if (cpus > 1) {
+	if (cpus() > 1) {
 		put(&text, "-");
-		put_number(&text, (uint64_t)cpus - 1);
+		put_number(&text, (uint64_t)cpus() - 1);
 	}
 }
 
 int accounts_open(void)
 {
-	char cpus[48];
+	char list[48];
 	int fd = netlink_open(NETLINK_GENERIC, 0);
-	struct pollfd wait = { .fd = fd, .events = POLLIN };
 
 	if (fd < 0)
 		return -1;
 	family = 0;
+	/* The kernel answers before it returns. */
 	if (!ask(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_NAME,
-		 TASKSTATS_GENL_NAME) &&
-	    poll(&wait, 1, ANSWER_MS) > 0)
+		 TASKSTATS_GENL_NAME))
 		netlink_drain(fd, answer, LOST_ACCOUNTS);
-	all_cpus(cpus, sizeof cpus);
+	list_cpus(list, sizeof list);
 	if (family && !ask(fd, family, TASKSTATS_CMD_GET, TASKSTATS_CMD_ATTR_REGISTER_CPUMASK,
-			   cpus))
+			   list))
 		return fd;
 	close(fd);
 	errno = ENOSYS;

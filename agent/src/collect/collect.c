@@ -19,6 +19,7 @@
 #include "accounts.h"
 #include "agent.h"
 #include "archive.h"
+#include "cpus.h"
 #include "events.h"
 #include "log_clock.h"
 #include "marks.h"
@@ -54,18 +55,27 @@ static void fact(const char *name, const char *value)
 	record_end();
 }
 
+/* The kernel's command line, which is read once. */
+static const char *kernel_line(void)
+{
+	static char line[4096];
+
+	if (!*line)
+		procfs_read_record(procfs(), "cmdline", line, sizeof line);
+	return line;
+}
+
 static void note_start(void)
 {
 	struct timespec wall;
 	struct utsname system;
-	char cmdline[WIRE_LONGEST];
 
 	clock_gettime(CLOCK_REALTIME, &wall);
 	record_begin(WIRE_START);
 	record_u64(now_ns());
 	record_u64((uint64_t)wall.tv_sec * S + (uint64_t)wall.tv_nsec);
 	record_u32((uint32_t)sysconf(_SC_CLK_TCK));
-	record_u32((uint32_t)sysconf(_SC_NPROCESSORS_CONF));
+	record_u32((uint32_t)cpus());
 	record_u32((uint32_t)getpid());
 	record_string(AGENT_VERSION);
 	record_end();
@@ -73,8 +83,8 @@ static void note_start(void)
 		fact("release", system.release);
 		fact("machine", system.machine);
 	}
-	if (procfs_read(procfs(), "cmdline", cmdline, sizeof cmdline))
-		fact("cmdline", cmdline);
+	if (*kernel_line())
+		fact("cmdline", kernel_line());
 }
 
 static uint64_t us(struct timeval time)
@@ -189,8 +199,9 @@ static int collect(const struct options *options, int from_start)
 		return EXIT_FAILED;
 	}
 	signal(SIGTERM, stop);
-	signal(SIGINT, stop);
-	signal(SIGPIPE, SIG_IGN);
+	/* Beside init there is no terminal. */
+	if (!from_start)
+		signal(SIGINT, stop);
 	told.marks = marks_open();
 	if (told.marks < 0) {
 		complain(0, "another bootlap-agent collects already", NULL);
@@ -209,6 +220,7 @@ static int collect(const struct options *options, int from_start)
 	if (!from_start)
 		procfs_scan();
 	why = watch(options, &told, &wakeups);
+	signal(SIGPIPE, SIG_IGN);
 	look(&told, 1);
 	procfs_scan();
 	note_cost(wakeups);
@@ -233,6 +245,18 @@ static int is_self(const char *path)
 	       one.st_dev == other.st_dev;
 }
 
+/* Behind ` -- ` on its command line the kernel leaves words to init: options may stand
+ * there, and are not the real init's. */
+static void drop_options(char **argv)
+{
+	char **kept = argv;
+
+	for (; *argv; argv++)
+		if (!options_is_of_kernel(*argv))
+			*kept++ = *argv;
+	*kept = NULL;
+}
+
 static void become(const char *path, char **argv)
 {
 	if (!path || is_self(path))
@@ -245,7 +269,7 @@ static void become(const char *path, char **argv)
 static int as_init(char **argv)
 {
 	static const char *const INITS[] = { "/sbin/init", "/etc/init", "/bin/init", "/bin/sh" };
-	static char cmdline[4096];
+	static char words[4096]; /* the options stay in it */
 	struct options options;
 	int in_initramfs;
 	pid_t collector;
@@ -253,9 +277,10 @@ static int as_init(char **argv)
 	options_default(&options);
 	if (procfs_open_alone())
 		complain(errno, "cannot mount /proc", NULL);
-	procfs_read(procfs(), "cmdline", cmdline, sizeof cmdline);
-	in_initramfs = strstr(cmdline, "rdinit=") != NULL;
-	options_of_kernel(&options, cmdline);
+	in_initramfs = strstr(kernel_line(), "rdinit=") != NULL;
+	memcpy(words, kernel_line(), strlen(kernel_line()) + 1);
+	options_of_kernel(&options, words);
+	drop_options(argv);
 	/* There is nobody yet who could miss /proc meanwhile. */
 	trace(&options, "/proc");
 	collector = fork();
@@ -297,7 +322,7 @@ const struct command collect_command = {
 	.name = "collect",
 	.summary = "note processes, CPU, disks and memory until the boot is over",
 	.help = "usage: bootlap-agent collect [OPTION]...\n"
-		"       init=/path/to/bootlap-agent bootlap.OPTION... (the kernel's command line)\n\n"
+		"       init=/path/to/bootlap-agent -- bootlap.OPTION... (the kernel's command line)\n\n"
 		"  --until-mark NAME     until `bootlap-agent mark NAME` ran\n"
 		"  --until-file PATH     until that is there\n"
 		"  --until-line TEXT     until the kernel's log has a line with this in it\n"

@@ -11,7 +11,7 @@ int mounted_nowhere(const char *type, const char *place)
 
 	if (mount(type, place, type, MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL))
 		return -1;
-	fd = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = openat(AT_FDCWD, place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	failed = errno;
 	/* What is open stays. */
 	umount2(place, MNT_DETACH);

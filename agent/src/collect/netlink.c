@@ -18,7 +18,8 @@ int netlink_open(int protocol, unsigned groups)
 	/* It may exceed the system's limit if we are root; else it is what it is. */
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &queue, sizeof queue))
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &queue, sizeof queue);
-	if (bind(fd, (struct sockaddr *)&address, sizeof address)) {
+	/* Without groups the first message binds it. */
+	if (groups && bind(fd, (struct sockaddr *)&address, sizeof address)) {
 		int failed = errno;
 
 		close(fd);

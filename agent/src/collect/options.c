@@ -109,16 +109,22 @@ int options_read(struct options *options, int argc, char **argv)
 	return wrong ? -1 : 0;
 }
 
+static const char PREFIX[] = "bootlap.";
+
+int options_is_of_kernel(const char *word)
+{
+	return !strncmp(word, PREFIX, sizeof PREFIX - 1);
+}
+
 void options_of_kernel(struct options *options, char *cmdline)
 {
-	static const char PREFIX[] = "bootlap.";
 	char *rest = cmdline, *word;
 
 	while ((word = strsep(&rest, " \n"))) {
 		char *value = strchr(word, '=');
 		const char *wrong;
 
-		if (strncmp(word, PREFIX, sizeof PREFIX - 1))
+		if (!options_is_of_kernel(word))
 			continue;
 		if (value)
 			*value++ = 0;

@@ -20,6 +20,9 @@ void options_default(struct options *options);
 /* Reads the arguments; -1 after a complaint. */
 int options_read(struct options *options, int argc, char **argv);
 
+/* Whether a word of the kernel's command line is one of ours. */
+int options_is_of_kernel(const char *word);
+
 /* Takes what the kernel's command line says; mistakes are complained about and
  * left out, since a boot goes on. `cmdline` is cut into words and kept. */
 void options_of_kernel(struct options *options, char *cmdline);

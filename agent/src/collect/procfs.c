@@ -1,6 +1,7 @@
 #include "procfs.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,7 +16,8 @@ static int proc = -1;
 
 int procfs_open(void)
 {
-	proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* musl's open asks for O_CLOEXEC a second time. */
+	proc = openat(AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return proc < 0 || faccessat(proc, "stat", R_OK, 0) ? -1 : 0;
 }
 
@@ -32,7 +34,8 @@ int procfs(void)
 	return proc;
 }
 
-size_t procfs_read(int dir, const char *path, char *bytes, size_t room)
+/* Until there is no more, or at most so often. */
+static size_t read_file(int dir, const char *path, char *bytes, size_t room, int reads)
 {
 	size_t len = 0;
 	ssize_t n;
@@ -41,11 +44,21 @@ size_t procfs_read(int dir, const char *path, char *bytes, size_t room)
 	bytes[0] = 0;
 	if (fd < 0)
 		return 0;
-	while (len < room - 1 && (n = read(fd, bytes + len, room - 1 - len)) > 0)
+	while (reads-- && len < room - 1 && (n = read(fd, bytes + len, room - 1 - len)) > 0)
 		len += (size_t)n;
 	close(fd);
 	bytes[len] = 0;
 	return len;
+}
+
+size_t procfs_read(int dir, const char *path, char *bytes, size_t room)
+{
+	return read_file(dir, path, bytes, room, INT_MAX);
+}
+
+size_t procfs_read_record(int dir, const char *path, char *bytes, size_t room)
+{
+	return read_file(dir, path, bytes, room, 1);
 }
 
 uint64_t procfs_number(const char **at)
@@ -116,7 +129,7 @@ static void note_directory(const char *pid)
 
 	put(&path, pid);
 	put(&path, "/stat");
-	if (procfs_read(proc, path.bytes, stat, sizeof stat))
+	if (procfs_read_record(proc, path.bytes, stat, sizeof stat))
 		note_process(now_ns(), stat);
 }
 
@@ -147,7 +160,7 @@ void procfs_exec(uint64_t time, uint32_t pid)
 
 	put_number(&path, pid);
 	put(&path, "/cmdline");
-	len = procfs_read(proc, path.bytes, arguments, sizeof arguments);
+	len = procfs_read_record(proc, path.bytes, arguments, sizeof arguments);
 	record_begin(WIRE_EXEC);
 	record_u64(time);
 	record_u32(pid);

@@ -16,6 +16,8 @@ int procfs(void);
 /* A file's bytes and a NUL, as far as they fit into `room`; gives the length, 0 if
  * there is nothing. `path` begins at the folder `dir`, or with a slash. */
 size_t procfs_read(int dir, const char *path, char *bytes, size_t room);
+/* The same of a file that the kernel gives as a whole, with one call less. */
+size_t procfs_read_record(int dir, const char *path, char *bytes, size_t room);
 
 /* The number at *at after blanks, and *at moved behind it; 0 if there is none. */
 uint64_t procfs_number(const char **at);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "archive.h"
+#include "cpus.h"
 #include "procfs.h"
 #include "ready.h"
 
@@ -24,6 +25,7 @@ struct ring {
 	struct perf_event_mmap_page *head; /* the events lie behind this page */
 	const char *events;
 	size_t bytes;
+	int fd;
 };
 
 static struct ring rings[MOST_CPUS];
@@ -55,20 +57,22 @@ static int open_cpu(int cpu)
 	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Maps one more; the descriptor is not needed afterwards. */
+/* Maps one more. */
 static int map_ring(int fd)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t bytes = page < RING_BYTES ? RING_BYTES : page;
 	void *mapped =
 		mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	int failed = errno;
 
-	close(fd);
-	errno = failed;
-	if (mapped == MAP_FAILED)
+	if (mapped == MAP_FAILED) {
+		int failed = errno;
+
+		close(fd);
+		errno = failed;
 		return -1;
-	rings[ring_count++] = (struct ring){ mapped, (const char *)mapped + page, bytes };
+	}
+	rings[ring_count++] = (struct ring){ mapped, (const char *)mapped + page, bytes, fd };
 	return 0;
 }
 
@@ -76,21 +80,21 @@ static void close_rings(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-	for (size_t i = 0; i < ring_count; i++)
+	for (size_t i = 0; i < ring_count; i++) {
 		munmap(rings[i].head, page + rings[i].bytes);
+		close(rings[i].fd);
+	}
 	ring_count = 0;
 }
 
 int rings_open(void)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-
 	ring_count = 0;
-	if (cpus > MOST_CPUS) {
+	if (cpus() > MOST_CPUS) {
 		errno = E2BIG;
 		return -1;
 	}
-	for (int cpu = 0; cpu < cpus; cpu++) {
+	for (int cpu = 0; cpu < cpus(); cpu++) {
 		int fd = open_cpu(cpu);
 
 		/* One that is not there, or is off. */

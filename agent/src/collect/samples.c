@@ -25,15 +25,19 @@ static struct looked disks_file = { .path = "diskstats" };
 /* /proc/stat goes on with a line for each CPU and a long one of interrupts. */
 static char text[16384];
 
+/* The kernel stops where a line does not fit into the page that it fills: no line of
+ * these files that can follow another is half as long, so after less there is no more. */
+#define HALF_A_PAGE 2048
+
 /* Reads all of it into `text`; gives the length. */
 static size_t look(struct looked *file)
 {
 	size_t len = 0;
-	ssize_t n;
+	ssize_t n = HALF_A_PAGE;
 
 	if (!file->fd)
 		file->fd = openat(procfs(), file->path, O_RDONLY | O_CLOEXEC);
-	while (file->fd >= 0 && len < sizeof text - 1 &&
+	while (file->fd >= 0 && n >= HALF_A_PAGE && len < sizeof text - 1 &&
 	       (n = pread(file->fd, text + len, sizeof text - 1 - len, (off_t)len)) > 0)
 		len += (size_t)n;
 	text[len] = 0;
