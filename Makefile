@@ -82,13 +82,16 @@ web-test:
 # interrupted goes on. Boots in simulated time are those of any host; of the
 # benchmarks some compare times of this one, which should do nothing else.
 TABLES = references bootloaders board-model splash
-BENCHMARKS = verdicts probe-cost source-speed viewer capture check tune advise collect power-cuts
+BENCHMARKS = verdicts probe-cost source-speed viewer capture check tune advise collect power-cuts \
+	replay-cost
 KEPT = target/tables
 table-source-speed: OPTIONS = --slow
 table-advise: OPTIONS = --keep $(KEPT)/advise --layouts 5 kiosk arm32 $(KEPT)/debian
 table-advise: $(KEPT)/debian
 table-collect: OPTIONS = --keep $(KEPT)/collect $(KEPT)/debian
 table-collect: $(KEPT)/debian
+table-replay-cost: OPTIONS = --keep $(KEPT)/replay-cost $(KEPT)/debian
+table-replay-cost: $(KEPT)/debian
 table-references: OPTIONS = --dir $(KEPT)/references
 
 tables: $(TABLES:%=table-%)

@@ -21,6 +21,7 @@ mod merge;
 mod pack;
 mod patchset;
 mod perfetto;
+mod preload;
 mod rc;
 mod recipes;
 mod recipes_cmdline;
