@@ -93,6 +93,7 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &cmdline::TRUST_ENTROPY,
         &cmdline::NO_AUDIT,
         &cmdline::NO_ZEROING,
+        &cmdline::NO_KSTACK_OFFSET,
         &cmdline::NO_WATCHDOG,
         &cmdline::NO_TIMER_CHECK,
         &cmdline::TSC_RELIABLE,

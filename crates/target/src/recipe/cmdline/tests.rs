@@ -62,6 +62,11 @@ fn what_recipes_make_of_a_line() {
         ),
         ("a", "cmdline-no-spinup-stagger", "a libahci.ignore_sss=1"),
         ("a", "cmdline-no-zeroing", "a init_on_alloc=0"),
+        (
+            "a",
+            "cmdline-no-kstack-offset",
+            "a randomize_kstack_offset=off",
+        ),
         ("a", "cmdline-no-watchdog", "a nowatchdog"),
         ("a", "cmdline-no-timer-check", "a no_timer_check"),
         ("a", "cmdline-tsc-reliable", "a tsc=reliable"),
