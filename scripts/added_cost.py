@@ -56,6 +56,7 @@ class Guest:
     def __init__(self, work, folder, programs):
         self.work, self.folder = work, folder
         self.disk = work / "guest.img"
+        self.files = []  # all that was written to it
         subprocess.run(["cp", "--sparse=always", folder / "disk.img", self.disk], check=True)
         self.write(programs)
 
@@ -66,6 +67,7 @@ class Guest:
             if isinstance(content, str):
                 text, content = content, self.work / f"file{path.replace('/', '-')}"
                 content.write_text(text)
+            self.files.append(content)
             for parent in list(Path(path).parents)[-2::-1]:
                 commands += f"mkdir {parent}\n"
             commands += f"write {content} {path}\nsif {path} mode 0100755\n"
@@ -84,10 +86,10 @@ class Guest:
         return target
 
 
-def booted(target, programs, keep):
-    """What `boot --json` says of it, kept by what was booted."""
+def booted(target, files, keep):
+    """What `boot --json` says of it, kept by its text and these files."""
     key = hashlib.sha256((target / "target.toml").read_bytes())
-    for path in programs:
+    for path in files:
         key.update(path.read_bytes())
     file = keep / f"{target.name}-{key.hexdigest()[:12]}.json"
     if not file.exists():
@@ -98,11 +100,11 @@ def booted(target, programs, keep):
     return json.loads(file.read_text())
 
 
-def costs(variant, ways, layouts, programs, keep):
+def costs(variant, ways, layouts, files, keep):
     """Instructions until ready by way, a number for each layout."""
     cells = [(way, layout) for layout in range(layouts) for way in ways]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        reports = list(pool.map(lambda c: booted(variant(*c), programs, keep), cells))
+        reports = list(pool.map(lambda c: booted(variant(*c), files, keep), cells))
     all_costs = {way: [] for way in ways}
     for (way, _), report in zip(cells, reports):
         all_costs[way].append(report["instructions"])

@@ -1,49 +1,14 @@
 //! A root on a card, whose image is made in the order of a boot.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{bootlap, failure, printed, scratch};
+use crate::support::{bootlap, failure, printed, scratch, with_card};
 
-const TARGET: &str = r#"
-format = 1
-name = "card"
-
-[ready]
-pattern = "CARD_READY"
-
-[machine]
-kind = "qemu"
-program = "qemu-system-aarch64"
-machine = "virt"
-cpu = "cortex-a57"
-memory-mb = 512
-args = [
-  "-device", "sdhci-pci",
-  "-drive", "file={root},format=raw,if=none,id=root",
-  "-device", "sd-card,drive=root",
-]
-
-[packages]
-architecture = "arm64"
-
-[kernel]
-image = "package:linux-image-arm64/boot/vmlinuz-*"
-cmdline = "console=ttyAMA0,115200 quiet cryptomgr.notests"
-
-[initramfs]
-tree = "initramfs"
-dirs = ["/dev", "/proc", "/sys", "/root"]
-
-[initramfs.files]
-"/bin/busybox" = "package:busybox-static/bin/busybox"
-"/lib/1.ko" = "package:linux-image-arm64/lib/modules/*/kernel/drivers/mmc/host/cqhci.ko"
-"/lib/2.ko" = "package:linux-image-arm64/lib/modules/*/kernel/drivers/mmc/host/sdhci.ko"
-"/lib/3.ko" = "package:linux-image-arm64/lib/modules/*/kernel/drivers/mmc/host/sdhci-pci.ko"
+const ROOT: &str = r#"
 "/lib/4.ko" = "package:linux-image-arm64/lib/modules/*/kernel/fs/squashfs/squashfs.ko"
 
 [initramfs.links]
@@ -73,11 +38,9 @@ const FILES: usize = 160;
 fn card(dir: &Path) -> (PathBuf, PathBuf) {
     let target = dir.join("card");
     fs::create_dir_all(target.join("root/app")).unwrap();
-    fs::create_dir(target.join("initramfs")).unwrap();
-    fs::write(target.join("target.toml"), TARGET).unwrap();
-    let init = target.join("initramfs/init");
-    fs::write(&init, INIT).unwrap();
-    fs::set_permissions(&init, fs::Permissions::from_mode(0o755)).unwrap();
+    let dirs = ["/dev", "/proc", "/sys", "/root"];
+    let text = with_card(&target, "{root}", &dirs, INIT) + ROOT;
+    fs::write(target.join("target.toml"), text).unwrap();
     // Every other file, in an order that their names do not have.
     let name = |at: usize| format!("app/{:03}", at * 37 % FILES);
     let mut read = String::new();
@@ -149,20 +112,11 @@ fn a_card_in_the_order_of_its_boot_is_read_sooner() {
 
     // So do those of an archive, with owners and times (the top is root's).
     let mut tar = Command::new("tar");
-    let tar = tar.arg("-C").arg(target.join("root")).args([
-        "--owner=7",
-        "--group=8",
-        "--mtime=@1700000000",
-        "-czf",
-    ]);
-    assert!(
-        tar.arg(target.join("root.tgz"))
-            .arg(".")
-            .status()
-            .unwrap()
-            .success()
-    );
-    let archive = TARGET.replace(
+    tar.args(["--owner=7", "--group=8", "--mtime=@1700000000", "-czf"]);
+    tar.arg(target.join("root.tgz")).arg("-C");
+    printed(tar.arg(target.join("root")).arg("."));
+    let text = fs::read_to_string(target.join("target.toml")).unwrap();
+    let archive = text.replace(
         "tree = \"root\"",
         "archive = \"root.tgz\"\norder = \"../boot.order\"",
     );
@@ -172,19 +126,15 @@ fn a_card_in_the_order_of_its_boot_is_read_sooner() {
     let argv = manifest["machine"]["argv"].as_array().unwrap();
     let image = argv.iter().find_map(|arg| {
         let rest = arg.as_str()?.strip_prefix("file=")?;
-        rest.strip_suffix(",format=raw,if=none,id=root")
+        rest.strip_suffix(",format=raw,if=none,id=card")
     });
-    let listed = Command::new("unsquashfs")
-        .args(["-lln", image.unwrap()])
-        .env("TZ", "UTC")
-        .output()
-        .unwrap();
-    let listed = String::from_utf8(listed.stdout).unwrap();
+    let mut unsquashfs = Command::new("unsquashfs");
+    let listed = printed(unsquashfs.args(["-lln", image.unwrap()]).env("TZ", "UTC"));
     let kept = listed
         .lines()
         .filter(|l| l.contains(" 7/8 ") && l.contains("2023-11-14 22:13"));
     assert_eq!(kept.count(), FILES + 2, "{listed}");
-    fs::write(target.join("target.toml"), TARGET).unwrap();
+    fs::write(target.join("target.toml"), text).unwrap();
 
     fs::write(dir.join("wrong.order"), "/nothing/of/this\n").unwrap();
     let said = failure(

@@ -37,22 +37,17 @@ fn tree(dir: &Path) -> PathBuf {
     tree
 }
 
-fn ran(command: &mut Command) -> String {
-    let out = command.output().unwrap();
-    let said = String::from_utf8_lossy(&out.stderr);
-    assert!(out.status.success(), "{command:?}: {said}");
-    String::from_utf8(out.stdout).unwrap()
-}
-
 fn ext4(dir: &Path, tree: &Path, name: &str, more: &[&str]) -> PathBuf {
     let image = dir.join(name);
     let mut mke2fs = Command::new("/sbin/mke2fs");
-    ran(mke2fs
-        .args(["-q", "-t", "ext4", "-d"])
-        .arg(tree)
-        .args(more)
-        .arg(&image)
-        .arg("8M"));
+    printed(
+        mke2fs
+            .args(["-q", "-t", "ext4", "-d"])
+            .arg(tree)
+            .args(more)
+            .arg(&image)
+            .arg("8M"),
+    );
     image
 }
 
@@ -60,10 +55,12 @@ fn ext4(dir: &Path, tree: &Path, name: &str, more: &[&str]) -> PathBuf {
 fn stat(image: &Path, path: &str) -> (u64, u64) {
     let about = |what: &str| {
         let mut debugfs = Command::new("/sbin/debugfs");
-        ran(debugfs
-            .arg("-R")
-            .arg(format!("{what} \"{path}\""))
-            .arg(image))
+        printed(
+            debugfs
+                .arg("-R")
+                .arg(format!("{what} \"{path}\""))
+                .arg(image),
+        )
     };
     let said = about("stat");
     let inode = said.split_once("Inode: ").unwrap().1;
@@ -139,7 +136,7 @@ fn the_device_takes_a_pack_of_the_host() {
     assert!(said.contains("1 reads of other file systems"), "{said}");
     let list = |name: &str| {
         let mut command = Command::new(agent(here()));
-        ran(command.arg("snapshot").arg(dir.join(name)))
+        printed(command.arg("snapshot").arg(dir.join(name)))
     };
     let listed = list("boot.pack");
     for path in READ {
@@ -239,9 +236,10 @@ fn mksquashfs_puts_files_in_the_order_of_their_use() {
         let image = dir.join(name);
         let mut make = Command::new("mksquashfs");
         make.current_dir(&dir).arg(&tree).arg(&image);
-        let said = ran(make
-            .args(["-noD", "-noF", "-no-fragments", "-no-progress"])
-            .args(more));
+        let said = printed(
+            make.args(["-noD", "-noF", "-no-fragments", "-no-progress"])
+                .args(more),
+        );
         assert!(!said.contains("Cannot stat"), "{said}");
         image
     };
@@ -279,12 +277,12 @@ fn an_archive_has_the_order_of_use_and_everything_else() {
         .args(["-cf", "root.tar", "-C"])
         .arg(&tree);
     let list = format!("--files-from={}", dir.join("boot.list").display());
-    ran(tar.args(["--no-recursion", &list]));
+    printed(tar.args(["--no-recursion", &list]));
     let mut members = Command::new("tar");
     members
         .args(["--quoting-style=literal", "-tf"])
         .arg(dir.join("root.tar"));
-    let members = ran(&mut members);
+    let members = printed(&mut members);
     let members: Vec<&str> = members.lines().collect();
     let files: Vec<&str> = members
         .iter()
@@ -305,7 +303,7 @@ impl Mounted {
     fn new(image: &Path, at: &Path) -> Self {
         fs::create_dir_all(at).unwrap();
         let mut mount = Command::new("mount");
-        ran(mount.args(["-o", "loop,ro"]).arg(image).arg(at));
+        printed(mount.args(["-o", "loop,ro"]).arg(image).arg(at));
         Self(at.to_owned())
     }
 }
@@ -329,7 +327,7 @@ fn a_kernel_knows_the_files_of_the_pack() {
     let place = dir.join("mnt");
     let replayed = |pack: &str| {
         let mut command = Command::new(agent(here()));
-        let said = ran(command.arg("replay").arg(dir.join(pack)));
+        let said = printed(command.arg("replay").arg(dir.join(pack)));
         assert!(said.contains("replay: 3 files, "), "{said}");
         assert!(
             !said.contains("changed") && !said.contains("gone"),
@@ -352,10 +350,12 @@ fn a_kernel_knows_the_files_of_the_pack() {
         replayed("mounted.pack");
     }
     let squashfs = dir.join("root.squashfs");
-    ran(Command::new("mksquashfs")
-        .arg(&tree)
-        .arg(&squashfs)
-        .arg("-no-progress"));
+    printed(
+        Command::new("mksquashfs")
+            .arg(&tree)
+            .arg(&squashfs)
+            .arg("-no-progress"),
+    );
     let _mounted = Mounted::new(&squashfs, &place);
     make(&dir.join("ext4.pack"), &place, "squashfs.pack");
     replayed("squashfs.pack");

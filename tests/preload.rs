@@ -2,48 +2,13 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{Booted, agent, scratch};
+use crate::support::{Booted, agent, printed, scratch, with_card};
 
-const TARGET: &str = r#"
-format = 1
-name = "card"
-
-[ready]
-pattern = "CARD_READY"
-
-[machine]
-kind = "qemu"
-program = "qemu-system-aarch64"
-machine = "virt"
-cpu = "cortex-a57"
-memory-mb = 512
-args = [
-  "-device", "sdhci-pci",
-  "-drive", "file={dir}/disk.img,format=raw,if=none,id=disk",
-  "-device", "sd-card,drive=disk",
-]
-
-[packages]
-architecture = "arm64"
-
-[kernel]
-image = "package:linux-image-arm64/boot/vmlinuz-*"
-cmdline = "console=ttyAMA0,115200 quiet cryptomgr.notests"
-
-[initramfs]
-tree = "initramfs"
-dirs = ["/dev", "/proc", "/sys", "/disk", "/var/lib"]
-
-[initramfs.files]
+const MODULES: &str = r#"
 "/bootlap-agent" = "bootlap-agent"
-"/bin/busybox" = "package:busybox-static/bin/busybox"
-"/lib/1.ko" = "package:linux-image-arm64/lib/modules/*/kernel/drivers/mmc/host/cqhci.ko"
-"/lib/2.ko" = "package:linux-image-arm64/lib/modules/*/kernel/drivers/mmc/host/sdhci.ko"
-"/lib/3.ko" = "package:linux-image-arm64/lib/modules/*/kernel/drivers/mmc/host/sdhci-pci.ko"
 "/lib/4.ko" = "package:linux-image-arm64/lib/modules/*/kernel/crypto/crc32c_generic.ko"
 "/lib/5.ko" = "package:linux-image-arm64/lib/modules/*/kernel/lib/crc16.ko"
 "/lib/6.ko" = "package:linux-image-arm64/lib/modules/*/kernel/fs/mbcache.ko"
@@ -99,7 +64,6 @@ const FILES: usize = 120;
 /// A card of which every third file is read, in an order that it does not have.
 fn card(dir: &Path) -> PathBuf {
     let (target, tree) = (dir.join("card"), dir.join("tree"));
-    fs::create_dir_all(target.join("initramfs")).unwrap();
     fs::create_dir_all(tree.join("app")).unwrap();
     let mut order = String::new();
     for at in 0..FILES {
@@ -113,20 +77,14 @@ fn card(dir: &Path) -> PathBuf {
             writeln!(order, "{name}").unwrap();
         }
     }
+    let dirs = ["/dev", "/proc", "/sys", "/disk", "/var/lib"];
+    let text = with_card(&target, "{dir}/disk.img", &dirs, INIT) + MODULES;
+    fs::write(target.join("target.toml"), text).unwrap();
     fs::write(target.join("initramfs/order"), order).unwrap();
-    let init = target.join("initramfs/init");
-    fs::write(&init, INIT).unwrap();
-    fs::set_permissions(&init, fs::Permissions::from_mode(0o755)).unwrap();
     fs::copy(agent("arm64"), target.join("bootlap-agent")).unwrap();
-    fs::write(target.join("target.toml"), TARGET).unwrap();
     let mut mke2fs = Command::new("/sbin/mke2fs");
-    let made = mke2fs
-        .args(["-q", "-t", "ext4", "-d"])
-        .arg(tree)
-        .arg(target.join("disk.img"))
-        .arg("16M")
-        .status();
-    assert!(made.unwrap().success());
+    mke2fs.args(["-q", "-t", "ext4", "-d"]).arg(tree);
+    printed(mke2fs.arg(target.join("disk.img")).arg("16M"));
     target
 }
 

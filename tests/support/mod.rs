@@ -3,6 +3,7 @@
 pub(crate) mod board;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Mutex;
@@ -123,6 +124,52 @@ pub(crate) fn changed_example(dir: &Path, name: &str, from: &str, to: &str) -> P
     fs::create_dir_all(&target).unwrap();
     fs::write(target.join("target.toml"), text).unwrap();
     target
+}
+
+/// Writes the initramfs of a machine with an SD card, and gives its target's text up to
+/// within `[initramfs.files]`: `image` is the card's, `init` the program.
+pub(crate) fn with_card(target: &Path, image: &str, dirs: &[&str], init: &str) -> String {
+    let folder = target.join("initramfs");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("init"), init).unwrap();
+    fs::set_permissions(folder.join("init"), fs::Permissions::from_mode(0o755)).unwrap();
+    format!(
+        r#"format = 1
+name = "card"
+
+[ready]
+pattern = "CARD_READY"
+
+[machine]
+kind = "qemu"
+program = "qemu-system-aarch64"
+machine = "virt"
+cpu = "cortex-a57"
+memory-mb = 512
+args = [
+  "-device", "sdhci-pci",
+  "-drive", "file={image},format=raw,if=none,id=card",
+  "-device", "sd-card,drive=card",
+]
+
+[packages]
+architecture = "arm64"
+
+[kernel]
+image = "package:linux-image-arm64/boot/vmlinuz-*"
+cmdline = "console=ttyAMA0,115200 quiet cryptomgr.notests"
+
+[initramfs]
+tree = "initramfs"
+dirs = {dirs:?}
+
+[initramfs.files]
+"/bin/busybox" = "package:busybox-static/bin/busybox"
+"/lib/1.ko" = "package:linux-image-arm64/lib/modules/*/kernel/drivers/mmc/host/cqhci.ko"
+"/lib/2.ko" = "package:linux-image-arm64/lib/modules/*/kernel/drivers/mmc/host/sdhci.ko"
+"/lib/3.ko" = "package:linux-image-arm64/lib/modules/*/kernel/drivers/mmc/host/sdhci-pci.ko"
+"#
+    )
 }
 
 /// A boot, what its console said, and its run.

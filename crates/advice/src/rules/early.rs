@@ -1,6 +1,6 @@
 //! What happens before the initcalls: memory, timers, CPUs, RCU.
 
-use super::seen::{is_kernels, is_off, ms, options_on, steps};
+use super::seen::{asked, is_kernels, is_off, ms, options_on, steps};
 use super::{Rule, rule};
 use crate::{Boot, Finding};
 
@@ -292,13 +292,10 @@ fn zeroing(boot: &Boot<'_>) -> Option<Finding> {
             .seen([line.evidence]);
         return is_on.then(|| finding.saves_unknown(cost));
     }
-    let asked = |name: &str| {
-        let word = boot.parameter(name)?;
-        Some(matches!(word.split_once('='), Some((_, "1" | "on" | "y"))))
-    };
     let built = |name: &'static str| !options_on(boot, &[name]).is_empty();
-    let allocations = asked("init_on_alloc").unwrap_or_else(|| built("INIT_ON_ALLOC_DEFAULT_ON"));
-    let releases = asked("init_on_free").unwrap_or_else(|| built("INIT_ON_FREE_DEFAULT_ON"));
+    let allocations =
+        asked(boot, "init_on_alloc").unwrap_or_else(|| built("INIT_ON_ALLOC_DEFAULT_ON"));
+    let releases = asked(boot, "init_on_free").unwrap_or_else(|| built("INIT_ON_FREE_DEFAULT_ON"));
     if !allocations && !releases {
         return None;
     }

@@ -1,6 +1,6 @@
 //! Security features, as far as they cost time at boot.
 
-use super::seen::{init_ns, ms, options_on, parameters};
+use super::seen::{asked, init_ns, ms, options_on, parameters};
 use super::{Rule, rule};
 use crate::{Boot, Finding};
 
@@ -86,18 +86,18 @@ rule! {
     /// **Risk.** None with a seed. Without the measure, what lies on the kernel's stack is
     /// easier to find for whoever has found a hole.
     ///
-    /// **Figures.** 7000 instructions for each system call; 94 ms of the kiosk's 381 ms of
-    /// user space (`bootlap try targets/kiosk cmdline-no-kstack-offset`).
+    /// **Figures.** 94 ms of the kiosk's 381 ms of user space (`bootlap try targets/kiosk cmdline-no-kstack-offset`).
     KSTACK_OFFSET = "cmdline-no-kstack-offset", Kernel, kstack_offset
 }
 
 fn kstack_offset(boot: &Boot<'_>) -> Option<Finding> {
     const OPTION: &str = "RANDOMIZE_KSTACK_OFFSET_DEFAULT";
-    let why = match boot.parameter("randomize_kstack_offset") {
-        Some(word) if is_on(word) => format!("`{word}` is on the command line"),
-        Some(_) => return None,
-        None if options_on(boot, &[OPTION]).is_empty() => return None,
-        None => format!("the kernel is built with CONFIG_{OPTION}"),
+    let why = match asked(boot, "randomize_kstack_offset") {
+        Some(true) => "`randomize_kstack_offset` is on".to_owned(),
+        None if !options_on(boot, &[OPTION]).is_empty() => {
+            format!("the kernel is built with CONFIG_{OPTION}")
+        }
+        _ => return None,
     };
     // Others take a clock instead.
     if options_on(boot, &["ARM64", "RISCV"]).is_empty() {
@@ -113,7 +113,7 @@ fn kstack_offset(boot: &Boot<'_>) -> Option<Finding> {
         .why(format!(
             "{why}, and the first program starts before `random: crng init done`"
         ))
-        .saves_unknown("about 7000 instructions for each system call until then")
+        .saves_unknown("it depends on how many system calls the boot makes until then")
         .fix(
             "give the kernel a seed before it starts (`rng-seed` from the boot loader, the SoC's \
              generator); else, if security does not need it, `randomize_kstack_offset=off`",
@@ -121,11 +121,6 @@ fn kstack_offset(boot: &Boot<'_>) -> Option<Finding> {
         .recipe(boot.recipe("cmdline-no-kstack-offset"))
         .seen([first.evidence]);
     Some(finding)
-}
-
-/// As the kernel reads a truth value.
-fn is_on(word: &str) -> bool {
-    matches!(word.split_once('='), Some((_, "1" | "on" | "y" | "Y")))
 }
 
 /// `153.325ms` or `1.234s` behind the last ` in `, ns.

@@ -48,6 +48,15 @@ pub(super) fn value<'s>(boot: &'s Boot<'_>, name: &str) -> Option<&'s str> {
     Some(boot.parameter(name)?.split_once('=')?.1)
 }
 
+/// Whether the command line turns this parameter on, or off; nothing if it is not there.
+pub(super) fn asked(boot: &Boot<'_>, name: &str) -> Option<bool> {
+    let word = boot.parameter(name)?;
+    Some(matches!(
+        word.split_once('='),
+        Some((_, "1" | "on" | "y" | "Y"))
+    ))
+}
+
 /// Which of these options the kernel's `.config` has built in.
 pub(super) fn options_on(boot: &Boot<'_>, names: &[&'static str]) -> Vec<&'static str> {
     let Some(config) = boot.kernel_config() else {

@@ -240,8 +240,8 @@ pub(in crate::recipe) const NO_ZEROING: Fixed = fixed!(
 ///
 /// Kernels built with `CONFIG_RANDOMIZE_KSTACK_OFFSET_DEFAULT` (most distributions')
 /// draw a random number for each system call. On arm64 and RISC-V it comes from the
-/// pool, and while that is not ready each is a hash of its own, of some 7000
-/// instructions: 94 ms of the kiosk's 381 ms of user space.
+/// pool, and while that is not ready each is a hash of its own: 94 ms of the kiosk's
+/// 381 ms of user space.
 pub(in crate::recipe) const NO_KSTACK_OFFSET: Fixed = fixed!(
     "cmdline-no-kstack-offset",
     "the kernel draws no random number for each system call",
