@@ -50,8 +50,8 @@ agent:
 AGENT_ARCHES = arm:arm arm64:aarch64 mips:mips mipsel:mipsel riscv64:riscv64 x86-64:x86_64
 agent-test:
 	@scripts/setup agent-test
-	$(MAKE) -C agent check
-	$(MAKE) -C agent check-on ARCH=mips CC=mips-linux-gnu-gcc
+	$(MAKE) -j2 -C agent check
+	$(MAKE) -j2 -C agent check-on ARCH=mips CC=mips-linux-gnu-gcc
 	@for arch in $(AGENT_ARCHES); do \
 		cc=; case $${arch%%:*} in \
 			mips | riscv64) cc=CC=$${arch%%:*}-linux-gnu-gcc ;; \

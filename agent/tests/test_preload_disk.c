@@ -12,6 +12,7 @@
 #include "preload/cached.h"
 #include "preload/pack.h"
 #include "preload/replay.h"
+#include "preload/trace.h"
 
 #define EVENT "/events/filemap/mm_filemap_add_to_page_cache/enable"
 
@@ -63,19 +64,25 @@ static int wait_for_tracing(void)
 static int record(const char *command)
 {
 	char out[128], stop[128];
-	char *arguments[] = { "record", "--out", out, "--until-file", stop, NULL };
+	char *arguments[] = { "record", "--out",   out,	   "--until-file",
+			      stop,	"--for-s", "3600", NULL };
+	int status, ended;
 	pid_t child;
-	int status;
 
 	strcpy(out, in_folder("pack"));
 	strcpy(stop, in_folder("stop"));
 	unlink(stop);
+	/* One that was left over by a test that was killed looks as if it were ours. */
+	trace_remove("record");
 	child = fork();
-	if (!child)
-		_exit(record_command.run(5, arguments));
+	if (!child) {
+		/* Unless it takes note of the file. */
+		alarm(120);
+		_exit(record_command.run(7, arguments));
+	}
 	status = wait_for_tracing() && !shell(command);
 	CHECK(!shell("touch stop"));
-	waitpid(child, NULL, 0);
+	CHECK(waitpid(child, &ended, 0) == child && !ended);
 	return status;
 }
 

@@ -1,5 +1,6 @@
 #include "ready.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
@@ -40,16 +41,27 @@ static void look_at_log(void)
 	}
 }
 
-/* Whether init sees that path: it may have another root by now. */
-static int is_there(const char *before, const char *path)
+static int is_at(int folder, const char *root, const char *before, const char *path)
 {
 	TEXT(seen, 1024);
 
-	put(&seen, *path == '/' || *before ? "1/root" : "");
+	put(&seen, root);
 	put(&seen, before);
 	put(&seen, path);
-	return !faccessat(*path == '/' || *before ? procfs() : AT_FDCWD, seen.bytes, F_OK,
-			  AT_SYMLINK_NOFOLLOW);
+	return !faccessat(folder, seen.bytes, F_OK, AT_SYMLINK_NOFOLLOW);
+}
+
+/* Whether init sees that path: it may have another root by now. A container may hide
+ * that, and a path without a slash in front is this program's. */
+static int is_there(const char *before, const char *path)
+{
+	if (procfs() >= 0 && (*path == '/' || *before)) {
+		if (is_at(procfs(), "1/root", before, path))
+			return 1;
+		if (errno != EACCES)
+			return 0;
+	}
+	return is_at(AT_FDCWD, "", before, path);
 }
 
 void ready_look(void)

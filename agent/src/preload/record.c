@@ -13,6 +13,7 @@
 #include "arguments.h"
 #include "collect/now.h"
 #include "collect/options.h"
+#include "collect/procfs.h"
 #include "collect/ready.h"
 #include "find.h"
 #include "pack.h"
@@ -84,6 +85,7 @@ static void wait_for_end(struct touched *touched)
 {
 	uint64_t end = now_ns() + (uint64_t)until.for_s * 1000000000;
 
+	procfs_open();
 	ready_open(&until);
 	while (!asked_to_stop && now_ns() < end) {
 		struct timespec pause = { .tv_nsec = LOOK_MS * 1000000 };
