@@ -8,7 +8,7 @@ use bootlap_model::{SpanEnd, Timeline, TrackKind};
 use bootlap_report::rc::{RcReport, RcScript, RcTimes};
 use bootlap_report::{json, text};
 use bootlap_target::TargetError;
-use bootlap_target::init_scripts::{Facilities, Folder, Order, Plan, Planned, Script, order};
+use bootlap_target::init_scripts::{Folder, Order, Plan, Planned, Script, order};
 
 use crate::args::{Evidence, Rc};
 use crate::commands::check::write;
@@ -35,11 +35,7 @@ pub(crate) fn run(args: &Rc, ui: &Ui) -> Result<Exit, Failure> {
         };
         return Err(Failure::new(Exit::NothingUsable, why).hint(hint));
     }
-    let facilities = match &folder.conf {
-        Some(conf) => Facilities::of_conf(conf),
-        None => Facilities::default(),
-    };
-    let order = order(&folder.scripts, &facilities).map_err(|e| {
+    let order = order(&folder.scripts, &folder.facilities).map_err(|e| {
         let why = format!("{}: {e}", args.dir.display());
         Failure::new(Exit::Usage, why).hint(e.hint())
     })?;

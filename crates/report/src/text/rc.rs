@@ -10,6 +10,9 @@ use crate::rc::{RcReport, RcScript, RcTimes};
 /// Where what is said of the times begins.
 const INDENT: usize = MARGIN + 15;
 
+/// Scripts that are waited for by the same reason have a line each, up to so many.
+const MOST_LINES: usize = 4;
+
 /// The scripts by waves, what each waits for, and what that says of the times.
 pub fn rc(report: &RcReport, style: &Style) -> String {
     let mut page = Page::new(style);
@@ -64,14 +67,30 @@ fn waits(report: &RcReport, page: &mut Page<'_>) {
             table.row(lead);
             continue;
         }
-        for (on, why) in &script.waits {
+        for (on, why) in together(&script.waits) {
             let mut cells = std::mem::take(&mut lead);
             cells.resize_with(width, Line::default);
-            cells.extend([cell(on, Ink::Plain), cell(why, Ink::Faint)]);
+            cells.extend([cell(&on, Ink::Plain), cell(why, Ink::Faint)]);
             table.row(cells);
         }
     }
     table.render(page);
+}
+
+/// What a script waits for, line by line: many for one reason (`$all`, the boot's own
+/// level) are a line.
+fn together(waits: &[(String, String)]) -> Vec<(String, &str)> {
+    let mut lines: Vec<(String, &str)> = Vec::new();
+    for (at, (on, why)) in waits.iter().enumerate() {
+        let same = |(_, other): &&(String, String)| other == why;
+        let more = waits.iter().filter(same).count() - 1;
+        if more < MOST_LINES {
+            lines.push((on.clone(), why));
+        } else if !waits.iter().take(at).any(|wait| same(&wait)) {
+            lines.push((format!("{on} and {more} more"), why));
+        }
+    }
+    lines
 }
 
 fn times(times: &RcTimes, page: &mut Page<'_>) {
@@ -121,5 +140,21 @@ fn notes(report: &RcReport, page: &mut Page<'_>) {
             report.on_target
         );
         note(&text, Ink::Plain);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_waits_for_one_reason_are_a_line() {
+        let wait = |on: &str, why: &str| (on.to_owned(), why.to_owned());
+        let mut waits = vec![wait("net", "Required-Start: net")];
+        waits.extend(["a", "b", "c", "d"].map(|on| wait(on, "$all")));
+        assert_eq!(together(&waits).len(), 5);
+        waits.push(wait("e", "$all"));
+        let lines: Vec<String> = together(&waits).into_iter().map(|(on, _)| on).collect();
+        assert_eq!(lines, ["net", "a and 4 more"]);
     }
 }

@@ -40,14 +40,20 @@ impl Default for Facilities {
 impl Facilities {
     /// Those of an `insserv.conf`; what it does not define keeps its meaning.
     pub fn of_conf(bytes: &[u8]) -> Self {
-        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]);
         let mut own = Self {
             members: BTreeMap::new(),
         };
-        own.add(&text);
+        own.extend(bytes);
         let mut all = Self::default();
         all.members.extend(own.members);
         all
+    }
+
+    /// Adds what a file of `insserv.conf.d` says to what is known.
+    pub fn extend(&mut self, bytes: &[u8]) {
+        self.add(&String::from_utf8_lossy(
+            &bytes[..bytes.len().min(MAX_BYTES)],
+        ));
     }
 
     fn add(&mut self, text: &str) {

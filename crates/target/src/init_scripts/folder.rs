@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
+use super::facility::Facilities;
 use super::header::Header;
 use super::plan::{MAX_NAME, MAX_SCRIPTS};
 use crate::TargetError;
@@ -48,8 +49,8 @@ pub struct Folder {
     pub scripts: Vec<Script>,
     /// What does not, and why, by name.
     pub left_out: Vec<(String, String)>,
-    /// The `insserv.conf` beside it, if there is one.
-    pub conf: Option<Vec<u8>>,
+    /// The facilities of the root that it is in.
+    pub facilities: Facilities,
 }
 
 impl Folder {
@@ -67,10 +68,9 @@ impl Folder {
             names.push(entry.file_name().to_string_lossy().into_owned());
         }
         let (root, on_target) = root_of(dir);
-        let conf = head(&root.join("etc/insserv.conf"), &root).ok();
         let folder = Folder {
             on_target,
-            conf,
+            facilities: facilities(&root),
             ..Folder::default()
         };
         folder.with(names, |name| head(&dir.join(name), &root), dir)
@@ -183,6 +183,22 @@ fn root_of(dir: &Path) -> (PathBuf, String) {
         }
         None => (absolute, "/etc/init.d".to_owned()),
     }
+}
+
+/// What `etc/insserv.conf` of a root says, and the files of `etc/insserv.conf.d`, which
+/// packages bring.
+fn facilities(root: &Path) -> Facilities {
+    let conf = head(&root.join("etc/insserv.conf"), root);
+    let mut facilities = conf.map_or_else(|_| Facilities::default(), |c| Facilities::of_conf(&c));
+    let listed = fs::read_dir(root.join("etc/insserv.conf.d"));
+    let entries = listed.into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    files.sort();
+    for file in files {
+        // A folder, for one, says nothing.
+        facilities.extend(&head(&file, root).unwrap_or_default());
+    }
+    facilities
 }
 
 /// The first bytes of a script. A link of a root that lies in a folder may say where

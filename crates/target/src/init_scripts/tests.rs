@@ -195,6 +195,27 @@ fn facilities_of_a_conf_replace_the_usual() {
     assert_eq!(circular.scripts("$a"), ["$a", "$b"]);
 }
 
+#[test]
+fn what_packages_say_is_added_to_the_facilities() {
+    let root = tempfile::tempdir().unwrap();
+    let etc = root.path().join("etc");
+    for folder in ["init.d", "insserv.conf.d/old"] {
+        std::fs::create_dir_all(etc.join(folder)).unwrap();
+    }
+    std::fs::write(etc.join("insserv.conf.d/xdm"), "$x-display-manager xdm\n").unwrap();
+    std::fs::write(etc.join("insserv.conf.d/bind9"), "$named bind9\n").unwrap();
+    let facilities = Folder::read(&etc.join("init.d")).unwrap().facilities;
+    assert_eq!(
+        facilities.scripts("$x-display-manager"),
+        ["$x-display-manager", "xdm"]
+    );
+    let named = facilities.scripts("$named");
+    assert!(named.contains(&"bind9") && named.contains(&"dnsmasq"));
+    std::fs::write(etc.join("insserv.conf"), "$named +own\n").unwrap();
+    let facilities = Folder::read(&etc.join("init.d")).unwrap().facilities;
+    assert_eq!(facilities.scripts("$named"), ["$named", "own", "bind9"]);
+}
+
 /// Scripts whose edges go to earlier ones only, shuffled by name.
 fn acyclic() -> impl Strategy<Value = Vec<Script>> {
     proptest::collection::vec(proptest::collection::vec(any::<bool>(), 0..24), 1..24).prop_map(
