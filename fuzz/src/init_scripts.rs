@@ -25,7 +25,11 @@ pub fn check(input: &[u8]) {
     }
     let names: Vec<String> = files.keys().cloned().collect();
     let head = |name: &str| Ok(files.get(name).copied().unwrap_or_default().to_vec());
-    let folder = Folder::default().with(names, head, Path::new("/etc/init.d"));
+    let folder = Folder {
+        facilities,
+        ..Folder::default()
+    };
+    let folder = folder.with(names, head, Path::new("/etc/init.d"));
     let Ok(folder) = folder else {
         return;
     };
@@ -36,7 +40,7 @@ pub fn check(input: &[u8]) {
         let bytes = files.get(&script.name).copied().unwrap_or_default();
         script.header.iter().for_each(|header| is_of(header, bytes));
     }
-    match order(&folder.scripts, &facilities) {
+    match order(&folder) {
         Ok(order) => is_kept(&folder.scripts, &order),
         Err(error) => {
             assert!(!error.to_string().is_empty() && !error.hint().is_empty());

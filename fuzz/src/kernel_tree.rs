@@ -28,7 +28,9 @@ pub fn check(input: &[u8]) {
     let names = words.filter(|w| w.contains("_init") || w.contains("_setup"));
     let mut asked: Vec<Asked> = names.take(12).map(Asked::parse).collect();
     asked.push(Asked::parse("a_init"));
-    let options = text.lines().filter(|l| DotConfig::read(l.as_bytes()).is_ok());
+    let options = text
+        .lines()
+        .filter(|l| DotConfig::read(l.as_bytes()).is_ok());
     let options: Vec<&str> = options.collect();
     let config = DotConfig::read(options.join("\n").as_bytes()).ok();
     for config in [None, config] {

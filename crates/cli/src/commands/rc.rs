@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Rc, ui: &Ui) -> Result<Exit, Failure> {
         };
         return Err(Failure::new(Exit::NothingUsable, why).hint(hint));
     }
-    let order = order(&folder.scripts, &folder.facilities).map_err(|e| {
+    let order = order(&folder).map_err(|e| {
         let why = format!("{}: {e}", args.dir.display());
         Failure::new(Exit::Usage, why).hint(e.hint())
     })?;

@@ -1,5 +1,6 @@
 //! The scripts of a folder: `rcN.d`, whose names say an order, or `init.d`.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
@@ -51,6 +52,8 @@ pub struct Folder {
     pub left_out: Vec<(String, String)>,
     /// The facilities of the root that it is in.
     pub facilities: Facilities,
+    /// Names that others have provided before: those of `rcS.d`, to a runlevel's folder.
+    pub provided: BTreeSet<String>,
 }
 
 impl Folder {
@@ -68,9 +71,16 @@ impl Folder {
             names.push(entry.file_name().to_string_lossy().into_owned());
         }
         let (root, on_target) = root_of(dir);
+        let provided = match dir.file_name().and_then(|name| name.to_str()) {
+            Some("rc2.d" | "rc3.d" | "rc4.d" | "rc5.d") => {
+                provided_by(&dir.with_file_name("rcS.d"))
+            }
+            _ => BTreeSet::new(),
+        };
         let folder = Folder {
             on_target,
             facilities: facilities(&root),
+            provided,
             ..Folder::default()
         };
         folder.with(names, |name| head(&dir.join(name), &root), dir)
@@ -183,6 +193,17 @@ fn root_of(dir: &Path) -> (PathBuf, String) {
         }
         None => (absolute, "/etc/init.d".to_owned()),
     }
+}
+
+/// The names that what starts in a folder provides; none if it cannot be read.
+fn provided_by(dir: &Path) -> BTreeSet<String> {
+    let scripts = Folder::read(dir).map_or_else(|_| Vec::new(), |folder| folder.scripts);
+    let names = scripts.into_iter().flat_map(|script| {
+        let base = script.base().to_owned();
+        let header = script.header.into_iter().flat_map(|h| h.provides);
+        header.chain([base])
+    });
+    names.collect()
 }
 
 /// What `etc/insserv.conf` of a root says, and the files of `etc/insserv.conf.d`, which

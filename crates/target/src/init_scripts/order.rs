@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::facility::Facilities;
-use super::folder::Script;
+use super::folder::{Folder, Script};
 use super::header::Header;
 use crate::recipe::did_you_mean;
 
@@ -112,16 +112,16 @@ impl OrderError {
     }
 }
 
-/// Works out what each script waits for. A facility means the scripts that are there
+/// Works out what each script of a folder waits for. A facility means the scripts that are there
 /// for it; if there are none, it is taken for granted, as `insserv` does. A script
 /// without a header stays, by its number, behind all with a lower one and before all
 /// with a higher one.
 ///
 /// # Errors
 /// If a required name is nobody's, or scripts wait for each other.
-pub fn order(scripts: &[Script], facilities: &Facilities) -> Result<Order, OrderError> {
-    let mut graph = Graph::new(scripts, facilities);
-    for at in 0..scripts.len() {
+pub fn order(folder: &Folder) -> Result<Order, OrderError> {
+    let mut graph = Graph::new(folder);
+    for at in 0..folder.scripts.len() {
         graph.header(at);
     }
     if !graph.missing.is_empty() {
@@ -138,8 +138,8 @@ pub fn order(scripts: &[Script], facilities: &Facilities) -> Result<Order, Order
 }
 
 struct Graph<'a> {
+    folder: &'a Folder,
     scripts: &'a [Script],
-    facilities: &'a Facilities,
     providers: BTreeMap<&'a str, Vec<usize>>,
     /// What the facilities that headers name stand for.
     meanings: BTreeMap<&'a str, Vec<usize>>,
@@ -174,7 +174,8 @@ fn meanings<'a>(
 }
 
 impl<'a> Graph<'a> {
-    fn new(scripts: &'a [Script], facilities: &'a Facilities) -> Self {
+    fn new(folder: &'a Folder) -> Self {
+        let scripts = folder.scripts.as_slice();
         let mut providers: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (at, script) in scripts.iter().enumerate() {
             let provided = script.header.iter().flat_map(|h| &h.provides);
@@ -187,9 +188,9 @@ impl<'a> Graph<'a> {
             providers.entry(script.base()).or_insert_with(|| vec![at]);
         }
         Self {
+            folder,
             scripts,
-            facilities,
-            meanings: meanings(scripts, facilities, &providers),
+            meanings: meanings(scripts, &folder.facilities, &providers),
             providers,
             waits: vec![BTreeMap::new(); scripts.len()],
             last: Vec::new(),
@@ -226,6 +227,7 @@ impl<'a> Graph<'a> {
             match (name.as_str(), self.named(name)) {
                 ("$null", _) => {}
                 ("$all", _) => self.last.push(at),
+                (name, None) if self.folder.provided.contains(name) => {}
                 (_, None) => self.missing.push((at, name.clone())),
                 (_, Some(on)) => {
                     if on.is_empty() {
@@ -260,6 +262,13 @@ impl<'a> Graph<'a> {
     }
 
     fn granted(&mut self, facility: &str) {
+        let scripts = self.folder.facilities.scripts(facility);
+        if scripts
+            .iter()
+            .any(|name| self.folder.provided.contains(*name))
+        {
+            return;
+        }
         let note = format!("no script here provides {facility}: taken as there from the beginning");
         if !self.notes.contains(&note) {
             self.notes.push(note);
@@ -339,7 +348,7 @@ impl<'a> Graph<'a> {
         let sentence = |(at, missing): &(usize, String)| {
             let facility = missing.starts_with('$');
             let meant = match facility {
-                true => did_you_mean(missing, self.facilities.names()),
+                true => did_you_mean(missing, self.folder.facilities.names()),
                 false => did_you_mean(missing, self.providers.keys().copied()),
             };
             let behind = self.behind(*at).into_iter().enumerate();

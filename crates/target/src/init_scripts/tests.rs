@@ -19,9 +19,17 @@ fn numbered(name: &str, number: u8) -> Script {
     }
 }
 
+fn order_of(scripts: &[Script], facilities: Facilities) -> Result<Order, OrderError> {
+    order(&Folder {
+        scripts: scripts.to_vec(),
+        facilities,
+        ..Folder::default()
+    })
+}
+
 /// `b<a` for each wait, and why.
 fn waits(scripts: &[Script]) -> Vec<String> {
-    let order = order(scripts, &Facilities::default()).unwrap();
+    let order = order_of(scripts, Facilities::default()).unwrap();
     let name = |at: usize| scripts[at].name.as_str();
     let of = |(at, waits): (usize, &Vec<Wait>)| {
         let texts = waits
@@ -33,7 +41,7 @@ fn waits(scripts: &[Script]) -> Vec<String> {
 }
 
 fn error(scripts: &[Script]) -> (String, String) {
-    let error = order(scripts, &Facilities::default()).unwrap_err();
+    let error = order_of(scripts, Facilities::default()).unwrap_err();
     (error.to_string(), error.hint())
 }
 
@@ -92,7 +100,7 @@ fn waits_are_those_of_the_headers() {
             "last<kiosk Required-Start: $all",
         ]
     );
-    let order = order(&scripts, &Facilities::default()).unwrap();
+    let order = order_of(&scripts, Facilities::default()).unwrap();
     assert_eq!(
         order.notes,
         ["no script here provides $syslog: taken as there from the beginning"]
@@ -216,6 +224,37 @@ fn what_packages_say_is_added_to_the_facilities() {
     assert_eq!(facilities.scripts("$named"), ["$named", "own", "bind9"]);
 }
 
+#[test]
+fn a_runlevel_finds_what_the_boot_has_provided() {
+    let root = tempfile::tempdir().unwrap();
+    let write = |name: &str, header: &str| {
+        let path = root.path().join("etc").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let text = format!("### BEGIN INIT INFO\n{header}### END INIT INFO\n");
+        std::fs::write(path, text).unwrap();
+    };
+    write("rcS.d/S03udev", "# Provides: udev\n");
+    write("rcS.d/S05mountnfs.sh", "# Provides: mountnfs\n");
+    write(
+        "rcS.d/S06nfs",
+        "# Provides: nfs-common\n# Required-Start: udev\n",
+    );
+    write(
+        "rc2.d/S02nfsd",
+        "# Provides: nfsd\n# Required-Start: nfs-common $remote_fs $time\n",
+    );
+    let folder = Folder::read(&root.path().join("etc/rc2.d")).unwrap();
+    let order = order(&folder).unwrap();
+    assert!(order.waits.iter().all(Vec::is_empty));
+    assert_eq!(
+        order.notes,
+        ["no script here provides $time: taken as there from the beginning"]
+    );
+    write("rc2.d/S03x", "# Provides: x\n# Required-Start: y\n");
+    let folder = Folder::read(&root.path().join("etc/rc2.d")).unwrap();
+    assert!(super::order(&folder).is_err());
+}
+
 /// Scripts whose edges go to earlier ones only, shuffled by name.
 fn acyclic() -> impl Strategy<Value = Vec<Script>> {
     proptest::collection::vec(proptest::collection::vec(any::<bool>(), 0..24), 1..24).prop_map(
@@ -257,7 +296,7 @@ fn a_facility_of_many_facilities_is_its_scripts_once() {
         script("a", "# Provides: a $f1 $f2 $f3\n"),
         script("b", "# Provides: b\n# Required-Start: $f0 $f1\n"),
     ];
-    let order = order(&scripts, &facilities).unwrap();
+    let order = order_of(&scripts, facilities).unwrap();
     let waits = order.waits[1].iter().map(|w| w.on).collect::<Vec<_>>();
     assert_eq!(waits, [0]);
 }
@@ -265,7 +304,7 @@ fn a_facility_of_many_facilities_is_its_scripts_once() {
 proptest! {
     #[test]
     fn all_edges_follow_from_the_waits(scripts in acyclic()) {
-        let order = order(&scripts, &Facilities::default()).unwrap();
+        let order = order_of(&scripts, Facilities::default()).unwrap();
         let mut before: Vec<Vec<usize>> = Vec::new();
         for (at, waits) in order.waits.iter().enumerate() {
             let mut all: Vec<usize> = waits.iter().map(|w| w.on).collect();
@@ -286,7 +325,7 @@ proptest! {
     fn hostile_headers_do_no_harm(text in "(### (BEGIN|END) INIT INFO\n|# [A-Za-z-]{0,20}: ?[ $a-z\t]{0,30}\n|\\PC{0,40}\n|#\t\\PC{0,20}\n){0,20}") {
         let header = Header::read(text.as_bytes());
         let script = Script { name: "a".to_owned(), number: None, header };
-        let _ = order(&[script], &Facilities::default());
+        let _ = order_of(&[script], Facilities::default());
     }
 
     #[test]
