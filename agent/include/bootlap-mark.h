@@ -15,8 +15,9 @@ static inline void bootlap_mark(const char *name)
 	int len = snprintf(line, sizeof line, "<5>bootlap: %s\n", name);
 	int log = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
 
-	if (log >= 0 && len > 0 && len < (int)sizeof line && write(log, line, (size_t)len) < 0)
-		; /* a boot goes on without it */
+	if (log >= 0 && len > 0 && len < (int)sizeof line && write(log, line, (size_t)len) < 0) {
+		/* A boot goes on without it. */
+	}
 	if (log >= 0)
 		close(log);
 }

@@ -236,8 +236,9 @@ static void without_numbers_only_what_a_boot_starts(void)
 		CHECK(!unlink(in_dir(*name)));
 	script("a", "# none\n");
 	script("halt", "\n# Default-Start:\n# Default-Stop: 0");
+	script("killprocs", "\n# Default-Start: 1\n");
 	script("network", "\n# Default-Start:     2 3\n");
-	script("udev", "\n# Default-Start:\tS\n");
+	script("udev", "\n#  default-start:\t0 S\n");
 	CHECK(!plan_of_folder(&plan, dir, bytes, sizeof bytes));
 	CHECK(plan.count == 2);
 	CHECK_TEXT(plan.scripts[0].name, "udev");
@@ -251,11 +252,13 @@ static void mistakes_are_told(void)
 	char *none[] = { (char *)"rc", NULL };
 	char *two[] = { (char *)"rc", (char *)"a", (char *)"b", NULL };
 	char *odd[] = { (char *)"rc", (char *)"a", (char *)"--odd", NULL };
+	char *letter[] = { (char *)"rc", (char *)"-x", NULL };
 	char *zero[] = { (char *)"rc", (char *)"a", (char *)"--jobs=0", NULL };
 
 	CHECK(rc_command.run(1, none) == EXIT_USAGE);
 	CHECK(rc_command.run(3, two) == EXIT_USAGE);
 	CHECK(rc_command.run(3, odd) == EXIT_USAGE);
+	CHECK(rc_command.run(2, letter) == EXIT_USAGE);
 	CHECK(rc_command.run(3, zero) == EXIT_USAGE);
 }
 

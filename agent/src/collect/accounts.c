@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "archive.h"
-#include "cpus.h"
 #include "netlink.h"
 #include "now.h"
 #include "procfs.h"
+#include "ready.h"
 #include "text.h"
 
 static uint16_t family;
@@ -82,8 +82,8 @@ static void answer(const struct nlmsghdr *head, size_t len)
 		memcpy(&family, id, sizeof family);
 }
 
-/* The CPUs as the kernel lists them, e.g. 0-3. */
-static void list_cpus(char *list, size_t room)
+/* The CPUs as the kernel lists them, e.g. 0-3, or `count` of them. */
+static void list_cpus(char *list, size_t room, size_t count)
 {
 	size_t len = procfs_read_record(-1, "/sys/devices/system/cpu/possible", list, room);
 	struct text text;
@@ -95,13 +95,13 @@ static void list_cpus(char *list, size_t room)
 	/* Before /sys is mounted. */
 	text = text_in(list, room);
 	put(&text, "0");
-	if (cpus() > 1) {
+	if (count > 1) {
 		put(&text, "-");
-		put_number(&text, (uint64_t)cpus() - 1);
+		put_number(&text, count - 1);
 	}
 }
 
-int accounts_open(void)
+int accounts_open(size_t cpu_count)
 {
 	char list[48];
 	int fd = netlink_open(NETLINK_GENERIC, 0);
@@ -113,7 +113,7 @@ int accounts_open(void)
 	if (!ask(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_NAME,
 		 TASKSTATS_GENL_NAME))
 		netlink_drain(fd, answer, LOST_ACCOUNTS);
-	list_cpus(list, sizeof list);
+	list_cpus(list, sizeof list, cpu_count);
 	if (family && !ask(fd, family, TASKSTATS_CMD_GET, TASKSTATS_CMD_ATTR_REGISTER_CPUMASK,
 			   list))
 		return fd;
@@ -124,8 +124,11 @@ int accounts_open(void)
 
 static void note(const struct taskstats *stats)
 {
+	size_t name_len = strnlen(stats->ac_comm, sizeof stats->ac_comm);
+	uint64_t now = now_ns();
+
 	record_begin(WIRE_ACCOUNT);
-	record_u64(now_ns());
+	record_u64(now);
 	record_u32(stats->ac_pid);
 	record_u32(stats->ac_ppid);
 	record_u64(stats->ac_etime);
@@ -136,8 +139,10 @@ static void note(const struct taskstats *stats)
 	record_u64(stats->read_bytes);
 	record_u64(stats->write_bytes);
 	record_u32(stats->ac_exitcode);
-	record_bytes(stats->ac_comm, strnlen(stats->ac_comm, sizeof stats->ac_comm));
+	record_bytes(stats->ac_comm, name_len);
 	record_end();
+	/* It may have been too short for anybody to ask for its name. */
+	ready_process(stats->ac_comm, name_len, now - stats->ac_etime * 1000);
 }
 
 static void message(const struct nlmsghdr *head, size_t len)

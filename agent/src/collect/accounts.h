@@ -2,8 +2,11 @@
 #ifndef ACCOUNTS_H
 #define ACCOUNTS_H
 
-/* A socket to drain; -1 and errno if this kernel does not tell. */
-int accounts_open(void);
+#include <stddef.h>
+
+/* A socket to drain; -1 and errno if this kernel does not tell. Where it does not list
+ * its CPUs, there are so many. */
+int accounts_open(size_t cpu_count);
 
 /* Notes the threads that have ended since. */
 void accounts_drain(int fd);

@@ -4,13 +4,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* So much is always left for what archive_close adds. */
+/* So much is always left for the end: the cost, the clocks, what was lost. */
 #define RESERVE 512
 
 static const char *const LOST_NAMES[LOST_KINDS] = { "records", "events", "accounts" };
 
 static unsigned char *buffer;
-static size_t room, used, begun;
+static size_t size, room, used, begun;
 static int overflow;
 static uint32_t lost[LOST_KINDS];
 
@@ -23,7 +23,8 @@ int archive_open(size_t bytes)
 	buffer = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (buffer == MAP_FAILED)
 		return -1;
-	room = bytes - RESERVE;
+	size = bytes;
+	room = size - RESERVE;
 	memcpy(buffer, WIRE_MAGIC, WIRE_MAGIC_LEN);
 	used = WIRE_MAGIC_LEN;
 	memset(lost, 0, sizeof lost);
@@ -103,7 +104,7 @@ void archive_lost(enum lost what, uint64_t count)
 
 size_t archive_room(void)
 {
-	return room + RESERVE;
+	return size;
 }
 
 size_t archive_used(void)
@@ -111,9 +112,14 @@ size_t archive_used(void)
 	return used;
 }
 
+void archive_use_reserve(void)
+{
+	room = size;
+}
+
 void archive_close(uint64_t now, const char *why)
 {
-	room += RESERVE;
+	archive_use_reserve();
 	for (int what = 0; what < LOST_KINDS; what++) {
 		if (!lost[what])
 			continue;

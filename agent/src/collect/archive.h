@@ -33,6 +33,9 @@ void archive_lost(enum lost what, uint64_t count);
 size_t archive_room(void);
 size_t archive_used(void);
 
+/* What follows may use what was kept back for the end. */
+void archive_use_reserve(void);
+
 /* Adds what was lost and the last record: nothing is added any more. */
 void archive_close(uint64_t now, const char *why);
 

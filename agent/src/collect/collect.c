@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -19,7 +20,6 @@
 #include "accounts.h"
 #include "agent.h"
 #include "archive.h"
-#include "cpus.h"
 #include "events.h"
 #include "log_clock.h"
 #include "marks.h"
@@ -40,6 +40,7 @@
 #define SELDOM 5
 
 static volatile sig_atomic_t asked_to_stop;
+static int made_proc;
 
 static void stop(int signal)
 {
@@ -65,7 +66,7 @@ static const char *kernel_line(void)
 	return line;
 }
 
-static void note_start(void)
+static void note_start(size_t cpus)
 {
 	struct timespec wall;
 	struct utsname system;
@@ -75,7 +76,7 @@ static void note_start(void)
 	record_u64(now_ns());
 	record_u64((uint64_t)wall.tv_sec * S + (uint64_t)wall.tv_nsec);
 	record_u32((uint32_t)sysconf(_SC_CLK_TCK));
-	record_u32((uint32_t)cpus());
+	record_u32((uint32_t)cpus);
 	record_u32((uint32_t)getpid());
 	record_string(AGENT_VERSION);
 	record_end();
@@ -127,7 +128,7 @@ static void look(const struct told *told, int all)
 	int exits = told->rings || told->events >= 0;
 
 	if (told->rings)
-		rings_drain();
+		rings_drain(all);
 	else if (told->events >= 0)
 		events_drain(told->events);
 	else
@@ -148,19 +149,21 @@ static const char *watch(const struct options *options, const struct told *told,
 {
 	uint64_t start = now_ns(), interval = (uint64_t)options->interval_ms * MS;
 	uint64_t end = start + (uint64_t)options->for_s * S, next = start;
-	const char *why = "time";
+	const char *why = NULL;
 
 	for (;;) {
 		look(told, ++*wakeups % SELDOM == 0);
 		ready_look();
 		if (asked_to_stop)
 			return "signal";
-		if (ready_why() && why != ready_why()) {
+		if (ready_why() && !why) {
+			uint64_t after = now_ns() + (uint64_t)options->after_ms * MS;
+
 			why = ready_why();
-			end = now_ns() + (uint64_t)options->after_ms * MS;
+			end = after < end ? after : end;
 		}
 		if (now_ns() >= end)
-			return why;
+			return why ? why : "time";
 		next += interval;
 		/* One that was held up does not make up for it. */
 		if (next < now_ns())
@@ -193,29 +196,36 @@ static int collect(const struct options *options, int from_start)
 	struct told told = { .events = -1 };
 	uint32_t wakeups = 0;
 	const char *why, *path;
+	size_t cpus;
+	int failed;
 
 	if (archive_open((size_t)options->buffer_kib << 10)) {
 		complain(errno, "no memory for the buffer", NULL);
 		return EXIT_FAILED;
 	}
 	signal(SIGTERM, stop);
-	/* Beside init there is no terminal. */
-	if (!from_start)
-		signal(SIGINT, stop);
 	told.marks = marks_open();
-	if (told.marks < 0) {
+	if (told.marks < 0 && errno == EADDRINUSE) {
 		complain(0, "another bootlap-agent collects already", NULL);
 		return EXIT_FAILED;
 	}
-	ready_open(options);
-	note_start();
+	/* Beside init there is no terminal. */
+	if (!from_start) {
+		signal(SIGINT, stop);
+		signal(SIGHUP, stop);
+		trace(options, "/sys/kernel/tracing");
+	}
+	ready_open(options, from_start);
 	told.rings = !rings_open();
-	fact("rings", told.rings ? "yes" : strerror(errno));
+	failed = errno;
+	cpus = told.rings ? rings_open_cpus() : (size_t)sysconf(_SC_NPROCESSORS_CONF);
+	note_start(cpus);
+	fact("rings", told.rings ? "yes" : strerror(failed));
 	if (!told.rings) {
 		told.events = events_open();
 		fact("events", told.events < 0 ? strerror(errno) : "yes");
 	}
-	told.accounts = accounts_open();
+	told.accounts = accounts_open(told.rings ? rings_cpus() : cpus);
 	fact("accounts", told.accounts < 0 ? strerror(errno) : "yes");
 	if (!from_start)
 		procfs_scan();
@@ -223,6 +233,7 @@ static int collect(const struct options *options, int from_start)
 	signal(SIGPIPE, SIG_IGN);
 	look(&told, 1);
 	procfs_scan();
+	archive_use_reserve();
 	note_cost(wakeups);
 	if (from_start)
 		join_init();
@@ -237,11 +248,13 @@ static int collect(const struct options *options, int from_start)
 	return path ? EXIT_OK : EXIT_FAILED;
 }
 
+/* Whether that would start this program again. */
 static int is_self(const char *path)
 {
+	const char *own = (const char *)getauxval(AT_EXECFN);
 	struct stat one, other;
 
-	return !stat(path, &one) && !fstatat(procfs(), "self/exe", &other, 0) && one.st_ino == other.st_ino &&
+	return own && !stat(path, &one) && !stat(own, &other) && one.st_ino == other.st_ino &&
 	       one.st_dev == other.st_dev;
 }
 
@@ -259,30 +272,53 @@ static void drop_options(char **argv)
 
 static void become(const char *path, char **argv)
 {
-	if (!path || is_self(path))
+	if (is_self(path))
 		return;
 	argv[0] = (char *)path;
 	execv(path, argv);
+}
+
+/* An initramfs may leave it to its init to make the folder; it gets it as it was. */
+static void open_proc(void)
+{
+	if (!procfs_open_alone())
+		return;
+	made_proc = errno == ENOENT && !mkdir("/proc", 0555);
+	if (!made_proc || procfs_open_alone())
+		complain(errno, "cannot mount /proc", NULL);
+}
+
+/* What the kernel's command line says; without /proc, what it has left to init. */
+static void read_options(struct options *options, char **argv)
+{
+	static char words[4096]; /* the options stay in it */
+	struct text line = text_in(words, sizeof words);
+
+	put(&line, kernel_line());
+	for (; !*kernel_line() && *argv; argv++) {
+		put(&line, *argv);
+		put(&line, "\n");
+	}
+	options_default(options);
+	options_of_kernel(options, words);
 }
 
 /* PID 1: whatever happens, the real init comes next. */
 static int as_init(char **argv)
 {
 	static const char *const INITS[] = { "/sbin/init", "/etc/init", "/bin/init", "/bin/sh" };
-	static char words[4096]; /* the options stay in it */
 	struct options options;
 	int in_initramfs;
 	pid_t collector;
 
-	options_default(&options);
-	if (procfs_open_alone())
-		complain(errno, "cannot mount /proc", NULL);
-	in_initramfs = strstr(kernel_line(), "rdinit=") != NULL;
-	memcpy(words, kernel_line(), strlen(kernel_line()) + 1);
-	options_of_kernel(&options, words);
+	open_proc();
+	in_initramfs = !*kernel_line() || strstr(kernel_line(), "rdinit=");
+	read_options(&options, argv);
 	drop_options(argv);
 	/* There is nobody yet who could miss /proc meanwhile. */
 	trace(&options, "/proc");
+	if (made_proc)
+		rmdir("/proc");
 	collector = fork();
 	if (!collector) {
 		/* systemd leaves such a process alive when it changes roots. */
@@ -291,7 +327,10 @@ static int as_init(char **argv)
 	}
 	if (collector < 0)
 		complain(errno, "cannot start a process; nothing is collected", NULL);
-	become(options.init, argv);
+	if (options.init) {
+		become(options.init, argv);
+		complain(errno, "cannot start ", options.init, NULL);
+	}
 	if (in_initramfs)
 		become("/init", argv);
 	for (size_t i = 0; i < sizeof INITS / sizeof *INITS; i++)
@@ -314,7 +353,6 @@ static int run(int argc, char **argv)
 		complain(errno, "/proc is not there; mount it first", NULL);
 		return EXIT_FAILED;
 	}
-	trace(&options, "/sys/kernel/tracing");
 	return collect(&options, 0);
 }
 

@@ -5,6 +5,9 @@
 
 #include "text.h"
 
+#define INTERVAL_MS 200
+#define BUFFER_KIB 2048
+
 struct option {
 	const char *name;
 	size_t at;    /* in struct options */
@@ -26,16 +29,17 @@ static const struct option OPTIONS[] = {
 	NUMBER_OPTION("interval-ms", interval_ms, 60 * 1000),
 	NUMBER_OPTION("for-s", for_s, 24 * 3600),
 	NUMBER_OPTION("after-ms", after_ms, 3600 * 1000),
-	NUMBER_OPTION("buffer-kib", buffer_kib, 1 << 20),
+	/* bootlap reads no larger archives. */
+	NUMBER_OPTION("buffer-kib", buffer_kib, 1 << 17),
 };
 #define COUNT (sizeof OPTIONS / sizeof *OPTIONS)
 
 void options_default(struct options *options)
 {
 	*options = (struct options){ .out = "/var/log/bootlap-agent.archive",
-				     .interval_ms = 200,
+				     .interval_ms = INTERVAL_MS,
 				     .for_s = 120,
-				     .buffer_kib = 2048 };
+				     .buffer_kib = BUFFER_KIB };
 }
 
 /* 0, or what is wrong with the value. */
@@ -63,14 +67,20 @@ static const char *set(struct options *options, const char *name, const char *va
 	return "is not known; bootlap-agent collect --help lists the options";
 }
 
-/* What does not fit together. */
+/* What is too small, which becomes what it is if nothing is said. */
 static const char *check(struct options *options)
 {
-	if (!options->interval_ms)
-		return "interval-ms is at least 1";
-	if (options->buffer_kib < 16)
-		return "buffer-kib is at least 16";
-	return NULL;
+	const char *wrong = NULL;
+
+	if (options->buffer_kib < 16) {
+		options->buffer_kib = BUFFER_KIB;
+		wrong = "buffer-kib is at least 16";
+	}
+	if (!options->interval_ms) {
+		options->interval_ms = INTERVAL_MS;
+		wrong = "interval-ms is at least 1";
+	}
+	return wrong;
 }
 
 int options_read(struct options *options, int argc, char **argv)
@@ -116,11 +126,32 @@ int options_is_of_kernel(const char *word)
 	return !strncmp(word, PREFIX, sizeof PREFIX - 1);
 }
 
+/* The next word, which ends at a blank that is not in quotes; these go, as the kernel
+ * takes them away. NULL at the end. */
+static char *next_word(char **rest)
+{
+	char *word = *rest, *to = word, *at = word;
+	int in_quotes = 0;
+
+	if (!*at)
+		return NULL;
+	for (; *at && (in_quotes || !strchr(" \t\n", *at)); at++) {
+		if (*at == '"')
+			in_quotes = !in_quotes;
+		else
+			*to++ = *at;
+	}
+	*rest = at + (*at != 0);
+	*to = 0;
+	return word;
+}
+
 void options_of_kernel(struct options *options, char *cmdline)
 {
 	char *rest = cmdline, *word;
+	const char *small;
 
-	while ((word = strsep(&rest, " \n"))) {
+	while ((word = next_word(&rest))) {
 		char *value = strchr(word, '=');
 		const char *wrong;
 
@@ -129,7 +160,7 @@ void options_of_kernel(struct options *options, char *cmdline)
 		if (value)
 			*value++ = 0;
 		word += sizeof PREFIX - 1;
-		if (!strcmp(word, "console") && !value) {
+		if (!strcmp(word, "console") && (!value || !strcmp(value, "1"))) {
 			options->console = 1;
 			continue;
 		}
@@ -137,9 +168,6 @@ void options_of_kernel(struct options *options, char *cmdline)
 		if (wrong)
 			complain(0, PREFIX, word, " ", wrong, NULL);
 	}
-	if (check(options)) {
-		complain(0, check(options), NULL);
-		options->interval_ms = options->interval_ms ? options->interval_ms : 1;
-		options->buffer_kib = 16;
-	}
+	while ((small = check(options)))
+		complain(0, PREFIX, small, NULL);
 }

@@ -120,6 +120,8 @@ static void note_process(uint64_t time, const char *stat)
 	record_u32((unsigned char)close[2]);
 	record_bytes(open + 1, (size_t)(close - open - 1));
 	record_end();
+	ready_process(open + 1, (size_t)(close - open - 1),
+		      start * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK)));
 }
 
 static void note_directory(const char *pid)

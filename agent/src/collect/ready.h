@@ -3,11 +3,12 @@
 #define READY_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "options.h"
 
-/* Makes ready to see it. */
-void ready_open(const struct options *options);
+/* Makes ready to see it: from the first process on, or from now. */
+void ready_open(const struct options *options, int from_start);
 
 /* Looks at what nobody tells: files, the kernel's log. */
 void ready_look(void);
@@ -17,6 +18,9 @@ void ready_look(void);
 void ready_mark(const char *name);
 void ready_name(const char *name, size_t len);
 void ready_arguments(const char *arguments, size_t len);
+/* Of a process that nobody told of, which began at `began` (ns of CLOCK_MONOTONIC): it
+ * counts if it was not there before. */
+void ready_process(const char *name, size_t len, uint64_t began);
 
 /* What was seen, or NULL. */
 const char *ready_why(void);

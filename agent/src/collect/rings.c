@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "archive.h"
-#include "cpus.h"
 #include "procfs.h"
 #include "ready.h"
 
@@ -24,12 +23,13 @@
 struct ring {
 	struct perf_event_mmap_page *head; /* the events lie behind this page */
 	const char *events;
-	size_t bytes;
+	size_t bytes; /* 0 while the CPU is off */
 	int fd;
 };
 
+/* By CPU. */
 static struct ring rings[MOST_CPUS];
-static size_t ring_count;
+static size_t cpu_count;
 
 struct fresh {
 	uint64_t time;
@@ -57,8 +57,7 @@ static int open_cpu(int cpu)
 	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Maps one more. */
-static int map_ring(int fd)
+static int map_ring(struct ring *ring, int fd)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t bytes = page < RING_BYTES ? RING_BYTES : page;
@@ -72,7 +71,7 @@ static int map_ring(int fd)
 		errno = failed;
 		return -1;
 	}
-	rings[ring_count++] = (struct ring){ mapped, (const char *)mapped + page, bytes, fd };
+	*ring = (struct ring){ mapped, (const char *)mapped + page, bytes, fd };
 	return 0;
 }
 
@@ -80,35 +79,57 @@ static void close_rings(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-	for (size_t i = 0; i < ring_count; i++) {
-		munmap(rings[i].head, page + rings[i].bytes);
-		close(rings[i].fd);
+	for (size_t cpu = 0; cpu < cpu_count; cpu++) {
+		if (!rings[cpu].bytes)
+			continue;
+		munmap(rings[cpu].head, page + rings[cpu].bytes);
+		close(rings[cpu].fd);
 	}
-	ring_count = 0;
+	cpu_count = 0;
 }
 
+/* -1 and errno, which is ENODEV for a CPU that is not there, or is off, and EINVAL
+ * behind the last. */
+static int open_ring(size_t cpu)
+{
+	int fd = open_cpu((int)cpu);
+
+	rings[cpu].bytes = 0;
+	return fd < 0 ? -1 : map_ring(&rings[cpu], fd);
+}
+
+/* The kernel is asked for one after the other: what libraries count are the CPUs that
+ * this process may run on. */
 int rings_open(void)
 {
-	ring_count = 0;
-	if (cpus() > MOST_CPUS) {
-		errno = E2BIG;
-		return -1;
-	}
-	for (int cpu = 0; cpu < cpus(); cpu++) {
-		int fd = open_cpu(cpu);
-
-		/* One that is not there, or is off. */
-		if (fd < 0 && errno == ENODEV)
+	for (cpu_count = 0; cpu_count < MOST_CPUS; cpu_count++) {
+		if (!open_ring(cpu_count) || errno == ENODEV)
 			continue;
-		if (fd < 0 || map_ring(fd)) {
-			int failed = errno;
-
-			close_rings();
-			errno = failed;
-			return -1;
-		}
+		if (errno == EINVAL && cpu_count)
+			return 0;
+		break;
 	}
-	return ring_count ? 0 : -1;
+	if (cpu_count == MOST_CPUS)
+		errno = E2BIG;
+	int failed = errno;
+
+	close_rings();
+	errno = failed;
+	return -1;
+}
+
+size_t rings_cpus(void)
+{
+	return cpu_count;
+}
+
+size_t rings_open_cpus(void)
+{
+	size_t open = 0;
+
+	for (size_t cpu = 0; cpu < cpu_count; cpu++)
+		open += rings[cpu].bytes != 0;
+	return open;
 }
 
 /* What the kernel says of a fork or an exit. */
@@ -236,10 +257,14 @@ static void drain(struct ring *ring)
 	*(volatile __u64 *)&ring->head->data_tail = head;
 }
 
-void rings_drain(void)
+void rings_drain(int all)
 {
-	for (size_t i = 0; i < ring_count; i++)
-		drain(&rings[i]);
+	for (size_t cpu = 0; cpu < cpu_count; cpu++) {
+		if (rings[cpu].bytes)
+			drain(&rings[cpu]);
+		else if (all)
+			open_ring(cpu);
+	}
 	/* Of those that have ended there is nothing more to learn. */
 	for (size_t i = 0; i < fresh_count; i++)
 		procfs_exec(fresh[i].time, fresh[i].pid);

@@ -5,10 +5,16 @@
 #ifndef RINGS_H
 #define RINGS_H
 
+#include <stddef.h>
+
 /* 0; -1 and errno if this kernel does not tell. */
 int rings_open(void);
 
-/* Notes what has happened since. */
-void rings_drain(void);
+/* Notes what has happened since, and with `all` opens those of CPUs that have come. */
+void rings_drain(int all);
+
+/* How many CPUs there may be, and how many are on. */
+size_t rings_cpus(void);
+size_t rings_open_cpus(void);
 
 #endif

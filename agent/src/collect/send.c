@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "archive.h"
@@ -14,20 +15,39 @@
 /* Bytes of the archive in a line of the console, 76 characters of base64. */
 #define BYTES_A_LINE 57
 
+static int write_bytes(int fd)
+{
+	int failed = write_all(fd, archive_bytes(), archive_used()) ? errno : 0;
+
+	return close(fd) && !failed ? errno : failed;
+}
+
+/* Whether it is there, and no plain file that may be replaced: a device, a pipe, a link. */
+static int is_written_through(const char *path)
+{
+	struct stat stat;
+
+	return !lstat(path, &stat) && !S_ISREG(stat.st_mode);
+}
+
+static int write_through(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, 0644);
+
+	return fd < 0 ? errno : write_bytes(fd);
+}
+
 static int write_file(const char *path)
 {
 	TEXT(new, 1024);
-	int fd, failed = 0;
+	int fd, failed;
 
 	put(&new, path);
 	put(&new, ".new");
 	fd = open(new.bytes, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0)
 		return errno;
-	if (write_all(fd, archive_bytes(), archive_used()))
-		failed = errno;
-	if (close(fd) && !failed)
-		failed = errno;
+	failed = write_bytes(fd);
 	if (!failed && rename(new.bytes, path))
 		failed = errno;
 	if (failed)
@@ -39,7 +59,7 @@ const char *send_file(const char *path)
 {
 	static const char *const ELSEWHERE[] = { "/run/bootlap-agent.archive",
 						 "/tmp/bootlap-agent.archive" };
-	int failed = write_file(path);
+	int failed = is_written_through(path) ? write_through(path) : write_file(path);
 
 	if (!failed)
 		return path;

@@ -66,13 +66,13 @@ static int write_cached(const char *out, const struct touched *before)
 }
 
 static struct options until = { .for_s = 60 };
-static const char *record_to = PLACE "/boot.pack", *mark;
+static const char *record_to = PLACE "/boot.pack";
 static int64_t buffer_kib = BUFFER_KIB;
 
 static const struct argument ARGUMENTS[] = {
 	{ "--out", &record_to, NULL, 0 },
 	{ "--for-s", NULL, &until.for_s, 24 * 3600 },
-	{ "--until-mark", &mark, NULL, 0 },
+	{ "--until-mark", &until.until_mark, NULL, 0 },
 	{ "--until-file", &until.until_file, NULL, 0 },
 	{ "--until-line", &until.until_line, NULL, 0 },
 	{ "--buffer-kib", NULL, &buffer_kib, 1 << 20 },
@@ -86,7 +86,7 @@ static void wait_for_end(struct touched *touched)
 	uint64_t end = now_ns() + (uint64_t)until.for_s * 1000000000;
 
 	procfs_open();
-	ready_open(&until);
+	ready_open(&until, 0);
 	while (!asked_to_stop && now_ns() < end) {
 		struct timespec pause = { .tv_nsec = LOOK_MS * 1000000 };
 
@@ -122,18 +122,9 @@ static int record(void)
 
 static int run_record(int argc, char **argv)
 {
-	static char line[128];
-	struct text wanted = text_in(line, sizeof line);
-
 	(void)argc;
 	if (arguments(argv, ARGUMENTS, NULL, 0, 0))
 		return EXIT_USAGE;
-	if (mark) {
-		/* As `mark` writes it to the kernel's log. */
-		put(&wanted, "bootlap: ");
-		put(&wanted, mark);
-		until.until_line = line;
-	}
 	place_make();
 	return record();
 }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "collect/procfs.h"
@@ -17,24 +18,49 @@ static int has_number(const char *name)
 	       name[2] <= '9' && name[3];
 }
 
-/* Whether its header names a runlevel at which it starts; 2 if that is S, which
- * comes before the others. */
+/* What stands behind `Default-Start:` in a line of the header; NULL if it is another. */
+static const char *levels_of(const char *line)
+{
+	static const char KEY[] = "Default-Start:";
+
+	if (*line != '#')
+		return NULL;
+	line += 1 + strspn(line + 1, " \t");
+	return strncasecmp(line, KEY, sizeof KEY - 1) ? NULL : line + sizeof KEY - 1;
+}
+
+/* 2 if one of them is S, which comes before the others, 1 if one of them is passed at a
+ * boot, and not at a halt, in single user mode or at a reboot. */
+static int rank_of_levels(const char *levels)
+{
+	int rank = 0;
+
+	for (; *levels && *levels != '\n'; levels++) {
+		if (*levels == 'S' || *levels == 's')
+			return 2;
+		if (*levels >= '2' && *levels <= '5')
+			rank = 1;
+	}
+	return rank;
+}
+
+/* The same of a script; 0 as well if it has no header. */
 static int starts(const char *dir, const char *name)
 {
-	static const char KEY[] = "# Default-Start:";
 	static char text[HEADER];
 	TEXT(path, PLAN_DIR + PLAN_NAME + 2);
-	const char *levels;
 
 	put(&path, dir);
 	put(&path, "/");
 	put(&path, name);
 	procfs_read(-1, path.bytes, text, sizeof text);
-	levels = procfs_line(text, KEY);
-	if (!levels)
-		return 0;
-	levels += strspn(levels, " \t");
-	return *levels == 'S' ? 2 : *levels >= '0' && *levels <= '9';
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		const char *levels = levels_of(line += *line == '\n');
+
+		if (levels)
+			return rank_of_levels(levels);
+	}
+	return 0;
 }
 
 /* Puts it where it belongs, those with a higher rank first. */

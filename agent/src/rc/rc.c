@@ -49,9 +49,9 @@ static int read_options(struct rc *rc, int argc, char **argv)
 	*rc = (struct rc){ .run = { .action = "start" } };
 	for (int i = 1; i < argc; i++) {
 		TEXT(name, 16);
-		const char *value = strchr(argv[i], '=');
+		const char *value = strchr(argv[i], '='), *word = argv[i];
 
-		if (strncmp(argv[i], "--", 2) && !rc->plan) {
+		if (argv[i][0] != '-' && !rc->plan) {
 			rc->plan = argv[i];
 			continue;
 		}
@@ -61,7 +61,8 @@ static int read_options(struct rc *rc, int argc, char **argv)
 			value = value ? value + 1 : argv[i + 1] ? argv[++i] : "";
 		}
 		if (!name.len || !set(rc, name.bytes, value)) {
-			complain(0, "rc does not understand ", argv[i],
+			complain(0, "rc does not understand ", word, name.len ? " " : "",
+				 name.len && !strchr(word, '=') ? value : "",
 				 "; bootlap-agent rc --help says what it does", NULL);
 			return -1;
 		}
@@ -133,7 +134,7 @@ const struct command rc_command = {
 		"  --action WORD  what each script is told (start)\n"
 		"  --timeout-s N  a script that takes longer is passed over, and runs on\n"
 		"  --log FILE     starts and ends, with ns of CLOCK_MONOTONIC\n"
-		"  --dir DIR      where the scripts are, if not where the plan says\n\n"
+		"  --dir DIR      where the scripts are, from / on, if not where the plan says\n\n"
 		"`bootlap rc DIR -o PLAN` makes the plan on the host. A script starts when all\n"
 		"that it waits for have ended, well or not. Each start and end is a line in the\n"
 		"kernel's log: `bootlap: rc NAME start`, `bootlap: rc NAME end STATUS`. Without\n"

@@ -1,0 +1,225 @@
+/* What collect is asked for: its options, when it is over, where its archive lands, and
+ * that no CPU is missed. What needs root or a kernel's log says that it did nothing. */
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../include/bootlap-mark.h"
+#include "check.h"
+#include "collect/archive.h"
+#include "collect/now.h"
+#include "collect/options.h"
+#include "collect/procfs.h"
+#include "collect/ready.h"
+#include "collect/rings.h"
+#include "collect/send.h"
+
+static char folder[PATH_MAX] = "/tmp/bootlap-collect-XXXXXX";
+
+static const char *in_folder(const char *name)
+{
+	static char path[2][PATH_MAX + 64];
+	static int turn;
+
+	turn = !turn;
+	snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
+	return path[turn];
+}
+
+static struct options of_kernel(const char *cmdline)
+{
+	static char words[512];
+	struct options options;
+
+	snprintf(words, sizeof words, "%s", cmdline);
+	options_default(&options);
+	options_of_kernel(&options, words);
+	return options;
+}
+
+static void the_kernels_command_line_is_split_as_it_splits(void)
+{
+	struct options options = of_kernel(
+		"quiet rdinit=/x bootlap.until-line=\"two words\" \"bootlap.until-mark=a b\"\t"
+		"bootlap.console=1 bootlap.out=/o -- bootlap.until-file=/f\n");
+
+	CHECK_TEXT(options.until_line, "two words");
+	CHECK_TEXT(options.until_mark, "a b");
+	CHECK_TEXT(options.out, "/o");
+	CHECK_TEXT(options.until_file, "/f");
+	CHECK(options.console);
+	/* One that never ends. */
+	CHECK_TEXT(of_kernel("bootlap.until-mark=\"a b").until_mark, "a b");
+}
+
+static void a_mistake_leaves_the_rest_as_it_is(void)
+{
+	struct options options = of_kernel("bootlap.interval-ms=0 bootlap.buffer-kib=64");
+
+	CHECK(options.interval_ms == 200 && options.buffer_kib == 64);
+	options = of_kernel("bootlap.interval-ms=7 bootlap.buffer-kib=1 bootlap.for-s=x");
+	CHECK(options.interval_ms == 7 && options.buffer_kib == 2048 && options.for_s == 120);
+}
+
+/* Why a collection is over; NULL if it is not. */
+static const char *looked(void)
+{
+	ready_look();
+	return ready_why();
+}
+
+static void files_are_found_behind_links(void)
+{
+	char path[PATH_MAX + 64];
+	struct options options = { .until_file = path };
+
+	CHECK(!mkdir(in_folder("real"), 0755) && !symlink(in_folder("real"), in_folder("link")));
+	strcpy(path, in_folder("link/there"));
+	ready_open(&options, 0);
+	CHECK(!looked());
+	/* A link that leads nowhere is there. */
+	CHECK(!symlink("nowhere", in_folder("real/there")));
+	CHECK_TEXT(looked(), "file");
+	options.until_file = "/proc/self/../version";
+	ready_open(&options, 0);
+	CHECK_TEXT(looked(), "file");
+}
+
+/* Nobody sees a line until it ends. */
+static int log_line(const char *text)
+{
+	int fd = open("/dev/kmsg", O_WRONLY | O_CLOEXEC), written, len;
+	char line[256];
+
+	if (fd < 0)
+		return 0;
+	len = snprintf(line, sizeof line, "%s\n", text);
+	written = write(fd, line, (size_t)len) == len;
+	close(fd);
+	return written;
+}
+
+static void lines_and_marks_are_seen_in_the_kernels_log(void)
+{
+	char line[64], asked[128], mark[64];
+	struct options options = { 0 };
+
+	/* No other run has written these. */
+	snprintf(line, sizeof line, "gr\xc3\xbc\xc3\x9f \\ %ju", (uintmax_t)now_ns());
+	snprintf(asked, sizeof asked, "<7>command line: bootlap.until-line=%s", line);
+	snprintf(mark, sizeof mark, "mark %ju", (uintmax_t)now_ns());
+	if (access("/dev/kmsg", R_OK | W_OK) || !log_line(asked)) {
+		printf("test_collect: no kernel's log here\n");
+		return;
+	}
+	options.until_line = line;
+	ready_open(&options, 1);
+	CHECK(!looked());
+	CHECK(log_line(line));
+	CHECK_TEXT(looked(), "line");
+	bootlap_mark(mark);
+	options = (struct options){ .until_mark = mark };
+	ready_open(&options, 0);
+	CHECK(!looked());
+	bootlap_mark(mark);
+	CHECK_TEXT(looked(), "mark");
+}
+
+static void processes_that_nobody_told_of_count_if_they_are_new(void)
+{
+	struct options options = { .until_process = "app" };
+
+	ready_open(&options, 0);
+	ready_process("app", 3, now_ns() - 1000000000);
+	CHECK(!ready_why());
+	ready_process("application", 11, now_ns());
+	CHECK(!ready_why());
+	ready_process("app", 3, now_ns());
+	CHECK_TEXT(ready_why(), "process");
+}
+
+static void a_full_buffer_keeps_room_for_the_end(void)
+{
+	size_t used;
+
+	CHECK(!archive_open(2048));
+	for (int i = 0; i < 1000; i++) {
+		record_begin(WIRE_FACT);
+		record_string("something");
+		record_end();
+	}
+	used = archive_used();
+	record_begin(WIRE_COST);
+	record_u64(0);
+	record_end();
+	CHECK(archive_used() == used);
+	archive_use_reserve();
+	record_begin(WIRE_COST);
+	record_u64(0);
+	record_end();
+	CHECK(archive_used() > used);
+	archive_close(1, "test");
+	CHECK(archive_used() <= archive_room());
+}
+
+/* After a_full_buffer_keeps_room_for_the_end, whose archive is sent. */
+static void archives_go_through_links_and_devices(void)
+{
+	struct stat stat;
+	const char *link = in_folder("archive"), *device;
+
+	CHECK(!symlink("target", link));
+	CHECK(send_file(link) == link);
+	CHECK(!lstat(link, &stat) && S_ISLNK(stat.st_mode));
+	CHECK(!lstat(in_folder("target"), &stat) && (size_t)stat.st_size == archive_used());
+	device = in_folder("null");
+	if (!mknod(device, S_IFCHR | 0600, 1 << 8 | 3)) {
+		CHECK(send_file(device) == device);
+		CHECK(!lstat(device, &stat) && S_ISCHR(stat.st_mode));
+	}
+}
+
+static void every_cpu_tells_also_those_that_this_may_not_use(void)
+{
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	cpu_set_t first, before;
+
+	CHECK(!sched_getaffinity(0, sizeof before, &before));
+	CPU_ZERO(&first);
+	for (int cpu = 0; !CPU_COUNT(&first); cpu++)
+		if (CPU_ISSET(cpu, &before))
+			CPU_SET(cpu, &first);
+	CHECK(!sched_setaffinity(0, sizeof first, &first));
+	if (rings_open())
+		printf("test_collect: the kernel does not tell of processes\n");
+	else
+		CHECK(rings_open_cpus() == (size_t)online && rings_cpus() >= (size_t)online);
+	CHECK(!sched_setaffinity(0, sizeof before, &before));
+}
+
+static void clean_up(void)
+{
+	char line[PATH_MAX + 16];
+
+	snprintf(line, sizeof line, "rm -r %s", folder);
+	CHECK(!system(line));
+}
+
+int main(void)
+{
+	CHECK(mkdtemp(folder));
+	atexit(clean_up);
+	CHECK(!procfs_open());
+	the_kernels_command_line_is_split_as_it_splits();
+	a_mistake_leaves_the_rest_as_it_is();
+	files_are_found_behind_links();
+	lines_and_marks_are_seen_in_the_kernels_log();
+	processes_that_nobody_told_of_count_if_they_are_new();
+	a_full_buffer_keeps_room_for_the_end();
+	archives_go_through_links_and_devices();
+	every_cpu_tells_also_those_that_this_may_not_use();
+	return 0;
+}
