@@ -215,6 +215,34 @@ static void a_difference_is_what_is_left(void)
 	CHECK(after.extent_count == 0 || after.extent_count == 4);
 }
 
+/* In a pack a file system has no device. */
+static void a_difference_to_a_pack_is_one_of_its_files(void)
+{
+	static unsigned char bytes[1 << 12];
+	struct touched before, after, taken;
+	struct pack pack;
+	size_t len;
+
+	CHECK(!touched_open(&before) && !touched_open(&after) && !touched_open(&taken));
+	for (int i = 0; i < 2; i++) {
+		struct touched *touched = i ? &after : &before;
+
+		for (uint32_t ino = 1; ino <= 2u + i; ino++) {
+			uint32_t file = touched_file(touched, 7 << 20, ino);
+
+			touched->files[file].fs = touched_fs(touched, 99, 5, "/mnt");
+			touched->files[file].name = touched_name(touched, "file", 4);
+			touched->files[file].size = 1 << 20;
+			touched_add(touched, file, 0, 4096, 0);
+		}
+	}
+	len = pack_make(bytes, sizeof bytes, &before, 0);
+	CHECK(len && !pack_check(&pack, bytes, len));
+	pack_take(&pack, &taken);
+	touched_subtract(&after, &taken);
+	CHECK(after.extent_count == 1 && after.files[after.extents[0].file].ino == 3);
+}
+
 static void sorting_sorts(void)
 {
 	struct item items[200];
@@ -438,6 +466,7 @@ int main(void)
 	what_adjoins_is_one_extent();
 	there_is_an_end_to_memory();
 	a_difference_is_what_is_left();
+	a_difference_to_a_pack_is_one_of_its_files();
 	sorting_sorts();
 	small_gaps_are_read();
 	the_kernels_pages_are_read();

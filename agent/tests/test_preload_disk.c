@@ -2,6 +2,7 @@
  * recorded, and after it was unmounted, so that nothing is cached, replayed. As root,
  * where loop devices and tracefs are; elsewhere it says that it did nothing. */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -60,14 +61,15 @@ static int wait_for_tracing(void)
 	return 0;
 }
 
-/* Records until the file `stop` is there, while `command` is done. */
-static int record(const char *command)
+/* Records until the file `stop` is there, while `command` is done: how that went, and
+ * in *ended how the recording did. */
+static int record_while(const char *command, int *ended)
 {
 	char out[128], stop[128];
 	char *arguments[] = { "record", "--out",   out,	   "--until-file",
 			      stop,	"--for-s", "3600", NULL };
-	int status, ended;
 	pid_t child;
+	int status;
 
 	strcpy(out, in_folder("pack"));
 	strcpy(stop, in_folder("stop"));
@@ -82,7 +84,15 @@ static int record(const char *command)
 	}
 	status = wait_for_tracing() && !shell(command);
 	CHECK(!shell("touch stop"));
-	CHECK(waitpid(child, &ended, 0) == child && !ended);
+	CHECK(waitpid(child, ended, 0) == child && WIFEXITED(*ended));
+	return status;
+}
+
+static int record(const char *command)
+{
+	int ended, status = record_while(command, &ended);
+
+	CHECK(!ended);
 	return status;
 }
 
@@ -93,6 +103,19 @@ static uint64_t cached_of(const char *path)
 
 	close(fd);
 	return bytes < 0 ? 0 : (uint64_t)bytes;
+}
+
+/* How many files, metadata left out. */
+static int files_at(const struct pack *pack, const char *place)
+{
+	int count = 0;
+
+	for (uint32_t i = 0; i < pack->file_count; i++) {
+		struct pack_file file = pack_file(pack, i);
+
+		count += *file.path && !strcmp(pack_fs(pack, file.fs).place, place);
+	}
+	return count;
 }
 
 static int has_file(const struct pack *pack, const char *path)
@@ -184,8 +207,53 @@ static void only_files_are_opened(void)
 	CHECK(strstr(report.bytes, ", 3 files have changed"));
 }
 
+/* Without what the kernel noted there is nothing to write, and the last pack stays. */
+static void notes_that_are_gone_are_told(void)
+{
+	struct stat before, after;
+	int ended;
+
+	CHECK(!stat(in_folder("pack"), &before));
+	CHECK(record_while("rmdir /sys/kernel/tracing/instances/bootlap-record || "
+			   "rmdir /sys/kernel/debug/tracing/instances/bootlap-record", &ended));
+	CHECK(WEXITSTATUS(ended) == EXIT_FAILED);
+	CHECK(!stat(in_folder("pack"), &after) && before.st_ino == after.st_ino);
+}
+
+/* What holds its notes is not begun anew by another. */
+static void only_one_records(void)
+{
+	int held;
+
+	CHECK(!trace_start("record", 64));
+	held = trace_hold("record");
+	CHECK(held >= 0);
+	CHECK(trace_start("record", 64) == -1 && errno == EBUSY);
+	close(held);
+	CHECK(!trace_start("record", 64));
+	trace_remove("record");
+}
+
+/* Mounts of the same, a deleted file among what was read, a file system below another:
+ * none of it hides what lies on the last one, or gives a file another's name. */
+static void mounts_do_not_hide_each_other(void)
+{
+	struct pack pack;
+
+	CHECK(!shell("cp disk low && cp disk high && cp disk last && mkdir below behind && "
+		     "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do mkdir bind$i && "
+		     "mount --bind mnt bind$i || exit; done; "
+		     "mount -o loop low below && mount -o loop last behind"));
+	CHECK(record("exec 3<below/a/one && mount -o loop high below && cat <&3 | wc -c && "
+		     "exec 3<&- && echo x >mnt/gone && rm mnt/gone && cat behind/a/one | wc -c"));
+	CHECK(!pack_read(&pack, in_folder("pack")));
+	CHECK(files_at(&pack, in_folder("behind")) == 1);
+	CHECK(!files_at(&pack, in_folder("below")));
+}
+
 static void clean_up(void)
 {
+	shell("umount below below behind bind*");
 	shell("umount mnt");
 	shell("cd / && rm -r \"$OLDPWD\"");
 }
@@ -208,6 +276,9 @@ int main(void)
 		a_changed_file_drops_only_itself();
 		looking_loads_nothing();
 		only_files_are_opened();
+		notes_that_are_gone_are_told();
+		only_one_records();
+		mounts_do_not_hide_each_other();
 	}
 	return 0;
 }

@@ -365,7 +365,7 @@ const struct command collect_command = {
 		"  --until-file PATH     until that is there\n"
 		"  --until-line TEXT     until the kernel's log has a line with this in it\n"
 		"  --until-process NAME  until a program of that name was started\n"
-		"  --until-unit NAME     until systemd has begun to start that unit\n"
+		"  --until-unit NAME     until systemd has begun to start that unit (.service)\n"
 		"  --for-s N             but no longer than that (120)\n"
 		"  --after-ms N          so much longer (0)\n"
 		"  --interval-ms N       between two looks at CPU, disks and memory (200)\n"

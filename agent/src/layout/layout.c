@@ -77,7 +77,7 @@ static uint32_t discontinuities(const struct runs *runs)
 	return runs->count ? runs->count - 1 : 0;
 }
 
-/* What must hold before anything is moved; NULL, or what does not. */
+/* What must hold before anything is moved, or looked at; NULL, or what does not. */
 static const char *unfit(const struct statfs *found, dev_t dev)
 {
 	static char options[4096];
@@ -86,6 +86,8 @@ static const char *unfit(const struct statfs *found, dev_t dev)
 	TEXT(path, 128);
 	if (found->f_type != EXT4)
 		return "is no ext4, and only that can move blocks";
+	if (dry_run)
+		return NULL;
 	if (found->f_flags & ST_RDONLY)
 		return "is mounted read-only: mount -o remount,rw";
 	put(&path, "/proc/fs/ext4/");

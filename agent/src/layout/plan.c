@@ -108,7 +108,7 @@ static uint32_t *in_the_way(int fd, struct left_out *left_out, const struct volu
 
 	if (fd == RECORDED_CHANGED)
 		return &left_out->changed;
-	if (fd == RECORDED_MISSING)
+	if (fd == RECORDED_MISSING || fd == RECORDED_REFUSED)
 		return errno == ETXTBSY ? &left_out->running :
 		       errno == ENOENT	? &left_out->gone :
 					  &left_out->refused;

@@ -18,9 +18,9 @@
 struct looking {
 	struct touched *touched;
 	const char *place;
-	uint64_t dev;
+	uint64_t dev, id;
 	int top;
-	uint32_t fs, type, left;
+	uint32_t fs, type, left; /* fs is NONE as long as nothing has a name there */
 };
 
 /* With the inode's number and no generation: ext2, ext3, ext4, f2fs and squashfs take
@@ -29,6 +29,10 @@ struct looking {
 /* Where they do, what they do not find is not there any more. */
 #define EXT4 0xef53
 #define F2FS 0xf2f52010
+/* Its subvolumes share one device, and each has its own inode 257. */
+#define BTRFS 0x9123683e
+/* The size of a file that may be one of several. */
+#define AMBIGUOUS UINT64_MAX
 
 static void name_it(struct looking *at, uint32_t index, const char *path, size_t len,
 		    const struct stat *stat)
@@ -36,7 +40,9 @@ static void name_it(struct looking *at, uint32_t index, const char *path, size_t
 	struct touched_file *file = &at->touched->files[index];
 	uint32_t name = touched_name(at->touched, path, len);
 
-	if (name == NONE)
+	if (at->fs == NONE)
+		at->fs = touched_fs(at->touched, at->id, at->type, at->place);
+	if (name == NONE || at->fs == NONE)
 		return;
 	file->name = name;
 	file->fs = at->fs;
@@ -88,36 +94,60 @@ static int name_by_handle(struct looking *at, uint32_t index)
 	return 0;
 }
 
+/* Whether the inode's number is that of a file in another subvolume, too. */
+static int is_ambiguous(const struct looking *at, struct touched_file *file)
+{
+	if (at->type != BTRFS)
+		return 0;
+	if (file->fs != NONE && at->touched->fs[file->fs].id != at->id) {
+		file->fs = NONE;
+		file->size = AMBIGUOUS;
+	}
+	return file->fs == NONE && file->size == AMBIGUOUS;
+}
+
 static int name_by_walk(const struct walked *walked, void *context)
 {
 	struct looking *at = context;
 	uint32_t index = touched_find(at->touched, at->dev, walked->ino);
 	struct stat stat;
 
-	if (index != NONE && at->touched->files[index].fs == NONE &&
+	if (index != NONE && !is_ambiguous(at, &at->touched->files[index]) &&
+	    at->touched->files[index].fs == NONE &&
 	    !fstatat(walked->dir, walked->name, &stat, AT_SYMLINK_NOFOLLOW) &&
 	    S_ISREG(stat.st_mode)) {
 		name_it(at, index, walked->path, walked->path_len, &stat);
 		at->left--;
 	}
-	return !at->left;
+	/* Of subvolumes all are looked through. */
+	return !at->left && at->type != BTRFS;
+}
+
+/* Whether that is what was mounted there, and no other file system has covered it since.
+ * Those without a disk of their own have another number for each of their parts. */
+static int is_of(const struct mount *mount, const struct stat *stat)
+{
+	uint64_t dev = (uint64_t)major(stat->st_dev) << 20 | minor(stat->st_dev);
+
+	return !major(stat->st_dev) || dev == mount->dev;
 }
 
 /* Opens it; -1 if it cannot be looked at. */
 static int look_at(struct looking *at, const struct mount *mount)
 {
 	struct statfs fs;
+	struct stat stat;
 
 	at->place = mount->place;
 	at->dev = mount->dev;
+	at->fs = NONE;
 	at->top = open(mount->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (at->top < 0)
 		return -1;
-	if (!fstatfs(at->top, &fs)) {
+	if (!fstatfs(at->top, &fs) && !fstat(at->top, &stat) && is_of(mount, &stat)) {
 		at->type = (uint32_t)fs.f_type;
-		at->fs = touched_fs(at->touched, fs_id(&fs), at->type, mount->place);
-		if (at->fs != NONE)
-			return 0;
+		at->id = fs_id(&fs);
+		return 0;
 	}
 	close(at->top);
 	return -1;
@@ -134,7 +164,7 @@ static void name_on_mount(const struct mount *mount, void *context)
 	for (i = 0; i < at.touched->file_count; i++) {
 		const struct touched_file *file = &at.touched->files[i];
 
-		if (file->fs == NONE && (file->dev == mount->dev ||
+		if ((file->fs == NONE || mount->is_btrfs) && (file->dev == mount->dev ||
 					 (file->ino == mount->dev && file->dev < 1 << 20 &&
 					  mount->dev >= 1 << 20)))
 			count++;
@@ -151,7 +181,7 @@ static void name_on_mount(const struct mount *mount, void *context)
 		else if (file->ino == mount->dev && file->dev < 1 << 20)
 			name_it(&at, i, "", 0, &NOTHING);
 	}
-	if (at.left)
+	if (at.left || at.type == BTRFS)
 		walk(at.top, name_by_walk, &at);
 	else
 		close(at.top);
@@ -185,6 +215,10 @@ static int note_cached(const struct walked *walked, void *context)
 	struct stat stat;
 	int fd;
 
+	file.index = touched_find(file.at->touched, file.at->dev, walked->ino);
+	/* By another of its names. */
+	if (file.index != NONE && file.at->touched->files[file.index].fs != NONE)
+		return 0;
 	if (fstatat(walked->dir, walked->name, &stat, AT_SYMLINK_NOFOLLOW) ||
 	    !S_ISREG(stat.st_mode) || !stat.st_size)
 		return 0;

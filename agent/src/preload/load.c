@@ -200,11 +200,11 @@ void load_add(uint32_t file, uint64_t start, uint64_t length, uint64_t key)
 		uint32_t piece = length < LONGEST_ITEM ? (uint32_t)length : LONGEST_ITEM;
 
 		/* What would push out what was loaded first is no help. */
-		if (piece > loading.budget) {
+		if (!loading.look_only && piece > loading.budget) {
 			loading.total.full = 1;
 			return;
 		}
-		loading.budget -= piece;
+		loading.budget -= loading.look_only ? 0 : piece;
 		loading.items[loading.item_count++] = (struct item){ .key = key, .start = start, .length = piece,
 						     .file = file };
 		start += piece;

@@ -38,10 +38,11 @@ static int is_in_memory(const char *type)
 
 void mounts_each(void (*visit)(const struct mount *mount, void *context), void *context)
 {
-	static char table[64 << 10];
+	static char table[512 << 10];
 	char *rest = table, *line;
 
-	procfs_read(-1, "/proc/self/mountinfo", table, sizeof table);
+	if (procfs_read(-1, "/proc/self/mountinfo", table, sizeof table) == sizeof table - 1)
+		complain(0, "there are too many mounts to look at all of them", NULL);
 	while ((line = strsep(&rest, "\n"))) {
 		/* id parent major:minor root place options [tags] - type source ... */
 		char *type = strstr(line, " - "), *words[5];
@@ -65,6 +66,7 @@ void mounts_each(void (*visit)(const struct mount *mount, void *context), void *
 		mount.dev |= procfs_number(&number);
 		unescape(words[4]);
 		mount.place = words[4];
+		mount.is_btrfs = !strcmp(type, "btrfs");
 		visit(&mount, context);
 	}
 }

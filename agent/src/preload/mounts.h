@@ -12,6 +12,7 @@
 struct mount {
 	uint64_t dev; /* as the kernel has it: major << 20 | minor */
 	const char *place;
+	int is_btrfs;
 };
 
 /* Hands over every mount that may lie on a disk (or elsewhere than in memory). */

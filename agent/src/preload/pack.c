@@ -303,17 +303,30 @@ static void sync_folder(const char *path)
 	}
 }
 
+/* A device or a link would be replaced. */
+static int is_no_plain_file(const char *path)
+{
+	struct stat stat;
+
+	return !lstat(path, &stat) && !S_ISREG(stat.st_mode);
+}
+
 int pack_write(const char *path, struct touched *touched)
 {
-	unsigned char *bytes = mmap(NULL, PACK_LONGEST, PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	unsigned char *bytes;
 	struct timespec now;
 	size_t len = 0;
 	int fd = -1, failed = 0;
 
 	TEXT(new, 4096);
+	if (is_no_plain_file(path)) {
+		complain(0, "cannot write ", path, ": it is no plain file", NULL);
+		return -1;
+	}
 	put(&new, path);
 	put(&new, ".new");
+	bytes = mmap(NULL, PACK_LONGEST, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (bytes != MAP_FAILED)
 		len = pack_make(bytes, PACK_LONGEST, touched,
@@ -352,9 +365,9 @@ void pack_take(const struct pack *pack, struct touched *touched)
 		struct pack_extent extent = pack_extent(pack, i);
 		struct pack_file file = pack_file(pack, extent.file);
 		struct pack_fs fs = pack_fs(pack, file.fs);
-		/* In another pack the file system has another index. */
-		uint64_t dev = fs.id ^ fs.type;
-		uint32_t index = touched_file(touched, dev, file.ino), name;
+		/* The disk itself was noted with the number that it had. */
+		uint64_t ino = *file.path ? file.ino : 0;
+		uint32_t index = touched_file(touched, touched_dev(fs.id, fs.type), ino), name;
 
 		if (index == NONE)
 			continue;

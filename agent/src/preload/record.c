@@ -21,6 +21,7 @@
 #include "text.h"
 #include "trace.h"
 
+#define RECORD "record" /* what the kernel's notes are called */
 #define LOOK_MS 200
 #define BUFFER_KIB 2048 /* for each CPU: some 40000 events */
 
@@ -48,8 +49,14 @@ static int finish_trace(const char *name, struct touched *touched, const char *o
 	trace_stop(name);
 	lost = trace_take(name, touched);
 	trace_remove(name);
-	touched->lost += lost > 0 ? (uint32_t)lost : 0;
+	if (lost < 0) {
+		complain(0, "the kernel's notes are gone; no pack is written", NULL);
+		return -1;
+	}
+	touched->lost += (uint32_t)lost;
 	find_names(touched);
+	/* It was too early for that when the recording began. */
+	place_make();
 	return pack_write(out, touched);
 }
 
@@ -62,6 +69,7 @@ static int write_cached(const char *out, const struct touched *before)
 	find_cached(&touched);
 	if (before)
 		touched_subtract(&touched, before);
+	place_make();
 	return pack_write(out, &touched);
 }
 
@@ -92,7 +100,7 @@ static void wait_for_end(struct touched *touched)
 
 		nanosleep(&pause, NULL);
 		if (touched)
-			trace_take("record", touched);
+			trace_take(RECORD, touched);
 		ready_look();
 		if (ready_why())
 			return;
@@ -108,9 +116,13 @@ static int record(void)
 	sigaction(SIGINT, &action, NULL);
 	if (open_touched(&touched))
 		return EXIT_FAILED;
-	if (!trace_start("record", (unsigned)buffer_kib)) {
+	if (!trace_start(RECORD, (unsigned)buffer_kib) && trace_hold(RECORD) >= 0) {
 		wait_for_end(&touched);
-		return finish_trace("record", &touched, record_to) ? EXIT_FAILED : EXIT_OK;
+		return finish_trace(RECORD, &touched, record_to) ? EXIT_FAILED : EXIT_OK;
+	}
+	if (errno == EBUSY || errno == EEXIST) {
+		complain(0, "another bootlap-agent records already", NULL);
+		return EXIT_FAILED;
 	}
 	complain(errno, "no filemap events of tracefs here, what is cached is compared", NULL);
 	if (open_touched(&before))
@@ -123,10 +135,14 @@ static int record(void)
 static int run_record(int argc, char **argv)
 {
 	(void)argc;
-	if (arguments(argv, ARGUMENTS, NULL, 0, 0))
-		return EXIT_USAGE;
-	place_make();
-	return record();
+	return arguments(argv, ARGUMENTS, NULL, 0, 0) ? EXIT_USAGE : record();
+}
+
+/* What the kernel's notes for an application are called: nothing of ours is. */
+static void notes_of(struct text *notes, const char *name)
+{
+	put(notes, "app-");
+	put(notes, name);
 }
 
 static int run_start(int argc, char **argv)
@@ -134,11 +150,12 @@ static int run_start(int argc, char **argv)
 	const char *name;
 
 	TEXT(before, 256);
+	TEXT(notes, 80);
 	(void)argc;
 	if (arguments(argv, NO_ARGUMENTS, &name, 1, 1) || place_of(&before, name, ".before"))
 		return EXIT_USAGE;
-	place_make();
-	if (!trace_start(name, BUFFER_KIB)) {
+	notes_of(&notes, name);
+	if (!trace_start(notes.bytes, BUFFER_KIB)) {
 		unlink(before.bytes);
 		return EXIT_OK;
 	}
@@ -155,14 +172,21 @@ static int run_stop(int argc, char **argv)
 
 	TEXT(before, 256);
 	TEXT(out, 256);
+	TEXT(notes, 80);
 	(void)argc;
 	if (arguments(argv, NO_ARGUMENTS, &name, 1, 1) || place_of(&before, name, ".before") ||
 	    place_of(&out, name, ".pack"))
 		return EXIT_USAGE;
+	place_make();
+	if (access(PLACE, W_OK)) {
+		complain(errno, "cannot write to " PLACE, NULL);
+		return EXIT_FAILED;
+	}
 	if (open_touched(&touched))
 		return EXIT_FAILED;
-	if (trace_take(name, &touched) >= 0)
-		return finish_trace(name, &touched, out.bytes) ? EXIT_FAILED : EXIT_OK;
+	notes_of(&notes, name);
+	if (trace_take(notes.bytes, &touched) >= 0)
+		return finish_trace(notes.bytes, &touched, out.bytes) ? EXIT_FAILED : EXIT_OK;
 	if (access(before.bytes, R_OK)) {
 		complain(0, name, " was not started: bootlap-agent start ", name, NULL);
 		return EXIT_FAILED;

@@ -50,9 +50,12 @@ int recorded_file(int top, dev_t dev, const struct pack_file *file, int flags)
 		}
 		if (opened)
 			return fd;
-		fd = openat(top, file->path,
-			    flags | O_NOFOLLOW | O_NONBLOCK | O_NOATIME | O_NOCTTY | O_CLOEXEC);
+		flags |= O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+		fd = openat(top, file->path, flags | O_NOATIME);
+		/* Only who owns it may ask for that. */
+		if (fd < 0 && errno == EPERM)
+			fd = openat(top, file->path, flags);
 		if (fd < 0)
-			return RECORDED_MISSING;
+			return RECORDED_REFUSED;
 	}
 }

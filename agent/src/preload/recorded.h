@@ -10,6 +10,7 @@
 enum recorded {
 	RECORDED_MISSING = -1, /* errno says more */
 	RECORDED_CHANGED = -2,
+	RECORDED_REFUSED = -3, /* it is the same, and may not be opened; errno says more */
 };
 
 /* Opens the folder, below `root`, where the file system is mounted, and says which it

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "collect/now.h"
@@ -27,7 +28,7 @@
 static const struct replay *replay;
 static const struct pack *pack;
 static uint64_t metadata; /* bytes of it that were loaded */
-static uint32_t files, changed, missing;
+static uint32_t files, changed, missing, refused;
 
 static uint32_t gap_of(const struct device *device)
 {
@@ -81,6 +82,7 @@ static void open_files(uint32_t fs, int top, dev_t dev, int by_inode)
 		files += fd >= 0;
 		missing += fd == RECORDED_MISSING;
 		changed += fd == RECORDED_CHANGED;
+		refused += fd == RECORDED_REFUSED;
 	}
 }
 
@@ -147,12 +149,16 @@ static void replay_fs(uint32_t index)
 /* Half of the memory that can be had. */
 static uint64_t memory(void)
 {
+	struct sysinfo all;
 	char bytes[2048];
 	const char *line;
 
 	procfs_read(-1, "/proc/meminfo", bytes, sizeof bytes);
 	line = procfs_line(bytes, "MemAvailable:");
-	return line ? procfs_number(&line) * 512 : UINT64_MAX;
+	if (line)
+		return procfs_number(&line) * 512;
+	/* Before /proc is mounted. */
+	return sysinfo(&all) ? UINT64_MAX : (uint64_t)(all.freeram + all.bufferram) * all.mem_unit / 2;
 }
 
 static void put_kib(struct text *report, const char *before, uint64_t bytes, const char *behind)
@@ -184,6 +190,7 @@ static void put_report(struct text *report, uint64_t ns)
 	}
 	put_count(report, changed, " files have changed");
 	put_count(report, missing, " files are gone");
+	put_count(report, refused, " files could not be opened");
 	put_count(report, loading.total.errors, " were refused");
 	put(report, loading.total.full ? ", more would not fit into memory" : "");
 	put(report, loading.total.late ? ", stopped at the deadline" : "");
@@ -204,7 +211,7 @@ void replay_pack(const struct replay *asked, const struct pack *of, struct text 
 	replay = asked;
 	pack = of;
 	metadata = 0;
-	files = changed = missing = 0;
+	files = changed = missing = refused = 0;
 	loading.look_only = asked->look_only;
 	loading.deadline = asked->deadline_ms ? start + (uint64_t)asked->deadline_ms * 1000000 : 0;
 	loading.budget = memory();

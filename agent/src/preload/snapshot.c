@@ -24,9 +24,12 @@ static const struct argument ARGUMENTS[] = {
 	{ NULL, NULL, NULL, 0 },
 };
 
+static int unwritten; /* errno of what could not be printed */
+
 static void flush(void)
 {
-	write_all(STDOUT_FILENO, printed.bytes, printed.len);
+	if (!unwritten && write_all(STDOUT_FILENO, printed.bytes, printed.len))
+		unwritten = errno;
 	printed.len = 0;
 }
 
@@ -88,7 +91,9 @@ static int finish(struct touched *touched)
 	flush();
 	if (touched->lost)
 		complain(0, "not all of it could be noted", NULL);
-	return EXIT_OK;
+	if (unwritten)
+		complain(unwritten, "cannot write to standard output", NULL);
+	return unwritten ? EXIT_FAILED : EXIT_OK;
 }
 
 static int take_file(const char *path, struct touched *touched)

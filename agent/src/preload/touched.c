@@ -150,6 +150,18 @@ static int has(const struct touched *touched, uint32_t file, uint64_t at, uint64
 	return 0;
 }
 
+/* The file in another list. */
+static uint32_t same_in(const struct touched *other, const struct touched *touched,
+			const struct touched_file *file)
+{
+	uint32_t same = touched_find(other, file->dev, file->ino);
+	const struct touched_fs *fs = &touched->fs[file->fs == NONE ? 0 : file->fs];
+
+	if (same != NONE || file->fs == NONE)
+		return same;
+	return touched_find(other, touched_dev(fs->id, fs->type), file->ino);
+}
+
 void touched_subtract(struct touched *touched, const struct touched *before)
 {
 	/* From the end of the memory, so that what is left has room in front. */
@@ -163,7 +175,7 @@ void touched_subtract(struct touched *touched, const struct touched *before)
 	for (uint32_t i = from; i < TOUCHED_EXTENTS; i++) {
 		struct touched_extent extent = touched->extents[i];
 		const struct touched_file *file = &touched->files[extent.file];
-		uint32_t same = touched_find(before, file->dev, file->ino);
+		uint32_t same = same_in(before, touched, file);
 		uint64_t at = extent.start, until;
 
 		for (; at < extent.end; at = until) {

@@ -64,7 +64,14 @@ uint32_t touched_name(struct touched *touched, const char *name, size_t len);
 /* The file system's index, noted if it is new; NONE if there is no room. */
 uint32_t touched_fs(struct touched *touched, uint64_t id, uint32_t type, const char *place);
 
-/* Takes away what `before` has of the same files. */
+/* What stands for a file system's device in files that were taken of a pack: its device
+ * may have another number by now. */
+static inline uint64_t touched_dev(uint64_t fs_id, uint32_t fs_type)
+{
+	return fs_id ^ fs_type;
+}
+
+/* Takes away what `before` has of the same files; it may have been taken of a pack. */
 void touched_subtract(struct touched *touched, const struct touched *before);
 
 /* Sorts `count` elements of `size` bytes (a multiple of 8, at most 64), which begin

@@ -4,12 +4,15 @@
 
 #include "trace.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collect/mounted.h"
 #include "collect/procfs.h"
 #include "text.h"
 
@@ -24,17 +27,21 @@
 /* Kinds of entries of a page. */
 enum { LONG_EVENT = 0, PADDING = 29, TIME_EXTEND = 30, TIME_STAMP = 31 };
 
-/* The folder of tracefs, which is mounted if need be, and stays so; -1. */
+/* The folder of tracefs's instances; it is mounted if need be, and stays so, or nowhere
+ * if /sys is not there yet. -1 and errno. */
 static int open_tracefs(void)
 {
 	static const char PLACE[] = "/sys/kernel/tracing";
+	static int own = -1;
 	int fd = open("/sys/kernel/debug/tracing/instances", O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0 && access("/sys/kernel/tracing/instances", F_OK))
 		mount("tracefs", PLACE, "tracefs", 0, NULL);
 	if (fd < 0)
 		fd = open("/sys/kernel/tracing/instances", O_RDONLY | O_CLOEXEC);
-	return fd;
+	if (fd < 0 && own < 0 && access(PLACE, F_OK))
+		own = mounted_nowhere("tracefs", "/sys");
+	return fd < 0 && own >= 0 ? openat(own, "instances", O_RDONLY | O_CLOEXEC) : fd;
 }
 
 /* The instance's name among those of others. */
@@ -64,6 +71,25 @@ static int set(int instance, const char *file, const char *value)
 	return failed;
 }
 
+static void close_kept(int fd)
+{
+	int error = errno;
+
+	close(fd);
+	errno = error;
+}
+
+int trace_hold(const char *name)
+{
+	int fd = open_instance(name);
+
+	if (fd < 0 || !flock(fd, LOCK_EX | LOCK_NB))
+		return fd;
+	close(fd);
+	errno = EBUSY;
+	return -1;
+}
+
 int trace_start(const char *name, unsigned kib)
 {
 	int all = open_tracefs(), fd, failed;
@@ -74,9 +100,15 @@ int trace_start(const char *name, unsigned kib)
 		return -1;
 	put_number(&size, kib);
 	/* One that was left over is begun anew. */
-	unlinkat(all, instance.bytes, AT_REMOVEDIR);
-	failed = mkdirat(all, instance.bytes, 0700);
-	close(all);
+	fd = trace_hold(name);
+	failed = fd < 0 && errno == EBUSY ? -1 : 0;
+	if (fd >= 0)
+		close(fd);
+	if (!failed) {
+		unlinkat(all, instance.bytes, AT_REMOVEDIR);
+		failed = mkdirat(all, instance.bytes, 0700);
+	}
+	close_kept(all);
 	if (failed)
 		return -1;
 	fd = open_instance(name);

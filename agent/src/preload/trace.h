@@ -19,8 +19,13 @@ struct trace_format {
 	struct trace_number type, ino, index, dev, order; /* of an event */
 };
 
-/* Begins to trace, with so many KiB for each CPU; -1 and errno. */
+/* Begins to trace, with so many KiB for each CPU; -1 and errno, which is EBUSY while
+ * another process holds what it notes. */
 int trace_start(const char *name, unsigned kib);
+
+/* Keeps other processes from beginning it anew as long as the file that it gives is
+ * open; -1 and errno. */
+int trace_hold(const char *name);
 
 /* Ends it, but what was traced stays. */
 void trace_stop(const char *name);

@@ -148,7 +148,14 @@ const char *drm_open(struct screen *screen, int for_reading)
 	screen->width = lit.mode.width;
 	screen->height = lit.mode.height;
 	screen->crtc = lit.id;
-	return for_reading ? map_lit(screen) : new_buffer(screen);
+	if (for_reading)
+		return map_lit(screen);
+	wrong = new_buffer(screen);
+	if (!wrong || screen->format == SPLASH_XRGB8888)
+		return wrong;
+	/* What every driver can show: the picture is widened. */
+	screen->format = SPLASH_XRGB8888;
+	return new_buffer(screen);
 }
 
 const char *drm_flush(struct screen *screen)

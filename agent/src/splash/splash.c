@@ -14,15 +14,17 @@
 
 #include "agent.h"
 #include "capture.h"
+#include "collect/now.h"
+#include "collect/ready.h"
 #include "screen.h"
 #include "text.h"
 
 #define FB_MAJOR 29
 
-/* How often a picture that stays looks whether another has its place, and how many
- * times it takes that back from the kernel's console. */
+/* How often a picture that stays looks whether another has its place, and how long it
+ * takes that back from the kernel's console. */
 #define LOOK_MS 100
-#define RETAKE_LOOKS 10
+#define RETAKE_MS 1000
 
 struct asked {
 	const char *device, *until_mark;
@@ -33,6 +35,11 @@ struct asked {
 static void sleep_ms(unsigned ms)
 {
 	poll(NULL, 0, (int)ms);
+}
+
+static uint64_t now_ms(void)
+{
+	return now_ns() / 1000000;
 }
 
 static void mark(char *name)
@@ -52,7 +59,7 @@ static int open_screen(struct screen *screen, const struct asked *asked, int for
 {
 	const char *wrong;
 	struct stat stat;
-	int64_t left = asked->wait_ms;
+	uint64_t until = now_ms() + (uint64_t)asked->wait_ms;
 
 	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) {
 		complain(0, "splash knows only the pixels of little-endian machines; "
@@ -61,7 +68,7 @@ static int open_screen(struct screen *screen, const struct asked *asked, int for
 	}
 	do
 		screen->fd = open(asked->device, O_RDWR | O_CLOEXEC);
-	while (screen->fd < 0 && left-- > 0 && (sleep_ms(1), 1));
+	while (screen->fd < 0 && now_ms() < until && (sleep_ms(1), 1));
 	if (screen->fd < 0 || fstat(screen->fd, &stat)) {
 		complain(errno, "cannot open ", asked->device, NULL);
 		return -1;
@@ -96,31 +103,14 @@ static int read_splash(struct splash *splash, const char *path)
 		close(fd);
 	}
 	if (bytes == MAP_FAILED) {
-		complain(errno, "cannot read ", path, NULL);
+		complain(fd >= 0 && !stat.st_size ? 0 : errno, "cannot read ", path,
+			 fd >= 0 && !stat.st_size ? ": it is empty" : NULL, NULL);
 		return -1;
 	}
 	wrong = splash_read(splash, bytes, (size_t)stat.st_size);
 	if (wrong)
 		complain(0, path, ": ", wrong, NULL);
 	return wrong ? -1 : 0;
-}
-
-/* Whether the mark is in the kernel's log since the last look. */
-static int is_marked(int log, const char *name)
-{
-	static const char PREFIX[] = "bootlap: ";
-	char line[1024], *found;
-	size_t len = strlen(name);
-	ssize_t n;
-
-	while ((n = read(log, line, sizeof line - 1)) > 0 || (n < 0 && errno == EPIPE)) {
-		line[n < 0 ? 0 : n] = 0;
-		found = strstr(line, PREFIX);
-		if (found && !strncmp(found + sizeof PREFIX - 1, name, len) &&
-		    found[sizeof PREFIX - 1 + len] == '\n')
-			return 1;
-	}
-	return 0;
 }
 
 /* Shows frame after frame, over and over, or what stands there, until the mark comes
@@ -130,14 +120,16 @@ static void stay(struct screen *screen, const struct splash *splash, const struc
 	int x = centred(screen->width, splash->picture.width);
 	int y = centred(screen->height, splash->picture.height);
 	const unsigned char *at = splash->frames;
-	unsigned next = 0, looks = 0;
-	int log = asked->until_mark ? open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+	uint64_t until = now_ms() + RETAKE_MS;
+	unsigned next = 0;
+	struct options over = { .until_mark = asked->until_mark };
 
+	ready_open(&over, 0);
 	for (;;) {
 		struct frame frame = { .ms = LOOK_MS };
 
-		if ((is_drm(screen) && drm_is_taken(screen, looks++ < RETAKE_LOOKS)) ||
-		    (log >= 0 && is_marked(log, asked->until_mark)))
+		ready_look();
+		if (ready_why() || (is_drm(screen) && drm_is_taken(screen, now_ms() < until)))
 			return;
 		if (asked->animate) {
 			if (frame_read(&frame, splash, &at) ||
@@ -157,25 +149,23 @@ static void stay(struct screen *screen, const struct splash *splash, const struc
 	}
 }
 
-/* The caller goes on; what stays is a process of its own. */
+/* The caller goes on, -1 if that fails; what stays is a process of its own. */
 static int go_on(struct screen *screen, const struct splash *splash, const struct asked *asked,
 		 char *name)
 {
 	pid_t pid = fork();
 
-	if (pid < 0) {
+	if (pid < 0)
 		complain(errno, "the picture cannot stay", NULL);
-		return EXIT_FAILED;
-	}
 	if (pid)
-		_exit(EXIT_OK);
+		return pid < 0 ? -1 : 0;
 	setsid();
 	close(STDIN_FILENO);
 	close(STDOUT_FILENO);
 	/* systemd leaves such processes alone where the initramfs ends. */
 	name[0] = '@';
 	stay(screen, splash, asked);
-	return EXIT_OK;
+	_exit(EXIT_OK);
 }
 
 static int show(const char *path, const struct asked *asked, char *name)
@@ -209,8 +199,9 @@ static int show(const char *path, const struct asked *asked, char *name)
 		mark("picture-complete");
 	if (is_drm(&screen))
 		drm_release(&screen);
-	if (is_drm(&screen) || (asked->animate && !damaged))
-		go_on(&screen, &splash, asked, name);
+	if ((is_drm(&screen) || (asked->animate && !damaged)) &&
+	    go_on(&screen, &splash, asked, name))
+		return EXIT_FAILED;
 	return damaged ? EXIT_FAILED : EXIT_OK;
 }
 
@@ -236,8 +227,8 @@ static int option(const char *name, char ***at, const char **value)
 		return 0;
 	if ((**at)[len] == '=')
 		*value = **at + len + 1;
-	else if (!(**at)[len] && (*at)[1])
-		*value = *++*at;
+	else if (!(**at)[len])
+		*value = (*at)[1] ? *++*at : "";
 	else
 		return 0;
 	return 1;
@@ -266,6 +257,10 @@ static int run(int argc, char **argv)
 		} else {
 			file = *at;
 		}
+	}
+	if (!*asked.device || (asked.until_mark && !*asked.until_mark)) {
+		complain(0, *asked.device ? "--until-mark" : "--device", " needs a value", NULL);
+		return EXIT_USAGE;
 	}
 	asked.wait_ms = number_in(wait, 3600 * 1000);
 	if (!file || asked.wait_ms < 0) {
