@@ -65,8 +65,9 @@ fn a_picture_is_made_said_and_looked_at() {
     );
 }
 
-/// The example with a screen and its recipe, whose files are made first.
-fn with_splash(dir: &Path) -> Target {
+/// The example with a screen and its recipe, whose files are made first; the picture
+/// with these options.
+fn with_splash(dir: &Path, options: &[&str]) -> Target {
     let screen = root().join("targets/screen");
     for name in ["splash-early.toml", "splash-init"] {
         fs::copy(screen.join(name), dir.join(name)).unwrap();
@@ -80,7 +81,8 @@ fn with_splash(dir: &Path) -> Target {
         bootlap(dir)
             .arg("splash")
             .arg(png())
-            .args(["-o", "picture.splash"]),
+            .args(["-o", "picture.splash"])
+            .args(options),
     );
     let mut apply = bootlap(dir);
     let apply = apply.arg("apply").arg(&screen).arg("./splash-early.toml");
@@ -197,11 +199,10 @@ impl Drop for Watched {
     }
 }
 
-#[test]
-fn the_screen_shows_the_picture_before_the_application_starts() {
-    let dir = scratch("splash-screen");
-    let target = with_splash(&dir);
-    let mut machine = Watched::start(&dir, &target);
+/// What the example's screen shows when its application is ready, and the console.
+fn ready(dir: &Path, options: &[&str]) -> (Picture, String) {
+    let target = with_splash(dir, options);
+    let mut machine = Watched::start(dir, &target);
     let patience = Instant::now() + Duration::from_secs(120);
     let console = loop {
         let console = fs::read(dir.join("console")).unwrap_or_default();
@@ -212,7 +213,13 @@ fn the_screen_shows_the_picture_before_the_application_starts() {
         assert!(Instant::now() < patience, "never ready: {console}");
         std::thread::sleep(Duration::from_millis(20));
     };
-    let seen = machine.screen(&dir);
+    (machine.screen(dir), console)
+}
+
+#[test]
+fn the_screen_shows_the_picture_before_the_application_starts() {
+    let dir = scratch("splash-screen");
+    let (seen, console) = ready(&dir, &[]);
     let wanted = read_png(&fs::read(png()).unwrap()).unwrap();
     assert_eq!((seen.width, seen.height), (wanted.width, wanted.height));
     assert!(
@@ -221,4 +228,14 @@ fn the_screen_shows_the_picture_before_the_application_starts() {
     );
     let drawn = console.find("bootlap: picture-complete").expect(&console);
     assert!(drawn < console.find("APP_READY").unwrap(), "{console}");
+}
+
+/// Which this driver refuses.
+#[test]
+fn pixels_of_two_bytes_are_widened_where_the_screen_needs_four() {
+    let dir = scratch("splash-rgb565");
+    let (seen, console) = ready(&dir, &["--format", "rgb565"]);
+    printed(bootlap(&dir).args(["splash", "picture.splash", "-o", "wanted.png"]));
+    let wanted = read_png(&fs::read(dir.join("wanted.png")).unwrap()).unwrap();
+    assert!(seen == wanted, "see screen.ppm; {console}");
 }
