@@ -171,6 +171,18 @@ impl Timeline {
 
     /// Counts one case of a kind of trouble, by file.
     pub fn notice(&mut self, code: &str, severity: Severity, at: Option<Evidence>, remedy: &str) {
+        self.notice_times(1, code, severity, at, remedy);
+    }
+
+    /// Counts `times` cases that one place tells of.
+    pub fn notice_times(
+        &mut self,
+        times: u64,
+        code: &str,
+        severity: Severity,
+        at: Option<Evidence>,
+        remedy: &str,
+    ) {
         let file = at.map(|at| at.file);
         let is_known = |n: &Notice| n.file == file && n.code == code;
         let known = self.notices.iter().rposition(is_known);
@@ -186,7 +198,7 @@ impl Timeline {
             self.notices.len() - 1
         });
         let notice = &mut self.notices[known];
-        notice.count += 1;
+        notice.count = notice.count.saturating_add(times);
         if let Some(at) = at
             && notice.first.len() < Notice::PLACES
         {

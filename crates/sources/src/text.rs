@@ -421,7 +421,20 @@ impl<'t> Sheet<'t> {
 
     /// Counts one case of a kind of trouble.
     pub(crate) fn notice(&mut self, code: &str, severity: Severity, at: Evidence, remedy: &str) {
-        self.timeline.notice(code, severity, Some(at), remedy);
+        self.notice_times(1, code, severity, at, remedy);
+    }
+
+    /// Counts `times` cases that one place tells of.
+    pub(crate) fn notice_times(
+        &mut self,
+        times: u64,
+        code: &str,
+        severity: Severity,
+        at: Evidence,
+        remedy: &str,
+    ) {
+        self.timeline
+            .notice_times(times, code, severity, Some(at), remedy);
     }
 }
 

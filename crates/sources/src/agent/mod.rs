@@ -189,14 +189,20 @@ impl<'a> Archive<'a> {
                 self.accounts.push(happened(ns, 0, content));
             }
             Content::Mark { ns, name } => self.marks.push((ns, name.into_owned(), at)),
+            Content::Lost { count: 0, .. } => {}
             Content::Lost { count, what } => {
-                let remedy = match &*what {
-                    "records" => "the agent's buffer was full: give it more (--buffer-kib)",
-                    _ => "the kernel's queue ran over: look more often (--interval-ms)",
+                // Notices of one code are one, with one remedy.
+                let (code, remedy) = match &*what {
+                    "records" => (
+                        "agent-buffer-full",
+                        "the agent's buffer was full: give it more (--buffer-kib)",
+                    ),
+                    _ => (
+                        "agent-lost",
+                        "the kernel's queue ran over: look more often (--interval-ms)",
+                    ),
                 };
-                for _ in 0..count.min(1000) {
-                    sheet.notice("agent-lost", Severity::DataLoss, at, remedy);
-                }
+                sheet.notice_times(count.into(), code, Severity::DataLoss, at, remedy);
             }
             Content::End => self.ended = true,
             Content::Sample(sample) => self.counters.add(sample, at),

@@ -99,6 +99,40 @@ fn what_collecting_cost_is_told_and_is_a_fact_of_the_collector() {
     assert_eq!(fact("buffer_used_bytes"), Some("16694"));
 }
 
+/// A record of the archive.
+fn record(kind: u8, payload: &[u8]) -> Vec<u8> {
+    let len = u16::try_from(payload.len()).unwrap().to_le_bytes();
+    [&[kind, 0, len[0], len[1]], payload].concat()
+}
+
+/// What an archive of these records becomes.
+fn timeline_of(records: &[Vec<u8>]) -> Timeline {
+    let mut timeline = Timeline::default();
+    let bytes = [MAGIC, &records.concat()].concat();
+    read(&bytes, false, "archive", &mut timeline);
+    timeline
+}
+
+#[test]
+fn what_was_lost_is_told_by_its_number() {
+    let lost =
+        |count: u32, what: &str| record(13, &[&count.to_le_bytes(), what.as_bytes()].concat());
+    let timeline = timeline_of(&[
+        lost(6991, "records"),
+        lost(u32::MAX, "events"),
+        lost(2, "accounts"),
+        lost(0, "records"),
+        record(15, b""),
+    ]);
+    let told = timeline.notices.iter();
+    let told: Vec<_> = told.map(|n| (&*n.code, n.count, n.first.len())).collect();
+    let queue = u64::from(u32::MAX) + 2;
+    assert_eq!(
+        told,
+        [("agent-buffer-full", 6991, 1), ("agent-lost", queue, 2)]
+    );
+}
+
 #[test]
 fn what_is_printed_twice_counts_once() {
     let twice = [printed(KIOSK), printed(KIOSK)].concat();
