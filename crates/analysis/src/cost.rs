@@ -10,7 +10,7 @@ use crate::extent::{Extent, extent_of};
 use crate::gap::{Side, line, silences};
 use crate::known::{Known, known, left_over, taken};
 use crate::phase::{Phase, PhaseName, phase_of, phases_in};
-use crate::view::{View, length_ns};
+use crate::view::{Seen, View, length_ns};
 use crate::work::Meter;
 
 #[cfg(test)]
@@ -92,7 +92,7 @@ struct Ledger<'t> {
 #[derive(Default)]
 struct Printed {
     own: Vec<(Stamp, Stamp)>,
-    chars: usize,
+    chars: u64,
 }
 
 impl Ledger<'_> {
@@ -173,7 +173,7 @@ impl Ledger<'_> {
             let phase = phase_of(&self.phases, &start, &end);
             let printed = printed.entry(phase).or_default();
             printed.own.extend(left_over(taken, start, end));
-            printed.chars += burst.name.chars().count();
+            printed.chars = printed.chars.saturating_add(chars(view, burst));
         }
         let cost = |(phase, printed): (Option<PhaseName>, Printed)| {
             let whose = phase.map_or(String::new(), |p| format!(" of the {}", p.text()));
@@ -191,6 +191,13 @@ impl Ledger<'_> {
     fn is_long_ns(&self, duration_ns: i64) -> bool {
         duration_ns > self.extent.duration_ns() / SHORT_SILENCE
     }
+}
+
+/// How many characters a burst has: those of its text, or of the data that its
+/// name stands for.
+fn chars(view: &View, burst: &Seen) -> u64 {
+    let text = || burst.name.chars().count() as u64;
+    view.bytes(burst).unwrap_or_else(text)
 }
 
 /// Names a silence by the text (or the probe's milestone) before it.

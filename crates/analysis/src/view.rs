@@ -93,6 +93,11 @@ impl<'t> View<'t> {
         self.timeline.arg(self.span(seen), key)
     }
 
+    /// How many bytes a span says that it is about.
+    pub(crate) fn bytes(&self, seen: &Seen) -> Option<u64> {
+        self.arg(seen, "bytes")?.parse().ok()
+    }
+
     fn span(&self, seen: &Seen) -> &'t Span {
         &self.timeline.spans[seen.index]
     }

@@ -131,7 +131,7 @@ pub(super) fn lines(view: &View, logged: bool) -> Vec<Line> {
     let lines = spans.map(|s| Line {
         text: label(s.name),
         at: s.start,
-        bytes_before: printed.before(s.name),
+        bytes_before: printed.before(s.name, console_bytes(view, s)),
     });
     lines.filter(|l| !l.text.is_empty()).collect()
 }
@@ -160,18 +160,18 @@ impl Printed {
     }
 
     /// How many bytes there were before this line, and counts it.
-    fn before(&mut self, line: &str) -> u64 {
+    fn before(&mut self, line: &str, bytes: u64) -> u64 {
         let before = self.bytes;
-        let bytes = if self.silent { 0 } else { console_bytes(line) };
+        let bytes = if self.silent { 0 } else { bytes };
         let opens = line.contains("console [") && line.trim_end().ends_with("] enabled");
         match &mut self.kept {
             // All that it kept is sent now.
             Some(kept) if opens => {
-                self.bytes += *kept + bytes;
+                self.bytes = self.bytes.saturating_add(*kept).saturating_add(bytes);
                 self.kept = None;
             }
-            Some(kept) => *kept += bytes,
-            None => self.bytes += bytes,
+            Some(kept) => *kept = kept.saturating_add(bytes),
+            None => self.bytes = self.bytes.saturating_add(bytes),
         }
         before
     }

@@ -50,7 +50,10 @@ pub fn amounts(timeline: &Timeline) -> Option<Vec<Amount>> {
             .iter()
             .rposition(|p| p.start.ns <= line.start.ns && line.start.ns <= p.end.ns);
         if let Some(at) = inside {
-            amounts[at].console_bytes += console_bytes(line.name);
+            let amount = &mut amounts[at];
+            amount.console_bytes = amount
+                .console_bytes
+                .saturating_add(console_bytes(&view, line));
         }
     }
     for (read, bytes) in reads(&view) {
@@ -64,9 +67,10 @@ pub fn amounts(timeline: &Timeline) -> Option<Vec<Amount>> {
     (!amounts.is_empty()).then_some(amounts)
 }
 
-/// How many bytes a line takes on the wire, with its line end.
-pub(crate) fn console_bytes(line: &str) -> u64 {
-    line.len() as u64 + 2
+/// How many bytes a line takes on the wire, with its line end. What is no text
+/// but data has a name that was not sent, and says how many it is.
+pub(crate) fn console_bytes(view: &View, line: &Seen) -> u64 {
+    view.bytes(line).unwrap_or(line.name.len() as u64 + 2)
 }
 
 /// What the boot loader reads from storage, and how much.
@@ -78,7 +82,7 @@ fn reads<'v>(view: &'v View) -> Vec<(&'v Seen<'v>, u64)> {
     let of = |names: &'static [&str]| {
         let spans = view.spans().iter();
         let named = spans.filter(|s| s.kind == TrackKind::Bootloader && names.contains(&s.name));
-        let with_bytes = named.filter_map(|s| Some((s, view.arg(s, "bytes")?.parse().ok()?)));
+        let with_bytes = named.filter_map(|s| Some((s, view.bytes(s)?)));
         with_bytes.collect::<Vec<(&Seen, u64)>>()
     };
     let told = of(&["read file", "read mmc", "read nand", "read flash"]);

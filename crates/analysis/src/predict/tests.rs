@@ -101,6 +101,24 @@ fn work_takes_the_boards_time_and_waits_take_their_own() {
 }
 
 #[test]
+fn data_on_the_console_takes_the_time_of_its_bytes() {
+    let mut boot = boot();
+    boot.span_at(
+        TrackKind::Console,
+        Stamp::counted(4050 * MS, 2_025_000_000),
+        Stamp::counted(4060 * MS, 2_030_000_000),
+        "bootlap-archive",
+    )
+    .arg("bytes", "5000");
+    let amounts = amounts(&boot.timeline).unwrap();
+    assert_eq!(amounts[2].console_bytes, 5007);
+    let costs = crate::costs(&boot.timeline, usize::MAX);
+    let printed = costs.iter().find(|c| c.name.ends_with("of the user space"));
+    let why = &printed.unwrap().why;
+    assert!(why.contains("prints 5005 characters"), "{why}");
+}
+
+#[test]
 fn only_what_changed_makes_a_saving_unsure() {
     let before = predict(&boot().timeline, &board()).unwrap();
     assert_eq!(predicted_saving(&before, &before), Predicted::default());
