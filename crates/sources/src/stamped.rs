@@ -98,8 +98,43 @@ impl<'h> Stamped<'h> {
     /// There are no more lines.
     pub(crate) fn finish(&mut self, sheet: &mut Sheet<'_>) {
         if let Some(kept) = &mut self.kept {
-            self.reading.finish(&mut Out::new(sheet.timeline, kept));
+            let archive = self.reading.finish(&mut Out::new(sheet.timeline, kept));
+            let label = sheet.timeline.file(sheet.file).name.clone();
+            archive.finish(&label, sheet.timeline);
         }
         sheet.were_skipped(self.reading.skipped);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bootlap_model::Timeline;
+
+    use super::*;
+
+    #[test]
+    fn an_archive_among_the_lines_is_read() {
+        let hints = Hints::default();
+        let mut timeline = Timeline::default();
+        let mut sheet = Sheet::new(&mut timeline, "log", "grabserial");
+        let mut console = Stamped::new(&hints, ClockKind::HostElapsed, Of::Begin);
+        for (n, line) in ["hello", "bootlap-archive 0/8 Ym9vdGxhcAE="]
+            .iter()
+            .enumerate()
+        {
+            let at = Evidence {
+                file: sheet.file,
+                start: 0,
+                end: 1,
+                line: 1,
+            };
+            let stamp = Stamp::new(n as i64, 0);
+            console.line(line.as_bytes(), Some(stamp), at, &mut sheet);
+        }
+        console.finish(&mut sheet);
+        let files: Vec<_> = timeline.files.iter().map(|f| &*f.source).collect();
+        assert_eq!(files, ["grabserial", "agent"]);
+        let spans = timeline.spans.iter().map(|s| timeline.text(s.name));
+        assert_eq!(spans.collect::<Vec<_>>(), ["hello", "bootlap-archive"]);
     }
 }

@@ -34,6 +34,11 @@ enum Part<'t> {
 }
 
 impl Printed {
+    /// Whether this is a line of an archive.
+    pub(crate) fn is_line(text: &[u8]) -> bool {
+        text.starts_with(PREFIX)
+    }
+
     /// Takes the line if it is of an archive; says whether it is.
     pub(crate) fn line(&mut self, text: &[u8], evidence: Evidence) -> bool {
         let Some(rest) = text.strip_prefix(PREFIX) else {

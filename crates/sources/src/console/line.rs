@@ -21,7 +21,7 @@ const MAX_TEXT: usize = 16 * 1024;
 
 /// A silence inside a line that is longer cuts the line into two bursts. At
 /// 115 200 baud a byte takes 0.087 ms, at 9600 baud 1.04 ms.
-const SILENCE_NS: i64 = 1_000_000;
+pub(crate) const SILENCE_NS: i64 = 1_000_000;
 
 /// One line of clean text, or a part of one.
 #[derive(Clone, Copy)]

@@ -36,6 +36,7 @@ mod log;
 pub(crate) mod out;
 pub(crate) mod printk;
 mod reading;
+mod sending;
 mod session;
 mod userspace;
 
@@ -49,6 +50,7 @@ pub(crate) use self::reading::Reading;
 pub(crate) use self::session::Session;
 
 use self::bootloader::BootLoader;
+use crate::agent::Printed;
 use crate::stamps::{self, Header, HeaderError, OpenError, Reader, Record};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
 
@@ -124,9 +126,7 @@ impl Source for Console {
         }
         let told = |line: &[u8]| {
             let line = line.trim_ascii();
-            BootLoader::is_banner(line)
-                || printk::parse(line).is_some()
-                || line.starts_with(b"bootlap-archive ")
+            BootLoader::is_banner(line) || printk::parse(line).is_some() || Printed::is_line(line)
         };
         if head.split(|b| *b == b'\n').any(told) {
             Sniff::LIKELY

@@ -15,6 +15,8 @@ use self::amend::{Counted, Place};
 use super::line::Line;
 use super::printk;
 
+const CONSOLE: (TrackKind, &str) = (TrackKind::Console, "console");
+
 /// Kernel lines that may join files: the first ones do, later ones are many
 /// and repeat.
 const MAX_ANCHORS: usize = 16_384;
@@ -307,6 +309,21 @@ impl<'o> Out<'o> {
         self.text(clock, burst.text, (start, end), evidence);
     }
 
+    /// Adds a console span on the clock of the stamps: so many bytes that are no
+    /// text.
+    pub(crate) fn data_span(
+        &mut self,
+        name: &str,
+        (start, end): (Stamp, SpanEnd),
+        bytes: u64,
+        evidence: Evidence,
+    ) {
+        let Some(wire) = self.wire else { return };
+        let name = self.timeline.symbols.intern(name);
+        let args = vec![self.arg("bytes", &bytes.to_string())];
+        self.span(wire, CONSOLE, name, start, end, args, evidence);
+    }
+
     /// Adds a console span on the kernel's clock: what one of its lines says.
     pub(crate) fn logged_span(&mut self, text: &[u8], at: Stamp, evidence: Evidence) {
         let clock = self.printk_clock();
@@ -321,8 +338,7 @@ impl<'o> Out<'o> {
         evidence: Evidence,
     ) {
         let text = self.timeline.symbols.add(&shown(text));
-        let track = (TrackKind::Console, "console");
-        self.span(clock, track, text, start, end, Vec::new(), evidence);
+        self.span(clock, CONSOLE, text, start, end, Vec::new(), evidence);
     }
 
     /// Adds a moment of a kernel line, that other evidence may know too.

@@ -9,6 +9,7 @@ use super::kernel::{Kernel, Log, STAGES};
 use super::line::Line;
 use super::out::{Moment, Out};
 use super::printk;
+use super::sending::Sending;
 use super::userspace::Userspace;
 use crate::Hints;
 use crate::agent::Printed;
@@ -20,7 +21,8 @@ pub(crate) struct Reading<'h> {
     boot_loader: BootLoader,
     kernel: Kernel,
     userspace: Userspace,
-    pub(crate) archive: Printed,
+    archive: Printed,
+    sending: Sending,
     /// Another boot began: what follows is not this boot's.
     over: bool,
     /// Lines so far.
@@ -39,6 +41,7 @@ impl<'h> Reading<'h> {
             kernel: Kernel::default(),
             userspace: Userspace::default(),
             archive: Printed::default(),
+            sending: Sending::default(),
             over: false,
             total: 0,
             skipped: 0,
@@ -56,9 +59,14 @@ impl<'h> Reading<'h> {
                 "only the first 16 KiB of these lines were read: is the console's baud rate right?",
             );
         }
-        if line.is_blank() || self.archive.line(line.text, line.evidence(out.file)) {
+        if line.is_blank() {
             return;
         }
+        if self.archive.line(line.text, line.evidence(out.file)) {
+            self.archive_line(line, out);
+            return;
+        }
+        self.sending.end(out);
         let matched = self.look_for_hints(line, out);
         if self.parts(line, out) || matched == Matched::Placed {
             return;
@@ -75,6 +83,16 @@ impl<'h> Reading<'h> {
                 line.evidence(out.file),
                 "these lines have no time, so they are on no timeline: record with `bootlap boot` or `bootlap capture`, which stamp each byte",
             );
+        }
+    }
+
+    /// A line of an archive is used, but no text. That it was sent can be what
+    /// the user waits for, and takes its time.
+    fn archive_line(&mut self, line: &Line<'_>, out: &mut Out<'_>) {
+        self.look_for_hints(line, out);
+        if !self.is_left_out(line, out) {
+            self.userspace.end_open(line.first(), out);
+            self.sending.line(line, out);
         }
     }
 
@@ -250,16 +268,21 @@ impl<'h> Reading<'h> {
     /// The clock of the stamps ends here, and another one goes on: the
     /// recording was started again.
     pub(crate) fn wire_ends(&mut self, out: &mut Out<'_>) {
+        self.sending.end(out);
         self.boot_loader.end_open(None, out);
         self.userspace = Userspace::default();
         self.kernel.clock.join(out);
     }
 
-    /// There are no more lines.
-    pub(crate) fn finish(&mut self, out: &mut Out<'_>) {
+    /// There are no more lines. What was sent beside the text is still to be
+    /// read, as a file of its own.
+    #[must_use]
+    pub(crate) fn finish(&mut self, out: &mut Out<'_>) -> Printed {
+        self.sending.end(out);
         self.boot_loader.end_open(None, out);
         self.hints.finish(out);
         self.kernel.finish(out);
+        std::mem::take(&mut self.archive)
     }
 }
 

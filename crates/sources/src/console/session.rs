@@ -182,8 +182,7 @@ impl<'t> Session<'t> {
         let (reading, mut out) = (&mut self.reading, Out::new(self.timeline, &mut self.kept));
         let mut each = |line: &Line<'_>, cut| reading.line(line, cut, &mut out);
         self.splitter.finish(&mut each);
-        reading.finish(&mut out);
-        let archive = std::mem::take(&mut reading.archive);
+        let archive = reading.finish(&mut out);
         let (file, total, skipped) = (out.file, reading.total, reading.skipped);
         let usage = out.timeline.usage_mut(file);
         usage.total = total;
