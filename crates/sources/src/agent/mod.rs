@@ -9,6 +9,7 @@
 //! cost is told; nothing is subtracted.
 
 mod counters;
+mod ends;
 mod facts;
 mod printed;
 mod wire;
@@ -18,6 +19,7 @@ use std::collections::HashSet;
 use bootlap_model::{ClockEdge, ClockId, ClockKind, Evidence, How, Severity, Stamp, Timeline};
 
 use self::counters::Counters;
+use self::ends::Looks;
 use self::facts::{Fact, Machine};
 pub(crate) use self::printed::Printed;
 use self::wire::{Account, Content, Cost, Live, Record};
@@ -112,7 +114,8 @@ struct Archive<'a> {
     collector: u32,
     machine: Machine,
     cost: Option<(Cost, Evidence)>,
-    ended: bool,
+    looks: Looks,
+    ended: Option<(i64, Evidence)>,
 }
 
 impl<'a> Archive<'a> {
@@ -146,6 +149,7 @@ impl<'a> Archive<'a> {
             what,
             at,
         };
+        self.looks.see(&content);
         match content {
             Content::Start { ticks, cpus, pid } => {
                 self.tick_ns = 1_000_000_000 / i64::from(ticks.max(1));
@@ -204,7 +208,7 @@ impl<'a> Archive<'a> {
                 };
                 sheet.notice_times(count.into(), code, Severity::DataLoss, at, remedy);
             }
-            Content::End => self.ended = true,
+            Content::End { ns } => self.ended = Some((ns, at)),
             Content::Sample(sample) => self.counters.add(sample, at),
         }
     }
@@ -212,8 +216,12 @@ impl<'a> Archive<'a> {
     fn finish(mut self, more: bool, len: usize, sheet: &mut Sheet<'_>) {
         let mut recording = Recording::new(ClockKind::Monotonic);
         self.happened.sort_by_key(|h| h.ns);
+        for happened in &self.happened {
+            self.tell(happened, &mut recording, sheet);
+        }
+        self.tell_gone(&mut recording, sheet);
         // Accounts are read after what they speak of, and names stay with a process.
-        for happened in self.happened.iter().chain(&self.accounts) {
+        for happened in &self.accounts {
             self.tell(happened, &mut recording, sheet);
         }
         self.tell_machine(&mut recording, sheet);
@@ -221,6 +229,10 @@ impl<'a> Archive<'a> {
         let clock = recording.clock(sheet);
         for (ns, name, at) in &self.marks {
             sheet.mark(clock, Stamp::new(*ns, 0), name, *at);
+        }
+        // What is still there then lived at least until then.
+        if let Some((ns, at)) = self.ended {
+            sheet.mark(clock, Stamp::new(ns, 0), "collecting ends", at);
         }
         self.counters.finish(clock, sheet);
         if let Some((cost, at)) = self.cost {
@@ -230,7 +242,7 @@ impl<'a> Archive<'a> {
         if let Some((times, at)) = self.log_clock {
             join_log(clock, times, at, sheet);
         }
-        if more || !self.ended {
+        if more || self.ended.is_none() {
             let at = Evidence {
                 file: sheet.file,
                 start: len as u64,
@@ -243,6 +255,29 @@ impl<'a> Archive<'a> {
                 at,
                 "the archive has no end: copy all of it; what is there was read",
             );
+        }
+    }
+
+    /// Hands on which processes ended without being seen to.
+    fn tell_gone(&self, to: &mut Recording, sheet: &mut Sheet<'_>) {
+        let Some((ns, at)) = self.ended else {
+            return;
+        };
+        let looked = self.accounts.iter();
+        let looked = looked.filter(|h| matches!(h.what, Content::Live(_)));
+        let told = self.happened.iter().chain(looked);
+        let told = told.map(|h| (h.ns, &h.what));
+        for (pid, seen_ns) in self.looks.gone(self.collector, told) {
+            let last = Happened {
+                ns: seen_ns.min(ns),
+                err_ns: 0,
+                what: Content::End { ns },
+                at,
+            };
+            let mut event = |pid, what: What<'_>| last.event(pid, what, to, sheet);
+            event(pid, What::Gone { pid });
+            let seen_us = (seen_ns / 1_000).to_string();
+            tell_facts(pid, [("last_seen_us", seen_us)], &mut event);
         }
     }
 

@@ -1,4 +1,4 @@
-use bootlap_model::Timeline;
+use bootlap_model::{Span, SpanEnd, Timeline};
 use data_encoding::BASE64;
 use expect_test::expect_file;
 
@@ -90,7 +90,7 @@ fn what_collecting_cost_is_told_and_is_a_fact_of_the_collector() {
         text.contains("took 14.605 ms of CPU time in 5 wake-ups"),
         "{text}"
     );
-    let pid = |span: &&bootlap_model::Span| timeline.arg(span, "pid") == Some("78");
+    let pid = |span: &&Span| timeline.arg(span, "pid") == Some("78");
     let collector = timeline.spans.iter().find(pid).unwrap();
     assert_eq!(timeline.text(collector.name), "bootlap-agent");
     let fact = |key| timeline.arg(collector, key);
@@ -122,7 +122,7 @@ fn what_was_lost_is_told_by_its_number() {
         lost(u32::MAX, "events"),
         lost(2, "accounts"),
         lost(0, "records"),
-        record(15, b""),
+        record(15, &[0; 8]),
     ]);
     let told = timeline.notices.iter();
     let told: Vec<_> = told.map(|n| (&*n.code, n.count, n.first.len())).collect();
@@ -131,6 +131,101 @@ fn what_was_lost_is_told_by_its_number() {
         told,
         [("agent-buffer-full", 6991, 1), ("agent-lost", queue, 2)]
     );
+}
+
+const MS: u64 = 1_000_000;
+
+/// A time in ms, and numbers.
+fn at_ms(ms: u64, numbers: &[u32]) -> Vec<u8> {
+    let numbers = numbers.iter().flat_map(|n| n.to_le_bytes());
+    (ms * MS).to_le_bytes().into_iter().chain(numbers).collect()
+}
+
+/// Process 1 starts others from 100 ms on, of which only 11 is seen to end: the
+/// last look at 900 ms finds 1, the collector 10, and 12. 13 is a thread of 12,
+/// 15 one of 14.
+fn archive() -> Vec<Vec<u8>> {
+    let start = [at_ms(0, &[0, 0]), at_ms(0, &[])[..4].to_vec()].concat();
+    let start = [
+        start,
+        1_u32.to_le_bytes().to_vec(),
+        10_u32.to_le_bytes().to_vec(),
+    ]
+    .concat();
+    let fork = |ms, parent, pid, process| record(3, &at_ms(ms, &[parent, pid, process]));
+    let lives = |ms, pid, name: &str| {
+        let numbers = at_ms(ms, &[pid, u32::from(pid > 1), 0, 0, 0, 0, 0, 0, 0]);
+        record(7, &[&numbers, name.as_bytes()].concat())
+    };
+    vec![
+        record(1, &start),
+        // An earlier look.
+        lives(50, 1, "init"),
+        lives(50, 16, "early"),
+        fork(100, 1, 11, 11),
+        record(5, &at_ms(150, &[11, 11, 0])),
+        fork(200, 1, 12, 12),
+        fork(210, 12, 13, 12),
+        fork(300, 1, 14, 14),
+        fork(310, 14, 15, 14),
+        lives(900, 1, "init"),
+        lives(900, 10, "agent"),
+        lives(900, 12, "sleep"),
+        record(15, &at_ms(901, &[])),
+    ]
+}
+
+/// Pid, end and when it was seen last of each process but the first and the
+/// collector.
+fn ends(timeline: &Timeline) -> Vec<(&str, SpanEnd, Option<&str>)> {
+    let spans = timeline.spans.iter();
+    let end = |span: &Span| {
+        let pid = timeline.arg(span, "pid").unwrap();
+        (pid, span.end, timeline.arg(span, "last_seen_us"))
+    };
+    let mut ends: Vec<_> = spans
+        .map(end)
+        .filter(|e| !["1", "10"].contains(&e.0))
+        .collect();
+    ends.sort_by_key(|e| e.0);
+    ends
+}
+
+#[test]
+fn who_lives_at_the_end_is_open_and_who_is_gone_has_no_known_end() {
+    let timeline = timeline_of(&archive());
+    let ended = SpanEnd::At(Stamp::new(150_000_000, 0));
+    let expected = [
+        ("11", ended, None),
+        ("12", SpanEnd::OpenAtCut, None),
+        ("13", SpanEnd::OpenAtCut, None),
+        ("14", SpanEnd::Unknown, Some("310000")),
+        ("15", SpanEnd::Unknown, Some("310000")),
+        ("16", SpanEnd::Unknown, Some("50000")),
+    ];
+    assert_eq!(ends(&timeline), expected);
+    let mark = &timeline.marks[0];
+    assert_eq!(timeline.text(mark.name), "collecting ends");
+    assert_eq!(mark.at.ns, 901_000_000);
+}
+
+#[test]
+fn who_is_gone_is_not_known_without_a_whole_look_at_the_end() {
+    let open = |records: &[Vec<u8>]| {
+        let timeline = timeline_of(records);
+        let ends = ends(&timeline);
+        ends.iter().filter(|e| e.1 == SpanEnd::OpenAtCut).count()
+    };
+    assert_eq!(open(&archive()), 2);
+    let mut full = archive();
+    let lost = [&1_u32.to_le_bytes(), b"records".as_slice()].concat();
+    full.insert(full.len() - 1, record(13, &lost));
+    assert_eq!(open(&full), 5);
+    let cut = &archive()[..11];
+    assert_eq!(open(cut), 5);
+    let mut without_a_look = archive();
+    without_a_look.drain(9..12);
+    assert_eq!(open(&without_a_look), 5);
 }
 
 #[test]

@@ -64,7 +64,9 @@ pub(super) enum Content<'a> {
         what: Cow<'a, str>,
     },
     Cost(Cost),
-    End,
+    End {
+        ns: i64,
+    },
 }
 
 /// What the kernel accounts a thread for when it ends.
@@ -280,7 +282,7 @@ impl<'a> Fields<'a> {
                 what: self.rest(),
             },
             14 => Content::Cost(self.cost()?),
-            15 => Content::End,
+            15 => Content::End { ns: self.ns()? },
             16 => Content::Name {
                 ns: self.ns()?,
                 pid: self.u32()?,

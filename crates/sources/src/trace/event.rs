@@ -78,6 +78,8 @@ pub(crate) enum What<'a> {
     },
     /// A process or thread ends.
     Exit { task: Task<'a> },
+    /// It has ended by now, and nobody saw when.
+    Gone { pid: u32 },
     /// All that it has used of the CPUs, ns.
     Used { task: Task<'a>, cpu_ns: i64 },
     /// The kernel begins the initcalls of a level.

@@ -189,6 +189,7 @@ impl Recording {
                 self.tasks.exec(program, Task { comm, pid }, now, sheet);
             }
             What::Exit { task } => self.tasks.exit(task, now, sheet),
+            What::Gone { pid } => self.tasks.gone(pid, sheet),
             What::Fact { key, value, pid } => self.tasks.fact((key, value), pid, sheet),
             What::Used { task, cpu_ns } => self.tasks.used(task, cpu_ns, sheet),
             What::InitcallLevel { level } => {

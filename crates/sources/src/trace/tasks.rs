@@ -78,10 +78,7 @@ impl Tasks {
                 return self.rename(known, child.comm, sheet);
             }
             // The number is used again: the end of the first was not seen.
-            if !self.all[known].ended {
-                span_mut(self.all[known].span, sheet).end = SpanEnd::Unknown;
-                self.all[known].ended = true;
-            }
+            self.gone(child.pid, sheet);
             self.by_pid.remove(&child.pid);
         }
         let ppid = parent.pid.to_string();
@@ -205,6 +202,18 @@ impl Tasks {
         if !self.all[known].ended && now.at.ns >= span.start.ns {
             span.end = SpanEnd::At(now.at);
             self.all[known].ended = true;
+        }
+    }
+
+    /// `pid`, if it is known, has ended by now, and nobody saw when.
+    pub(crate) fn gone(&mut self, pid: u32, sheet: &mut Sheet<'_>) {
+        let Some(&known) = self.by_pid.get(&pid) else {
+            return;
+        };
+        let known = &mut self.all[known];
+        if !known.ended {
+            span_mut(known.span, sheet).end = SpanEnd::Unknown;
+            known.ended = true;
         }
     }
 
