@@ -46,6 +46,15 @@ fn every_process_of_a_boot_is_in_it() {
         assert!(count(name) >= 5, "{name}: {shown}");
     }
     assert!(count("rcS") >= 1 && count("wget") >= 1, "{shown}");
+    // It is ready when the archive was sent, which is a part of the boot, too.
+    let mut show = bootlap(&dir);
+    let report = printed(show.args(["show", "--json"]).arg(&booted.run));
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["extent"]["end_ns"], report["ready_ns"]);
+    let phases = report["phases"].as_array().unwrap();
+    assert_eq!(phases.last().unwrap()["end_ns"], report["ready_ns"]);
+    let spans = report["spans"].as_array().unwrap();
+    assert!(spans.iter().any(|s| s["name"] == "bootlap-archive"));
     let mut inspect = bootlap(&dir);
     let inspected = printed(inspect.arg("inspect").arg(&booted.run));
     assert!(
