@@ -2,7 +2,7 @@
 
 use super::encode::encode;
 use super::unpack::unpack;
-use super::{BAND, Encoding, Format, Frame, MOST_PIXELS, Splash, SplashError, check_size};
+use super::{BAND, Encoding, Format, Frame, MOST_FRAME_PIXELS, Splash, SplashError, check_size};
 
 const MAGIC: &[u8; 8] = b"bltsplh\x01";
 const HEAD: usize = 36;
@@ -42,6 +42,10 @@ pub fn write(splash: &Splash, encoding: Encoding) -> Result<Vec<u8>, SplashError
     let frame_count = u16::try_from(splash.frames.len()).unwrap_or(u16::MAX);
     if splash.frames.len() > FRAMES {
         return Err(SplashError::TooManyFrames(splash.frames.len()));
+    }
+    let mut left = MOST_FRAME_PIXELS;
+    for frame in &splash.frames {
+        take_frame(&mut left, frame.width, frame.height)?;
     }
     let picture = pack(&splash.pixels, splash.width)?;
     let picture_len = picture.len();
@@ -144,7 +148,7 @@ pub fn read(bytes: &[u8]) -> Result<(Splash, Encoding), SplashError> {
     }
     let pixels = rows(rest.take(picture_len)?, encoding, format, (width, height))?;
     let mut frames = Vec::new();
-    let mut left = MOST_PIXELS;
+    let mut left = MOST_FRAME_PIXELS;
     for _ in 0..frame_count {
         let frame = read_frame(&mut rest, format, &mut left)?;
         frames.push(frame);
@@ -165,11 +169,7 @@ fn read_frame(rest: &mut Fields, format: Format, left: &mut u64) -> Result<Frame
     let encoding = rest.encoding()?;
     let len = rest.u32()?;
     let packed = rest.take(len)?;
-    // All of them together are worth the memory of one large picture.
-    let pixels = u64::from(width) * u64::from(height);
-    *left = left
-        .checked_sub(pixels)
-        .ok_or(SplashError::Damaged("its frames are too large"))?;
+    take_frame(left, width, height)?;
     Ok(Frame {
         x,
         y,
@@ -178,6 +178,16 @@ fn read_frame(rest: &mut Fields, format: Format, left: &mut u64) -> Result<Frame
         ms,
         pixels: rows(packed, encoding, format, (width, height))?,
     })
+}
+
+/// Takes a frame's pixels from those that are left for all of them: what is written can be read.
+fn take_frame(left: &mut u64, width: u16, height: u16) -> Result<(), SplashError> {
+    check_size(width.into(), height.into())?;
+    let pixels = u64::from(width) * u64::from(height);
+    *left = left
+        .checked_sub(pixels)
+        .ok_or(SplashError::FramesTooLarge)?;
+    Ok(())
 }
 
 fn rows(

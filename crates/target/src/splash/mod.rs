@@ -27,6 +27,10 @@ pub const MOST: u32 = 16384;
 /// is not worth more memory.
 pub const MOST_PIXELS: u64 = 1 << 25;
 
+/// All frames of an animation together have no more pixels: 64 times a full HD screen's. As raw
+/// ones they are half a GiB, which is also what reading a small hostile file costs at most.
+const MOST_FRAME_PIXELS: u64 = 1 << 27;
+
 /// A row is no longer than this, and a band of LZ4 neither, in bytes.
 const BAND: usize = 1 << 16;
 
@@ -176,6 +180,12 @@ pub enum SplashError {
     /// The file's lengths are 32 bits.
     #[error("the file would be longer than 4 GiB; use fewer or smaller frames")]
     TooLong,
+    /// More than a file of pixels is worth.
+    #[error(
+        "all frames together have more pixels than 64 screens of 1920 x 1080; use fewer or smaller \
+         frames"
+    )]
+    FramesTooLarge,
     /// More than the agent takes.
     #[error("{0} frames are more than 1024; leave some out")]
     TooManyFrames(usize),

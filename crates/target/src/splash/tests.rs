@@ -132,6 +132,42 @@ fn long_runs_and_wide_rows_are_packed() {
     }
 }
 
+/// Full frames of an HD screen, each of one colour.
+fn full_frames(count: usize, pixels: &[u8]) -> Splash {
+    let frame = Frame {
+        x: 0,
+        y: 0,
+        width: 1920,
+        height: 1080,
+        ms: 10,
+        pixels: pixels.to_vec(),
+    };
+    Splash {
+        format: Format::Rgb565,
+        width: 1920,
+        height: 1080,
+        pixels: pixels.to_vec(),
+        frames: vec![frame; count],
+    }
+}
+
+#[test]
+fn an_animation_of_full_screens_is_read_as_it_was_written() {
+    let splash = full_frames(17, &[7; 1920 * 1080 * 2]);
+    let bytes = write(&splash, Encoding::Rle).unwrap();
+    assert!(read(&bytes).unwrap().0 == splash);
+}
+
+#[test]
+fn frames_that_could_not_be_read_again_are_not_written() {
+    let error = write(&full_frames(65, &[]), Encoding::Rle).unwrap_err();
+    assert!(
+        error.to_string().contains("use fewer or smaller frames"),
+        "{error}"
+    );
+    assert!(write(&full_frames(64, &[]), Encoding::Rle).is_ok());
+}
+
 fn one_colour(width: u32, height: u32, colour: [u8; 4]) -> Picture {
     Picture {
         width,
