@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use bootlap_target::splash::{Picture, read_png};
+use bootlap_target::splash::{Picture, read_png, write_png};
 use bootlap_target::{Boot, Cache, Target};
 use serde_json::{Value, json};
 
@@ -63,6 +63,86 @@ fn a_picture_is_made_said_and_looked_at() {
         bootlap(&dir).args(["splash", "x", "-o", "y", "--size", "0x"]),
         2,
     );
+}
+
+/// A splash of four pictures of 64 x 48, each seen for 50 ms.
+fn animated(dir: &Path) {
+    for n in 0..4 {
+        let mut rgba = [0, 0, 0, 255].repeat(64 * 48);
+        rgba[4 * n..][..3].copy_from_slice(&[255; 3]);
+        let picture = Picture {
+            width: 64,
+            height: 48,
+            rgba,
+        };
+        fs::write(dir.join(format!("{n}.png")), write_png(&picture).unwrap()).unwrap();
+    }
+    let mut make = bootlap(dir);
+    make.args(["splash", "0.png", "1.png", "2.png", "3.png"]);
+    printed(make.args(["--delay-ms", "50", "-o", "spin.splash"]));
+}
+
+#[test]
+fn an_animation_stays_one_whatever_is_asked_for() {
+    let dir = scratch("splash-animation");
+    animated(&dir);
+    let made = |options: &[&str]| {
+        let mut make = bootlap(&dir);
+        make.args(["splash", "spin.splash", "-o", "made.splash"]);
+        printed(make.args(options));
+        let info = printed(bootlap(&dir).args(["splash", "--info", "made.splash"]));
+        info.replace("made.splash: ", "")
+    };
+    let options = ["--encoding", "raw"];
+    assert_eq!(
+        made(&options),
+        "64 x 48, xrgb8888, raw, 4 frames in 200 ms\n"
+    );
+    let options = ["--encoding", "raw", "--format", "rgb565"];
+    assert_eq!(made(&options), "64 x 48, rgb565, raw, 4 frames in 200 ms\n");
+    let options = ["--encoding", "raw", "--size", "90x80"];
+    assert_eq!(
+        made(&options),
+        "90 x 80, xrgb8888, raw, 4 frames in 200 ms\n"
+    );
+    let options = ["--encoding", "raw", "--delay-ms", "500"];
+    assert_eq!(
+        made(&options),
+        "64 x 48, xrgb8888, raw, 4 frames in 2000 ms\n"
+    );
+
+    let mut of_two = bootlap(&dir);
+    let said = failure(
+        of_two.args(["splash", "spin.splash", "0.png", "-o", "x"]),
+        2,
+    );
+    assert!(
+        said.contains("spin.splash is an animation already"),
+        "{said}"
+    );
+    assert!(!dir.join("x").exists());
+}
+
+#[test]
+fn a_png_is_what_the_screen_would_show() {
+    let dir = scratch("splash-png");
+    animated(&dir);
+    let options = ["--size", "70x50", "--background", "ff0000", "-o", "x.png"];
+    for from in ["0.png", "spin.splash"] {
+        printed(bootlap(&dir).args(["splash", from]).args(options));
+        let seen = read_png(&fs::read(dir.join("x.png")).unwrap()).unwrap();
+        assert_eq!((seen.width, seen.height), (70, 50), "{from}");
+        assert_eq!(seen.rgba[..4], [255, 0, 0, 255], "{from}");
+        assert_eq!(seen.rgba[4 * (70 + 3)..][..4], [255; 4], "{from}");
+    }
+    for more in [["--encoding", "rle"], ["--delay-ms", "50"]] {
+        let mut png = bootlap(&dir);
+        png.args(["splash", "spin.splash", "-o", "y.png"]);
+        let said = failure(png.args(more), 2);
+        assert!(said.contains("leave them out"), "{said}");
+    }
+    let mut info = bootlap(&dir);
+    failure(info.args(["splash", "--info", "0.png", "--dither"]), 2);
 }
 
 /// The example with a screen and its recipe, whose files are made first; the picture

@@ -26,7 +26,8 @@ pub(crate) struct Splash {
     )]
     pub(crate) out: Option<PathBuf>,
     /// Say what is in the files.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["size", "format", "encoding", "background", "dither",
+                                      "delay_ms", "storage_kb_s"])]
     pub(crate) info: bool,
     /// Fill a screen of this size, with the picture in its middle [default: only the picture].
     #[arg(long, value_name = "WxH", value_parser = size)]
@@ -43,10 +44,9 @@ pub(crate) struct Splash {
     /// Patterns instead of steps, where rgb565 lacks a colour; they pack badly.
     #[arg(long)]
     pub(crate) dither: bool,
-    /// How long each picture of an animation is seen.
-    #[arg(long, value_name = "MS", default_value_t = 100,
-          value_parser = clap::value_parser!(u16).range(10..))]
-    pub(crate) delay_ms: u16,
+    /// How long each picture of an animation is seen [default: as in the animation, or 100].
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u16).range(10..))]
+    pub(crate) delay_ms: Option<u16>,
     /// What the boot reads the file from, in kB/s: for auto.
     #[arg(long, value_name = "KB", default_value_t = 20_000,
           value_parser = clap::value_parser!(u32).range(1..))]

@@ -14,6 +14,9 @@ use crate::ui::{Ui, harmless};
 /// A longer file holds no picture for a screen.
 const LONGEST: u64 = 1 << 30;
 
+/// How long each picture of an animation is seen, if nobody says.
+const DELAY_MS: u16 = 100;
+
 pub(crate) fn run(args: &Splash, ui: &Ui) -> Result<Exit, Failure> {
     let Some(out) = &args.out else {
         for path in &args.pictures {
@@ -22,19 +25,12 @@ pub(crate) fn run(args: &Splash, ui: &Ui) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     };
     if out.extension().is_some_and(|e| e == "png") {
-        let [path] = &args.pictures[..] else {
-            let why = "a PNG holds one picture; name one, or write another file";
-            return Err(Failure::new(Exit::Usage, why));
-        };
-        let picture = match load(path)? {
-            Loaded::Picture(picture) => picture,
-            Loaded::Splash(s, _) => picture_of(&s),
-        };
-        let bytes = splash::write_png(&picture).map_err(|e| wrong(path, &e))?;
-        write(out, &bytes)?;
-        return Ok(Exit::Ok);
+        return png(args, out, ui);
     }
     let contents = contents(args)?;
+    if args.delay_ms.is_some() && contents.frames.is_empty() {
+        ui.note("--delay-ms changes nothing: this is one picture, and no animation");
+    }
     let first = &args.pictures[0];
     let all = splash::estimates(&contents, args.storage_kb_s).map_err(|e| wrong(first, &e))?;
     let lines: Vec<(Encoding, String)> = all.iter().map(|e| (e.encoding, line(e))).collect();
@@ -59,6 +55,30 @@ pub(crate) fn run(args: &Splash, ui: &Ui) -> Result<Exit, Failure> {
         text += &format!("{mark} {line}\n");
     }
     ui.print(&text);
+    Ok(Exit::Ok)
+}
+
+/// What the screen would show, to look at it.
+fn png(args: &Splash, out: &Path, ui: &Ui) -> Result<Exit, Failure> {
+    let wrong_use = |why| Err(Failure::new(Exit::Usage, why));
+    let [path] = &args.pictures[..] else {
+        return wrong_use("a PNG holds one picture; name one, or write another file");
+    };
+    if args.encoding.0.is_some() || args.delay_ms.is_some() {
+        return wrong_use(
+            "a PNG has no --encoding and no --delay-ms; leave them out, or write another file",
+        );
+    }
+    let contents = contents(args)?;
+    let bytes = splash::write_png(&picture_of(&contents)).map_err(|e| wrong(path, &e))?;
+    write(out, &bytes)?;
+    if !contents.frames.is_empty() {
+        ui.note(&format!(
+            "{} is an animation: {} holds its first picture",
+            path.display(),
+            out.display()
+        ));
+    }
     Ok(Exit::Ok)
 }
 
@@ -116,19 +136,27 @@ fn picture_of(contents: &Contents) -> Picture {
     splash::picture_of(format, width, height, &contents.pixels)
 }
 
-/// What the file for the agent will hold.
+/// What the file will hold.
 fn contents(args: &Splash) -> Result<Contents, Failure> {
+    let canvas = Canvas {
+        size: args.size,
+        background: args.background,
+        dither: args.dither,
+    };
     let mut pictures = Vec::new();
     let mut format = args.format;
     for path in &args.pictures {
         let picture = match load(path)? {
             Loaded::Picture(picture) => picture,
+            Loaded::Splash(s, _) if args.pictures.len() == 1 => {
+                return changed(args, s, &canvas).map_err(|e| wrong(path, &e));
+            }
+            Loaded::Splash(s, _) if !s.frames.is_empty() => {
+                let why = format!("{} is an animation already", path.display());
+                return Err(Failure::new(Exit::Usage, why)
+                    .hint("name it alone, or name the pictures that it was made of"));
+            }
             Loaded::Splash(s, _) => {
-                let same = format.is_none_or(|f| f == s.format) && args.size.is_none();
-                if same && args.pictures.len() == 1 {
-                    // Only packed again, and its animation stays.
-                    return Ok(s);
-                }
                 format = format.or(Some(s.format));
                 picture_of(&s)
             }
@@ -136,16 +164,26 @@ fn contents(args: &Splash) -> Result<Contents, Failure> {
         pictures.push((path, picture));
     }
     let format = format.unwrap_or(Format::Xrgb8888);
-    let canvas = Canvas {
-        size: args.size,
-        background: args.background,
-        dither: args.dither,
-    };
     let drawn = pictures.iter().map(|(path, picture)| {
         splash::pixels(picture, &canvas, format).map_err(|e| wrong(path, &e))
     });
     let drawn = drawn.collect::<Result<Vec<_>, _>>()?;
-    splash::animation(format, drawn, args.delay_ms).map_err(|e| wrong(&args.pictures[0], &e))
+    let delay_ms = args.delay_ms.unwrap_or(DELAY_MS);
+    splash::animation(format, drawn, delay_ms).map_err(|e| wrong(&args.pictures[0], &e))
+}
+
+/// What is in a file for the agent, changed as far as it was asked for; its animation stays one.
+fn changed(args: &Splash, is: Contents, canvas: &Canvas) -> Result<Contents, SplashError> {
+    let format = args.format.unwrap_or(is.format);
+    let mut to_be = match format == is.format && canvas.size.is_none() {
+        // Only packed again.
+        true => is,
+        false => splash::converted(&is, canvas, format)?,
+    };
+    for frame in &mut to_be.frames {
+        frame.ms = args.delay_ms.unwrap_or(frame.ms);
+    }
+    Ok(to_be)
 }
 
 fn info(path: &Path) -> Result<String, Failure> {

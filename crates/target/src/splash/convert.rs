@@ -1,5 +1,7 @@
 //! From a picture's colours to a screen's pixels, and back for looking at a capture.
 
+use std::ops::Range;
+
 use super::{Format, Picture, SplashError, check_size};
 
 /// What a picture is laid on.
@@ -37,19 +39,38 @@ pub fn pixels(
 ) -> Result<(u16, u16, Vec<u8>), SplashError> {
     let (width, height) = canvas.size.unwrap_or((picture.width, picture.height));
     check_size(width, height)?;
+    let out = area(picture, canvas, format, (0..width, 0..height));
+    // check_size: both are at most 16384.
+    Ok((width as u16, height as u16, out))
+}
+
+/// Where on its canvas a picture begins: left and top, which are negative if it is cut off.
+pub(super) fn place(picture: &Picture, canvas: &Canvas) -> (i64, i64) {
+    let (width, height) = canvas.size.unwrap_or((picture.width, picture.height));
     // The agent rounds in the same way.
-    let left = (i64::from(width) - i64::from(picture.width)) / 2;
-    let top = (i64::from(height) - i64::from(picture.height)) / 2;
-    let mut out = Vec::with_capacity((width * height) as usize * format.bytes());
-    for y in 0..height {
-        for x in 0..width {
+    (
+        (i64::from(width) - i64::from(picture.width)) / 2,
+        (i64::from(height) - i64::from(picture.height)) / 2,
+    )
+}
+
+/// The pixels of some columns and rows of the canvas.
+pub(super) fn area(
+    picture: &Picture,
+    canvas: &Canvas,
+    format: Format,
+    (columns, rows): (Range<u32>, Range<u32>),
+) -> Vec<u8> {
+    let (left, top) = place(picture, canvas);
+    let mut out = Vec::with_capacity(columns.len() * rows.len() * format.bytes());
+    for y in rows {
+        for x in columns.clone() {
             let (at_x, at_y) = (i64::from(x) - left, i64::from(y) - top);
             let colour = over(at(picture, at_x, at_y), canvas.background);
             put(&mut out, colour, format, canvas.dither, x, y);
         }
     }
-    // check_size: both are at most 16384.
-    Ok((width as u16, height as u16, out))
+    out
 }
 
 /// A pixel of the picture; outside there is nothing.

@@ -14,7 +14,7 @@ mod file;
 mod image;
 mod unpack;
 
-pub use animate::animation;
+pub use animate::{animation, converted};
 pub use choose::{Estimate, choose, estimates};
 pub use convert::{Canvas, picture_of, pixels};
 pub use file::{is_splash, read, write};

@@ -272,6 +272,53 @@ fn an_animation_is_what_changes() {
 }
 
 #[test]
+fn an_animation_stays_one_in_other_pixels() {
+    let still = |x: usize| {
+        let mut rgba = [0, 0, 0, 255].repeat(16);
+        rgba[4 * (4 + x)..][..3].copy_from_slice(&[255, 0, 0]);
+        Picture {
+            width: 4,
+            height: 4,
+            rgba,
+        }
+    };
+    let made = |canvas: &Canvas, format: Format| {
+        let pictures = (1..4).map(|x| pixels(&still(x), canvas, format).unwrap());
+        animation(format, pictures.collect(), 40).unwrap()
+    };
+    let first = made(&canvas(None), Format::Xrgb8888);
+    // As if it had been made so.
+    for size in [None, Some((4, 4)), Some((9, 7))] {
+        let wanted = made(&canvas(size), Format::Rgb565);
+        assert_eq!(
+            converted(&first, &canvas(size), Format::Rgb565).unwrap(),
+            wanted
+        );
+    }
+    // What is cut off goes on: the second of them moves beside this canvas.
+    let cut = converted(&first, &canvas(Some((1, 4))), Format::Rgb565).unwrap();
+    let seen = cut
+        .frames
+        .iter()
+        .map(|f| (f.x, f.y, f.width, f.height, f.ms));
+    let seen: Vec<_> = seen.collect();
+    assert_eq!(seen, [(0, 1, 1, 1, 40), (0, 0, 1, 1, 40), (0, 1, 1, 1, 40)]);
+    let pixels = cut.frames.iter().map(|f| f.pixels[1]);
+    assert_eq!(pixels.collect::<Vec<_>>(), [0, 0, 248]);
+}
+
+#[test]
+fn frames_outside_of_their_picture_change_nothing() {
+    let mut splash = golden(Format::Xrgb8888);
+    for (x, y) in [(19, 11), (20, 0), (0, 12), (u16::MAX, u16::MAX)] {
+        (splash.frames[0].x, splash.frames[0].y) = (x, y);
+        let same = converted(&splash, &canvas(Some((30, 30))), Format::Xrgb8888).unwrap();
+        assert_eq!(same.frames.len(), 2);
+        assert!(write(&same, Encoding::Raw).is_ok());
+    }
+}
+
+#[test]
 fn the_choice_is_what_is_seen_first() {
     let flat = golden(Format::Xrgb8888);
     let all = estimates(&flat, 20_000).unwrap();
