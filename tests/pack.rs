@@ -9,6 +9,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use bootlap_sources::pack::{Extent, File, Pack, System};
+
 use crate::support::{agent, bootlap, failure, printed, root, scratch};
 
 /// The files that the boot reads, in this order; there are others.
@@ -97,6 +99,42 @@ fn trace(dir: &Path, image: &Path) -> PathBuf {
     let file = dir.join("trace.txt");
     fs::write(&file, lines).unwrap();
     file
+}
+
+/// A pack of a boot that reads these, in this order, below `/`.
+fn pack_of(dir: &Path, name: &str, paths: &[&[u8]]) {
+    let mut pack = Pack::default();
+    pack.systems.push(System {
+        id: 1,
+        kind: 0xef53,
+        place: b"/".to_vec(),
+    });
+    for (index, path) in paths.iter().enumerate() {
+        pack.files.push(File {
+            inode: 12 + index as u64,
+            size: 100_004,
+            mtime_ns: 0,
+            path: path.to_vec(),
+            system: 0,
+        });
+        pack.extents.push(Extent {
+            start: 0,
+            length: 4096,
+            file: index,
+            us: index as u32,
+        });
+    }
+    fs::write(dir.join(name), pack.to_bytes().unwrap()).unwrap();
+}
+
+/// What `bootlap` says with its notes; it ends well.
+fn told(dir: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bootlap"));
+    let output = command.current_dir(dir).args(arguments).output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    assert!(output.status.success(), "{arguments:?}: {said}");
+    said
 }
 
 /// This machine, as the agent's Makefile calls it.
@@ -294,6 +332,31 @@ fn an_archive_has_the_order_of_use_and_everything_else() {
     assert_eq!(files.len(), 7, "{files:?}");
     assert!(files.contains(&"./etc/-back\\slash"), "{files:?}");
     assert_eq!(members.len(), 7 + 5, "{members:?}");
+}
+
+#[test]
+fn only_what_the_folder_has_is_in_a_list() {
+    let dir = scratch("layout-root");
+    let tree = tree(&dir);
+    pack_of(&dir, "boot.pack", &READ.map(str::as_bytes));
+    let folder = dir.join("newer");
+    fs::create_dir_all(folder.join("usr/bin")).unwrap();
+    fs::copy(tree.join(READ[2]), folder.join(READ[2])).unwrap();
+    // A folder of that name is not the file.
+    fs::create_dir_all(folder.join(READ[0])).unwrap();
+    for (format, list) in [
+        ("boot-image", "/usr/bin/app\n"),
+        ("squashfs", "usr/bin/app 32767\n"),
+    ] {
+        let arguments = ["layout", "boot.pack", "--for", format, "-o", "boot.list"];
+        let said = told(&dir, &[&arguments[..], &["--root", "newer"]].concat());
+        assert!(said.contains("boot.list: 1 files"), "{said}");
+        assert!(
+            said.contains("2 files that were read are not in the list"),
+            "{said}"
+        );
+        assert_eq!(fs::read_to_string(dir.join("boot.list")).unwrap(), list);
+    }
 }
 
 /// An image that is mounted as long as this lives.

@@ -59,26 +59,27 @@ fn paths(args: &Layout, timeline: &Timeline) -> Result<Vec<String>, Failure> {
 fn list(args: &Layout, paths: &[String]) -> Result<List, Failure> {
     let mut paths: Vec<&[u8]> = paths.iter().map(|path| path.as_bytes()).collect();
     let entries = args.root.as_deref().map(root_image::entries).transpose()?;
-    match (args.format, entries) {
-        (LayoutFormat::Squashfs, entries) => {
-            let all = paths.len();
-            if let Some(entries) = entries {
-                let exists: HashSet<Vec<u8>> = entries.into_iter().map(|e| e.path).collect();
-                paths.retain(|path| exists.contains(*path));
-            }
-            let gone = all - paths.len();
-            let mut list = layout::for_mksquashfs(&paths);
-            list.left_out += gone;
-            Ok(list)
-        }
-        (LayoutFormat::BootImage, _) => Ok(layout::for_boot_image(&paths)),
-        (_, Some(entries)) => Ok(layout::for_tar(&paths, &entries)),
-        (_, None) => {
+    if let LayoutFormat::Mke2fs | LayoutFormat::Erofs = args.format {
+        let Some(entries) = entries else {
             let why = "an archive has all of the root, and not only what a boot reads";
-            Err(Failure::new(Exit::Usage, why)
-                .hint("--root DIR names the folder that the image is made of"))
-        }
+            return Err(Failure::new(Exit::Usage, why)
+                .hint("--root DIR names the folder that the image is made of"));
+        };
+        return Ok(layout::for_tar(&paths, &entries));
     }
+    let all = paths.len();
+    if let Some(entries) = &entries {
+        let files = entries.iter().filter(|entry| !entry.is_folder);
+        let exists: HashSet<&[u8]> = files.map(|entry| &entry.path[..]).collect();
+        paths.retain(|path| exists.contains(path));
+    }
+    let gone = all - paths.len();
+    let mut list = match args.format {
+        LayoutFormat::BootImage => layout::for_boot_image(&paths),
+        _ => layout::for_mksquashfs(&paths),
+    };
+    list.left_out += gone;
+    Ok(list)
 }
 
 /// What is done with the list.
