@@ -359,6 +359,76 @@ fn only_what_the_folder_has_is_in_a_list() {
     }
 }
 
+#[test]
+fn names_that_are_no_utf8_are_left_out_and_counted() {
+    let dir = scratch("pack-names");
+    let odd: [&[u8]; 2] = [b"etc/caf\xe9", b"etc/caf\xe8"];
+    pack_of(&dir, "boot.pack", &[odd[0], b"usr/bin/app", odd[1]]);
+    let image = ext4(&dir, &tree(&dir), "root.ext4", &[]);
+    let layout = [
+        "layout",
+        "boot.pack",
+        "--for",
+        "squashfs",
+        "-o",
+        "boot.sort",
+    ];
+    let said = told(&dir, &layout);
+    assert!(
+        said.contains("2 files that were read are not in the list"),
+        "{said}"
+    );
+    let list = fs::read_to_string(dir.join("boot.sort")).unwrap();
+    assert_eq!(list, "usr/bin/app 32767\n");
+    let mut make = bootlap(&dir);
+    make.args(["pack", "boot.pack", "-o", "x.pack", "--image"]);
+    let said = printed(make.arg(&image));
+    assert!(said.starts_with("x.pack: 1 files"), "{said}");
+    assert!(
+        said.contains("2 more that were read have names that are no UTF-8"),
+        "{said}"
+    );
+    assert!(!said.contains("not in the image"), "{said}");
+}
+
+#[test]
+fn why_there_is_no_file_is_true() {
+    let dir = scratch("pack-none");
+    let image = ext4(&dir, &tree(&dir), "root.ext4", &[]);
+    pack_of(&dir, "gone.pack", &[b"gone"]);
+    pack_of(&dir, "odd.pack", &[b"caf\xe9"]);
+    pack_of(&dir, "metadata.pack", &[b""]);
+    let layout = |pack: &str, more: &[&str]| {
+        let mut command = bootlap(&dir);
+        command.args(["layout", pack, "--for", "squashfs", "-o", "x"]);
+        failure(command.args(more), 4)
+    };
+    let made = |pack: &str| {
+        let mut command = bootlap(&dir);
+        command.args(["pack", pack, "-o", "x", "--image"]);
+        failure(command.arg(&image), 4)
+    };
+    let odd = "1 files were read at /, and no name of them is UTF-8";
+    let metadata = "only metadata was read of what is mounted at /";
+    for said in [layout("odd.pack", &[]), made("odd.pack")] {
+        assert!(said.contains(odd), "{said}");
+    }
+    for said in [layout("metadata.pack", &[]), made("metadata.pack")] {
+        assert!(said.contains(metadata), "{said}");
+    }
+    let said = made("gone.pack");
+    assert!(
+        said.contains("none of the 1 files that were read at / is in the image"),
+        "{said}"
+    );
+    let said = layout("gone.pack", &["--place", "/data"]);
+    assert!(
+        said.contains("nothing was read of what is mounted at /data"),
+        "{said}"
+    );
+    assert!(said.contains("there were /\n"), "{said}");
+}
+
 /// An image that is mounted as long as this lives.
 struct Mounted(PathBuf);
 

@@ -40,6 +40,13 @@ pub enum ReadOf {
         /// From the mount point on, without a slash in front.
         path: Sym,
     },
+    /// A file whose name is no UTF-8: it cannot be said, and is no other's.
+    Nameless {
+        /// The file system.
+        system: FileSystem,
+        /// What tells it from others of the same evidence.
+        number: u32,
+    },
     /// The disk below a file system: its metadata.
     Metadata {
         /// The file system.

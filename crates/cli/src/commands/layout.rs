@@ -9,25 +9,29 @@ use bootlap_target::layout::{self, List};
 use bootlap_target::root_image::{self, RootImage};
 
 use crate::args::{Layout, LayoutFormat};
-use crate::evidence::reads::{self, Which};
+use crate::evidence::reads::{self, Named, Which};
 use crate::exit::{Exit, Failure};
 use crate::ui::{Ui, harmless};
 
 pub(crate) fn run(args: &Layout, ui: &Ui) -> Result<Exit, Failure> {
     let timeline = reads::read(&args.inputs)?;
-    let paths = paths(args, &timeline)?;
-    let list = list(args, &paths)?;
+    let named = paths(args, &timeline)?;
+    let mut list = list(args, &named.paths)?;
+    list.left_out += named.left_out;
     if list.files == 0 {
         let why = "none of the files that were read can be put into the list";
-        return Err(Failure::new(Exit::NothingUsable, why)
-            .hint("--root is the folder that the image is made of; is it of this target?"));
+        let hint = match args.root {
+            Some(_) => "--root is the folder that the image is made of; is it of this target?",
+            None => "their names cannot be written: rename them",
+        };
+        return Err(Failure::new(Exit::NothingUsable, why).hint(hint));
     }
     if reads::shortcomings(&timeline).1 {
         ui.note("this pack was recorded without tracefs: it has no order of time");
     }
     if list.left_out > 0 {
         ui.note(&format!(
-            "{} files that were read are not in the list: not in the folder, or their names cannot be written",
+            "{} files that were read are not in the list: not in the folder or the image, or their names cannot be written",
             list.left_out
         ));
     }
@@ -39,7 +43,7 @@ pub(crate) fn run(args: &Layout, ui: &Ui) -> Result<Exit, Failure> {
 }
 
 /// In the order of their first use.
-fn paths(args: &Layout, timeline: &Timeline) -> Result<Vec<String>, Failure> {
+fn paths(args: &Layout, timeline: &Timeline) -> Result<Named, Failure> {
     let Some(image) = &args.image else {
         return reads::named(timeline, &args.place);
     };
@@ -53,7 +57,10 @@ fn paths(args: &Layout, timeline: &Timeline) -> Result<Vec<String>, Failure> {
     let mut seen = HashSet::new();
     let once = uses.uses.iter().filter(|each| seen.insert(each.file));
     let files = once.filter_map(|each| image.files.get(each.file));
-    Ok(files.map(|file| file.path.clone()).collect())
+    Ok(Named {
+        paths: files.map(|file| file.path.clone()).collect(),
+        left_out: uses.unknown + uses.nameless,
+    })
 }
 
 fn list(args: &Layout, paths: &[String]) -> Result<List, Failure> {

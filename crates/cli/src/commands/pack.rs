@@ -22,6 +22,7 @@ pub(crate) fn run(args: &Pack, ui: &Ui) -> Result<Exit, Failure> {
     };
     let uses = reads::of_image(&timeline, &image, &which)?;
     let (lost, unordered) = reads::shortcomings(&timeline);
+    let unnamed = uses.unknown + uses.nameless;
     let mut pack = pack::Pack {
         systems: vec![System {
             id: image.id,
@@ -29,7 +30,7 @@ pub(crate) fn run(args: &Pack, ui: &Ui) -> Result<Exit, Failure> {
             place: args.place.clone().into_bytes(),
         }],
         lost,
-        unnamed: u32::try_from(uses.unknown).unwrap_or(u32::MAX),
+        unnamed: u32::try_from(unnamed).unwrap_or(u32::MAX),
         unordered,
         page: PAGE,
         // No time of making: the same input gives the same bytes.
@@ -43,11 +44,11 @@ pub(crate) fn run(args: &Pack, ui: &Ui) -> Result<Exit, Failure> {
         let why = format!("cannot write {}: {e}", args.out.display());
         Failure::new(Exit::Internal, why)
     })?;
-    ui.print(&harmless(&said(args, &pack, &uses)));
+    ui.print(&harmless(&said(args, &pack, &uses, &image)));
     Ok(Exit::Ok)
 }
 
-fn said(args: &Pack, pack: &pack::Pack, uses: &Uses) -> String {
+fn said(args: &Pack, pack: &pack::Pack, uses: &Uses, image: &RootImage) -> String {
     let is_metadata = |file: usize| pack.files.get(file).is_some_and(|f| f.path.is_empty());
     let kib = |metadata: bool| {
         let its = pack.extents.iter();
@@ -64,9 +65,20 @@ fn said(args: &Pack, pack: &pack::Pack, uses: &Uses) -> String {
         args.place
     );
     if uses.unknown > 0 {
+        // An inode of a trace may be one of these.
+        let odd = match image.left_out {
+            0 => "",
+            _ => ", of names that are no UTF-8",
+        };
         text += &format!(
-            "  {} more that were read are not in the image: made during the boot, changed since, or no files\n",
+            "  {} more that were read are not in the image: made during the boot, changed since{odd}, or no files\n",
             uses.unknown
+        );
+    }
+    if uses.nameless > 0 {
+        text += &format!(
+            "  {} more that were read have names that are no UTF-8 and are left out\n",
+            uses.nameless
         );
     }
     if uses.elsewhere > 0 {

@@ -30,6 +30,8 @@ pub(crate) struct Uses {
     pub(crate) uses: Vec<Use>,
     /// Files that were read and that the image does not have.
     pub(crate) unknown: usize,
+    /// Files that were read and whose names are no UTF-8.
+    pub(crate) nameless: usize,
     /// Reads of other file systems.
     pub(crate) elsewhere: usize,
 }
@@ -91,9 +93,16 @@ pub(crate) fn shortcomings(timeline: &Timeline) -> (u32, bool) {
     (u32::try_from(lost).unwrap_or(u32::MAX), unordered)
 }
 
-/// The paths of files in the order of their first use, as far as the evidence
-/// itself has their names.
-pub(crate) fn named(timeline: &Timeline, place: &str) -> Result<Vec<String>, Failure> {
+/// Names of files.
+pub(crate) struct Named {
+    /// Their paths, in the order of their first use.
+    pub(crate) paths: Vec<String>,
+    /// How many more were read that cannot be named.
+    pub(crate) left_out: usize,
+}
+
+/// The files that were read, as far as the evidence itself has their names.
+pub(crate) fn named(timeline: &Timeline, place: &str) -> Result<Named, Failure> {
     let mut reads: Vec<&Read> = timeline.reads.iter().collect();
     reads.sort_by_key(|read| read.at.ns);
     if reads.iter().any(|r| matches!(r.of, ReadOf::Inode { .. })) {
@@ -101,30 +110,64 @@ pub(crate) fn named(timeline: &Timeline, place: &str) -> Result<Vec<String>, Fai
         return Err(Failure::new(Exit::Usage, why)
             .hint("name the image that was booted: --image root.ext4"));
     }
-    let mut seen = HashSet::new();
-    let paths = reads.iter().filter_map(|read| match read.of {
-        ReadOf::File { system, path } if timeline.text(system.place) == place => Some(path),
-        _ => None,
-    });
-    let once = paths.filter(|path| seen.insert(*path));
-    let paths: Vec<String> = once.map(|path| timeline.text(path).to_owned()).collect();
+    let (mut seen, mut nameless) = (HashSet::new(), HashSet::new());
+    let mut paths = Vec::new();
+    for read in reads.iter().filter(|read| is_at(read, place, timeline)) {
+        match read.of {
+            ReadOf::File { path, .. } if seen.insert(path) => {
+                paths.push(timeline.text(path).to_owned());
+            }
+            ReadOf::Nameless { number, .. } => {
+                nameless.insert(number);
+            }
+            _ => {}
+        }
+    }
+    let left_out = nameless.len();
     match paths.is_empty() {
-        true => Err(nothing_at(place, timeline)),
-        false => Ok(paths),
+        true => Err(nothing_at(place, timeline, left_out)),
+        false => Ok(Named { paths, left_out }),
     }
 }
 
-fn nothing_at(place: &str, timeline: &Timeline) -> Failure {
-    let places = timeline.reads.iter().filter_map(|read| match read.of {
-        ReadOf::File { system, .. } | ReadOf::Metadata { system } => Some(system.place),
+/// The file system of what was read by name.
+fn system_of(read: &Read) -> Option<FileSystem> {
+    match read.of {
+        ReadOf::File { system, .. }
+        | ReadOf::Nameless { system, .. }
+        | ReadOf::Metadata { system } => Some(system),
         ReadOf::Inode { .. } => None,
+    }
+}
+
+fn is_at(read: &Read, place: &str, timeline: &Timeline) -> bool {
+    system_of(read).is_some_and(|system| timeline.text(system.place) == place)
+}
+
+/// Why there is no file: of what is mounted there nothing was read, or nothing that
+/// has a name.
+fn nothing_at(place: &str, timeline: &Timeline, nameless: usize) -> Failure {
+    let failure = |why| Failure::new(Exit::NothingUsable, why);
+    if nameless > 0 {
+        let why = format!("{nameless} files were read at {place}, and no name of them is UTF-8");
+        return failure(why).hint("rename them: files are taken by names that are UTF-8");
+    }
+    let mut reads = timeline.reads.iter();
+    let why = match reads.any(|read| is_at(read, place, timeline)) {
+        true => format!("only metadata was read of what is mounted at {place}, and no file"),
+        false => format!("nothing was read of what is mounted at {place}"),
+    };
+    let of_files = timeline.reads.iter().filter_map(|read| match read.of {
+        ReadOf::File { system, .. } => Some(timeline.text(system.place)),
+        _ => None,
     });
-    let mut places: Vec<&str> = places.map(|place| timeline.text(place)).collect();
+    let mut places: Vec<&str> = of_files.collect();
     places.sort_unstable();
     places.dedup();
-    let why = format!("nothing was read of what is mounted at {place}");
-    let hint = format!("--place says where; there were {}", places.join(", "));
-    Failure::new(Exit::NothingUsable, why).hint(hint)
+    failure(why).hint(match places.is_empty() {
+        true => "record a boot that reads files: what is in memory already is not read".to_owned(),
+        false => format!("--place says where; there were {}", places.join(", ")),
+    })
 }
 
 /// Which files of `image` were used.
@@ -155,7 +198,7 @@ pub(crate) fn of_image(
         None => known.device(timeline)?,
     };
     let mut uses = Vec::new();
-    let mut unknown = HashSet::new();
+    let (mut unknown, mut nameless) = (HashSet::new(), HashSet::new());
     let mut elsewhere = 0;
     for read in &timeline.reads {
         let found = match read.of {
@@ -166,10 +209,14 @@ pub(crate) fn of_image(
             {
                 Some(metadata)
             }
-            ReadOf::File { system, path } if timeline.text(system.place) == which.place => {
+            ReadOf::File { path, .. } if is_at(read, which.place, timeline) => {
                 known.path(timeline.text(path))
             }
-            ReadOf::Metadata { system } if timeline.text(system.place) == which.place => {
+            ReadOf::Nameless { number, .. } if is_at(read, which.place, timeline) => {
+                nameless.insert(number);
+                continue;
+            }
+            ReadOf::Metadata { system } if is_at(read, which.place, timeline) => {
                 // Of another image it lies elsewhere; it is found below.
                 if !is_of(system, image) {
                     continue;
@@ -194,7 +241,8 @@ pub(crate) fn of_image(
         }
     }
     if uses.iter().all(|each| each.file == metadata) {
-        return Err(nothing_of(timeline, which));
+        let (unknown, nameless) = (unknown.len(), nameless.len());
+        return Err(nothing_of(timeline, which.place, unknown, nameless));
     }
     if uses.iter().all(|each| each.file != metadata) {
         uses.extend(metadata_uses(image, &uses, metadata));
@@ -203,6 +251,7 @@ pub(crate) fn of_image(
         files,
         uses,
         unknown: unknown.len(),
+        nameless: nameless.len(),
         elsewhere,
     })
 }
@@ -211,15 +260,19 @@ fn is_of(system: FileSystem, image: &RootImage) -> bool {
     image.id != 0 && (system.id, system.kind) == (image.id, image.kind)
 }
 
-fn nothing_of(timeline: &Timeline, which: &Which<'_>) -> Failure {
-    match timeline.reads.first().map(|read| read.of) {
-        Some(ReadOf::Inode { .. }) => Failure::new(
-            Exit::NothingUsable,
-            "none of the files that were read is in the image",
-        )
-        .hint("name the image that was booted, and the trace's device: --device 179:2"),
-        _ => nothing_at(which.place, timeline),
+/// Why none of the image's files was used.
+fn nothing_of(timeline: &Timeline, place: &str, unknown: usize, nameless: usize) -> Failure {
+    if let Some(ReadOf::Inode { .. }) = timeline.reads.first().map(|read| read.of) {
+        let why = "none of the files that were read is in the image";
+        return Failure::new(Exit::NothingUsable, why)
+            .hint("name the image that was booted, and the trace's device: --device 179:2");
     }
+    if unknown == 0 {
+        return nothing_at(place, timeline, nameless);
+    }
+    let why = format!("none of the {unknown} files that were read at {place} is in the image");
+    Failure::new(Exit::NothingUsable, why)
+        .hint("--image is what the target mounts there; is it of this target?")
 }
 
 /// What has to be read to open the files that are used, each at the file's first use.

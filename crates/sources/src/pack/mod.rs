@@ -139,14 +139,15 @@ fn reads(pack: &Pack, clock: ClockId, whole: Evidence, sheet: &mut Sheet<'_>) {
         place: sheet.sym(&String::from_utf8_lossy(&system.place)),
     });
     let systems: Vec<FileSystem> = systems.collect();
-    let of = pack.files.iter().map(|file| {
+    let of = (0..).zip(&pack.files).map(|(number, file)| {
         let system = *systems.get(file.system)?;
-        Some(match &file.path[..] {
-            b"" => ReadOf::Metadata { system },
-            path => ReadOf::File {
+        Some(match std::str::from_utf8(&file.path) {
+            Ok("") => ReadOf::Metadata { system },
+            Ok(path) => ReadOf::File {
                 system,
-                path: sheet.sym(&String::from_utf8_lossy(path)),
+                path: sheet.sym(path),
             },
+            Err(_) => ReadOf::Nameless { system, number },
         })
     });
     let of: Vec<Option<ReadOf>> = of.collect();
