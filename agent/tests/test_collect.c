@@ -2,7 +2,6 @@
  * that no CPU is missed. What needs root or a kernel's log says that it did nothing. */
 
 #include <fcntl.h>
-#include <limits.h>
 #include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,18 +15,7 @@
 #include "collect/ready.h"
 #include "collect/rings.h"
 #include "collect/send.h"
-
-static char folder[PATH_MAX] = "/tmp/bootlap-collect-XXXXXX";
-
-static const char *in_folder(const char *name)
-{
-	static char path[2][PATH_MAX + 64];
-	static int turn;
-
-	turn = !turn;
-	snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
-	return path[turn];
-}
+#include "folder.h"
 
 static struct options of_kernel(const char *cmdline)
 {
@@ -73,7 +61,7 @@ static const char *looked(void)
 
 static void files_are_found_behind_links(void)
 {
-	char path[PATH_MAX + 64];
+	char path[128];
 	struct options options = { .until_file = path };
 
 	CHECK(!mkdir(in_folder("real"), 0755) && !symlink(in_folder("real"), in_folder("link")));
@@ -202,14 +190,12 @@ static void every_cpu_tells_also_those_that_this_may_not_use(void)
 
 static void clean_up(void)
 {
-	char line[PATH_MAX + 16];
-
-	snprintf(line, sizeof line, "rm -r %s", folder);
-	CHECK(!system(line));
+	shell("cd / && rm -r \"$OLDPWD\"");
 }
 
 int main(void)
 {
+	strcpy(folder, "/tmp/bootlap-collect-XXXXXX");
 	CHECK(mkdtemp(folder));
 	atexit(clean_up);
 	CHECK(!procfs_open());

@@ -8,6 +8,7 @@
 #include "agent.h"
 #include "check.h"
 #include "disk_log.h"
+#include "folder.h"
 #include "preload/fiemap.h"
 #include "preload/mounts.h"
 #include "preload/pack.h"
@@ -16,7 +17,6 @@
 #define KILLS 25
 #define CUTS 25
 
-static char folder[64];
 static char said[4096]; /* what the last layout printed */
 static unsigned random_state = 1;
 
@@ -24,24 +24,6 @@ static unsigned random_number(void)
 {
 	random_state = random_state * 1103515245 + 12345;
 	return random_state >> 16 & 0x7fff;
-}
-
-static int shell(const char *command)
-{
-	char line[1024];
-
-	snprintf(line, sizeof line, "cd %s && { %s; } >>log 2>&1", folder, command);
-	return system(line);
-}
-
-static const char *in_folder(const char *name)
-{
-	static char path[4][128];
-	static int turn;
-
-	turn = (turn + 1) % 4;
-	snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
-	return path[turn];
 }
 
 /* Starts layout; what it prints goes to the file `said`. */

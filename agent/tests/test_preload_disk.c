@@ -10,32 +10,13 @@
 
 #include "agent.h"
 #include "check.h"
+#include "folder.h"
 #include "preload/cached.h"
 #include "preload/pack.h"
 #include "preload/replay.h"
 #include "preload/trace.h"
 
 #define EVENT "/events/filemap/mm_filemap_add_to_page_cache/enable"
-
-static char folder[] = "/tmp/bootlap-preload-XXXXXX";
-
-static int shell(const char *command)
-{
-	char line[1024];
-
-	snprintf(line, sizeof line, "cd %s && { %s; } >>log 2>&1", folder, command);
-	return system(line);
-}
-
-static const char *in_folder(const char *name)
-{
-	static char path[2][128];
-	static int turn;
-
-	turn = !turn;
-	snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
-	return path[turn];
-}
 
 static int wait_for_tracing(void)
 {
@@ -260,6 +241,7 @@ static void clean_up(void)
 
 int main(void)
 {
+	strcpy(folder, "/tmp/bootlap-preload-XXXXXX");
 	CHECK(mkdtemp(folder));
 	atexit(clean_up);
 	if (geteuid() || shell("truncate -s 64M disk && mkfs.ext4 -q -F disk && mkdir mnt && "
