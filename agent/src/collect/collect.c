@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -38,6 +39,9 @@
 
 /* So many looks until one at everything. */
 #define SELDOM 5
+
+/* Init waits for the collector no longer than that. */
+#define LISTENS_MS 100
 
 static volatile sig_atomic_t asked_to_stop;
 static int made_proc;
@@ -190,8 +194,9 @@ static void join_init(void)
 		close(fd);
 }
 
-/* From the first process on (`from_start`) all others are told by the kernel. */
-static int collect(const struct options *options, int from_start)
+/* From the first process on (`from_start`) all others are told by the kernel; `listening`
+ * is closed when it does. */
+static int collect(const struct options *options, int from_start, int listening)
 {
 	struct told told = { .events = -1 };
 	uint32_t wakeups = 0;
@@ -225,14 +230,16 @@ static int collect(const struct options *options, int from_start)
 		told.events = events_open();
 		fact("events", told.events < 0 ? strerror(errno) : "yes");
 	}
+	close(listening);
 	told.accounts = accounts_open(told.rings ? rings_cpus() : cpus);
 	fact("accounts", told.accounts < 0 ? strerror(errno) : "yes");
 	if (!from_start)
 		procfs_scan();
 	why = watch(options, &told, &wakeups);
 	signal(SIGPIPE, SIG_IGN);
-	look(&told, 1);
+	/* What ends while the living are looked at is told behind that. */
 	procfs_scan();
+	look(&told, 1);
 	archive_use_reserve();
 	note_cost(wakeups);
 	if (from_start)
@@ -303,12 +310,22 @@ static void read_options(struct options *options, char **argv)
 	options_of_kernel(options, words);
 }
 
+/* What init starts before the collector listens would be missed. If that dies, the pipe
+ * is closed as well. */
+static void wait_for_close(const int pipe[2])
+{
+	struct pollfd closed = { .fd = pipe[0], .events = POLLIN };
+
+	close(pipe[1]);
+	poll(&closed, 1, LISTENS_MS);
+}
+
 /* PID 1: whatever happens, the real init comes next. */
 static int as_init(char **argv)
 {
 	static const char *const INITS[] = { "/sbin/init", "/etc/init", "/bin/init", "/bin/sh" };
 	struct options options;
-	int in_initramfs;
+	int in_initramfs, listening, end[2];
 	pid_t collector;
 
 	open_proc();
@@ -319,14 +336,17 @@ static int as_init(char **argv)
 	trace(&options, "/proc");
 	if (made_proc)
 		rmdir("/proc");
+	listening = pipe2(end, O_CLOEXEC) ? -1 : end[1];
 	collector = fork();
 	if (!collector) {
 		/* systemd leaves such a process alive when it changes roots. */
 		argv[0][0] = '@';
-		_exit(collect(&options, 1));
+		_exit(collect(&options, 1, listening));
 	}
 	if (collector < 0)
 		complain(errno, "cannot start a process; nothing is collected", NULL);
+	if (listening >= 0)
+		wait_for_close(end);
 	if (options.init) {
 		become(options.init, argv);
 		complain(errno, "cannot start ", options.init, NULL);
@@ -353,7 +373,7 @@ static int run(int argc, char **argv)
 		complain(errno, "/proc is not there; mount it first", NULL);
 		return EXIT_FAILED;
 	}
-	return collect(&options, 0);
+	return collect(&options, 0, -1);
 }
 
 const struct command collect_command = {

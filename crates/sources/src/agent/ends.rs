@@ -11,6 +11,8 @@ use super::wire::{Content, Live};
 pub(super) struct Looks {
     /// Who was there in the last one.
     alive: HashSet<u32>,
+    /// When that began.
+    since_ns: i64,
     looking: bool,
     /// Some of it did not fit into the archive.
     incomplete: bool,
@@ -33,6 +35,7 @@ impl Looks {
         };
         if !self.looking {
             self.alive.clear();
+            self.since_ns = live.ns;
         }
         self.looking = true;
         self.alive.insert(live.pid);
@@ -54,7 +57,9 @@ impl Looks {
             see(ns, content, &mut open);
         }
         let gone = open.into_iter();
-        let gone = gone.filter(|(_, seen)| !self.alive.contains(&seen.process));
+        // Who came after the look was not there to be seen.
+        let missed = |seen: &Seen| seen.last_ns < self.since_ns;
+        let gone = gone.filter(|(_, seen)| missed(seen) && !self.alive.contains(&seen.process));
         gone.map(|(pid, seen)| (pid, seen.last_ns)).collect()
     }
 }

@@ -171,7 +171,9 @@ fn archive() -> Vec<Vec<u8>> {
         lives(900, 1, "init"),
         lives(900, 10, "agent"),
         lives(900, 12, "sleep"),
-        record(15, &at_ms(901, &[])),
+        // While the others were looked at.
+        fork(901, 1, 17, 17),
+        record(15, &at_ms(902, &[])),
     ]
 }
 
@@ -202,11 +204,12 @@ fn who_lives_at_the_end_is_open_and_who_is_gone_has_no_known_end() {
         ("14", SpanEnd::Unknown, Some("310000")),
         ("15", SpanEnd::Unknown, Some("310000")),
         ("16", SpanEnd::Unknown, Some("50000")),
+        ("17", SpanEnd::OpenAtCut, None),
     ];
     assert_eq!(ends(&timeline), expected);
     let mark = &timeline.marks[0];
     assert_eq!(timeline.text(mark.name), "collecting ends");
-    assert_eq!(mark.at.ns, 901_000_000);
+    assert_eq!(mark.at.ns, 902_000_000);
 }
 
 #[test]
@@ -216,16 +219,16 @@ fn who_is_gone_is_not_known_without_a_whole_look_at_the_end() {
         let ends = ends(&timeline);
         ends.iter().filter(|e| e.1 == SpanEnd::OpenAtCut).count()
     };
-    assert_eq!(open(&archive()), 2);
+    assert_eq!(open(&archive()), 3);
     let mut full = archive();
     let lost = [&1_u32.to_le_bytes(), b"records".as_slice()].concat();
     full.insert(full.len() - 1, record(13, &lost));
-    assert_eq!(open(&full), 5);
+    assert_eq!(open(&full), 6);
     let cut = &archive()[..11];
     assert_eq!(open(cut), 5);
     let mut without_a_look = archive();
     without_a_look.drain(9..12);
-    assert_eq!(open(&without_a_look), 5);
+    assert_eq!(open(&without_a_look), 6);
 }
 
 #[test]
