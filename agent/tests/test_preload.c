@@ -218,7 +218,6 @@ static void a_difference_is_what_is_left(void)
 /* In a pack a file system has no device. */
 static void a_difference_to_a_pack_is_one_of_its_files(void)
 {
-	static unsigned char bytes[1 << 12];
 	struct touched before, after, taken;
 	struct pack pack;
 	size_t len;
