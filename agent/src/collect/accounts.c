@@ -13,6 +13,7 @@
 #include "now.h"
 #include "procfs.h"
 #include "ready.h"
+#include "rings.h"
 #include "text.h"
 
 static uint16_t family;
@@ -141,8 +142,9 @@ static void note(const struct taskstats *stats)
 	record_u32(stats->ac_exitcode);
 	record_bytes(stats->ac_comm, name_len);
 	record_end();
-	/* It may have been too short for anybody to ask for its name. */
-	ready_process(stats->ac_comm, name_len, now - stats->ac_etime * 1000);
+	/* It may have been too short to be asked for its name, and only rings tell that. */
+	if (!rings_cpus())
+		ready_process(stats->ac_comm, name_len, now - stats->ac_etime * 1000);
 }
 
 static void message(const struct nlmsghdr *head, size_t len)

@@ -44,7 +44,6 @@
 #define LISTENS_MS 100
 
 static volatile sig_atomic_t asked_to_stop;
-static int made_proc;
 
 static void stop(int signal)
 {
@@ -126,11 +125,14 @@ struct told {
 	int events, accounts, marks; /* sockets, or -1 */
 };
 
+static int tells_of_exits(const struct told *told)
+{
+	return told->rings || told->events >= 0;
+}
+
 /* Notes what has happened since; what can wait only when `all` is asked for. */
 static void look(const struct told *told, int all)
 {
-	int exits = told->rings || told->events >= 0;
-
 	if (told->rings)
 		rings_drain(all);
 	else if (told->events >= 0)
@@ -138,7 +140,7 @@ static void look(const struct told *told, int all)
 	else
 		procfs_scan();
 	/* They queue up; but if nobody else tells of exits their time is that of reading. */
-	if (told->accounts >= 0 && (all || !exits))
+	if (told->accounts >= 0 && (all || !tells_of_exits(told)))
 		accounts_drain(told->accounts);
 	if (told->marks >= 0)
 		marks_drain(told->marks, ready_mark);
@@ -238,7 +240,8 @@ static int collect(const struct options *options, int from_start, int listening)
 	why = watch(options, &told, &wakeups);
 	signal(SIGPIPE, SIG_IGN);
 	/* What ends while the living are looked at is told behind that. */
-	procfs_scan();
+	if (tells_of_exits(&told))
+		procfs_scan();
 	look(&told, 1);
 	archive_use_reserve();
 	note_cost(wakeups);
@@ -279,20 +282,25 @@ static void drop_options(char **argv)
 
 static void become(const char *path, char **argv)
 {
-	if (is_self(path))
+	if (is_self(path)) {
+		errno = ELOOP;
 		return;
+	}
 	argv[0] = (char *)path;
 	execv(path, argv);
 }
 
-/* An initramfs may leave it to its init to make the folder; it gets it as it was. */
-static void open_proc(void)
+/* Gives whether the folder was made: an initramfs may leave that to its init. */
+static int open_proc(void)
 {
+	int made;
+
 	if (!procfs_open_alone())
-		return;
-	made_proc = errno == ENOENT && !mkdir("/proc", 0555);
-	if (!made_proc || procfs_open_alone())
+		return 0;
+	made = errno == ENOENT && !mkdir("/proc", 0555);
+	if (!made || procfs_open_alone())
 		complain(errno, "cannot mount /proc", NULL);
+	return made;
 }
 
 /* What the kernel's command line says; without /proc, what it has left to init. */
@@ -325,15 +333,15 @@ static int as_init(char **argv)
 {
 	static const char *const INITS[] = { "/sbin/init", "/etc/init", "/bin/init", "/bin/sh" };
 	struct options options;
-	int in_initramfs, listening, end[2];
+	int in_initramfs, listening, end[2], made_proc = open_proc();
 	pid_t collector;
 
-	open_proc();
 	in_initramfs = !*kernel_line() || strstr(kernel_line(), "rdinit=");
 	read_options(&options, argv);
 	drop_options(argv);
 	/* There is nobody yet who could miss /proc meanwhile. */
 	trace(&options, "/proc");
+	/* Init finds it as it was. */
 	if (made_proc)
 		rmdir("/proc");
 	listening = pipe2(end, O_CLOEXEC) ? -1 : end[1];

@@ -95,16 +95,18 @@ static int read_splash(struct splash *splash, const char *path)
 	const char *wrong = NULL;
 	void *bytes = MAP_FAILED;
 	struct stat stat;
+	int is_empty = 0;
 
 	if (fd >= 0 && !fstat(fd, &stat)) {
+		is_empty = !stat.st_size;
 		/* Read ahead and mapped at once: each page is needed. */
 		bytes = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE,
 			     fd, 0);
 		close(fd);
 	}
 	if (bytes == MAP_FAILED) {
-		complain(fd >= 0 && !stat.st_size ? 0 : errno, "cannot read ", path,
-			 fd >= 0 && !stat.st_size ? ": it is empty" : NULL, NULL);
+		complain(is_empty ? 0 : errno, "cannot read ", path,
+			 is_empty ? ": it is empty; make it again" : NULL, NULL);
 		return -1;
 	}
 	wrong = splash_read(splash, bytes, (size_t)stat.st_size);

@@ -145,13 +145,8 @@ fn at_ms(ms: u64, numbers: &[u32]) -> Vec<u8> {
 /// last look at 900 ms finds 1, the collector 10, and 12. 13 is a thread of 12,
 /// 15 one of 14.
 fn archive() -> Vec<Vec<u8>> {
-    let start = [at_ms(0, &[0, 0]), at_ms(0, &[])[..4].to_vec()].concat();
-    let start = [
-        start,
-        1_u32.to_le_bytes().to_vec(),
-        10_u32.to_le_bytes().to_vec(),
-    ]
-    .concat();
+    // The wall clock takes two numbers; then ticks, CPUs, the collector.
+    let start = at_ms(0, &[0, 0, 0, 1, 10]);
     let fork = |ms, parent, pid, process| record(3, &at_ms(ms, &[parent, pid, process]));
     let lives = |ms, pid, name: &str| {
         let numbers = at_ms(ms, &[pid, u32::from(pid > 1), 0, 0, 0, 0, 0, 0, 0]);
