@@ -12,12 +12,24 @@ use serde_json::Value;
 const EDGES: &[(&str, &[&str])] = &[
     ("bootlap-kbuild", &[]),
     ("bootlap-model", &[]),
-    ("bootlap-sources", &["bootlap-model"]),
+    ("bootlap-artefact", &[]),
+    ("bootlap-wire", &["bootlap-model"]),
+    ("bootlap-sources", &["bootlap-model", "bootlap-wire"]),
     ("bootlap-analysis", &["bootlap-model"]),
-    ("bootlap-target", &["bootlap-kbuild"]),
+    ("bootlap-rootfs", &["bootlap-wire"]),
+    (
+        "bootlap-product",
+        &["bootlap-artefact", "bootlap-kbuild", "bootlap-rootfs"],
+    ),
     (
         "bootlap-advice",
-        &["bootlap-analysis", "bootlap-model", "bootlap-target"],
+        &[
+            "bootlap-analysis",
+            "bootlap-artefact",
+            "bootlap-kbuild",
+            "bootlap-model",
+            "bootlap-product",
+        ],
     ),
     (
         "bootlap-report",
@@ -30,7 +42,12 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
     (
         "bootlap-lab",
-        &["bootlap-model", "bootlap-sources", "bootlap-target"],
+        &[
+            "bootlap-model",
+            "bootlap-product",
+            "bootlap-sources",
+            "bootlap-wire",
+        ],
     ),
 ];
 

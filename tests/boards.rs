@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::support::{bootlap, failure, json, processes_with, scratch};
-use bootlap_target::{Boot, Cache, Target};
+use bootlap_product::{Boot, Cache, Target};
 use serde_json::Value;
 
 /// What is on the board: a distribution kernel and a shell that says ready.

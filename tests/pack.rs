@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use bootlap_sources::pack::{Extent, File, Pack, System};
+use bootlap_wire::pack::{Extent, File, Pack, System};
 
 use crate::support::{agent, bootlap, failure, printed, root, scratch};
 

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::support::{bootlap, changed_kiosk, json, kiosk, root, scratch};
-use bootlap_target::artefact::fit::Fit;
-use bootlap_target::patchset::{self, Step};
-use bootlap_target::{Boot, Cache, Edit, Target};
+use bootlap_artefact::fit::Fit;
+use bootlap_product::patchset::{self, Step};
+use bootlap_product::{Boot, Cache, Edit, Target};
 use serde_json::{Value, json as value};
 
 /// What is changed: every kind of thing that recipes change.

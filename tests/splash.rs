@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use bootlap_target::splash::{Picture, read_png, write_png};
-use bootlap_target::{Boot, Cache, Target};
+use bootlap_product::{Boot, Cache, Target};
+use bootlap_rootfs::splash::{Picture, read_png, write_png};
 use serde_json::{Value, json};
 
 use crate::support::{agent, bootlap, failure, printed, root, scratch};

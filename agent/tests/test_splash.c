@@ -26,7 +26,7 @@ static void read_golden(const char *name)
 	fclose(from);
 }
 
-/* What crates/target/src/splash/tests.rs computes, too. */
+/* What crates/rootfs/src/splash/tests.rs computes, too. */
 static uint32_t golden(unsigned x, unsigned y)
 {
 	if (y < 4)

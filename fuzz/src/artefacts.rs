@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use bootlap_target::artefact::barebox_env::{BareboxEnv, BareboxEnvError};
-use bootlap_target::artefact::cpio as cpio_archive;
-use bootlap_target::artefact::dot_config::DotConfig;
-use bootlap_target::artefact::fit::Fit;
-use bootlap_target::artefact::kernel_image::KernelImage;
-use bootlap_target::artefact::uboot_env::{EnvError, EnvLayout, UbootEnv};
-use bootlap_target::artefact::uimage::UimageHeader;
-use bootlap_target::root_image::RootImage;
-use bootlap_target::uboot_script::{Script, flatten};
-use bootlap_target::{Edit, Target};
+use bootlap_artefact::barebox_env::{BareboxEnv, BareboxEnvError};
+use bootlap_artefact::cpio as cpio_archive;
+use bootlap_kbuild::dot_config::DotConfig;
+use bootlap_artefact::fit::Fit;
+use bootlap_artefact::kernel_image::KernelImage;
+use bootlap_artefact::uboot_env::{EnvError, EnvLayout, UbootEnv};
+use bootlap_artefact::uimage::UimageHeader;
+use bootlap_rootfs::root_image::RootImage;
+use bootlap_artefact::uboot_script::{Script, flatten};
+use bootlap_product::{Edit, Target};
 
 /// An initramfs.
 pub fn cpio(bytes: &[u8]) {

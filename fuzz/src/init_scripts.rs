@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use bootlap_target::init_scripts::{
+use bootlap_rootfs::init_scripts::{
     Facilities, Folder, Header, Order, OrderError, Plan, Planned, Script, order,
 };
 

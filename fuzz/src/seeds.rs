@@ -24,7 +24,7 @@ pub fn write(to: &Path, targets: &[&str]) {
     for target in targets {
         fs::create_dir_all(to.join(target)).expect("a folder for seeds");
         let code = match *target {
-            "init_scripts" => "crates/target/src",
+            "init_scripts" => "crates/rootfs/src",
             _ => "crates/sources/src",
         };
         let words = dictionary(&root.join(code), target);
@@ -83,7 +83,7 @@ fn own(from: &Path, to: &Path) {
 /// The part of each root image that is not empty.
 fn images(root: &Path, to: &Path) {
     for name in ["ext2.img", "ext4.img"] {
-        let packed = root.join(format!("crates/target/src/root_image/testdata/{name}.gz"));
+        let packed = root.join(format!("crates/rootfs/src/root_image/testdata/{name}.gz"));
         let packed = fs::File::open(packed).expect("an image");
         let mut bytes = Vec::new();
         let unpack = flate2::read::GzDecoder::new(packed);

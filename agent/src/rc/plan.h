@@ -1,5 +1,5 @@
 /* What `bootlap rc` works out on the host and the agent carries out: which scripts
- * start, and what each waits for (crates/target/src/init_scripts/plan.rs writes it).
+ * start, and what each waits for (crates/wire/src/plan.rs writes it).
  *
  *	bootlap-rc 1
  *	dir /etc/rcS.d

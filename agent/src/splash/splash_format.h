@@ -1,5 +1,5 @@
 /* A picture for the screen, in the pixels of the screen, as the agent shows and
- * captures it and bootlap makes it (crates/target/src/splash reads the same golden
+ * captures it and bootlap makes it (crates/wire/src/splash reads the same golden
  * bytes in its tests).
  *
  * A header, the picture, and frames of an animation: each a small picture with a

@@ -3,11 +3,11 @@
 use std::cell::OnceCell;
 
 use bootlap_analysis::Meter;
+use bootlap_kbuild::dot_config::DotConfig;
 use bootlap_model::{Axis, Evidence, Milestone, Span, Stamp, Timeline, TrackKind};
-use bootlap_target::artefact::dot_config::DotConfig;
-use bootlap_target::cmdline;
-use bootlap_target::recipe::Choice;
-use bootlap_target::{Parts, Target};
+use bootlap_product::cmdline;
+use bootlap_product::recipe::Choice;
+use bootlap_product::{Parts, Target};
 
 use crate::Facts;
 use crate::chain::Chain;

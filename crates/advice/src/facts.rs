@@ -6,11 +6,11 @@
 
 use std::collections::BTreeMap;
 
+use bootlap_artefact::barebox_env::BareboxEnv;
+use bootlap_artefact::uboot_env::UbootEnv;
+use bootlap_kbuild::dot_config::DotConfig;
 use bootlap_model::{Timeline, TrackKind};
-use bootlap_target::artefact::barebox_env::BareboxEnv;
-use bootlap_target::artefact::dot_config::DotConfig;
-use bootlap_target::artefact::uboot_env::UbootEnv;
-use bootlap_target::{Parts, Target};
+use bootlap_product::{Parts, Target};
 
 /// What is known without a boot; `None` where nothing is.
 #[derive(Clone, Debug, Default)]

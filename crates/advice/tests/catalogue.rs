@@ -19,10 +19,10 @@ use std::path::PathBuf;
 use std::{fs, io};
 
 use bootlap_advice::{Boot, Facts, Finding, Rule, SavingKind, all};
+use bootlap_artefact::uboot_env::UbootEnv;
+use bootlap_kbuild::dot_config::DotConfig;
 use bootlap_model::Timeline;
 use bootlap_sources::ingest::{Given, Options, Piece, ingest};
-use bootlap_target::artefact::dot_config::DotConfig;
-use bootlap_target::artefact::uboot_env::UbootEnv;
 
 /// Rules that only look at what a target brings along; `rules.rs` tests them.
 const NEED_A_TARGET: &[&str] = &[

@@ -2,7 +2,7 @@
 
 use bootlap_advice::{Boot, Finding, SavingKind, find};
 use bootlap_model::Timeline;
-use bootlap_target::{Cache, Parts, Target};
+use bootlap_product::{Cache, Parts, Target};
 
 const TARGET: &str = r#"format = 1
 name = "t"

@@ -197,7 +197,7 @@ fn a_kernel_that_unpacks_itself() {
 /// A zImage that unpacks itself to `inside`.
 fn zimage_of(inside: &[u8]) -> Vec<u8> {
     let mut image = vec![0; 0x100];
-    let xz = bootlap_target::artefact::compress::Compression::Xz;
+    let xz = bootlap_artefact::compress::Compression::Xz;
     image.extend(xz.compress(inside).unwrap());
     let size_at = image.len() as u32;
     for (at, word) in [

@@ -2,7 +2,7 @@
 
 use bootlap_analysis::{Board, PhaseName, Prediction, Speed, predict};
 use bootlap_model::Timeline;
-use bootlap_target::BoardModel;
+use bootlap_product::BoardModel;
 
 /// The phases by the names that `[board]` has for them.
 const PHASES: [(&str, PhaseName); 6] = [

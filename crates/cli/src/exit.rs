@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use bootlap_lab::LabError;
 use bootlap_lab::port::PortError;
-use bootlap_target::TargetError;
+use bootlap_product::TargetError;
+use bootlap_rootfs::RootfsError;
 
 /// What the exit code says; scripts rely on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +69,19 @@ impl From<TargetError> for Failure {
             TargetError::Io { .. } => Exit::Internal,
             TargetError::Packages(_) => Exit::MachineFailed,
             TargetError::Artefact { .. } => Exit::NothingUsable,
+        };
+        Failure::new(exit, e)
+    }
+}
+
+impl From<RootfsError> for Failure {
+    fn from(e: RootfsError) -> Self {
+        let exit = match &e {
+            RootfsError::Io { source, .. } if source.kind() != std::io::ErrorKind::NotFound => {
+                Exit::Internal
+            }
+            RootfsError::Io { .. } => Exit::Usage,
+            RootfsError::Content { .. } => Exit::NothingUsable,
         };
         Failure::new(exit, e)
     }

@@ -16,7 +16,7 @@ use bootlap_analysis::stats::{self, ALPHA, Effect, Question, looks};
 use bootlap_lab::experiment::{self, Session};
 use bootlap_lab::{Mode, Run};
 use bootlap_model::Timeline;
-use bootlap_target::BoardModel;
+use bootlap_product::BoardModel;
 
 use crate::board_model;
 use crate::broken::Broken;

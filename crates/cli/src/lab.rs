@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use bootlap_lab::experiment::{self, Question, Session};
 use bootlap_lab::{Board, Host, LabError, Manifest, Mode, Qemu, QemuSettings, Run, State};
-use bootlap_sources::Hints;
-use bootlap_target::recipe::Choice;
-use bootlap_target::{
+use bootlap_product::recipe::Choice;
+use bootlap_product::{
     Assembly, Board as BoardSpec, Cache, Edit, Machine, PartHash, Parts, Qemu as QemuSpec, Target,
 };
+use bootlap_sources::Hints;
 
 use crate::args::LabArgs;
 use crate::evidence;

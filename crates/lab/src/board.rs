@@ -23,8 +23,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use bootlap_model::Stamp;
-use bootlap_sources::stamps::{Event, Header, Record, StampClock};
-use bootlap_target::{Board as Spec, Console, Start};
+use bootlap_product::{Board as Spec, Console, Start};
+use bootlap_wire::stamps::{Event, Header, Record, StampClock};
 use serde_json::{Value, json};
 
 use crate::port::{Address, Port, PortError, PortEvent, Settings, monotonic_ns};

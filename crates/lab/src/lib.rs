@@ -49,5 +49,5 @@ pub enum LabError {
     Run(#[from] RunError),
     /// The target could not be assembled.
     #[error(transparent)]
-    Target(#[from] bootlap_target::TargetError),
+    Target(#[from] bootlap_product::TargetError),
 }

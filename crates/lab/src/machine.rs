@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use bootlap_sources::stamps::{Header, Record};
+use bootlap_wire::stamps::{Header, Record};
 
 use crate::LabError;
 

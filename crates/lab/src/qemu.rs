@@ -22,8 +22,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use bootlap_model::Stamp;
-use bootlap_sources::stamps::{HEADER_LEN, Header, RECORD_LEN, Record, StampClock};
-use bootlap_target::{Boot, Qemu as Spec};
+use bootlap_product::{Boot, Qemu as Spec};
+use bootlap_wire::stamps::{HEADER_LEN, Header, RECORD_LEN, Record, StampClock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

@@ -5,8 +5,8 @@ use std::io::{self, BufRead, BufWriter, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use bootlap_sources::stamps::{ChunkWriter, Event, HEADER_LEN, Record, StampClock, Writer, Zero};
 use bootlap_sources::{Hints, ReadyWatch, Seen};
+use bootlap_wire::stamps::{ChunkWriter, Event, HEADER_LEN, Record, StampClock, Writer, Zero};
 use sha2::{Digest, Sha256};
 
 use crate::run::{BEFORE, CONSOLE, STAMPS, failed, hex, write_manifest};

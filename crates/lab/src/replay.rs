@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use bootlap_sources::stamps::{Header, Reader, Record};
+use bootlap_wire::stamps::{Header, Reader, Record};
 use serde_json::json;
 
 use crate::{LabError, Machine, MachineEvent, MachineInfo, Run};

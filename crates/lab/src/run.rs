@@ -15,7 +15,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use bootlap_target::{BoardModel, Edit, PartHash};
+use bootlap_product::{BoardModel, Edit, PartHash};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bootlap_lab::{Board, FORMAT, Host, LabError, Manifest, Mode, Outcome, Run, State, boot};
+use bootlap_product::{Machine, Target};
 use bootlap_sources::Hints;
-use bootlap_target::{Machine, Target};
 use regex::bytes::Regex;
 use serde_json::json;
 

@@ -10,7 +10,7 @@ use bootlap_lab::{
 };
 use bootlap_model::Stamp;
 use bootlap_sources::Hints;
-use bootlap_sources::stamps::{Header, ProbeMark, Record, StampClock};
+use bootlap_wire::stamps::{Header, ProbeMark, Record, StampClock};
 use regex::bytes::Regex;
 use serde_json::json;
 

@@ -1,8 +1,8 @@
 //! Decompressing where reading would be cheaper.
 
+use bootlap_artefact::compress::Compression;
 use bootlap_model::{Milestone, TrackKind};
-use bootlap_target::Unpacker;
-use bootlap_target::artefact::compress::Compression;
+use bootlap_product::Unpacker;
 
 use super::early::cpus;
 use super::{Rule, rule};

@@ -1,7 +1,7 @@
 //! What the kernel prints, how fast, and how often.
 
 use bootlap_model::TrackKind;
-use bootlap_target::cmdline;
+use bootlap_product::cmdline;
 
 use super::console::{on_a_wire, printed};
 use super::seen::{configs, is_kernels, ms, options_on, parameters, steps};

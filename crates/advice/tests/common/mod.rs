@@ -5,7 +5,7 @@ use bootlap_model::{
     ClockId, ClockKind, Evidence, FileId, Mark, MarkKind, Milestone, Span, SpanEnd, Stamp,
     Timeline, TrackKind,
 };
-use bootlap_target::{Cache, Parts, Target};
+use bootlap_product::{Cache, Parts, Target};
 
 pub(crate) const MS: i64 = 1_000_000;
 
@@ -169,7 +169,7 @@ files."/init" = "init"
     write("target.toml", text.as_bytes());
     write("u-boot", b"U-Boot\0silent\0");
     let kernel = vec![0; KERNEL_BYTES];
-    let gzip = bootlap_target::artefact::compress::Compression::Gzip;
+    let gzip = bootlap_artefact::compress::Compression::Gzip;
     write("Image", &kernel);
     write("Image.gz", &gzip.compress(&kernel).unwrap());
     write("init", &vec![0; INIT_BYTES]);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bootlap_target::splash::{Encoding, Format};
+use bootlap_rootfs::splash::{Encoding, Format};
 use clap::Args as ClapArgs;
 
 #[derive(ClapArgs)]

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use bootlap_advice::{Boot, Facts, Finding, advise};
 use bootlap_lab::Run;
+use bootlap_product::{Board, Machine, Target};
 use bootlap_report::{json, text};
-use bootlap_target::{Board, Machine, Target};
 
 use crate::args::{Advise, Evidence};
 use crate::broken::never_ready;

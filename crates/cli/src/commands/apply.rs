@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use bootlap_product::patchset::{self, Measured, Step, Time};
+use bootlap_product::{How, Machine, Target};
 use bootlap_report::json::{AppliedJson, EditJson, FORMAT, applied};
-use bootlap_target::patchset::{self, Measured, Step, Time};
-use bootlap_target::{How, Machine, Target};
 use serde_json::Value;
 
 use crate::args::Apply;

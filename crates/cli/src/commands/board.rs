@@ -7,10 +7,10 @@ use std::sync::atomic::Ordering;
 use bootlap_advice::advise;
 use bootlap_analysis::Lap;
 use bootlap_lab::{Board, LabError, Mode, Outcome, Run};
+use bootlap_product::{Board as Spec, Target};
 use bootlap_report::format::duration;
 use bootlap_report::series::{LapAbout, SeriesReport};
 use bootlap_report::{About, json, text};
-use bootlap_target::{Board as Spec, Target};
 
 use crate::args::Boot;
 use crate::broken::never_ready;

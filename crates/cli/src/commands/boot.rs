@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use bootlap_advice::advise;
 use bootlap_lab::{Mode, Replay, Run};
+use bootlap_product::Machine;
 use bootlap_report::text;
-use bootlap_target::Machine;
 
 use crate::args::Boot;
 use crate::broken::never_ready;

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use bootlap_analysis::calibrate::{Rate, calibrate};
 use bootlap_lab::Run;
+use bootlap_product::{Machine, Target};
 use bootlap_report::{CalibrationReport, json, text};
-use bootlap_target::{Machine, Target};
 
 use crate::args::{Calibrate, Evidence};
 use crate::broken::never_ready;

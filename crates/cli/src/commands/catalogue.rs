@@ -3,14 +3,14 @@
 use bootlap_advice::Rule;
 use bootlap_report::json::{self, RecipeJson, RuleJson};
 use bootlap_report::text::{self, Entry};
-use bootlap_target::recipe::did_you_mean;
+use bootlap_rootfs::did_you_mean;
 
 use crate::args::{Catalogue, Rules};
 use crate::exit::{Exit, Failure};
 use crate::ui::{self, Ui};
 
 pub(crate) fn recipes(args: &Catalogue, ui: &Ui) -> Result<Exit, Failure> {
-    let recipes = bootlap_target::recipe::all().iter().map(|r| r.meta());
+    let recipes = bootlap_product::recipe::all().iter().map(|r| r.meta());
     if args.json {
         let rows = recipes.map(|m| RecipeJson {
             recipe: m.name.to_owned(),

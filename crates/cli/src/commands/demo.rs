@@ -12,8 +12,8 @@ use bootlap_analysis::Verdict;
 use bootlap_analysis::experiment::Trial;
 use bootlap_analysis::stats::Question;
 use bootlap_lab::Run;
+use bootlap_product::recipe::Choice;
 use bootlap_report::text;
-use bootlap_target::recipe::Choice;
 
 use crate::args::Demo;
 use crate::broken::never_ready;

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use std::fs;
 
 use bootlap_model::Timeline;
-use bootlap_target::layout::{self, List};
-use bootlap_target::root_image::{self, RootImage};
+use bootlap_rootfs::layout::{self, List};
+use bootlap_rootfs::root_image::{self, RootImage};
 
 use crate::args::{Layout, LayoutFormat};
 use crate::evidence::reads::{self, Named, Which};

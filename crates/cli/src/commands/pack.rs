@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use bootlap_sources::pack::{self, System};
-use bootlap_target::root_image::RootImage;
+use bootlap_rootfs::root_image::RootImage;
+use bootlap_wire::pack::{self, System};
 
 use crate::args::Pack;
 use crate::evidence::reads::{self, Uses, Which};

@@ -7,8 +7,8 @@ use bootlap_analysis::schedule::{Schedule, Task, schedule};
 use bootlap_model::{SpanEnd, Timeline, TrackKind};
 use bootlap_report::rc::{RcReport, RcScript, RcTimes};
 use bootlap_report::{json, text};
-use bootlap_target::TargetError;
-use bootlap_target::init_scripts::{Folder, Order, Plan, Planned, Script, order};
+use bootlap_rootfs::RootfsError;
+use bootlap_rootfs::init_scripts::{Folder, Order, Plan, Planned, Script, order};
 
 use crate::args::{Evidence, Rc};
 use crate::commands::check::write;
@@ -21,7 +21,7 @@ const TRACK: &str = "init scripts";
 
 pub(crate) fn run(args: &Rc, ui: &Ui) -> Result<Exit, Failure> {
     let mut folder = Folder::read(&args.dir).map_err(|e| match e {
-        TargetError::Io { .. } => Failure::new(Exit::Usage, e),
+        RootfsError::Io { .. } => Failure::new(Exit::Usage, e),
         e => e.into(),
     })?;
     if let Some(dir) = &args.on_target {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use bootlap_target::splash::{
+use bootlap_rootfs::splash::{
     self, Canvas, Encoding, Estimate, Format, Picture, Splash as Contents, SplashError,
 };
 

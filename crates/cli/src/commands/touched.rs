@@ -3,7 +3,7 @@
 use std::fs;
 
 use bootlap_lab::Run;
-use bootlap_target::{Machine, touched};
+use bootlap_product::{Machine, touched};
 
 use crate::args::Touched;
 use crate::broken::never_ready;

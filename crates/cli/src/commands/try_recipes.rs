@@ -1,8 +1,8 @@
 //! `bootlap try`: measure recipes against the target as it is.
 
 use bootlap_analysis::experiment::Trial;
+use bootlap_product::recipe::Choice;
 use bootlap_report::text;
-use bootlap_target::recipe::Choice;
 
 use crate::args::Try;
 use crate::evidence;

@@ -8,11 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bootlap_advice::Facts;
+use bootlap_artefact::barebox_env::BareboxEnv;
+use bootlap_artefact::compress::Compression;
+use bootlap_artefact::uboot_env::UbootEnv;
+use bootlap_kbuild::dot_config::DotConfig;
 use bootlap_lab::Run;
-use bootlap_target::artefact::barebox_env::BareboxEnv;
-use bootlap_target::artefact::compress::Compression;
-use bootlap_target::artefact::dot_config::DotConfig;
-use bootlap_target::artefact::uboot_env::UbootEnv;
 
 use crate::exit::{Exit, Failure};
 
@@ -151,7 +151,7 @@ fn command_line(bytes: &[u8]) -> Option<String> {
         return None;
     }
     let known = ["console", "root", "init", "rdinit", "quiet", "BOOT_IMAGE"];
-    let words = bootlap_target::cmdline::words(text);
+    let words = bootlap_product::cmdline::words(text);
     let is_known = |w: &&str| {
         let name = w.split('=').next().unwrap_or_default();
         known.contains(&name)
@@ -161,7 +161,7 @@ fn command_line(bytes: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use bootlap_target::artefact::uboot_env::EnvLayout;
+    use bootlap_artefact::uboot_env::EnvLayout;
 
     use super::*;
 

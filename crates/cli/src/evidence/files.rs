@@ -11,7 +11,7 @@ use bootlap_report::Texts;
 use bootlap_sources::HEAD_LEN;
 use bootlap_sources::bundle::{self, Limits, Member, Opener};
 use bootlap_sources::ingest::{Format, Given, Piece, Taken};
-use bootlap_sources::stamps::{self, Record};
+use bootlap_wire::stamps::{self, Record};
 
 use crate::exit::{Exit, Failure};
 

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use bootlap_kbuild::{Asked, DiskTree, Explained, Kernel, Module};
 use bootlap_model::{Axis, Timeline, TrackKind};
+use bootlap_product::{Cache, Target};
 use bootlap_report::explain::ExplainRow;
-use bootlap_target::{Cache, Target};
 
 use crate::exit::Failure;
 use crate::ui::Ui;

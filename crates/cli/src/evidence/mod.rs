@@ -13,11 +13,11 @@ use bootlap_advice::Finding;
 use bootlap_analysis::{costs, gaps, phases};
 use bootlap_lab::Run;
 use bootlap_model::Timeline;
+use bootlap_product::BoardModel;
 use bootlap_report::{About, Report, Texts};
 use bootlap_sources::align::{Declared, Place};
 use bootlap_sources::ingest::{self, Format, Options, Taken};
 use bootlap_sources::{Hints, all, named};
-use bootlap_target::BoardModel;
 use regex::bytes::Regex;
 
 use crate::args::Evidence;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use bootlap_lab::Run;
 use bootlap_model::{FileSystem, Read, ReadOf, Timeline};
-use bootlap_sources::pack::{File, Use};
-use bootlap_target::root_image::{ImageFile, RootImage};
+use bootlap_rootfs::root_image::{ImageFile, RootImage};
+use bootlap_wire::pack::{File, Use};
 
 use crate::args::Evidence;
 use crate::exit::{Exit, Failure};

@@ -1,6 +1,6 @@
 //! Types what a target says, after what it says: each answer once per boot.
 
-use bootlap_target::Send;
+use bootlap_product::Send;
 use regex::bytes::Regex;
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use bootlap_target::{Blob, Boot, Medium};
+use bootlap_product::{Blob, Boot, Medium};
 
 use super::memory::{MemoryFile, path_in_child};
 use super::{Mode, QemuSettings};

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::wire::{Content, Live};
+use bootlap_wire::archive::{Content, Live};
 
 /// What the looks at all processes say.
 #[derive(Default)]

@@ -6,7 +6,7 @@
 //! (`CONFIG_TASK_DELAY_ACCT` and `delayacct`) or the bytes
 //! (`CONFIG_TASK_IO_ACCOUNTING`) says zero too.
 
-use super::wire::{Account, Cost};
+use bootlap_wire::archive::{Account, Cost};
 
 /// A fact of a span.
 pub(super) type Fact = (&'static str, String);

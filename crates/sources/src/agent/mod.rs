@@ -12,7 +12,6 @@ mod counters;
 mod ends;
 mod facts;
 mod printed;
-mod wire;
 
 use std::collections::HashSet;
 
@@ -22,10 +21,10 @@ use self::counters::Counters;
 use self::ends::Looks;
 use self::facts::{Fact, Machine};
 pub(crate) use self::printed::Printed;
-use self::wire::{Account, Content, Cost, Live, Record};
 use crate::text::{Sheet, Skip};
 use crate::trace::{Event, Recording, Task, What};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo, binary};
+use bootlap_wire::archive::{self, Account, Content, Cost, Live, Record};
 
 /// The source.
 pub(crate) struct Agent;
@@ -53,7 +52,7 @@ impl Source for Agent {
     }
 
     fn sniff(&self, head: &[u8]) -> Sniff {
-        match head.starts_with(wire::MAGIC) {
+        match head.starts_with(archive::MAGIC) {
             true => Sniff::CERTAIN,
             false => Sniff::NO,
         }
@@ -125,7 +124,7 @@ impl<'a> Archive<'a> {
             start,
             end,
             line,
-        } in wire::Records::new(bytes)
+        } in archive::Records::new(bytes)
         {
             let at = Evidence {
                 file: sheet.file,
@@ -136,8 +135,8 @@ impl<'a> Archive<'a> {
             sheet.count_lines(1);
             match content {
                 Ok(content) => self.take(content, at, sheet),
-                Err(wire::Wrong::Kind) => sheet.skip(at, UNKNOWN),
-                Err(wire::Wrong::Short) => sheet.skip(at, DAMAGED),
+                Err(archive::Wrong::Kind) => sheet.skip(at, UNKNOWN),
+                Err(archive::Wrong::Short) => sheet.skip(at, DAMAGED),
             }
         }
     }

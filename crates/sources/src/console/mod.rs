@@ -51,8 +51,8 @@ pub(crate) use self::session::Session;
 
 use self::bootloader::BootLoader;
 use crate::agent::Printed;
-use crate::stamps::{self, Header, HeaderError, OpenError, Reader, Record};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
+use bootlap_wire::stamps::{self, Header, HeaderError, OpenError, Reader, Record};
 
 /// A console with a stamp for each byte.
 pub(crate) struct Stamps;

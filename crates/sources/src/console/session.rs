@@ -6,7 +6,7 @@ use super::line::{Line, Splitter};
 use super::out::{Kept, Out, shown};
 use super::reading::Reading;
 use crate::Hints;
-use crate::stamps::{Event, ProbeMark, StampClock, Zero};
+use bootlap_wire::stamps::{Event, ProbeMark, StampClock, Zero};
 
 /// The recognisers, and what they share.
 pub(crate) struct Session<'t> {

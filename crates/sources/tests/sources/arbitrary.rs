@@ -6,8 +6,8 @@ use std::io::BufReader;
 use crate::support::dump::dump;
 use crate::support::read_bytes;
 use bootlap_model::Timeline;
-use bootlap_sources::stamps::{ChunkWriter, Record, StampClock, Writer, Zero};
 use bootlap_sources::{Hints, all, named};
+use bootlap_wire::stamps::{ChunkWriter, Record, StampClock, Writer, Zero};
 use proptest::prelude::*;
 
 /// Pieces that recognisers know, so that chance gets somewhere.

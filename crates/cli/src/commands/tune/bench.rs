@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use bootlap_analysis::Effect;
 use bootlap_analysis::tune::{Bench, Candidate, Depth, Fate, Set, Step};
+use bootlap_product::recipe::Choice;
 use bootlap_report::format::duration;
 use bootlap_report::tuning::Excluded;
-use bootlap_target::recipe::Choice;
 
 use crate::experiment::{Compared, Experiment, Side, Stop};
 use crate::lab::{Bootable, Lab};

@@ -3,8 +3,8 @@
 
 use bootlap_advice::Finding;
 use bootlap_analysis::tune::Candidate;
+use bootlap_product::recipe::{self, Choice};
 use bootlap_report::tuning::LeftOut;
-use bootlap_target::recipe::{self, Choice};
 
 use crate::args::Tune;
 use crate::commands::try_recipes::parse;

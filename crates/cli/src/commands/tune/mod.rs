@@ -17,8 +17,8 @@ use bootlap_lab::Mode;
 use bootlap_report::tuning::{LeftOut, Tuning, TuningStep};
 use bootlap_report::{About, json, text};
 
-use bootlap_target::patchset;
-use bootlap_target::recipe::Choice;
+use bootlap_product::patchset;
+use bootlap_product::recipe::Choice;
 
 use crate::args::Tune;
 use crate::commands::advise::{explained_findings, read_explained};

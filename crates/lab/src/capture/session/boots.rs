@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use bootlap_sources::stamps::Zero;
+use bootlap_wire::stamps::Zero;
 use regex::bytes::Regex;
 use serde_json::json;
 

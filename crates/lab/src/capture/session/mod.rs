@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-use bootlap_sources::stamps::{Event, Zero};
 use bootlap_sources::{Began, BootWatch};
+use bootlap_wire::stamps::{Event, Zero};
 use regex::bytes::Regex;
 
 use super::garbage::{Garbage, other_rates};

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
-use bootlap_sources::stamps::Zero;
+use bootlap_wire::stamps::Zero;
 
 use super::Session;
 use crate::capture::Pin;

@@ -13,7 +13,7 @@
 //! `returned`, `wrong-rate`, `lost`, `new`) is what happened to the recording.
 
 use bootlap_model::Stamp;
-use bootlap_sources::stamps::{ChunkWriter, Event, ProbeMark, StampClock, Writer, Zero};
+use bootlap_wire::stamps::{ChunkWriter, Event, ProbeMark, StampClock, Writer, Zero};
 
 /// The stamped console that `script` describes.
 pub(crate) fn stamps(script: &str) -> Vec<u8> {

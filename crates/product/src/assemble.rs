@@ -1,0 +1,332 @@
+//! Parts put together into what a machine boots.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cache::sha256;
+use crate::cmdline;
+use crate::images;
+use crate::initramfs::archives;
+use crate::parts::Part;
+use crate::payload::Payload;
+use crate::spec::{Flash, Medium, Place, Spec};
+use crate::{Cache, Parts, Progress, Target, TargetError};
+use bootlap_artefact::compress::Compression;
+use bootlap_artefact::flash::{self, Placed};
+use bootlap_artefact::uboot_env::{EnvLayout, UbootEnv};
+
+/// Everything that a boot needs, in memory; cheap to clone.
+#[derive(Clone)]
+pub struct Assembly {
+    /// What it was made from and into, for the manifest.
+    pub parts: Vec<PartHash>,
+    images: Images,
+    cmdline: String,
+    root: Option<PathBuf>,
+}
+
+#[derive(Clone)]
+enum Images {
+    Flash {
+        bootloader: Blob,
+        environment: UbootEnv,
+        images: Vec<Blob>,
+        payload: Option<Payload>,
+        flash: Flash,
+        kernel_entry: u64,
+    },
+    Direct {
+        kernel: Blob,
+        initramfs: Option<Blob>,
+    },
+}
+
+/// What a machine is given.
+pub enum Boot {
+    /// Flash banks; the machine starts what stands first in the first. Or a card,
+    /// the only bank.
+    Flash {
+        /// What it is.
+        medium: Medium,
+        /// Bytes in each bank.
+        bank_size: u64,
+        /// By bank: what stands where.
+        banks: Vec<Vec<Blob>>,
+        /// The physical address at which the kernel image is entered.
+        kernel_entry: u64,
+    },
+    /// The machine loads the kernel itself.
+    Direct {
+        /// The kernel.
+        kernel: Blob,
+        /// The initramfs.
+        initramfs: Option<Blob>,
+        /// The command line.
+        cmdline: String,
+    },
+}
+
+/// Some bytes at a place.
+#[derive(Clone)]
+pub struct Blob {
+    /// What they are.
+    pub name: String,
+    /// Where they stand in their bank.
+    pub offset: u64,
+    /// The bytes.
+    pub bytes: Arc<[u8]>,
+}
+
+impl Blob {
+    pub(crate) fn new(name: &str, offset: u64, bytes: Vec<u8>) -> Self {
+        Self {
+            name: name.to_owned(),
+            offset,
+            bytes: bytes.into(),
+        }
+    }
+}
+
+/// The identity of a part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartHash {
+    /// What it is for.
+    pub name: String,
+    /// Where it came from.
+    pub origin: String,
+    /// SHA-256 in hex.
+    pub sha256: String,
+    /// Its size.
+    pub bytes: u64,
+}
+
+impl Assembly {
+    /// The disk with the root, `{root}` in the machine's arguments; it is not for
+    /// writing.
+    pub fn root(&self) -> Option<&Path> {
+        self.root.as_deref()
+    }
+
+    /// What a machine is given, with `extra` words on the command line.
+    ///
+    /// # Errors
+    /// If the environment does not fit into its place, or parts overlap.
+    pub fn boot(&self, extra: &str) -> Result<Boot, TargetError> {
+        let cmdline = cmdline::with(&self.cmdline, extra);
+        match &self.images {
+            Images::Flash {
+                bootloader,
+                environment,
+                images,
+                payload,
+                flash,
+                kernel_entry,
+            } => {
+                let mut second = vec![environment_blob(environment, &cmdline, flash)?];
+                for image in images {
+                    second.push(match payload {
+                        Some(payload) => {
+                            Blob::new(&image.name, image.offset, payload.to_bytes(&cmdline)?)
+                        }
+                        None => image.clone(),
+                    });
+                }
+                let banks = match flash.medium {
+                    Medium::Nor => vec![vec![bootloader.clone()], second],
+                    Medium::Sd => {
+                        second.insert(0, bootloader.clone());
+                        vec![second]
+                    }
+                };
+                for (bank, blobs) in banks.iter().enumerate() {
+                    check_room(bank, blobs, flash.bank_size)?;
+                }
+                Ok(Boot::Flash {
+                    medium: flash.medium,
+                    bank_size: flash.bank_size,
+                    banks,
+                    kernel_entry: *kernel_entry,
+                })
+            }
+            Images::Direct { kernel, initramfs } => Ok(Boot::Direct {
+                kernel: kernel.clone(),
+                initramfs: initramfs.clone(),
+                cmdline,
+            }),
+        }
+    }
+}
+
+pub(crate) fn assemble(
+    target: &Target,
+    parts: &Parts,
+    cache: &Cache,
+    progress: Progress<'_>,
+) -> Result<Assembly, TargetError> {
+    let spec = &target.spec;
+    let pack = &|what: &str, bytes: &[u8], compression| {
+        compressed(what, bytes, compression, cache, progress)
+    };
+    let (Some(kernel), Some(kernel_spec)) = (&parts.kernel, &spec.kernel) else {
+        return Err(TargetError::MissingPart(format!(
+            "{} has no kernel that could be put together with anything; a board boots what is on \
+             it",
+            spec.name
+        )));
+    };
+    let mut hashes = vec![hash_of("kernel", kernel)];
+    let initramfs = packed_initramfs(parts, spec, pack)?;
+    if let Some(part) = &initramfs {
+        hashes.push(hash_of("initramfs", part));
+    }
+    let initramfs = initramfs.map(|part| part.bytes);
+    let root = match (&parts.root, &spec.root) {
+        (Some(contents), Some(root)) => {
+            let (path, hash) = contents.image(root, cache, progress)?;
+            hashes.push(hash);
+            Some(path)
+        }
+        _ => None,
+    };
+    let images = match (&parts.bootloader, &spec.bootloader, &spec.flash) {
+        (Some(program), Some(bootloader), Some(flash)) => {
+            hashes.push(hash_of("bootloader", program));
+            let devicetree = parts.devicetree.as_ref();
+            hashes.extend(devicetree.map(|part| hash_of("device tree", part)));
+            let packed =
+                images::packed(spec, flash, kernel, devicetree, initramfs.as_deref(), pack)?;
+            images::check_copies(spec, &packed.blobs)?;
+            let mut environment = UbootEnv::new();
+            for (name, value) in &bootloader.environment {
+                let set = environment.set(name, value);
+                set.map_err(|e| TargetError::artefact("U-Boot's environment", e))?;
+            }
+            Images::Flash {
+                kernel_entry: packed.kernel_entry,
+                bootloader: Blob::new(
+                    "boot loader",
+                    flash.bootloader_offset,
+                    program.bytes.clone(),
+                ),
+                environment,
+                images: packed.blobs,
+                payload: packed.payload,
+                flash: flash.clone(),
+            }
+        }
+        _ => {
+            images::check_whole(kernel)?;
+            Images::Direct {
+                kernel: Blob::new("kernel", 0, kernel.bytes.clone()),
+                initramfs: initramfs.map(|bytes| Blob::new("initramfs", 0, bytes)),
+            }
+        }
+    };
+    Ok(Assembly {
+        parts: hashes,
+        images,
+        cmdline: kernel_spec.cmdline.clone(),
+        root,
+    })
+}
+
+fn hash_of(name: &str, part: &Part) -> PartHash {
+    PartHash {
+        name: name.to_owned(),
+        origin: part.origin.clone(),
+        sha256: part.sha256.clone(),
+        bytes: part.bytes.len() as u64,
+    }
+}
+
+/// The kernel knows another container of LZ4 than boot loaders do.
+fn for_kernel(compression: Compression) -> Compression {
+    match compression {
+        Compression::Lz4 => Compression::Lz4Legacy,
+        other => other,
+    }
+}
+
+fn compressed(
+    what: &str,
+    bytes: &[u8],
+    compression: Compression,
+    cache: &Cache,
+    progress: Progress<'_>,
+) -> Result<Vec<u8>, TargetError> {
+    if compression == Compression::None {
+        return Ok(bytes.to_vec());
+    }
+    let key = format!("{}.{compression}", sha256(bytes));
+    cache.bytes("compressed", &key, || {
+        let mib = bytes.len() >> 20;
+        progress(&format!(
+            "compressing the {what} ({mib} MiB) with {compression}"
+        ));
+        compression
+            .compress(bytes)
+            .map_err(|e| TargetError::artefact(what, e))
+    })
+}
+
+/// Compresses what is called so.
+pub(crate) type Pack<'a> = &'a dyn Fn(&str, &[u8], Compression) -> Result<Vec<u8>, TargetError>;
+
+/// The initramfs as the kernel gets it, if there is one that it does not hold.
+pub(crate) fn packed_initramfs(
+    parts: &Parts,
+    spec: &Spec,
+    pack: Pack<'_>,
+) -> Result<Option<Part>, TargetError> {
+    let (Some(entries), Some(spec)) = (&parts.initramfs, &spec.initramfs) else {
+        return Ok(None);
+    };
+    if spec.place == Place::Kernel {
+        return Ok(None);
+    }
+    let compression = for_kernel(spec.compression);
+    let archives = archives(entries)?;
+    let mut packed = archives.early;
+    packed.extend(pack("initramfs", &archives.rest, compression)?);
+    Ok(Some(Part {
+        origin: format!("{} files, {compression}", entries.len()),
+        sha256: sha256(&packed),
+        bytes: packed,
+    }))
+}
+
+fn environment_blob(
+    environment: &UbootEnv,
+    cmdline: &str,
+    flash: &Flash,
+) -> Result<Blob, TargetError> {
+    let mut environment = environment.clone();
+    let layout = EnvLayout::single(usize::try_from(flash.environment_size).unwrap_or(usize::MAX));
+    let bytes = environment
+        .set("bootargs", cmdline)
+        .and_then(|()| environment.to_bytes(&layout))
+        .map_err(|e| TargetError::artefact("U-Boot's environment", e))?;
+    Ok(Blob {
+        name: "environment".to_owned(),
+        offset: flash.environment_offset,
+        bytes: bytes.into(),
+    })
+}
+
+/// Blobs in a bank must not overlap or stick out.
+fn check_room(bank: usize, blobs: &[Blob], bank_size: u64) -> Result<(), TargetError> {
+    let placed = blobs.iter().map(|blob| Placed {
+        name: &blob.name,
+        offset: blob.offset,
+        len: blob.bytes.len() as u64,
+    });
+    let placed: Vec<Placed<'_>> = placed.collect();
+    flash::check(bank_size, &placed)
+        .map_err(|e| TargetError::artefact(&format!("flash bank {bank}"), e))
+}
+
+#[cfg(test)]
+#[path = "assemble_tests.rs"]
+mod tests;

@@ -1,0 +1,421 @@
+//! The parts that a target names, found and read.
+//!
+//! `package:NAME/path` is a file of a distribution package (`*` stands for
+//! anything within one path component), `source-package:NAME` the folder of its
+//! source, `build:PATH` what a build makes; everything else is a path beside
+//! `target.toml`.
+
+use std::borrow::Cow;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use regex::Regex;
+
+use crate::build::{self, Built, Inside};
+use crate::cache::sha256;
+use crate::initramfs::Entry;
+use crate::packages::{CONTROL, Store, is_name};
+use crate::root_disk;
+use crate::spec::{Place, Spec, Unpacker};
+use crate::{Cache, Progress, Target, TargetError};
+use bootlap_artefact::compress::Compression;
+use bootlap_artefact::kernel_image::{KernelImage, UNPACK_LIMIT};
+use bootlap_kbuild::dot_config::DotConfig;
+
+/// One file that the target is made of.
+#[derive(Clone)]
+pub struct Part {
+    /// Where it came from, for people: a path, or package, version and path.
+    pub origin: String,
+    /// SHA-256 in hex.
+    pub sha256: String,
+    /// Its content.
+    pub bytes: Vec<u8>,
+}
+
+impl Part {
+    /// The content; unpacked if the file is compressed as a whole, as an
+    /// `Image.gz` is.
+    pub(crate) fn unwrapped(&self) -> Result<Cow<'_, [u8]>, TargetError> {
+        match Compression::detect(&self.bytes) {
+            Compression::None => Ok(Cow::Borrowed(&self.bytes)),
+            wrapping => wrapping
+                .decompress(&self.bytes, UNPACK_LIMIT)
+                .map(Cow::Owned)
+                .map_err(|e| TargetError::artefact(&self.origin, e)),
+        }
+    }
+}
+
+/// All parts of a target.
+#[derive(Clone, Default)]
+pub struct Parts {
+    /// The boot loader, if there is one.
+    pub bootloader: Option<Part>,
+    /// The kernel image; always there for an emulated machine.
+    pub kernel: Option<Part>,
+    /// The device tree that goes with the kernel, if the target names one.
+    pub devicetree: Option<Part>,
+    /// The kernel's configuration, if its package holds one.
+    pub kernel_config: Option<DotConfig>,
+    /// What the initramfs holds, in the order in which it is packed.
+    pub(crate) initramfs: Option<Vec<Entry>>,
+    /// What the root's disk holds.
+    pub(crate) root: Option<root_disk::Contents>,
+}
+
+impl Parts {
+    pub(crate) fn resolve(
+        target: &Target,
+        cache: &Cache,
+        progress: Progress<'_>,
+    ) -> Result<Self, TargetError> {
+        let finder = Finder::new(target, cache, progress);
+        let spec = &target.spec;
+        Ok(Self {
+            bootloader: match spec.bootloader.as_ref().and_then(|b| b.image.as_ref()) {
+                Some(image) => Some(finder.part("bootloader.image", image)?),
+                None => None,
+            },
+            devicetree: match spec.kernel.as_ref().and_then(|k| k.devicetree.as_ref()) {
+                Some(blob) => Some(finder.part("kernel.devicetree", blob)?),
+                None => None,
+            },
+            kernel_config: finder.kernel_config()?,
+            kernel: match spec.kernel.as_ref().and_then(|k| k.image.as_ref()) {
+                Some(image) => Some(finder.part("kernel.image", image)?),
+                None => None,
+            },
+            initramfs: match &spec.initramfs {
+                Some(i) => Some(crate::initramfs::entries(i, &finder)?),
+                None => None,
+            },
+            root: match &spec.root {
+                Some(root) => Some(root_disk::contents(root, &finder)?),
+                None => None,
+            },
+        })
+    }
+}
+
+/// What `target` builds from source: the section, and what came of it.
+pub(crate) fn builds(
+    target: &Target,
+    cache: &Cache,
+    progress: Progress<'_>,
+) -> Result<Vec<(&'static str, Built)>, TargetError> {
+    let finder = Finder::new(target, cache, progress);
+    let (kernel, bootloader) = (&target.spec.kernel, &target.spec.bootloader);
+    let images = [
+        (
+            "bootloader",
+            bootloader.as_ref().and_then(|b| b.image.as_deref()),
+        ),
+        ("kernel", kernel.as_ref().and_then(|k| k.image.as_deref())),
+    ];
+    let named = images.into_iter().filter_map(|(section, image)| {
+        let output = image?.strip_prefix("build:")?;
+        Some((section, output))
+    });
+    let built = named.map(|(section, output)| {
+        let key = format!("{section}.image");
+        Ok((section, finder.built(&key, output)?))
+    });
+    built.collect()
+}
+
+impl Parts {
+    /// Bytes of the kernel that the target's image holds, before it is
+    /// compressed, if it can be told.
+    pub fn kernel_bytes(&self, target: &Spec) -> Option<usize> {
+        let unpacker = target.kernel.as_ref().map(|k| k.unpacked_by);
+        match unpacker.unwrap_or_default() {
+            Unpacker::Kernel => Some(self.kernel.as_ref()?.unwrapped().ok()?.len()),
+            Unpacker::Bootloader => self.inside_bytes(),
+        }
+    }
+
+    /// Bytes of the `Image` that the kernel unpacks itself to, if it does.
+    pub fn inside_bytes(&self) -> Option<usize> {
+        let plain = self.kernel.as_ref()?.unwrapped().ok()?;
+        let kernel = KernelImage::describe(&plain).ok()?;
+        Some(kernel.inside(&plain).ok()?.len())
+    }
+
+    /// Bytes of all files in the initramfs, if there is one.
+    pub fn initramfs_bytes(&self) -> Option<usize> {
+        let entries = self.initramfs.as_ref()?.iter();
+        Some(entries.map(Entry::bytes).sum())
+    }
+
+    /// The files in the initramfs: their paths, without a leading slash, and
+    /// what they hold. None where there is no initramfs.
+    pub fn initramfs_files(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let entries = self.initramfs.iter().flatten();
+        entries.filter_map(|entry| match &entry.what {
+            crate::initramfs::What::File { bytes, .. } => Some((&entry.path[..], &bytes[..])),
+            _ => None,
+        })
+    }
+}
+
+/// Finds what the values of a target's keys name.
+pub(crate) struct Finder<'a> {
+    target: &'a Target,
+    store: Option<Store>,
+    cache: &'a Cache,
+    progress: Progress<'a>,
+}
+
+impl<'a> Finder<'a> {
+    fn new(target: &'a Target, cache: &'a Cache, progress: Progress<'a>) -> Self {
+        let packages = target.spec.packages.as_ref();
+        Self {
+            target,
+            store: packages.map(|p| Store::new(cache, &p.architecture)),
+            cache,
+            progress,
+        }
+    }
+
+    /// What `key`'s value `build:OUTPUT` names, built if it is not yet.
+    fn built(&self, key: &str, output: &str) -> Result<Built, TargetError> {
+        let spec = &self.target.spec;
+        let (section, build) = match key {
+            "kernel.image" => (
+                "kernel",
+                spec.kernel.as_ref().and_then(|k| k.build.as_ref()),
+            ),
+            "bootloader.image" => {
+                let bootloader = spec.bootloader.as_ref();
+                ("bootloader", bootloader.and_then(|b| b.build.as_ref()))
+            }
+            _ => ("", None),
+        };
+        let build = build.ok_or_else(|| {
+            TargetError::MissingPart(format!(
+                "{key} names build:{output}, but nothing says how to build it: add \
+                 [kernel.build] or [bootloader.build]; docs/builds.md explains them"
+            ))
+        })?;
+        let inside = match key {
+            "kernel.image" => self.inside_kernel()?,
+            _ => None,
+        };
+        let inside = inside.as_ref();
+        build::build(
+            section,
+            build,
+            inside,
+            output,
+            self,
+            self.cache,
+            self.progress,
+        )
+    }
+
+    /// The initramfs that the kernel is built with, if it is.
+    fn inside_kernel(&self) -> Result<Option<Inside>, TargetError> {
+        let initramfs = self.target.spec.initramfs.as_ref();
+        let Some(initramfs) = initramfs.filter(|i| i.place == Place::Kernel) else {
+            return Ok(None);
+        };
+        let entries = crate::initramfs::entries(initramfs, self)?;
+        Ok(Some(Inside {
+            archive: crate::initramfs::built_in(&entries)?,
+            compression: initramfs.compression,
+        }))
+    }
+
+    /// The file that `key`'s value `name` names, read.
+    pub(crate) fn part(&self, key: &str, name: &str) -> Result<Part, TargetError> {
+        let (path, origin) = self.path(key, name)?;
+        if !path.is_file() {
+            return Err(TargetError::MissingPart(format!(
+                "{key} names {name}, which is no file; name the file itself"
+            )));
+        }
+        let bytes = fs::read(&path).map_err(|e| TargetError::io("read", &path, e))?;
+        Ok(Part {
+            origin,
+            sha256: sha256(&bytes),
+            bytes,
+        })
+    }
+
+    /// The file or folder that `key`'s value `name` names, and its origin.
+    pub(crate) fn path(&self, key: &str, name: &str) -> Result<(PathBuf, String), TargetError> {
+        if let Some(output) = name.strip_prefix("build:") {
+            let built = self.built(key, output)?;
+            return Ok((built.image, built.origin));
+        }
+        if let Some(package) = name.strip_prefix("source-package:") {
+            return self.source_package(key, package);
+        }
+        let Some(rest) = name.strip_prefix("package:") else {
+            let path = self.target.dir.join(name);
+            if !path.exists() {
+                return Err(TargetError::MissingPart(format!(
+                    "{key} names {name}, which is not in {}: put the file there or name one \
+                     that exists",
+                    self.target.dir.display()
+                )));
+            }
+            return Ok((path, name.to_owned()));
+        };
+        let store = self.store.as_ref().ok_or_else(|| {
+            TargetError::MissingPart(format!(
+                "{key} names {name}, but there is no [packages] section: add one with \
+                 architecture = \"arm64\" (or whatever the target is)"
+            ))
+        })?;
+        let (package, inner) = rest.split_once('/').ok_or_else(|| {
+            TargetError::MissingPart(format!("{key}: write package:NAME/path, not {name}"))
+        })?;
+        if !is_name(package) {
+            return Err(TargetError::MissingPart(format!(
+                "{key}: {package:?} is no name of a package; write package:NAME/path"
+            )));
+        }
+        self.in_package(store, package, inner)?.ok_or_else(|| {
+            TargetError::MissingPart(format!(
+                "{key}: package {package} {} holds no {inner}; look with `dpkg-deb -c`",
+                store.version(package)
+            ))
+        })
+    }
+
+    /// The folder of a source package, with the distribution's patches applied.
+    fn source_package(&self, key: &str, package: &str) -> Result<(PathBuf, String), TargetError> {
+        if !is_name(package) {
+            return Err(TargetError::MissingPart(format!(
+                "{key}: {package:?} is no name of a package; write source-package:NAME"
+            )));
+        }
+        let store = Store::of_sources(self.cache);
+        let tree = store.folder(package, self.progress)?.join("tree");
+        Ok((
+            tree,
+            format!("{package} {} (source)", store.version(package)),
+        ))
+    }
+
+    /// The configuration that lies beside a packaged kernel: distributions put
+    /// `config-6.1.0-42-arm64` beside `vmlinuz-6.1.0-42-arm64`.
+    fn kernel_config(&self) -> Result<Option<DotConfig>, TargetError> {
+        let kernel = self.target.spec.kernel.as_ref();
+        let Some(image) = kernel.and_then(|k| k.image.as_deref()) else {
+            return Ok(None);
+        };
+        if let Some(output) = image.strip_prefix("build:") {
+            return Ok(Some(self.built("kernel.image", output)?.config));
+        }
+        if !image.starts_with("package:") {
+            return Ok(None);
+        }
+        let (path, _) = self.path("kernel.image", image)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let Some((_, version)) = name.split_once('-') else {
+            return Ok(None);
+        };
+        let config = path.with_file_name(format!("config-{version}"));
+        // A kernel without it boots as well.
+        let read = fs::read(config).ok();
+        Ok(read.and_then(|bytes| DotConfig::read(&bytes).ok()))
+    }
+
+    /// The file in the package, or in the one that a metapackage stands for.
+    fn in_package(
+        &self,
+        store: &Store,
+        package: &str,
+        inner: &str,
+    ) -> Result<Option<(PathBuf, String)>, TargetError> {
+        let mut package = package.to_owned();
+        for _ in 0..2 {
+            let folder = store.folder(&package, self.progress)?;
+            if let Some(path) = glob(&folder, inner) {
+                let shown = path.strip_prefix(&folder).unwrap_or(&path).display();
+                let origin = format!("{package} {} /{shown}", store.version(&package));
+                let path = within(&folder, &path).ok_or_else(|| {
+                    TargetError::MissingPart(format!(
+                        "{origin} is a link to a file of another package; name that one"
+                    ))
+                })?;
+                return Ok(Some((path, origin)));
+            }
+            let Some(next) = store.first_dependency(&package) else {
+                break;
+            };
+            package = next;
+        }
+        Ok(None)
+    }
+}
+
+/// The last path (in byte order) under `folder` that matches `pattern`.
+///
+/// A distribution may have merged `/bin` into `/usr/bin`, so that is tried too.
+fn glob(folder: &Path, pattern: &str) -> Option<PathBuf> {
+    let found = glob_in(folder, pattern);
+    found.or_else(|| glob_in(&folder.join("usr"), pattern))
+}
+
+fn glob_in(folder: &Path, pattern: &str) -> Option<PathBuf> {
+    let mut at = vec![folder.to_owned()];
+    for component in pattern.split('/').filter(|c| !c.is_empty()) {
+        let wanted = format!("^{}$", regex::escape(component).replace("\\*", ".*"));
+        let wanted = Regex::new(&wanted).ok()?;
+        let mut next = Vec::new();
+        for dir in at {
+            let names = fs::read_dir(&dir).into_iter().flatten().flatten();
+            next.extend(
+                names
+                    .filter(|e| e.file_name() != CONTROL)
+                    .filter(|e| wanted.is_match(&e.file_name().to_string_lossy()))
+                    .map(|e| e.path()),
+            );
+        }
+        next.sort();
+        at = next;
+    }
+    at.pop()
+}
+
+/// What `path` points to, with `folder` as the root that links start from: an
+/// absolute link of a package must not lead to a file of this host.
+fn within(folder: &Path, path: &Path) -> Option<PathBuf> {
+    /// As many links as Linux follows.
+    const LINKS: usize = 40;
+    let mut at = folder.to_owned();
+    let mut rest: Vec<PathBuf> = vec![path.strip_prefix(folder).ok()?.to_owned()];
+    let mut links = 0;
+    while let Some(next) = rest.pop() {
+        let mut components = next.components();
+        let Some(component) = components.next() else {
+            continue;
+        };
+        rest.push(components.as_path().to_owned());
+        match component {
+            Component::RootDir => at = folder.to_owned(),
+            Component::ParentDir if at != folder => drop(at.pop()),
+            Component::Normal(name) => {
+                let place = at.join(name);
+                match fs::read_link(&place) {
+                    Ok(_) if links == LINKS => return None,
+                    Ok(to) => {
+                        links += 1;
+                        rest.push(to);
+                    }
+                    Err(_) => at = place,
+                }
+            }
+            _ => {}
+        }
+    }
+    at.exists().then_some(at)
+}
+
+#[cfg(test)]
+#[path = "parts_tests.rs"]
+mod tests;

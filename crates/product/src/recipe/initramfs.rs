@@ -1,0 +1,226 @@
+//! Recipes for what the initramfs holds.
+//!
+//! All of it is read from storage, checked, decompressed and copied at each
+//! boot, whether the boot uses it or not.
+
+use super::bootloader_script::variables;
+use super::{Recipe, RecipeMeta, typed_file};
+use crate::bootcmd::{BOOTCMD, Commands};
+use crate::cmdline;
+use crate::spec::{Initramfs, Place};
+use crate::{Edit, Parts, Target};
+use bootlap_artefact::compress::Compression;
+use bootlap_artefact::elf::Strip;
+use bootlap_kbuild::dot_config::DotConfig;
+
+fn initramfs(target: &Target) -> Result<&Initramfs, String> {
+    let initramfs = target.spec.initramfs.as_ref();
+    initramfs.ok_or_else(|| "the target has no initramfs".to_owned())
+}
+
+/// Programs and libraries lose what only debuggers read.
+///
+/// `all` takes the symbol tables, too; what a library exports stays, as do
+/// kernel modules' symbols (of modules only debug sections go, and of signed
+/// ones nothing: their signature would no longer fit).
+pub(super) struct StripPrograms;
+
+impl Recipe for StripPrograms {
+    fn meta(&self) -> &'static RecipeMeta {
+        &RecipeMeta {
+            name: "initramfs-strip",
+            title: "programs in the initramfs lose what only debuggers read",
+            risk: "back traces without names; keep the unstripped files to read core dumps",
+            values: &["all", "debug"],
+        }
+    }
+
+    fn edits(&self, target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
+        let now = initramfs(target)?.strip;
+        if now.name() == value || now == Strip::All {
+            return Err(format!("initramfs.strip is {} already", now.name()));
+        }
+        Ok(vec![Edit::set("initramfs.strip", value)])
+    }
+}
+
+/// The initramfs holds only what a boot opens.
+///
+/// The value is a list of paths, one a line, which `bootlap touched` makes by
+/// watching a boot. Programs' interpreters and libraries, the links on the way,
+/// folders and devices stay in any case.
+pub(super) struct Touched;
+
+impl Recipe for Touched {
+    fn meta(&self) -> &'static RecipeMeta {
+        &RecipeMeta {
+            name: "initramfs-touched",
+            title: "the initramfs holds only the files that a boot opened",
+            risk: "what only other boots need (repair, other hardware, errors) is missing",
+            values: &[""],
+        }
+    }
+
+    fn edits(&self, target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
+        let initramfs = initramfs(target)?;
+        if value.is_empty() {
+            return Err(
+                "it needs a list of paths, as in initramfs-touched=touched.txt; `bootlap \
+                 touched` makes one"
+                    .into(),
+            );
+        }
+        if let Some(list) = &initramfs.only {
+            return Err(format!("initramfs.only is {list} already"));
+        }
+        Ok(vec![Edit::set("initramfs.only", typed_file(value)?)])
+    }
+}
+
+/// What makes U-Boot's scripts start the kernel without a ramdisk.
+fn named_nowhere(target: &Target) -> Result<Vec<Edit>, String> {
+    let spec = &target.spec;
+    let Some(uboot) = &spec.bootloader else {
+        return Ok(Vec::new());
+    };
+    if spec.uimage.is_some() {
+        return Err(
+            "U-Boot's scripts copy and name the ramdisk's uImage: take that out of bootcmd, or \
+             pack a FIT"
+                .into(),
+        );
+    }
+    if !uboot.environment.contains_key(BOOTCMD) {
+        return Err(
+            "the environment has no bootcmd, and the one that U-Boot was built with may name the \
+             ramdisk; write it there"
+                .into(),
+        );
+    }
+    Ok(variables(
+        Commands::of(&uboot.environment).without_ramdisk(),
+    ))
+}
+
+/// The initramfs is part of the kernel's image, uncompressed there.
+///
+/// The image is compressed as a whole, so an archive that is compressed as well
+/// is unpacked twice, for some bytes less. One image is also loaded and checked
+/// in one go, and no boot loader moves the second one.
+pub(super) struct BuiltIn;
+
+impl Recipe for BuiltIn {
+    fn meta(&self) -> &'static RecipeMeta {
+        &RecipeMeta {
+            name: "initramfs-builtin",
+            title: "the initramfs is part of the kernel's image, uncompressed in it",
+            risk: "each change of a file in it needs the kernel built again",
+            values: &[],
+        }
+    }
+
+    /// Building takes minutes.
+    fn only_asked_for(&self) -> bool {
+        true
+    }
+
+    fn edits(&self, target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+        let initramfs = initramfs(target)?;
+        let spec = &target.spec;
+        if initramfs.place == Place::Kernel {
+            return Err("the initramfs is part of the kernel already".into());
+        }
+        if spec.kernel.as_ref().is_none_or(|k| k.build.is_none()) {
+            return Err(
+                "the kernel is not built from source; describe it in [kernel.build], or let \
+                 kernel-minimal do it"
+                    .into(),
+            );
+        }
+        let mut edits = named_nowhere(target)?;
+        edits.push(Edit::set("initramfs.place", "kernel"));
+        if initramfs.compression != Compression::None {
+            edits.push(Edit::set("initramfs.compression", "none"));
+        }
+        Ok(edits)
+    }
+}
+
+/// There is no initramfs: the kernel mounts its root itself.
+///
+/// That needs the driver of the root's device and its file system in the kernel,
+/// not in modules, and nothing to do before (decryption, RAID, a choice between
+/// two systems). What an initramfs costs is read, checked, unpacked and freed
+/// again; without, the root comes as much sooner.
+pub(super) struct NoInitramfs;
+
+/// File systems that products have their root on, and their options.
+const ROOTS: [(&str, &str); 11] = [
+    ("ext4", "EXT4_FS"),
+    ("ext2", "EXT2_FS"),
+    ("squashfs", "SQUASHFS"),
+    ("erofs", "EROFS_FS"),
+    ("btrfs", "BTRFS_FS"),
+    ("xfs", "XFS_FS"),
+    ("f2fs", "F2FS_FS"),
+    ("ubifs", "UBIFS_FS"),
+    ("jffs2", "JFFS2_FS"),
+    ("cramfs", "CRAMFS"),
+    ("nfs", "ROOT_NFS"),
+];
+
+/// Why a kernel with these options could not mount the root of `line`.
+fn cannot_mount(line: &str, config: &DotConfig) -> Option<String> {
+    let words = cmdline::words(line);
+    let wanted = words
+        .iter()
+        .rev()
+        .find_map(|w| cmdline::value_of(w, "rootfstype"));
+    let named = |name: &str| wanted.is_none_or(|w| w.split(',').any(|w| w == name));
+    let known: Vec<_> = ROOTS.iter().filter(|(name, _)| named(name)).collect();
+    let built_in = known.iter().any(|(_, option)| config.is_on(option));
+    // One that is not listed may be built in.
+    let unlisted = known.is_empty();
+    (!built_in && !unlisted).then(|| {
+        let (_, option) = known[0];
+        format!(
+            "the kernel has no file system of a root built in, as CONFIG_{option}=y and the driver \
+             of its device would; kernel-options sets both, if it is built from source"
+        )
+    })
+}
+
+impl Recipe for NoInitramfs {
+    fn meta(&self) -> &'static RecipeMeta {
+        &RecipeMeta {
+            name: "initramfs-none",
+            title: "the kernel mounts its root without an initramfs",
+            risk: "a root that is encrypted, on RAID, or whose driver is a module is not found",
+            values: &[],
+        }
+    }
+
+    fn edits(&self, target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+        if target.spec.initramfs.is_none() {
+            return Err("the target is without an initramfs already".into());
+        }
+        let kernel = target.spec.kernel.as_ref();
+        let line = kernel.map_or("", |k| &*k.cmdline);
+        let has_root = |w: &&str| cmdline::value_of(w, "root").is_some();
+        if !cmdline::words(line).iter().any(has_root) {
+            return Err("no root= on the command line: the initramfs is the root".into());
+        }
+        let mut edits = named_nowhere(target)?;
+        match parts
+            .kernel_config
+            .as_ref()
+            .and_then(|c| cannot_mount(line, c))
+        {
+            Some(why) => Err(why),
+            None => {
+                edits.push(Edit::remove("initramfs"));
+                Ok(edits)
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Recipes: one optimisation each, checked for, applied to a target, undone by
+//! not applying it.
+//!
+//! A recipe is a handful of edits of `target.toml`. Its doc comment is its
+//! page in the catalogue.
+
+mod bootloader;
+mod bootloader_build;
+mod bootloader_script;
+mod cmdline;
+mod compression;
+mod falcon;
+mod initramfs;
+mod kernel;
+mod options;
+mod own;
+mod root;
+
+use std::fs;
+use std::path::Path;
+
+use bootlap_rootfs::did_you_mean;
+
+use crate::{Edit, Parts, Target, TargetError};
+
+/// What a recipe is.
+pub struct RecipeMeta {
+    /// Its name, as typed: `uboot-bootdelay`.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub title: &'static str,
+    /// What may be lost by it.
+    pub risk: &'static str,
+    /// The values that it takes, if any; the first is the default. Only the
+    /// empty text: any value, which the recipe checks itself.
+    pub values: &'static [&'static str],
+}
+
+impl RecipeMeta {
+    /// Whether it takes values that cannot be listed.
+    fn takes_any(&self) -> bool {
+        self.values == [""]
+    }
+}
+
+/// One optimisation.
+pub trait Recipe: Sync {
+    /// What it is.
+    fn meta(&self) -> &'static RecipeMeta;
+
+    /// Whether a search for the best set leaves it out unless somebody asks for
+    /// it: no patch set can carry it to a product.
+    fn only_asked_for(&self) -> bool {
+        false
+    }
+
+    /// The edits that do it, or why it does not apply: it is done already, or
+    /// the target has nothing that it could change.
+    fn edits(&self, target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String>;
+}
+
+/// All recipes, in the order of a boot.
+pub fn all() -> &'static [&'static dyn Recipe] {
+    &[
+        &bootloader::Bootdelay,
+        &bootloader::Silent,
+        &bootloader_script::FlatBootcmd,
+        &bootloader::NoHash,
+        &bootloader::VerifyOff,
+        &falcon::Falcon,
+        &bootloader_build::Minimal,
+        &bootloader_build::Options,
+        &compression::KernelCompression,
+        &compression::InitramfsCompression,
+        &initramfs::StripPrograms,
+        &initramfs::Touched,
+        &initramfs::BuiltIn,
+        &initramfs::NoInitramfs,
+        &root::BootImage,
+        &kernel::Minimal,
+        &kernel::Options,
+        &kernel::OptimizeSize,
+        // The sizes of images depend on how they are packed.
+        &bootloader_script::ExactSize,
+        &bootloader_script::LoadInPlace,
+        &bootloader::NoBootloader,
+        &cmdline::QUIET,
+        &cmdline::LOGLEVEL,
+        &cmdline::CONSOLE_BAUD,
+        &cmdline::LESS_DEBUG,
+        &cmdline::NO_TTY_CONSOLE,
+        &cmdline::NO_CRYPTO_TESTS,
+        &cmdline::LPJ,
+        &cmdline::RCU_EXPEDITED,
+        &cmdline::TRUST_ENTROPY,
+        &cmdline::NO_AUDIT,
+        &cmdline::NO_ZEROING,
+        &cmdline::NO_KSTACK_OFFSET,
+        &cmdline::NO_WATCHDOG,
+        &cmdline::NO_TIMER_CHECK,
+        &cmdline::TSC_RELIABLE,
+        &cmdline::NO_I8042,
+        &cmdline::UARTS_8250,
+        &cmdline::MAX_LOOP,
+        &cmdline::INITCALL_BLACKLIST,
+        &cmdline::ASYNC_PROBE,
+        &cmdline::FW_DEVLINK_PERMISSIVE,
+        &cmdline::DEFERRED_PROBE_TIMEOUT,
+        &cmdline::NO_SPINUP_STAGGER,
+        &cmdline::NO_RAID_AUTODETECT,
+        &cmdline::NO_IP,
+        &cmdline::IP_STATIC,
+        &cmdline::ROOTWAIT,
+        &cmdline::NO_ROOTDELAY,
+        &cmdline::ROOTFSTYPE,
+    ]
+}
+
+/// A recipe with the value that it was asked for: `kernel-compression=none`.
+#[derive(Clone)]
+pub struct Choice {
+    recipe: &'static dyn Recipe,
+    value: String,
+}
+
+impl Choice {
+    /// Reads `NAME`, `NAME=VALUE`, or the path of a recipe of the user's own: a
+    /// file that ends in `.toml`.
+    ///
+    /// # Errors
+    /// If there is no such recipe, or it does not take such a value.
+    pub fn parse(text: &str) -> Result<Self, TargetError> {
+        if own::is_file(text) {
+            return own::read(Path::new(text));
+        }
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (text, None),
+        };
+        let recipe = all().iter().find(|r| r.meta().name == name);
+        let recipe = *recipe.ok_or_else(|| unknown(name))?;
+        let meta = recipe.meta();
+        let value = match (value, meta.values.first()) {
+            (None, default) => default.copied().unwrap_or_default(),
+            (Some(value), None) => {
+                return Err(TargetError::Recipe(format!(
+                    "recipe {name} takes no value; say {name} instead of {name}={value}"
+                )));
+            }
+            (Some(value), Some(_)) if meta.takes_any() || meta.values.contains(&value) => value,
+            (Some(value), Some(_)) => {
+                let near = did_you_mean(value, meta.values.iter().copied());
+                return Err(TargetError::Recipe(format!(
+                    "recipe {name} takes no value {value:?}{near}; it takes {}",
+                    meta.values.join(", ")
+                )));
+            }
+        };
+        Ok(Self {
+            recipe,
+            value: value.to_owned(),
+        })
+    }
+
+    /// As it is typed.
+    pub fn name(&self) -> String {
+        let name = self.recipe.meta().name;
+        if self.value.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{name}={}", self.value)
+        }
+    }
+
+    /// What the recipe is.
+    pub fn meta(&self) -> &'static RecipeMeta {
+        self.recipe.meta()
+    }
+
+    /// Whether it is left out of what is tried unasked.
+    pub fn only_asked_for(&self) -> bool {
+        self.recipe.only_asked_for()
+    }
+
+    /// The edits that do it, or why it does not apply.
+    ///
+    /// # Errors
+    /// With the reason, in words.
+    pub fn edits(&self, target: &Target, parts: &Parts) -> Result<Vec<Edit>, String> {
+        self.recipe.edits(target, parts, &self.value)
+    }
+
+    /// The target with the recipe applied.
+    ///
+    /// # Errors
+    /// If it does not apply, with the reason.
+    pub fn apply(&self, target: &Target, parts: &Parts) -> Result<Target, TargetError> {
+        let edits = self.edits(target, parts).map_err(|why| {
+            TargetError::Recipe(format!(
+                "recipe {} does not apply to {}: {why}",
+                self.name(),
+                target.spec.name
+            ))
+        })?;
+        target.with(&edits)
+    }
+}
+
+/// The whole path of a file that was typed in a folder that need not be the target's.
+fn typed_file(value: &str) -> Result<String, String> {
+    let path = fs::canonicalize(value).map_err(|e| format!("cannot read {value}: {e}"))?;
+    let path = path.into_os_string().into_string();
+    path.map_err(|_| format!("the path of {value} is no text; move it to a folder whose is"))
+}
+
+fn unknown(name: &str) -> TargetError {
+    let near = did_you_mean(name, all().iter().map(|r| r.meta().name));
+    TargetError::Recipe(format!(
+        "no recipe is called {name}{near}; `bootlap recipes` lists them"
+    ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,305 @@
+//! `target.toml`, typed. `docs/targets.md` is its guide for people.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::board_model::BoardTable;
+use crate::build::Build;
+use crate::machine::MachineTable;
+use bootlap_artefact::compress::Compression;
+use bootlap_artefact::elf::Strip;
+use bootlap_artefact::fit::Hash;
+
+/// A target as its file describes it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Spec {
+    /// Version of this description; 1.
+    pub format: u32,
+    /// The target's name.
+    pub name: String,
+    /// One line about it.
+    #[serde(default)]
+    pub summary: String,
+    /// What *ready* means.
+    pub ready: Ready,
+    /// More moments to mark, by name.
+    #[serde(default)]
+    pub mark: Vec<NamedPattern>,
+    /// What boots it, as it is written: see [`Target::machine`](crate::Target).
+    pub machine: MachineTable,
+    /// The real board that it stands for, as it is written: see
+    /// [`Target::board`](crate::Target).
+    pub board: Option<BoardTable>,
+    /// The distribution packages that its parts come from.
+    pub packages: Option<Packages>,
+    /// The boot loader; without one the machine starts the kernel itself.
+    pub bootloader: Option<Bootloader>,
+    /// The flash that the boot loader, its environment and the images live in.
+    pub flash: Option<Flash>,
+    /// The image that holds kernel and initramfs for the boot loader.
+    pub fit: Option<Fit>,
+    /// The older way to pack the kernel for the boot loader.
+    pub uimage: Option<Uimage>,
+    /// The kernel; always there for an emulated machine.
+    pub kernel: Option<Kernel>,
+    /// The initramfs.
+    pub initramfs: Option<Initramfs>,
+    /// A disk with a file system that is made here.
+    pub root: Option<Root>,
+}
+
+/// What *ready* means.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Ready {
+    /// Regular expression; the boot is over at the console byte that completes
+    /// its first match.
+    pub pattern: String,
+    /// Where the application starts, as a pattern of a console line.
+    pub application: Option<String>,
+    /// A command that fails if a boot that got ready does not work; see
+    /// `docs/targets.md`.
+    pub check: Option<String>,
+    /// Give up after this many seconds of the host's time.
+    #[serde(default = "default_timeout_s")]
+    pub timeout_s: u64,
+}
+
+fn default_timeout_s() -> u64 {
+    300
+}
+
+/// A pattern with a name.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct NamedPattern {
+    /// What to call the moment.
+    pub name: String,
+    /// Regular expression, searched for in each console line.
+    pub pattern: String,
+}
+
+/// Where parts named `package:…` come from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Packages {
+    /// The packages' architecture as the distribution calls it, e.g. `arm64`.
+    pub architecture: String,
+}
+
+/// A boot loader and its environment.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Bootloader {
+    /// The program; an emulated machine, which needs it, starts it from the
+    /// first flash bank.
+    pub image: Option<String>,
+    /// How `build:…` in `image` is built.
+    pub build: Option<Build>,
+    /// U-Boot's environment. `bootargs` is added from `kernel.cmdline`.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+}
+
+/// Two flash banks, the boot loader in the first, the rest in the second; or a
+/// card with all of it, which is both banks in one.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Flash {
+    /// What it is.
+    #[serde(default)]
+    pub medium: Medium,
+    /// Bytes in each bank.
+    pub bank_size: u64,
+    /// Where the boot loader is on a card: where the machine's boot ROM looks.
+    #[serde(default)]
+    pub bootloader_offset: u64,
+    /// Where the environment is in the second bank.
+    pub environment_offset: u64,
+    /// Bytes of the environment, as U-Boot was built.
+    pub environment_size: u64,
+    /// Where the FIT is in the second bank; there with a FIT.
+    pub fit_offset: Option<u64>,
+    /// Where the kernel's uImage is in the second bank; there with one.
+    pub kernel_offset: Option<u64>,
+    /// Where the initramfs's uImage is in the second bank.
+    pub initramfs_offset: Option<u64>,
+}
+
+/// What a target boots from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Medium {
+    /// NOR flash in two banks, which the CPU sees as memory.
+    #[default]
+    Nor,
+    /// An SD card, or an eMMC: blocks that somebody has to read.
+    Sd,
+}
+
+/// How kernel and initramfs are packed for the boot loader.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Fit {
+    /// How the boot loader checks what it reads.
+    pub hash: Hash,
+    /// Where the kernel is loaded and entered.
+    pub load_address: u64,
+}
+
+/// Kernel and initramfs as legacy uImages, each at a place of its own.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Uimage {
+    /// Where the kernel is copied or unpacked to.
+    pub load_address: u32,
+    /// Where it is entered, if that is not where it is loaded.
+    pub entry: Option<u32>,
+    /// Who starts it.
+    #[serde(default)]
+    pub started_by: Starter,
+    /// Where memory begins, if SPL starts the kernel: it says how much there is to
+    /// nobody.
+    pub memory_address: Option<u64>,
+}
+
+/// Who starts the kernel in a uImage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Starter {
+    /// U-Boot, by its `bootcmd`.
+    #[default]
+    Uboot,
+    /// U-Boot's first stage (Falcon mode). The uImage has all that a kernel needs:
+    /// the device tree with the command line, the kernel, the initramfs.
+    Spl,
+}
+
+/// The kernel and its command line.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Kernel {
+    /// The kernel image; always there for an emulated machine.
+    pub image: Option<String>,
+    /// How `build:…` in `image` is built.
+    pub build: Option<Build>,
+    /// How it is compressed in the FIT or the uImage.
+    #[serde(default = "uncompressed")]
+    pub compression: Compression,
+    /// The device tree in the FIT; without one the machine's own is the kernel's.
+    pub devicetree: Option<String>,
+    /// Who unpacks a kernel that could unpack itself.
+    #[serde(default)]
+    pub unpacked_by: Unpacker,
+    /// The command line.
+    pub cmdline: String,
+}
+
+/// Who unpacks the kernel inside a zImage or a `vmlinuz.efi`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unpacker {
+    /// The kernel: the boot loader starts the file as it is.
+    #[default]
+    Kernel,
+    /// The boot loader: what is inside is packed as `compression` says.
+    Bootloader,
+}
+
+fn uncompressed() -> Compression {
+    Compression::None
+}
+
+/// Where the initramfs lies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// Beside the kernel: what starts the kernel loads it, too.
+    #[default]
+    Beside,
+    /// In the kernel's image, which is built with it.
+    Kernel,
+}
+
+/// The initramfs: a folder, more files, and links.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Initramfs {
+    /// How the archive is compressed.
+    #[serde(default = "uncompressed")]
+    pub compression: Compression,
+    /// Where it lies.
+    #[serde(default)]
+    pub place: Place,
+    /// An initramfs that other tools made; what is named below goes over it.
+    pub image: Option<String>,
+    /// A folder beside `target.toml` whose content goes to `/`.
+    pub tree: Option<String>,
+    /// Path in the archive = part; a part that is a folder brings all in it.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+    /// Path in the archive = what the symbolic link there points to.
+    #[serde(default)]
+    pub links: BTreeMap<String, String>,
+    /// Empty folders, for mount points.
+    #[serde(default)]
+    pub dirs: Vec<String>,
+    /// A list of paths: of the files, only these stay, and what they need.
+    pub only: Option<String>,
+    /// What goes from programs that only debuggers read.
+    #[serde(default)]
+    pub strip: Strip,
+}
+
+/// A disk with a file system: `{root}` in the machine's arguments.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Root {
+    /// The file system.
+    pub format: RootFormat,
+    /// A tar archive of all that is in it; without one it is what is named below.
+    pub archive: Option<String>,
+    /// A folder beside `target.toml` whose content goes to `/`.
+    pub tree: Option<String>,
+    /// Path in it = part; a part that is a folder brings all in it.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+    /// Path in it = what the symbolic link there points to.
+    #[serde(default)]
+    pub links: BTreeMap<String, String>,
+    /// Empty folders, for mount points.
+    #[serde(default)]
+    pub dirs: Vec<String>,
+    /// Bytes of the disk; the least power of two that is enough if nothing is said.
+    pub size: Option<u64>,
+    /// More arguments for what makes it.
+    #[serde(default)]
+    pub options: Vec<String>,
+    /// A list of paths: their files come first, in this order.
+    pub order: Option<String>,
+}
+
+/// File systems that can be made in an order, and by what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RootFormat {
+    /// mksquashfs.
+    Squashfs,
+    /// mke2fs, from 1.47.1 on.
+    Ext4,
+    /// mkfs.erofs, from 1.8 on.
+    Erofs,
+}
+
+impl RootFormat {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Squashfs => "squashfs",
+            Self::Ext4 => "ext4",
+            Self::Erofs => "erofs",
+        }
+    }
+}
