@@ -9,13 +9,15 @@ mod cause;
 mod growth;
 mod judge;
 mod metric;
+mod sample;
 #[cfg(test)]
 mod tests;
 
 pub use cause::{Cause, Causes};
 pub use growth::{Growth, How};
-pub use judge::{Judged, Sample, State, judge, judge_one};
+pub use judge::{Judged, State, judge, judge_one};
 pub use metric::{Measures, Metric, PhaseMeasure, SpanTime, Unit, span_time};
+pub use sample::Sample;
 
 /// What must be kept.
 #[derive(Clone, Debug, Default, PartialEq)]

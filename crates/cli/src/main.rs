@@ -13,6 +13,7 @@ mod commands;
 mod evidence;
 mod exit;
 mod experiment;
+mod history_folder;
 mod lab;
 mod live;
 mod signals;

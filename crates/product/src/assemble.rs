@@ -1,15 +1,12 @@
 //! Parts put together into what a machine boots.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use serde::{Deserialize, Serialize};
 
 use crate::cache::sha256;
 use crate::cmdline;
 use crate::images;
 use crate::initramfs::archives;
-use crate::parts::Part;
+use crate::part::{Blob, Pack, Part, PartHash};
 use crate::payload::Payload;
 use crate::spec::{Flash, Medium, Place, Spec};
 use crate::{Cache, Parts, Progress, Target, TargetError};
@@ -66,40 +63,6 @@ pub enum Boot {
         /// The command line.
         cmdline: String,
     },
-}
-
-/// Some bytes at a place.
-#[derive(Clone)]
-pub struct Blob {
-    /// What they are.
-    pub name: String,
-    /// Where they stand in their bank.
-    pub offset: u64,
-    /// The bytes.
-    pub bytes: Arc<[u8]>,
-}
-
-impl Blob {
-    pub(crate) fn new(name: &str, offset: u64, bytes: Vec<u8>) -> Self {
-        Self {
-            name: name.to_owned(),
-            offset,
-            bytes: bytes.into(),
-        }
-    }
-}
-
-/// The identity of a part.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PartHash {
-    /// What it is for.
-    pub name: String,
-    /// Where it came from.
-    pub origin: String,
-    /// SHA-256 in hex.
-    pub sha256: String,
-    /// Its size.
-    pub bytes: u64,
 }
 
 impl Assembly {
@@ -159,77 +122,83 @@ impl Assembly {
     }
 }
 
-pub(crate) fn assemble(
-    target: &Target,
-    parts: &Parts,
-    cache: &Cache,
-    progress: Progress<'_>,
-) -> Result<Assembly, TargetError> {
-    let spec = &target.spec;
-    let pack = &|what: &str, bytes: &[u8], compression| {
-        compressed(what, bytes, compression, cache, progress)
-    };
-    let (Some(kernel), Some(kernel_spec)) = (&parts.kernel, &spec.kernel) else {
-        return Err(TargetError::MissingPart(format!(
-            "{} has no kernel that could be put together with anything; a board boots what is on \
+impl Target {
+    /// Puts the parts together into what a machine boots.
+    ///
+    /// # Errors
+    /// If parts are broken or do not fit together.
+    pub fn assemble(
+        &self,
+        parts: &Parts,
+        cache: &Cache,
+        progress: Progress<'_>,
+    ) -> Result<Assembly, TargetError> {
+        let spec = &self.spec;
+        let pack = &|what: &str, bytes: &[u8], compression| {
+            compressed(what, bytes, compression, cache, progress)
+        };
+        let (Some(kernel), Some(kernel_spec)) = (&parts.kernel, &spec.kernel) else {
+            return Err(TargetError::MissingPart(format!(
+                "{} has no kernel that could be put together with anything; a board boots what is on \
              it",
-            spec.name
-        )));
-    };
-    let mut hashes = vec![hash_of("kernel", kernel)];
-    let initramfs = packed_initramfs(parts, spec, pack)?;
-    if let Some(part) = &initramfs {
-        hashes.push(hash_of("initramfs", part));
+                spec.name
+            )));
+        };
+        let mut hashes = vec![hash_of("kernel", kernel)];
+        let initramfs = packed_initramfs(parts, spec, pack)?;
+        if let Some(part) = &initramfs {
+            hashes.push(hash_of("initramfs", part));
+        }
+        let initramfs = initramfs.map(|part| part.bytes);
+        let root = match (&parts.root, &spec.root) {
+            (Some(contents), Some(root)) => {
+                let (path, hash) = contents.image(root, cache, progress)?;
+                hashes.push(hash);
+                Some(path)
+            }
+            _ => None,
+        };
+        let images = match (&parts.bootloader, &spec.bootloader, &spec.flash) {
+            (Some(program), Some(bootloader), Some(flash)) => {
+                hashes.push(hash_of("bootloader", program));
+                let devicetree = parts.devicetree.as_ref();
+                hashes.extend(devicetree.map(|part| hash_of("device tree", part)));
+                let packed =
+                    images::packed(spec, flash, kernel, devicetree, initramfs.as_deref(), pack)?;
+                images::check_copies(spec, &packed.blobs)?;
+                let mut environment = UbootEnv::new();
+                for (name, value) in &bootloader.environment {
+                    let set = environment.set(name, value);
+                    set.map_err(|e| TargetError::artefact("U-Boot's environment", e))?;
+                }
+                Images::Flash {
+                    kernel_entry: packed.kernel_entry,
+                    bootloader: Blob::new(
+                        "boot loader",
+                        flash.bootloader_offset,
+                        program.bytes.clone(),
+                    ),
+                    environment,
+                    images: packed.blobs,
+                    payload: packed.payload,
+                    flash: flash.clone(),
+                }
+            }
+            _ => {
+                images::check_whole(kernel)?;
+                Images::Direct {
+                    kernel: Blob::new("kernel", 0, kernel.bytes.clone()),
+                    initramfs: initramfs.map(|bytes| Blob::new("initramfs", 0, bytes)),
+                }
+            }
+        };
+        Ok(Assembly {
+            parts: hashes,
+            images,
+            cmdline: kernel_spec.cmdline.clone(),
+            root,
+        })
     }
-    let initramfs = initramfs.map(|part| part.bytes);
-    let root = match (&parts.root, &spec.root) {
-        (Some(contents), Some(root)) => {
-            let (path, hash) = contents.image(root, cache, progress)?;
-            hashes.push(hash);
-            Some(path)
-        }
-        _ => None,
-    };
-    let images = match (&parts.bootloader, &spec.bootloader, &spec.flash) {
-        (Some(program), Some(bootloader), Some(flash)) => {
-            hashes.push(hash_of("bootloader", program));
-            let devicetree = parts.devicetree.as_ref();
-            hashes.extend(devicetree.map(|part| hash_of("device tree", part)));
-            let packed =
-                images::packed(spec, flash, kernel, devicetree, initramfs.as_deref(), pack)?;
-            images::check_copies(spec, &packed.blobs)?;
-            let mut environment = UbootEnv::new();
-            for (name, value) in &bootloader.environment {
-                let set = environment.set(name, value);
-                set.map_err(|e| TargetError::artefact("U-Boot's environment", e))?;
-            }
-            Images::Flash {
-                kernel_entry: packed.kernel_entry,
-                bootloader: Blob::new(
-                    "boot loader",
-                    flash.bootloader_offset,
-                    program.bytes.clone(),
-                ),
-                environment,
-                images: packed.blobs,
-                payload: packed.payload,
-                flash: flash.clone(),
-            }
-        }
-        _ => {
-            images::check_whole(kernel)?;
-            Images::Direct {
-                kernel: Blob::new("kernel", 0, kernel.bytes.clone()),
-                initramfs: initramfs.map(|bytes| Blob::new("initramfs", 0, bytes)),
-            }
-        }
-    };
-    Ok(Assembly {
-        parts: hashes,
-        images,
-        cmdline: kernel_spec.cmdline.clone(),
-        root,
-    })
 }
 
 fn hash_of(name: &str, part: &Part) -> PartHash {
@@ -270,9 +239,6 @@ fn compressed(
             .map_err(|e| TargetError::artefact(what, e))
     })
 }
-
-/// Compresses what is called so.
-pub(crate) type Pack<'a> = &'a dyn Fn(&str, &[u8], Compression) -> Result<Vec<u8>, TargetError>;
 
 /// The initramfs as the kernel gets it, if there is one that it does not hold.
 pub(crate) fn packed_initramfs(

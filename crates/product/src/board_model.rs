@@ -19,9 +19,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Target;
-use crate::cmdline;
-use crate::spec_check::{Wrong, wrong};
+use crate::mistake::{Mistake, wrong};
 
 /// The phases, in the order of a boot, as reports name them.
 const PHASES: [&str; 6] = [
@@ -95,14 +93,6 @@ pub struct BoardTable {
     error: Option<Written>,
 }
 
-impl Target {
-    /// The speed of the serial console in baud, as the kernel's command line
-    /// says it.
-    pub fn console_baud(&self) -> Option<u32> {
-        cmdline::console_baud(&self.spec.kernel.as_ref()?.cmdline)
-    }
-}
-
 /// A value, or one for each phase.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(
@@ -164,7 +154,7 @@ const SHARE: Quantity = Quantity {
 
 impl BoardTable {
     /// What it means, or the first mistake in it.
-    pub(crate) fn model(&self) -> Result<BoardModel, Wrong> {
+    pub(crate) fn model(&self) -> Result<BoardModel, Mistake> {
         let name = self.name.as_deref().unwrap_or("the board").trim();
         if name.is_empty() || name.chars().any(char::is_control) {
             return wrong("board.name", "that is no name; write what people call it");
@@ -201,7 +191,7 @@ impl BoardTable {
     }
 }
 
-fn by_phase(key: &str, written: &Written, quantity: Quantity) -> Result<ByPhase, Wrong> {
+fn by_phase(key: &str, written: &Written, quantity: Quantity) -> Result<ByPhase, Mistake> {
     let key = format!("board.{key}");
     match written {
         Written::One(scalar) => Ok(ByPhase::all(value(&key, scalar, quantity)?)),
@@ -223,7 +213,7 @@ fn by_phase(key: &str, written: &Written, quantity: Quantity) -> Result<ByPhase,
     }
 }
 
-fn value(key: &str, scalar: &Scalar, quantity: Quantity) -> Result<f64, Wrong> {
+fn value(key: &str, scalar: &Scalar, quantity: Quantity) -> Result<f64, Mistake> {
     let number = match scalar {
         Scalar::Whole(n) if quantity.units.is_empty() => Some(*n as f64),
         Scalar::Number(n) if quantity.units.is_empty() => Some(*n),

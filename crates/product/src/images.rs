@@ -5,10 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::TargetError;
-use crate::assemble::{Blob, Pack};
 use crate::bootcmd::Commands;
-use crate::parts::Part;
-use crate::payload::Payload;
+use crate::part::Part;
+use crate::part::{Blob, Pack};
+use crate::payload::{KERNEL, Payload};
 use crate::spec::{Fit, Flash, Kernel, Spec, Starter, Uimage, Unpacker};
 use bootlap_artefact::arch::Arch;
 use bootlap_artefact::compress::Compression;
@@ -16,8 +16,6 @@ use bootlap_artefact::fit::{FitSpec, Part as FitPart};
 use bootlap_artefact::kernel_image::{KernelError, KernelImage};
 use bootlap_artefact::uimage::{KIND_RAMDISK, UimageHeader};
 
-/// What the kernel's image is called.
-pub(crate) const KERNEL: &str = "kernel's uImage";
 /// What the initramfs's image is called.
 pub(crate) const INITRAMFS: &str = "initramfs's uImage";
 

@@ -20,7 +20,9 @@ mod edit;
 mod images;
 mod initramfs;
 mod machine;
+mod mistake;
 mod packages;
+mod part;
 mod parts;
 pub mod patchset;
 mod payload;
@@ -33,13 +35,14 @@ mod target;
 pub mod touched;
 mod write_out;
 
-pub use assemble::{Assembly, Blob, Boot, PartHash};
+pub use assemble::{Assembly, Boot};
 pub use board_model::{BoardModel, BoardTable, ByPhase};
 pub use build::{Build, Built};
 pub use cache::Cache;
 pub use edit::{Edit, How};
 pub use machine::{Board, Console, Machine, MachineTable, Power, Qemu, Send, Start};
-pub use parts::{Part, Parts};
+pub use part::{Blob, Part, PartHash};
+pub use parts::Parts;
 pub use spec::{
     Bootloader, Fit, Flash, Initramfs, Kernel, Medium, NamedPattern, Packages, Place, Ready, Root,
     RootFormat, Spec, Starter, Uimage, Unpacker,

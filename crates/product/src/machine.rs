@@ -6,7 +6,7 @@
 
 use serde::Deserialize;
 
-use crate::spec_check::{Wrong, pattern, wrong};
+use crate::mistake::{Mistake, pattern, wrong};
 
 /// What boots a target.
 #[derive(Clone, Debug)]
@@ -178,7 +178,7 @@ impl MachineTable {
     }
 
     /// What it means, or the first mistake in it.
-    pub(crate) fn machine(&self) -> Result<Machine, Wrong> {
+    pub(crate) fn machine(&self) -> Result<Machine, Mistake> {
         self.only_its_own()?;
         match self.kind {
             MachineKind::Qemu => self.qemu().map(Machine::Qemu),
@@ -199,7 +199,7 @@ impl MachineTable {
     }
 
     /// A key of another kind would be ignored, and its writer would wonder.
-    fn only_its_own(&self) -> Result<(), Wrong> {
+    fn only_its_own(&self) -> Result<(), Mistake> {
         use MachineKind::{Command, Qemu, Serial};
         const BOARD: &[MachineKind] = &[Serial, Command];
         let keys: [(&str, bool, &[MachineKind]); 18] = [
@@ -239,7 +239,7 @@ impl MachineTable {
         Ok(())
     }
 
-    fn qemu(&self) -> Result<Qemu, Wrong> {
+    fn qemu(&self) -> Result<Qemu, Mistake> {
         let text = |key: &str, value: &Option<String>| match value {
             Some(value) => Ok(value.clone()),
             None => missing(key),
@@ -272,7 +272,7 @@ impl MachineTable {
         }
     }
 
-    fn board(&self, console: Console) -> Result<Board, Wrong> {
+    fn board(&self, console: Console) -> Result<Board, Mistake> {
         let send = self.send.clone().unwrap_or_default();
         for (i, each) in send.iter().enumerate() {
             pattern(&format!("machine.send.{i}.after"), &each.after)?;
@@ -299,7 +299,7 @@ impl MachineTable {
     }
 
     /// How a boot begins; what leaves that open is a mistake.
-    fn start(&self, console: &Console) -> Result<Start, Wrong> {
+    fn start(&self, console: &Console) -> Result<Start, Mistake> {
         let on = optional("power-on", &self.power_on)?;
         let cycle = optional("power-cycle", &self.power_cycle)?;
         match (on, cycle) {
@@ -327,14 +327,14 @@ impl MachineTable {
     }
 }
 
-fn missing<T>(key: &str) -> Result<T, Wrong> {
+fn missing<T>(key: &str) -> Result<T, Mistake> {
     wrong(
         &format!("machine.{key}"),
         format!("missing field `{key}`; add it; docs/targets.md explains every key"),
     )
 }
 
-fn required(key: &str, value: &Option<String>, what: &str) -> Result<String, Wrong> {
+fn required(key: &str, value: &Option<String>, what: &str) -> Result<String, Mistake> {
     match value {
         Some(value) => Ok(value.clone()),
         None => wrong(
@@ -344,7 +344,7 @@ fn required(key: &str, value: &Option<String>, what: &str) -> Result<String, Wro
     }
 }
 
-fn checked_device(device: String) -> Result<String, Wrong> {
+fn checked_device(device: String) -> Result<String, Mistake> {
     let names_something = match device.strip_prefix("tcp:") {
         Some(address) => address.rsplit_once(':').is_some_and(|(host, port)| {
             !host.is_empty() && matches!(port.parse(), Ok(1..=u16::MAX))
@@ -363,12 +363,12 @@ fn checked_device(device: String) -> Result<String, Wrong> {
     )
 }
 
-fn optional(key: &str, value: &Option<String>) -> Result<Option<String>, Wrong> {
+fn optional(key: &str, value: &Option<String>) -> Result<Option<String>, Mistake> {
     value.as_ref().map(|v| command(key, v)).transpose()
 }
 
 /// The shell takes an empty command for a success.
-fn command(key: &str, text: &str) -> Result<String, Wrong> {
+fn command(key: &str, text: &str) -> Result<String, Mistake> {
     if text.trim().is_empty() || text.contains('\0') {
         return wrong(
             &format!("machine.{key}"),
@@ -378,7 +378,7 @@ fn command(key: &str, text: &str) -> Result<String, Wrong> {
     Ok(text.to_owned())
 }
 
-fn at_least_one<N: Copy + PartialEq + From<u8>>(key: &str, n: N) -> Result<N, Wrong> {
+fn at_least_one<N: Copy + PartialEq + From<u8>>(key: &str, n: N) -> Result<N, Mistake> {
     if n == N::from(0) {
         let key = format!("machine.{key}");
         return wrong(&key, "0 is too little to boot with; write 1 or more");

@@ -5,7 +5,6 @@
 //! source, `build:PATH` what a build makes; everything else is a path beside
 //! `target.toml`.
 
-use std::borrow::Cow;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -15,37 +14,12 @@ use crate::build::{self, Built, Inside};
 use crate::cache::sha256;
 use crate::initramfs::Entry;
 use crate::packages::{CONTROL, Store, is_name};
+use crate::part::{Find, Part};
 use crate::root_disk;
 use crate::spec::{Place, Spec, Unpacker};
 use crate::{Cache, Progress, Target, TargetError};
-use bootlap_artefact::compress::Compression;
-use bootlap_artefact::kernel_image::{KernelImage, UNPACK_LIMIT};
+use bootlap_artefact::kernel_image::KernelImage;
 use bootlap_kbuild::dot_config::DotConfig;
-
-/// One file that the target is made of.
-#[derive(Clone)]
-pub struct Part {
-    /// Where it came from, for people: a path, or package, version and path.
-    pub origin: String,
-    /// SHA-256 in hex.
-    pub sha256: String,
-    /// Its content.
-    pub bytes: Vec<u8>,
-}
-
-impl Part {
-    /// The content; unpacked if the file is compressed as a whole, as an
-    /// `Image.gz` is.
-    pub(crate) fn unwrapped(&self) -> Result<Cow<'_, [u8]>, TargetError> {
-        match Compression::detect(&self.bytes) {
-            Compression::None => Ok(Cow::Borrowed(&self.bytes)),
-            wrapping => wrapping
-                .decompress(&self.bytes, UNPACK_LIMIT)
-                .map(Cow::Owned)
-                .map_err(|e| TargetError::artefact(&self.origin, e)),
-        }
-    }
-}
 
 /// All parts of a target.
 #[derive(Clone, Default)]
@@ -64,15 +38,15 @@ pub struct Parts {
     pub(crate) root: Option<root_disk::Contents>,
 }
 
-impl Parts {
-    pub(crate) fn resolve(
-        target: &Target,
-        cache: &Cache,
-        progress: Progress<'_>,
-    ) -> Result<Self, TargetError> {
-        let finder = Finder::new(target, cache, progress);
-        let spec = &target.spec;
-        Ok(Self {
+impl Target {
+    /// Finds the parts, fetching packages if need be.
+    ///
+    /// # Errors
+    /// If a part is missing or cannot be had.
+    pub fn parts(&self, cache: &Cache, progress: Progress<'_>) -> Result<Parts, TargetError> {
+        let finder = Finder::new(self, cache, progress);
+        let spec = &self.spec;
+        Ok(Parts {
             bootloader: match spec.bootloader.as_ref().and_then(|b| b.image.as_ref()) {
                 Some(image) => Some(finder.part("bootloader.image", image)?),
                 None => None,
@@ -96,32 +70,36 @@ impl Parts {
             },
         })
     }
-}
 
-/// What `target` builds from source: the section, and what came of it.
-pub(crate) fn builds(
-    target: &Target,
-    cache: &Cache,
-    progress: Progress<'_>,
-) -> Result<Vec<(&'static str, Built)>, TargetError> {
-    let finder = Finder::new(target, cache, progress);
-    let (kernel, bootloader) = (&target.spec.kernel, &target.spec.bootloader);
-    let images = [
-        (
-            "bootloader",
-            bootloader.as_ref().and_then(|b| b.image.as_deref()),
-        ),
-        ("kernel", kernel.as_ref().and_then(|k| k.image.as_deref())),
-    ];
-    let named = images.into_iter().filter_map(|(section, image)| {
-        let output = image?.strip_prefix("build:")?;
-        Some((section, output))
-    });
-    let built = named.map(|(section, output)| {
-        let key = format!("{section}.image");
-        Ok((section, finder.built(&key, output)?))
-    });
-    built.collect()
+    /// Builds what is built from source, unless that was done before: the
+    /// section (`kernel`, `bootloader`), and what came of it.
+    ///
+    /// # Errors
+    /// If a build fails, with the line that it failed at.
+    pub fn builds(
+        &self,
+        cache: &Cache,
+        progress: Progress<'_>,
+    ) -> Result<Vec<(&'static str, Built)>, TargetError> {
+        let finder = Finder::new(self, cache, progress);
+        let (kernel, bootloader) = (&self.spec.kernel, &self.spec.bootloader);
+        let images = [
+            (
+                "bootloader",
+                bootloader.as_ref().and_then(|b| b.image.as_deref()),
+            ),
+            ("kernel", kernel.as_ref().and_then(|k| k.image.as_deref())),
+        ];
+        let named = images.into_iter().filter_map(|(section, image)| {
+            let output = image?.strip_prefix("build:")?;
+            Some((section, output))
+        });
+        let built = named.map(|(section, output)| {
+            let key = format!("{section}.image");
+            Ok((section, finder.built(&key, output)?))
+        });
+        built.collect()
+    }
 }
 
 impl Parts {
@@ -160,11 +138,69 @@ impl Parts {
 }
 
 /// Finds what the values of a target's keys name.
-pub(crate) struct Finder<'a> {
+struct Finder<'a> {
     target: &'a Target,
     store: Option<Store>,
     cache: &'a Cache,
     progress: Progress<'a>,
+}
+
+impl Find for Finder<'_> {
+    fn part(&self, key: &str, name: &str) -> Result<Part, TargetError> {
+        let (path, origin) = self.path(key, name)?;
+        if !path.is_file() {
+            return Err(TargetError::MissingPart(format!(
+                "{key} names {name}, which is no file; name the file itself"
+            )));
+        }
+        let bytes = fs::read(&path).map_err(|e| TargetError::io("read", &path, e))?;
+        Ok(Part {
+            origin,
+            sha256: sha256(&bytes),
+            bytes,
+        })
+    }
+
+    fn path(&self, key: &str, name: &str) -> Result<(PathBuf, String), TargetError> {
+        if let Some(output) = name.strip_prefix("build:") {
+            let built = self.built(key, output)?;
+            return Ok((built.image, built.origin));
+        }
+        if let Some(package) = name.strip_prefix("source-package:") {
+            return self.source_package(key, package);
+        }
+        let Some(rest) = name.strip_prefix("package:") else {
+            let path = self.target.dir.join(name);
+            if !path.exists() {
+                return Err(TargetError::MissingPart(format!(
+                    "{key} names {name}, which is not in {}: put the file there or name one \
+                     that exists",
+                    self.target.dir.display()
+                )));
+            }
+            return Ok((path, name.to_owned()));
+        };
+        let store = self.store.as_ref().ok_or_else(|| {
+            TargetError::MissingPart(format!(
+                "{key} names {name}, but there is no [packages] section: add one with \
+                 architecture = \"arm64\" (or whatever the target is)"
+            ))
+        })?;
+        let (package, inner) = rest.split_once('/').ok_or_else(|| {
+            TargetError::MissingPart(format!("{key}: write package:NAME/path, not {name}"))
+        })?;
+        if !is_name(package) {
+            return Err(TargetError::MissingPart(format!(
+                "{key}: {package:?} is no name of a package; write package:NAME/path"
+            )));
+        }
+        self.in_package(store, package, inner)?.ok_or_else(|| {
+            TargetError::MissingPart(format!(
+                "{key}: package {package} {} holds no {inner}; look with `dpkg-deb -c`",
+                store.version(package)
+            ))
+        })
+    }
 }
 
 impl<'a> Finder<'a> {
@@ -225,64 +261,6 @@ impl<'a> Finder<'a> {
             archive: crate::initramfs::built_in(&entries)?,
             compression: initramfs.compression,
         }))
-    }
-
-    /// The file that `key`'s value `name` names, read.
-    pub(crate) fn part(&self, key: &str, name: &str) -> Result<Part, TargetError> {
-        let (path, origin) = self.path(key, name)?;
-        if !path.is_file() {
-            return Err(TargetError::MissingPart(format!(
-                "{key} names {name}, which is no file; name the file itself"
-            )));
-        }
-        let bytes = fs::read(&path).map_err(|e| TargetError::io("read", &path, e))?;
-        Ok(Part {
-            origin,
-            sha256: sha256(&bytes),
-            bytes,
-        })
-    }
-
-    /// The file or folder that `key`'s value `name` names, and its origin.
-    pub(crate) fn path(&self, key: &str, name: &str) -> Result<(PathBuf, String), TargetError> {
-        if let Some(output) = name.strip_prefix("build:") {
-            let built = self.built(key, output)?;
-            return Ok((built.image, built.origin));
-        }
-        if let Some(package) = name.strip_prefix("source-package:") {
-            return self.source_package(key, package);
-        }
-        let Some(rest) = name.strip_prefix("package:") else {
-            let path = self.target.dir.join(name);
-            if !path.exists() {
-                return Err(TargetError::MissingPart(format!(
-                    "{key} names {name}, which is not in {}: put the file there or name one \
-                     that exists",
-                    self.target.dir.display()
-                )));
-            }
-            return Ok((path, name.to_owned()));
-        };
-        let store = self.store.as_ref().ok_or_else(|| {
-            TargetError::MissingPart(format!(
-                "{key} names {name}, but there is no [packages] section: add one with \
-                 architecture = \"arm64\" (or whatever the target is)"
-            ))
-        })?;
-        let (package, inner) = rest.split_once('/').ok_or_else(|| {
-            TargetError::MissingPart(format!("{key}: write package:NAME/path, not {name}"))
-        })?;
-        if !is_name(package) {
-            return Err(TargetError::MissingPart(format!(
-                "{key}: {package:?} is no name of a package; write package:NAME/path"
-            )));
-        }
-        self.in_package(store, package, inner)?.ok_or_else(|| {
-            TargetError::MissingPart(format!(
-                "{key}: package {package} {} holds no {inner}; look with `dpkg-deb -c`",
-                store.version(package)
-            ))
-        })
     }
 
     /// The folder of a source package, with the distribution's patches applied.

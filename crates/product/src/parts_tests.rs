@@ -1,3 +1,4 @@
+use bootlap_artefact::compress::Compression;
 use std::os::unix::fs::symlink;
 
 use super::*;

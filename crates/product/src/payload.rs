@@ -8,12 +8,13 @@
 use std::sync::Arc;
 
 use crate::TargetError;
-use crate::images::KERNEL;
 use bootlap_artefact::arch::Arch;
 use bootlap_artefact::compress::Compression;
 use bootlap_artefact::fdt::{Fdt, FdtError, Node};
 use bootlap_artefact::uimage::UimageHeader;
 
+/// What the kernel's image is called.
+pub(crate) const KERNEL: &str = "kernel's uImage";
 /// Each part begins at a multiple of this, in bytes.
 const ALIGN: usize = 64 << 10;
 

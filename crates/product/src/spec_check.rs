@@ -3,27 +3,13 @@
 use toml_edit::Document;
 
 use crate::machine::Machine;
+use crate::mistake::{Mistake, pattern, wrong};
 use crate::spec::{Flash, Medium, Place, RootFormat, Spec, Starter, Uimage, Unpacker};
 use bootlap_artefact::compress::Compression;
 
 /// Largest environment that is taken for one, in bytes; real ones have 4 KiB to
 /// 256 KiB.
 const ENVIRONMENT_LIMIT: u64 = 16 << 20;
-
-/// Something that cannot work.
-pub(crate) struct Wrong {
-    /// Where: a dotted key.
-    pub(crate) key: String,
-    /// What, and the mend.
-    pub(crate) message: String,
-}
-
-pub(crate) fn wrong<T>(key: &str, message: impl Into<String>) -> Result<T, Wrong> {
-    Err(Wrong {
-        key: key.to_owned(),
-        message: message.into(),
-    })
-}
 
 /// Why this bootlap cannot read a description of another format.
 pub(crate) fn unknown_format(text: &str) -> Option<String> {
@@ -58,7 +44,7 @@ pub(crate) fn with_mend(message: &str) -> String {
 }
 
 /// What boots it, or the first thing that cannot work.
-pub(crate) fn check(spec: &Spec) -> Result<Machine, Wrong> {
+pub(crate) fn check(spec: &Spec) -> Result<Machine, Mistake> {
     let name = spec.name.as_str();
     if matches!(name, "" | "." | "..") || name.contains(|c: char| c == '/' || c.is_control()) {
         return wrong(
@@ -89,7 +75,7 @@ pub(crate) fn check(spec: &Spec) -> Result<Machine, Wrong> {
 }
 
 /// The disk that is made, and the arguments that attach it.
-fn root(spec: &Spec, machine: &Machine) -> Result<(), Wrong> {
+fn root(spec: &Spec, machine: &Machine) -> Result<(), Mistake> {
     let attached = match machine {
         Machine::Qemu(qemu) => qemu.args.iter().any(|arg| arg.contains("{root}")),
         Machine::Board(_) => false,
@@ -144,7 +130,7 @@ fn root(spec: &Spec, machine: &Machine) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn patterns(spec: &Spec) -> Result<(), Wrong> {
+fn patterns(spec: &Spec) -> Result<(), Mistake> {
     pattern("ready.pattern", &spec.ready.pattern)?;
     if let Some(application) = &spec.ready.application {
         pattern("ready.application", application)?;
@@ -155,31 +141,8 @@ fn patterns(spec: &Spec) -> Result<(), Wrong> {
     Ok(())
 }
 
-pub(crate) fn pattern(key: &str, pattern: &str) -> Result<(), Wrong> {
-    match regex::bytes::Regex::new(pattern) {
-        Err(e) => {
-            let why = e.to_string();
-            let why = why.lines().last().unwrap_or_default().trim();
-            let why = why.strip_prefix("error: ").unwrap_or(why);
-            wrong(
-                key,
-                format!(
-                    "not a regular expression: {why}; put a backslash before a literal \
-                     character such as ( [ * ?"
-                ),
-            )
-        }
-        Ok(re) if re.is_match(b"") => wrong(
-            key,
-            "the pattern matches the empty line, so it would match at once; write the text \
-             that must appear",
-        ),
-        Ok(_) => Ok(()),
-    }
-}
-
 /// What an emulated machine cannot do without; a board has its parts on it.
-fn parts(spec: &Spec, machine: &Machine) -> Result<(), Wrong> {
+fn parts(spec: &Spec, machine: &Machine) -> Result<(), Mistake> {
     if let Machine::Board(_) = machine {
         return Ok(());
     }
@@ -195,7 +158,7 @@ fn parts(spec: &Spec, machine: &Machine) -> Result<(), Wrong> {
     }
 }
 
-fn bootloader(spec: &Spec, machine: &Machine) -> Result<(), Wrong> {
+fn bootloader(spec: &Spec, machine: &Machine) -> Result<(), Mistake> {
     let emulated = matches!(machine, Machine::Qemu(_));
     if spec.fit.is_some() && spec.uimage.is_some() {
         return wrong(
@@ -255,7 +218,7 @@ fn bootloader(spec: &Spec, machine: &Machine) -> Result<(), Wrong> {
 }
 
 /// SPL knows nothing but what the uImage holds.
-fn started_by(spec: &Spec, uimage: &Uimage) -> Result<(), Wrong> {
+fn started_by(spec: &Spec, uimage: &Uimage) -> Result<(), Mistake> {
     let kernel = spec.kernel.as_ref();
     let has_tree = kernel.is_some_and(|k| k.devicetree.is_some());
     let is_sd = spec.flash.as_ref().is_some_and(|f| f.medium == Medium::Sd);
@@ -287,7 +250,7 @@ fn started_by(spec: &Spec, uimage: &Uimage) -> Result<(), Wrong> {
 }
 
 /// Each image has a place, and each place an image.
-fn places(spec: &Spec, flash: &Flash, emulated: bool) -> Result<(), Wrong> {
+fn places(spec: &Spec, flash: &Flash, emulated: bool) -> Result<(), Mistake> {
     let by_uboot = |u: &Uimage| u.started_by == Starter::Uboot;
     let initramfs = spec.uimage.as_ref().is_some_and(by_uboot) && spec.initramfs.is_some();
     let places = [
@@ -347,7 +310,7 @@ fn places(spec: &Spec, flash: &Flash, emulated: bool) -> Result<(), Wrong> {
 }
 
 /// Sizes that can be told apart from mistakes before anything is assembled.
-fn flash(flash: &Flash) -> Result<(), Wrong> {
+fn flash(flash: &Flash) -> Result<(), Mistake> {
     let bank = flash.bank_size;
     match flash.medium {
         Medium::Nor if flash.bootloader_offset != 0 => {
@@ -384,7 +347,7 @@ fn can_hold_initramfs(spec: &Spec) -> bool {
     spec.uimage.is_none() && kernel.is_some_and(|k| k.build.is_some())
 }
 
-fn compression(spec: &Spec, machine: &Machine) -> Result<(), Wrong> {
+fn compression(spec: &Spec, machine: &Machine) -> Result<(), Mistake> {
     let kernel = spec.kernel.as_ref();
     let unpacker = kernel.map_or(Unpacker::Kernel, |k| k.unpacked_by);
     let kernel = kernel.map_or(Compression::None, |k| k.compression);

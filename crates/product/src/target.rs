@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use toml_edit::{Document, DocumentMut};
 
 use crate::board_model::BoardTable;
+use crate::cmdline;
+use crate::mistake::Mistake;
 use crate::spec::Spec;
-use crate::spec_check::Wrong;
-use crate::{Assembly, BoardModel, Built, Cache, Edit, Machine, Parts, Progress, TargetError};
+use crate::{BoardModel, Edit, Machine, TargetError};
 
 /// What is booted.
 #[derive(Clone, Debug)]
@@ -71,7 +72,7 @@ impl Target {
             let offset = e.span().map_or(0, |span| span.start);
             fail(offset, crate::spec_check::with_mend(e.message()))
         })?;
-        let mistake = |wrong: Wrong| fail(offset_of(&text, &wrong.key), wrong.message);
+        let mistake = |wrong: Mistake| fail(offset_of(&text, &wrong.key), wrong.message);
         let machine = crate::spec_check::check(&spec).map_err(mistake)?;
         let board = spec.board.as_ref().map(BoardTable::model).transpose();
         let board = board.map_err(mistake)?;
@@ -123,49 +124,10 @@ impl Target {
         crate::cache::sha256(self.text.as_bytes())
     }
 
-    /// Finds the parts, fetching packages if need be.
-    ///
-    /// # Errors
-    /// If a part is missing or cannot be had.
-    pub fn parts(&self, cache: &Cache, progress: Progress<'_>) -> Result<Parts, TargetError> {
-        Parts::resolve(self, cache, progress)
-    }
-
-    /// Builds what is built from source, unless that was done before: the
-    /// section (`kernel`, `bootloader`), and what came of it.
-    ///
-    /// # Errors
-    /// If a build fails, with the line that it failed at.
-    pub fn builds(
-        &self,
-        cache: &Cache,
-        progress: Progress<'_>,
-    ) -> Result<Vec<(&'static str, Built)>, TargetError> {
-        crate::parts::builds(self, cache, progress)
-    }
-
-    /// Puts the parts together into what a machine boots.
-    ///
-    /// # Errors
-    /// If parts are broken or do not fit together.
-    pub fn assemble(
-        &self,
-        parts: &Parts,
-        cache: &Cache,
-        progress: Progress<'_>,
-    ) -> Result<Assembly, TargetError> {
-        crate::assemble::assemble(self, parts, cache, progress)
-    }
-
-    /// Writes the target, as changed, to a new folder; what cannot be written
-    /// whole is not left behind. Of a lone file, nothing that lies beside it is
-    /// copied: parts are named where they are.
-    ///
-    /// # Errors
-    /// If the folder exists already, lies in the target's own or cannot be
-    /// written.
-    pub fn write_to(&self, dir: &Path) -> Result<(), TargetError> {
-        crate::write_out::write(self, dir)
+    /// The speed of the serial console in baud, as the kernel's command line
+    /// says it.
+    pub fn console_baud(&self) -> Option<u32> {
+        cmdline::console_baud(&self.spec.kernel.as_ref()?.cmdline)
     }
 }
 

@@ -10,43 +10,50 @@ use toml_edit::DocumentMut;
 
 use crate::{Edit, Target, TargetError};
 
-/// Copies the target's folder to `dir` and writes the description, as changed,
-/// into it. Of a lone file the folder may be anybody's: nothing of it is copied.
-pub(crate) fn write(target: &Target, dir: &Path) -> Result<(), TargetError> {
-    if fs::symlink_metadata(dir).is_ok() {
-        return Err(TargetError::Recipe(format!(
-            "{} exists already: name a new folder with -o, nothing is written over",
-            dir.display()
-        )));
-    }
-    let from = real(&target.dir)?;
-    let lone = target.is_lone();
-    if !lone && landing(dir)?.starts_with(&from) {
-        return Err(TargetError::Recipe(format!(
-            "{} lies inside the target's own folder {}, which is never written to: name a \
+impl Target {
+    /// Writes the target, as changed, to a new folder; what cannot be written
+    /// whole is not left behind. Of a lone file, nothing that lies beside it is
+    /// copied: parts are named where they are.
+    ///
+    /// # Errors
+    /// If the folder exists already, lies in the target's own or cannot be
+    /// written.
+    pub fn write_to(&self, dir: &Path) -> Result<(), TargetError> {
+        if fs::symlink_metadata(dir).is_ok() {
+            return Err(TargetError::Recipe(format!(
+                "{} exists already: name a new folder with -o, nothing is written over",
+                dir.display()
+            )));
+        }
+        let from = real(&self.dir)?;
+        let lone = self.is_lone();
+        if !lone && landing(dir)?.starts_with(&from) {
+            return Err(TargetError::Recipe(format!(
+                "{} lies inside the target's own folder {}, which is never written to: name a \
              folder outside of it with -o",
-            dir.display(),
-            target.dir.display()
-        )));
+                dir.display(),
+                self.dir.display()
+            )));
+        }
+        let text = with_outside_parts(self, &from)?;
+        if let Some(parent) = dir.parent() {
+            fs::create_dir_all(parent).map_err(|e| TargetError::io("create", parent, e))?;
+        }
+        fs::create_dir(dir).map_err(|e| TargetError::io("create", dir, e))?;
+        let file = dir.join("target.toml");
+        let copied = if lone {
+            Ok(())
+        } else {
+            copy_folder(&self.dir, dir, Path::new("target.toml"))
+        };
+        let written = copied
+            .and_then(|()| fs::write(&file, text).map_err(|e| TargetError::io("write", &file, e)));
+        if written.is_err() {
+            // It was made a moment ago, and half a target helps nobody.
+            let _ = fs::remove_dir_all(dir);
+        }
+        written
     }
-    let text = with_outside_parts(target, &from)?;
-    if let Some(parent) = dir.parent() {
-        fs::create_dir_all(parent).map_err(|e| TargetError::io("create", parent, e))?;
-    }
-    fs::create_dir(dir).map_err(|e| TargetError::io("create", dir, e))?;
-    let file = dir.join("target.toml");
-    let copied = if lone {
-        Ok(())
-    } else {
-        copy_folder(&target.dir, dir, Path::new("target.toml"))
-    };
-    let written = copied
-        .and_then(|()| fs::write(&file, text).map_err(|e| TargetError::io("write", &file, e)));
-    if written.is_err() {
-        // It was made a moment ago, and half a target helps nobody.
-        let _ = fs::remove_dir_all(dir);
-    }
-    written
 }
 
 fn real(dir: &Path) -> Result<PathBuf, TargetError> {

@@ -30,13 +30,15 @@ mod remedy;
 mod select;
 pub mod series;
 mod sink;
+mod sinks;
 mod svg;
 pub mod text;
 pub mod tuning;
 mod xml;
 
 pub use calibration::CalibrationReport;
-pub use sink::{SINKS, Sink, SinkError, SinkInfo, sink_for};
+pub use sink::{Sink, SinkError, SinkInfo};
+pub use sinks::{SINKS, sink_for};
 
 use bootlap_advice::Finding;
 use bootlap_analysis::Prediction;

@@ -5,7 +5,30 @@ use std::cmp::Reverse;
 use bootlap_analysis::{Gap, Process, gaps};
 use bootlap_model::{Axis, Placed, Span, Timeline, TrackKind};
 
-use crate::text::Rows;
+/// Which rows of a table are wanted.
+pub struct Rows<'r> {
+    /// How many at most; what was left out is said below the table.
+    pub limit: usize,
+    /// Only those of which the name or text fulfils this, where rows have one.
+    pub matching: Option<&'r dyn Fn(&str) -> bool>,
+    /// Leave out the processes that bootchart leaves out.
+    pub prune: bool,
+}
+
+impl Rows<'_> {
+    /// The first `limit` rows of all.
+    pub fn first(limit: usize) -> Self {
+        Self {
+            limit,
+            matching: None,
+            prune: false,
+        }
+    }
+
+    pub(crate) fn takes(&self, text: &str) -> bool {
+        self.matching.is_none_or(|is| is(text))
+    }
+}
 
 /// Below this a silence is the time that printing takes, ns.
 const SILENCE_NS: i64 = 1_000_000;

@@ -9,8 +9,9 @@ use std::io::{self, BufRead, Read};
 
 use bootlap_model::{FileId, Mark, MarkKind, Milestone, Span, Timeline, TrackKind};
 
+use crate::HEAD_LEN;
 use crate::align::{self, Declared};
-use crate::registry::{HEAD_LEN, part_of, ranking};
+use crate::registry::{part_of, ranking};
 use crate::{Hints, Input, Sniff, Source, SourceError};
 
 /// One file, or one member of an archive: it can be opened as often as needed.

@@ -15,6 +15,7 @@ mod bootstat;
 pub mod bundle;
 mod calendar;
 mod cbmem;
+mod cleaner;
 mod console;
 mod dmesg;
 mod efi;
@@ -53,10 +54,13 @@ use std::io::{self, BufRead};
 
 use bootlap_model::Timeline;
 
-pub use console::Cleaner;
+pub use cleaner::Cleaner;
 pub use watch::{Began, BootWatch, ReadyWatch, Seen};
 
-pub use registry::{HEAD_LEN, all, detect, named, ranking};
+pub use registry::{all, detect, named, ranking};
+
+/// How many first bytes of a file [`detect`] should be given.
+pub const HEAD_LEN: usize = 64 * 1024;
 
 /// What is read: a label for people, and the bytes.
 pub struct Input<'a> {

@@ -30,9 +30,6 @@ use crate::ts::Ts;
 use crate::vcd::Vcd;
 use crate::{Sniff, Source};
 
-/// How many first bytes of a file [`detect`] should be given.
-pub const HEAD_LEN: usize = 64 * 1024;
-
 /// All sources, the more particular format first.
 pub fn all() -> &'static [&'static dyn Source] {
     &[
@@ -73,7 +70,7 @@ pub fn named(name: &str) -> Option<&'static dyn Source> {
     all().iter().copied().find(|s| s.info().name == name)
 }
 
-/// The source that is surest of `head`, the first [`HEAD_LEN`] bytes of a
+/// The source that is surest of `head`, the first [`HEAD_LEN`](crate::HEAD_LEN) bytes of a
 /// file; among equally sure ones the first of [`all`].
 pub fn detect(head: &[u8]) -> Option<&'static dyn Source> {
     ranking(head).first().map(|(source, _)| *source)

@@ -4,9 +4,10 @@
 use bootlap_model::{ClockKind, Evidence, Stamp};
 
 use crate::Hints;
+use crate::cleaner::Cleaner;
+use crate::console::Reading;
 use crate::console::line::Line;
 use crate::console::out::{Kept, Out, shown};
-use crate::console::{Cleaner, Reading};
 use crate::text::Sheet;
 
 /// Which moment of its line a stamp is.

@@ -12,7 +12,8 @@ use bootlap_model::{
     Span, SpanEnd, SpanId, Stamp, Sym, Timeline, TrackKind,
 };
 
-use crate::{Input, SourceError, SourceInfo, console::Cleaner};
+use crate::cleaner::Cleaner;
+use crate::{Input, SourceError, SourceInfo};
 
 /// Longer lines are kept up to here.
 const MAX_LINE: usize = 256 * 1024;

@@ -4,8 +4,9 @@
 use regex::bytes::Regex;
 
 use crate::Hints;
+use crate::cleaner::Cleaner;
 use crate::console::bootloader::BootLoader;
-use crate::console::{Cleaner, printk};
+use crate::console::printk;
 
 /// A line is watched up to this many bytes; longer ones lose their beginning.
 const LINE_LIMIT: usize = 4096;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bootlap_model::Timeline;
 
-use super::judge::Sample;
 use super::metric::{Metric, places};
+use super::sample::Sample;
 use crate::compare::compare;
 use crate::cost::costs;
 use crate::stats::median;

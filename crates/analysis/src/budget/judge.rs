@@ -1,21 +1,11 @@
 //! Limit by limit: ok, broken, or unknown.
 
-use bootlap_model::Timeline;
-
 use super::cause::{Causes, causes};
 use super::growth::{Growth, How, growth};
-use super::metric::{Measures, Metric, SpanTime, Unit, span_time};
+use super::metric::{Metric, SpanTime, Unit, span_time};
+use super::sample::Sample;
 use super::{Bound, Budget, Limit};
 use crate::stats::median;
-
-/// One boot to judge, or to judge by.
-#[derive(Clone, Debug)]
-pub struct Sample<'t> {
-    /// What was measured of it.
-    pub measures: Measures,
-    /// The boot itself; `None` where only results were kept.
-    pub timeline: Option<&'t Timeline>,
-}
 
 /// What became of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

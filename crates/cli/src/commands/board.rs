@@ -14,7 +14,7 @@ use bootlap_report::{About, json, text};
 
 use crate::args::Boot;
 use crate::broken::never_ready;
-use crate::commands::boot;
+use crate::commands::shown;
 use crate::evidence::{self, Recorded};
 use crate::exit::{Exit, Failure};
 use crate::lab::{self, Lab};
@@ -219,7 +219,7 @@ fn show_one(args: &Boot, lab: &Lab<'_>, target: &Target, run: &Run) -> Result<()
     };
     let parts = lab.parts(target)?;
     let findings = advise(&bootlap_advice::Boot::new(&recorded.timeline).of(target, &parts));
-    boot::show(args, &recorded, findings, lab.ui)
+    shown::show(args, &recorded, findings, lab.ui)
 }
 
 /// Whether all boots got ready.

@@ -5,15 +5,15 @@ use std::time::Duration;
 use bootlap_advice::advise;
 use bootlap_lab::{Mode, Replay, Run};
 use bootlap_product::Machine;
-use bootlap_report::text;
 
 use crate::args::Boot;
 use crate::broken::never_ready;
 use crate::commands::board;
-use crate::evidence::{self, Recorded};
+use crate::commands::shown::show;
+use crate::evidence;
 use crate::exit::{Exit, Failure};
 use crate::lab::{Bootable, Lab, Planned, load};
-use crate::ui::{self, Ui};
+use crate::ui::Ui;
 
 pub(crate) fn run(args: &Boot, ui: &Ui) -> Result<Exit, Failure> {
     let lab = Lab::new(&args.lab, ui);
@@ -92,31 +92,6 @@ pub(crate) fn check_identical(lab: &Lab<'_>, runs: &[Run]) -> Result<Option<bool
         );
     }
     Ok(Some(identical))
-}
-
-pub(crate) fn show(
-    args: &Boot,
-    recorded: &Recorded,
-    findings: Vec<bootlap_advice::Finding>,
-    ui: &Ui,
-) -> Result<(), Failure> {
-    let report = recorded.report(findings);
-    if args.json {
-        ui.print(&json(&report)?);
-    } else {
-        ui.print(&text::summary(&report, &ui::style()));
-        ui.print(&format!(
-            "\nrun {}\nmore: bootlap report {0} -o boot.html",
-            report.about.run
-        ));
-    }
-    Ok(())
-}
-
-/// The report as JSON.
-pub(crate) fn json(report: &bootlap_report::Report<'_>) -> Result<String, Failure> {
-    let document = bootlap_report::json::document(report);
-    document.map_err(|e| Failure::new(Exit::Internal, e))
 }
 
 fn replay(args: &Boot, lab: &Lab<'_>) -> Result<Exit, Failure> {

@@ -16,9 +16,9 @@ use bootlap_report::check::{CheckReport, github, junit};
 use bootlap_report::{json, text};
 
 use crate::args::Check;
-use crate::commands::history as kept;
 use crate::evidence;
 use crate::exit::{Exit, Failure};
+use crate::history_folder;
 use crate::lab::Lab;
 use crate::ui::{self, Ui};
 use group::Group;
@@ -127,7 +127,7 @@ fn against_history(
     budget: &mut Budget,
     dir: &Path,
 ) -> Result<CheckReport, Failure> {
-    let entries = kept::load(dir)?;
+    let entries = history_folder::load(dir)?;
     if let Some(entry) = entries.first() {
         same_time(boots, &entry.time, dir)?;
     }

@@ -19,6 +19,7 @@ pub(crate) mod pack;
 pub(crate) mod rc;
 pub(crate) mod report;
 pub(crate) mod show;
+pub(crate) mod shown;
 pub(crate) mod splash;
 pub(crate) mod touched;
 pub(crate) mod try_recipes;

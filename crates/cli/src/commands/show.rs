@@ -5,7 +5,7 @@ use bootlap_report::{json, text};
 use regex::Regex;
 
 use crate::args::{By, Show};
-use crate::commands::boot;
+use crate::commands::shown;
 use crate::evidence;
 use crate::exit::{Exit, Failure};
 use crate::ui::{self, Ui};
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Show, ui: &Ui) -> Result<Exit, Failure> {
     let findings = advise(&Boot::new(&recorded.timeline));
     let report = recorded.report(findings);
     if args.json {
-        ui.print(&boot::json(&report)?);
+        ui.print(&shown::json(&report)?);
     } else {
         ui.print(&text::summary(&report, &style));
     }

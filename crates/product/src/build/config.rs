@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::{Build, Make};
 use crate::TargetError;
-use crate::parts::Finder;
+use crate::part::Find;
 use bootlap_kbuild::dot_config::DotConfig;
 
 /// What was asked for.
@@ -28,7 +28,7 @@ impl Wanted {
         key: &str,
         build: &Build,
         more: Vec<(String, String)>,
-        finder: &Finder<'_>,
+        finder: &dyn Find,
     ) -> Result<Self, TargetError> {
         let named = build.config.ends_with("config") && !build.config.contains(['/', '.']);
         let base = match named {

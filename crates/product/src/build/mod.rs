@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::cache::sha256;
-use crate::parts::Finder;
+use crate::part::Find;
 use crate::{Cache, Progress, TargetError};
 use bootlap_artefact::compress::Compression;
 use bootlap_kbuild::dot_config::DotConfig;
@@ -110,7 +110,7 @@ pub(crate) fn build(
     build: &Build,
     inside: Option<&Inside>,
     output: &str,
-    finder: &Finder<'_>,
+    finder: &dyn Find,
     cache: &Cache,
     progress: Progress<'_>,
 ) -> Result<Built, TargetError> {

@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 use sha2::{Digest, Sha256};
 
 use crate::cache::sha256;
-use crate::parts::Finder;
+use crate::part::Find;
 use crate::{Progress, TargetError};
 
 /// A source tree, or the archive of one.
@@ -21,7 +21,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    pub(super) fn find(key: &str, name: &str, finder: &Finder<'_>) -> Result<Self, TargetError> {
+    pub(super) fn find(key: &str, name: &str, finder: &dyn Find) -> Result<Self, TargetError> {
         let (path, origin) = finder.path(&format!("{key}.build.source"), name)?;
         let packaged = ["package:", "source-package:"];
         let identity = if packaged.iter().any(|p| name.starts_with(p)) {

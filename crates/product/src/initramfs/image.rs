@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::{What, wrong};
 use crate::TargetError;
-use crate::parts::Part;
+use crate::part::Part;
 use bootlap_artefact::compress::Compression;
 use bootlap_artefact::cpio;
 use bootlap_artefact::kernel_image::UNPACK_LIMIT;

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::TargetError;
-use crate::parts::Finder;
+use crate::part::Find;
 use crate::spec::Initramfs;
 use bootlap_artefact::elf::{Strip, strip};
 
@@ -98,7 +98,7 @@ type Found = BTreeMap<Vec<u8>, What>;
 
 /// Everything that `spec` asks for; what is named later replaces what is not:
 /// `image`, `dirs`, `tree`, `files`, `links`.
-pub(crate) fn entries(spec: &Initramfs, finder: &Finder<'_>) -> Result<Vec<Entry>, TargetError> {
+pub(crate) fn entries(spec: &Initramfs, finder: &dyn Find) -> Result<Vec<Entry>, TargetError> {
     let named = Named {
         section: SECTION,
         dirs: &spec.dirs,
@@ -136,13 +136,13 @@ pub(crate) struct Named<'s> {
 
 impl Named<'_> {
     /// All of it, with the folders on the way.
-    pub(crate) fn entries(&self, finder: &Finder<'_>) -> Result<Vec<Entry>, TargetError> {
+    pub(crate) fn entries(&self, finder: &dyn Find) -> Result<Vec<Entry>, TargetError> {
         let mut found = self.find(finder)?;
         add_parents(self.section, &mut found)?;
         Ok(listed(found))
     }
 
-    fn find(&self, finder: &Finder<'_>) -> Result<Found, TargetError> {
+    fn find(&self, finder: &dyn Find) -> Result<Found, TargetError> {
         let section = self.section;
         let wrong = |why| TargetError::artefact(section, why);
         let inside = |key: &str, path: &str| inside(key, path).map_err(wrong);

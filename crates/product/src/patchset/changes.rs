@@ -10,7 +10,7 @@ use bootlap_artefact::kernel_image::KernelImage;
 use bootlap_artefact::uboot_env::UbootEnv;
 
 use super::quote::{comment, slug};
-use super::rootfs::RootfsChange;
+use super::rootfs_change::RootfsChange;
 use super::{Measured, Step};
 
 /// One change of one step.

@@ -19,6 +19,7 @@ mod plain;
 mod quote;
 mod readme;
 mod rootfs;
+mod rootfs_change;
 mod yocto;
 
 use std::ffi::OsString;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::initramfs::{Entry, What};
-use crate::parts::Part;
+use crate::part::Part;
 use crate::target::tests::{FLASH, PLAIN, kiosk, parse};
 
 /// Enough of a kernel for its processor family to be known.

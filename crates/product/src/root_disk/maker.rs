@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use tar::Archive;
 
 use crate::TargetError;
-use crate::parts::Part;
+use crate::part::Part;
 use crate::spec::{Root, RootFormat};
 
 const MIB: u64 = 1 << 20;

@@ -12,10 +12,10 @@ mod order;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::assemble::PartHash;
 use crate::cache::{sha256, sha256_of_file};
 use crate::initramfs::Named;
-use crate::parts::{Finder, Part};
+use crate::part::PartHash;
+use crate::part::{Find, Part};
 use crate::spec::Root;
 use crate::{Cache, Progress, TargetError};
 use bootlap_artefact::compress::Compression;
@@ -31,7 +31,7 @@ pub(crate) struct Contents {
 }
 
 /// Finds what the root holds, and puts it into its order.
-pub(crate) fn contents(root: &Root, finder: &Finder<'_>) -> Result<Contents, TargetError> {
+pub(crate) fn contents(root: &Root, finder: &dyn Find) -> Result<Contents, TargetError> {
     let (origin, mut bytes) = match &root.archive {
         Some(name) => {
             let part = finder.part("root.archive", name)?;

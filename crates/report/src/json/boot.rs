@@ -1,15 +1,13 @@
 //! From a report to its document: the boot itself and its events.
 
 use bootlap_analysis::{Part, Phase, extent};
-use bootlap_model::{
-    Axis, Clock, ClockId, Counter, Evidence, Link, Mark, MarkKind, Span, Stamp, Timeline,
-};
-use serde::Serialize;
+use bootlap_model::{Axis, Clock, ClockId, Counter, Link, Mark, MarkKind, Span, Stamp, Timeline};
 
+use super::evidence::evidence;
+use super::id::id;
 use super::model::*;
-use super::{PredictedJson, outcome};
+use super::outcome;
 use crate::Report;
-use crate::evidence::line_of;
 
 impl ReportJson {
     /// The document of `report`.
@@ -56,14 +54,6 @@ impl ReportJson {
     }
 }
 
-/// The name that an enumeration's value has in JSON.
-pub(crate) fn id<T: Serialize>(value: &T) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(name)) => name,
-        other => format!("{other:?}"),
-    }
-}
-
 fn boot(report: &Report<'_>) -> BootJson {
     let about = &report.about;
     BootJson {
@@ -82,7 +72,7 @@ fn boot(report: &Report<'_>) -> BootJson {
             ready: extent.ready,
         }),
         phases: report.phases.iter().map(phase).collect(),
-        predicted: report.predicted.as_ref().map(PredictedJson::of),
+        predicted: report.predicted.as_ref().map(super::PredictedJson::of),
     }
 }
 
@@ -143,16 +133,6 @@ fn mark(report: &Report<'_>, axis: &Axis, mark: &Mark) -> MarkJson {
     }
 }
 
-pub(super) fn evidence(report: &Report<'_>, evidence: &Evidence) -> EvidenceJson {
-    EvidenceJson {
-        file: report.timeline.file(evidence.file).name.clone(),
-        start: evidence.start,
-        end: evidence.end,
-        line: evidence.line,
-        text: line_of(report, evidence),
-    }
-}
-
 fn counters(timeline: &Timeline, axis: &Axis) -> Vec<CounterJson> {
     let text = |sym| timeline.text(sym).to_owned();
     let counter = |counter: &Counter| CounterJson {
@@ -184,15 +164,15 @@ fn clocks(timeline: &Timeline, axis: &Axis) -> Vec<ClockJson> {
     timeline.clock_ids().map(clock).collect()
 }
 
-fn clock(axis: &Axis, id: ClockId, clock: &Clock) -> ClockJson {
+fn clock(axis: &Axis, at: ClockId, clock: &Clock) -> ClockJson {
     // Where its zero lies tells the offset and what it is known to.
-    let zero = axis.at(id, Stamp::new(0, 0));
+    let zero = axis.at(at, Stamp::new(0, 0));
     ClockJson {
-        kind: self::id(&clock.kind),
+        kind: id(&clock.kind),
         simulated: clock.simulated,
-        how: match axis.how(id) {
-            Some(_) if axis.reference() == Some(id) => "reference".to_owned(),
-            Some(how) => self::id(&how),
+        how: match axis.how(at) {
+            Some(_) if axis.reference() == Some(at) => "reference".to_owned(),
+            Some(how) => id(&how),
             None => "unrelated".to_owned(),
         },
         offset_ns: zero.map(|zero| zero.ns),

@@ -5,7 +5,7 @@ use bootlap_analysis::groups::{End, Margin, Mode, Row, Shape, Side, SpanRow, Sta
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::boot::id;
+use super::id::id;
 use super::model::{DeltaJson, MovedJson};
 use super::outcome;
 use crate::groups::{Compared, GroupsReport, SideAbout, Weight, bounds, notes, sentence};

@@ -4,7 +4,7 @@ use bootlap_model::{Axis, ClockId, Evidence, FileId, Notice, Timeline};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::boot::id;
+use super::id::id;
 use crate::inspect::{Inspected, Verdict};
 
 /// One file, or several that are parts of one recording.

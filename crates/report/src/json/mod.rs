@@ -11,9 +11,11 @@ mod builds;
 mod calibration;
 mod catalogue;
 mod check;
+mod evidence;
 mod explain;
 mod groups;
 mod history;
+mod id;
 mod inspect;
 mod model;
 mod outcome;
@@ -30,6 +32,7 @@ pub use calibration::{
 };
 pub use catalogue::{RecipeJson, RuleJson, recipes, rules};
 pub use check::{CauseJson, CheckJson, GrowthJson, LimitJson, check};
+pub use evidence::EvidenceJson;
 pub use explain::{
     ConditionJson, DelayJson, ExplainJson, MacroJson, OptionJson, ParamJson, PlaceJson, SymbolJson,
     explain,
@@ -44,7 +47,7 @@ pub use series::{LapJson, LapPhaseJson, PhaseSpreadJson, SeriesJson, SpreadJson,
 pub use table::*;
 pub use tuning::{ExcludedJson, LeftOutJson, TuningJson, TuningStepJson, tuning};
 
-pub(crate) use boot::id;
+pub(crate) use id::id;
 
 use std::io::{self, Write};
 

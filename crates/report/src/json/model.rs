@@ -4,6 +4,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::EvidenceJson;
+
 /// One boot: what it took, where the time went, and what to do about it.
 ///
 /// All times are integer nanoseconds. Those named `…_ns` without more words
@@ -372,21 +374,6 @@ pub struct LinkJson {
     /// started `to`) or `after` (`to` is ordered after `from`, but does not
     /// need it); more may come.
     pub kind: String,
-}
-
-/// A place in an evidence file.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct EvidenceJson {
-    /// The file's name.
-    pub file: String,
-    /// Offset of the first byte.
-    pub start: u64,
-    /// Offset behind the last byte.
-    pub end: u64,
-    /// Line number, from 1.
-    pub line: u32,
-    /// What stands there if it is at hand, mostly one line; if long, cut.
-    pub text: Option<String>,
 }
 
 /// A clock.

@@ -2,7 +2,8 @@
 
 use bootlap_analysis::{Comparison, Delta, Gap, Moved, Trial, compare};
 
-use super::boot::{evidence, id};
+use super::evidence::evidence;
+use super::id::id;
 use super::model::*;
 use crate::Report;
 use crate::remedy::remedies;

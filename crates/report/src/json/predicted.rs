@@ -5,7 +5,7 @@ use bootlap_analysis::{Predicted, Prediction};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::id;
+use super::id::id;
 
 /// What a simulated boot is predicted to take on the board that the target
 /// describes in `[board]`. Nothing in here was measured.

@@ -5,7 +5,7 @@ use bootlap_analysis::stats::Mode;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::boot::id;
+use super::id::id;
 use crate::series::SeriesReport;
 
 /// Boots of one board: `bootlap boot --json`.

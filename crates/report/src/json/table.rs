@@ -7,12 +7,16 @@ use bootlap_model::{Axis, Stamp, TrackKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::boot::{evidence, id, phase, span};
-use super::model::{EvidenceJson, GapJson, PhaseJson, SpanJson};
+use super::EvidenceJson;
+use super::boot::{phase, span};
+use super::evidence::evidence;
+use super::id::id;
+use super::model::{GapJson, PhaseJson, SpanJson};
 use super::outcome::gap;
 use crate::Report;
+use crate::select::Rows;
 use crate::select::{self, ConsoleLine, Selected};
-use crate::text::{By, Rows};
+use crate::text::By;
 
 /// The rows of a table about one boot.
 ///

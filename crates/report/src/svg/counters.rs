@@ -2,8 +2,8 @@
 
 use bootlap_model::{Axis, Counter, Stamp, Timeline};
 
+use super::lettering::{LETTERS, LINE, STEP, faint};
 use super::palette::Ink;
-use super::panel::{LETTERS, LINE, STEP, faint};
 use super::picture::{Anchor, Area, Picture, Rect, Text};
 use super::scale::{Scale, Window};
 

@@ -2,9 +2,9 @@
 
 use bootlap_model::{Axis, MarkKind, Milestone, Timeline};
 
+use super::lettering::{LETTERS, line};
 use super::measure::{fitted, width};
 use super::palette::Ink;
-use super::panel::{LETTERS, line};
 use super::picture::{Anchor, Picture, Text};
 use super::scale::{Scale, Window};
 use crate::format::duration;

@@ -11,6 +11,7 @@
 
 mod counters;
 mod flags;
+mod lettering;
 mod measure;
 mod palette;
 mod panel;
@@ -126,10 +127,13 @@ fn heading(report: &Report<'_>, name: &str, rest: &str, picture: &mut Picture) -
     let mut said = vec![kind_of_time(report)];
     said.extend(facts(report));
     said.extend(Some(report.about.tool.clone()).filter(|tool| !tool.is_empty()));
-    let said = fitted(&said.join(" · "), panel::LETTERS, false, room);
-    picture
-        .texts
-        .push(text(46.0, panel::LETTERS, false, vec![(said, Ink::Faint)]));
+    let said = fitted(&said.join(" · "), lettering::LETTERS, false, room);
+    picture.texts.push(text(
+        46.0,
+        lettering::LETTERS,
+        false,
+        vec![(said, Ink::Faint)],
+    ));
     60.0
 }
 

@@ -6,6 +6,7 @@
 
 use super::counters;
 use super::flags;
+use super::lettering::{LETTERS, LINE, STEP, faint, line};
 use super::measure::{fitted, width};
 use super::palette::Ink;
 use super::picture::{Anchor, Area, Funnel, Picture, Rect, Text};
@@ -14,17 +15,12 @@ use super::scale::{Scale, Window};
 use crate::Report;
 use crate::format::duration;
 
-/// The size of letters, and the height of a row with them.
-pub(super) const LETTERS: f64 = 11.0;
-pub(super) const LINE: f64 = 16.0;
 /// Between a bar and its label.
 const GAP: f64 = 5.0;
 const BANNER: f64 = 22.0;
 const CROWD: f64 = 20.0;
 /// How high it is between the boot and the part of it that is shown.
 const FUNNEL: f64 = 14.0;
-/// How wide a step of an area is.
-pub(super) const STEP: f64 = 2.0;
 
 /// What is drawn of a boot, and when.
 pub(super) struct Panel<'r> {
@@ -114,31 +110,6 @@ fn path(rows: &[Row], scale: &Scale, top: f64, picture: &mut Picture) {
             ink: Ink::Path,
             tip: String::new(),
         });
-    }
-}
-
-/// A thin vertical line.
-pub(super) fn line(x: f64, y: f64, h: f64, ink: Ink) -> Rect {
-    Rect {
-        x: x - 0.5,
-        y,
-        w: 1.0,
-        h,
-        ink,
-        tip: String::new(),
-    }
-}
-
-/// A line of explanation, cut where the picture ends.
-pub(super) fn faint(x: f64, y: f64, text: &str, scale: &Scale) -> Text {
-    let text = fitted(text, LETTERS, false, scale.right - x);
-    Text {
-        x,
-        y,
-        anchor: Anchor::Start,
-        size: LETTERS,
-        bold: false,
-        pieces: vec![(text, Ink::Faint)],
     }
 }
 

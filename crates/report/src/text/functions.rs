@@ -4,8 +4,7 @@ use bootlap_analysis::{CallStats, functions as functions_of};
 use bootlap_model::{Timeline, TrackKind};
 
 use super::line::Line;
-use super::page::{Page, nothing};
-use super::spans::left_out;
+use super::page::{Page, left_out, nothing};
 use super::style::{Ink, Style};
 use super::table::{Align, Table, cell};
 use crate::format::{count, duration};
@@ -36,7 +35,7 @@ pub fn functions(timeline: &Timeline, limit: usize, style: &Style) -> String {
         callee(stats, &mut table);
     }
     table.render(&mut page);
-    left_out(all.len(), limit, &mut page);
+    left_out(all.len(), limit, "the longest", &mut page);
     remarks(&all, &mut page);
     page.finish()
 }

@@ -34,6 +34,7 @@ mod trials;
 mod tuning;
 mod units;
 
+pub use crate::select::Rows;
 pub use before_after::before_after;
 pub use builds::builds;
 pub use calibration::calibration;
@@ -49,7 +50,7 @@ pub use notices::notices;
 pub use processes::processes;
 pub use rc::rc;
 pub use series::series;
-pub use spans::{By, Rows, spans};
+pub use spans::{By, spans};
 pub use style::Style;
 pub use summary::summary;
 pub use trials::trials;

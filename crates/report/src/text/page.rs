@@ -135,6 +135,14 @@ pub(super) fn nothing(text: &str, style: &Style) -> String {
     page.finish()
 }
 
+/// Says how many rows of a table were left out, if any were.
+pub(super) fn left_out(all: usize, shown: usize, which: &str, page: &mut Page<'_>) {
+    if all > shown {
+        let text = format!("{shown} of {all} shown: {which}");
+        page.wrapped(Line::indented(MARGIN), &text, Ink::Faint);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

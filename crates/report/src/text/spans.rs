@@ -5,11 +5,11 @@ use bootlap_model::{Span, Timeline, TrackKind};
 
 use super::gaps::length;
 use super::line::Line;
-use super::page::{MARGIN, Page};
+use super::page::{Page, left_out};
 use super::style::{Ink, Style};
 use super::table::{Align, Table, cell};
 use crate::format::{change, duration, moment, percent, short_count};
-use crate::select;
+use crate::select::{self, Rows};
 
 /// What a table lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,31 +45,6 @@ impl By {
             By::Gaps => "gaps",
             By::Deltas => "deltas",
         }
-    }
-}
-
-/// Which rows of a table are wanted.
-pub struct Rows<'r> {
-    /// How many at most; what was left out is said below the table.
-    pub limit: usize,
-    /// Only those of which the name or text fulfils this, where rows have one.
-    pub matching: Option<&'r dyn Fn(&str) -> bool>,
-    /// Leave out the processes that bootchart leaves out.
-    pub prune: bool,
-}
-
-impl Rows<'_> {
-    /// The first `limit` rows of all.
-    pub fn first(limit: usize) -> Self {
-        Self {
-            limit,
-            matching: None,
-            prune: false,
-        }
-    }
-
-    pub(crate) fn takes(&self, text: &str) -> bool {
-        self.matching.is_none_or(|is| is(text))
     }
 }
 
@@ -125,7 +100,7 @@ fn longest(
     if found.all > 0 {
         table.render(page);
     }
-    left_out(found.all, rows.limit, page);
+    left_out(found.all, rows.limit, "the longest", page);
 }
 
 /// A span's name and arguments.
@@ -160,7 +135,7 @@ fn silences(timeline: &Timeline, limit: usize, page: &mut Page<'_>) {
     if found.all > 0 {
         table.render(page);
     }
-    left_out(found.all, limit, page);
+    left_out(found.all, limit, "the longest", page);
 }
 
 /// Console lines; if not all fit, those after the longest silences.
@@ -190,17 +165,6 @@ fn deltas(timeline: &Timeline, rows: &Rows<'_>, page: &mut Page<'_>) {
     }
     if found.all > found.rows.len() {
         let text = "those after the longest silences";
-        left_out_text(found.all, found.rows.len(), text, page);
+        left_out(found.all, found.rows.len(), text, page);
     }
-}
-
-pub(super) fn left_out(all: usize, limit: usize, page: &mut Page<'_>) {
-    if all > limit {
-        left_out_text(all, limit, "the longest", page);
-    }
-}
-
-fn left_out_text(all: usize, shown: usize, which: &str, page: &mut Page<'_>) {
-    let text = format!("{shown} of {all} shown: {which}");
-    page.wrapped(Line::indented(MARGIN), &text, Ink::Faint);
 }

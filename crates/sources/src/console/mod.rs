@@ -43,7 +43,6 @@ mod userspace;
 use bootlap_model::{Severity, Timeline};
 
 pub(crate) use self::daemons::RC_TRACK;
-pub use self::line::Cleaner;
 pub(crate) use self::log::KernelLog;
 pub(crate) use self::out::shown;
 pub(crate) use self::reading::Reading;

@@ -2,10 +2,12 @@
 
 use bootlap_model::Evidence;
 
+/// A pin that changes more often is shown as the times in which it was busy.
+pub(super) const MAX_SPANS: usize = 200;
 /// More changes of one pin are not kept: a console of half a megabyte.
 const MAX_EDGES: usize = 4 << 20;
 /// The places of that many changes are kept.
-const MAX_PLACES: usize = super::show::MAX_SPANS + 1;
+const MAX_PLACES: usize = MAX_SPANS + 1;
 /// A silence of this length ends what is told as one time of being busy.
 const SILENCE_NS: i64 = 10_000_000;
 /// More times of being busy are joined over shorter silences.

@@ -174,7 +174,7 @@ impl Pins {
                 return;
             }
             edges.busy(ns, at);
-            if values.len() <= show::MAX_SPANS {
+            if values.len() <= edges::MAX_SPANS {
                 let value = value.chars().take(200).collect();
                 values.push((ns, value, at));
             }

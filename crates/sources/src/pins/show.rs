@@ -2,12 +2,10 @@
 
 use bootlap_model::{ClockId, Evidence, Milestone, Severity, SpanEnd, TrackKind};
 
-use super::edges::{Edges, Level};
+use super::edges::{Edges, Level, MAX_SPANS};
 use super::{Pin, Recording};
 use crate::text::Sheet;
 
-/// A pin that changes more often is shown as the times in which it was busy.
-pub(super) const MAX_SPANS: usize = 200;
 /// Power, reset and ready change less often.
 const MAX_CALM: usize = 100;
 /// Changes of a pin with more of them are no marks.

@@ -1,6 +1,14 @@
 //! One event of a kernel trace, whichever program wrote it down.
 
-use bootlap_model::Stamp;
+use bootlap_model::{ClockId, Evidence, Stamp};
+
+/// When and where something is said.
+#[derive(Clone, Copy)]
+pub(crate) struct Moment {
+    pub(crate) clock: ClockId,
+    pub(crate) at: Stamp,
+    pub(crate) evidence: Evidence,
+}
 
 /// An event, and the thread that it happened in.
 #[derive(Clone, Copy, Debug)]

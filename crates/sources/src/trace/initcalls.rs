@@ -3,7 +3,7 @@
 use bootlap_model::{Anchor, Severity, Span, SpanEnd, SpanId, Sym, TrackKind};
 
 use super::event::Function;
-use super::tasks::Moment;
+use super::event::Moment;
 use crate::text::Sheet;
 
 /// Parallel module loads keep a few open; thousands are lost returns.

@@ -30,13 +30,14 @@ use bootlap_model::{ClockId, ClockKind, Evidence, Stamp};
 pub(crate) use self::event::{Event, Function, Task, What};
 
 use self::calls::Calls;
+use self::event::Moment;
 use self::initcalls::Initcalls;
 use self::lane::Returned;
 use self::others::Others;
 use self::page_cache::PageCache;
 use self::samples::Programs;
 use self::syscalls::Syscalls;
-use self::tasks::{Moment, Tasks};
+use self::tasks::Tasks;
 use crate::text::Sheet;
 
 /// The events of one recording, on one clock.

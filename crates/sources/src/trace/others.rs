@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, HashSet};
 use bootlap_model::{Anchor, Severity, Sym};
 
 use super::cut;
+use super::event::Moment;
 use super::tally::Tally;
-use super::tasks::Moment;
 use crate::text::Sheet;
 
 /// Kinds with more events than this are not shown one by one.

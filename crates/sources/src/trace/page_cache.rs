@@ -10,7 +10,7 @@
 
 use bootlap_model::{Read, ReadOf, Severity};
 
-use super::tasks::Moment;
+use super::event::Moment;
 use crate::text::Sheet;
 
 /// The event.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use bootlap_model::{Severity, Stamp, Sym};
 
+use super::event::Moment;
 use super::tally::Tally;
-use super::tasks::Moment;
 use crate::text::Sheet;
 
 /// Programs whose samples are shown over time.

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use bootlap_model::{Severity, SpanEnd, SpanId, TrackKind};
 
+use super::event::Moment;
 use super::event::Task;
-use super::tasks::Moment;
 use crate::text::Sheet;
 
 /// 200 bytes each.

@@ -8,13 +8,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use bootlap_model::{
-    Anchor, ClockId, Evidence, LinkKind, Milestone, Severity, Span, SpanEnd, SpanId, Stamp, Sym,
-    TrackKind,
-};
+use bootlap_model::{Anchor, LinkKind, Milestone, Severity, Span, SpanEnd, SpanId, Sym, TrackKind};
 
 use super::cut;
-use super::event::Task;
+use super::event::{Moment, Task};
 use super::samples::Samples;
 use crate::text::Sheet;
 
@@ -27,14 +24,6 @@ const MAX_PROGRAMS: usize = 4_096;
 const SAME_FORK_NS: i64 = 1_000_000;
 /// `TASK_COMM_LEN` without its NUL.
 const COMM_LEN: usize = 15;
-
-/// When and where something is said.
-#[derive(Clone, Copy)]
-pub(crate) struct Moment {
-    pub(crate) clock: ClockId,
-    pub(crate) at: Stamp,
-    pub(crate) evidence: Evidence,
-}
 
 struct Known {
     span: SpanId,

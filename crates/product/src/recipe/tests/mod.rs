@@ -5,7 +5,7 @@ mod loader;
 
 use super::*;
 use crate::cmdline;
-use crate::parts::Part;
+use crate::part::Part;
 use crate::target::tests::{PLAIN, kiosk, parse};
 use bootlap_artefact::compress::Compression;
 use bootlap_artefact::hash::Hash;
