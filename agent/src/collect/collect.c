@@ -26,6 +26,7 @@
 #include "marks.h"
 #include "now.h"
 #include "options.h"
+#include "processes.h"
 #include "procfs.h"
 #include "ready.h"
 #include "rings.h"
@@ -138,7 +139,7 @@ static void look(const struct told *told, int all)
 	else if (told->events >= 0)
 		events_drain(told->events);
 	else
-		procfs_scan();
+		processes_scan();
 	/* They queue up; but if nobody else tells of exits their time is that of reading. */
 	if (told->accounts >= 0 && (all || !tells_of_exits(told)))
 		accounts_drain(told->accounts);
@@ -236,12 +237,12 @@ static int collect(const struct options *options, int from_start, int listening)
 	told.accounts = accounts_open(told.rings ? rings_cpus() : cpus);
 	fact("accounts", told.accounts < 0 ? strerror(errno) : "yes");
 	if (!from_start)
-		procfs_scan();
+		processes_scan();
 	why = watch(options, &told, &wakeups);
 	signal(SIGPIPE, SIG_IGN);
 	/* What ends while the living are looked at is told behind that. */
 	if (tells_of_exits(&told))
-		procfs_scan();
+		processes_scan();
 	look(&told, 1);
 	archive_use_reserve();
 	note_cost(wakeups);

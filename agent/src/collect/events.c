@@ -10,7 +10,7 @@
 
 #include "archive.h"
 #include "netlink.h"
-#include "procfs.h"
+#include "processes.h"
 
 int events_open(void)
 {
@@ -51,7 +51,7 @@ static void note(const struct proc_event *event)
 		record_end();
 		break;
 	case PROC_EVENT_EXEC:
-		procfs_exec(time, (uint32_t)event->event_data.exec.process_tgid);
+		processes_exec(time, (uint32_t)event->event_data.exec.process_tgid);
 		break;
 	case PROC_EVENT_EXIT:
 		record_begin(WIRE_EXIT);

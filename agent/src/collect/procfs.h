@@ -1,4 +1,4 @@
-/* Reading /proc: whole small files, numbers in them, the processes that live. */
+/* Reading /proc: whole small files, and numbers in them. */
 #ifndef PROCFS_H
 #define PROCFS_H
 
@@ -24,11 +24,5 @@ uint64_t procfs_number(const char **at);
 
 /* The rest of the line behind `key`, which begins a line; NULL if there is none. */
 const char *procfs_line(const char *text, const char *key);
-
-/* Notes every process that lives. */
-void procfs_scan(void);
-
-/* Notes a process's arguments, which it has from `time` on; ready.h is told. */
-void procfs_exec(uint64_t time, uint32_t pid);
 
 #endif

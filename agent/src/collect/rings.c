@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "archive.h"
-#include "procfs.h"
+#include "processes.h"
 #include "ready.h"
 
 #define MOST_CPUS 256
@@ -267,6 +267,6 @@ void rings_drain(int all)
 	}
 	/* Of those that have ended there is nothing more to learn. */
 	for (size_t i = 0; i < fresh_count; i++)
-		procfs_exec(fresh[i].time, fresh[i].pid);
+		processes_exec(fresh[i].time, fresh[i].pid);
 	fresh_count = 0;
 }
