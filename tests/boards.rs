@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{bootlap, failure, json, processes_with, scratch};
 use bootlap_product::{Boot, Cache, Target};
 use serde_json::Value;
+
+use crate::support::{bootlap, failure, json, processes_with, scratch};
 
 /// What is on the board: a distribution kernel and a shell that says ready.
 const IMAGES: &str = r#"format = 1

@@ -7,11 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::support::{bootlap, changed_kiosk, json, kiosk, root, scratch};
 use bootlap_artefact::fit::Fit;
 use bootlap_product::patchset::{self, Step};
 use bootlap_product::{Boot, Cache, Edit, Target};
 use serde_json::{Value, json as value};
+
+use crate::support::{bootlap, changed_kiosk, json, kiosk, root, scratch};
 
 /// What is changed: every kind of thing that recipes change.
 const RECIPES: [&str; 6] = [

@@ -47,6 +47,22 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "bootlap-engine",
+        &[
+            "bootlap-advice",
+            "bootlap-analysis",
+            "bootlap-artefact",
+            "bootlap-kbuild",
+            "bootlap-lab",
+            "bootlap-model",
+            "bootlap-product",
+            "bootlap-report",
+            "bootlap-rootfs",
+            "bootlap-sources",
+            "bootlap-wire",
+        ],
+    ),
+    (
         "bootlap-lab",
         &[
             "bootlap-model",

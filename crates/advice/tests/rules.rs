@@ -5,6 +5,7 @@ mod common;
 use bootlap_advice::{Boot, Facts, SavingKind, advise};
 use bootlap_model::TrackKind::{Bootloader, Console, Initcall, Kernel, Unit, Userspace};
 use bootlap_model::{Milestone, SpanEnd, Stamp};
+
 use common::{Builder, MS, found, target, target_with};
 
 fn at(ns: i64) -> SpanEnd {

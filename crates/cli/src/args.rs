@@ -10,9 +10,11 @@ mod rc;
 mod splash;
 mod tune;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bootlap_analysis::groups::Margin;
+use bootlap_engine::evidence::ReadOptions;
+use bootlap_engine::{Lab, Settings};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 pub(crate) use calibrate::Calibrate;
@@ -26,6 +28,8 @@ pub(crate) use pack::{Layout, LayoutFormat, Pack};
 pub(crate) use rc::Rc;
 pub(crate) use splash::Splash;
 pub(crate) use tune::Tune;
+
+use crate::ui::Ui;
 
 /// Makes Linux boot fast, and proves it.
 #[derive(Parser)]
@@ -115,6 +119,32 @@ pub(crate) struct LabArgs {
     /// $BOOTLAP_CACHE, or bootlap in the user's cache folder].
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
+}
+
+impl LabArgs {
+    /// The lab that is asked for.
+    pub(crate) fn lab<'u>(&self, ui: &'u Ui) -> Lab<'u> {
+        let settings = Settings {
+            plain: self.plain,
+            runs: self.runs.clone(),
+            seed: self.seed,
+            timeout: self.timeout,
+            no_probe: self.no_probe,
+            cache: cache(self.cache.as_deref()),
+        };
+        Lab::new(settings, ui)
+    }
+}
+
+/// The cache that was asked for, or the user's.
+pub(crate) fn cache(asked: Option<&Path>) -> PathBuf {
+    let from_env = |name| std::env::var_os(name).filter(|v| !v.is_empty());
+    asked
+        .map(Path::to_owned)
+        .or_else(|| from_env("BOOTLAP_CACHE").map(PathBuf::from))
+        .or_else(|| from_env("XDG_CACHE_HOME").map(|d| PathBuf::from(d).join("bootlap")))
+        .or_else(|| from_env("HOME").map(|d| PathBuf::from(d).join(".cache/bootlap")))
+        .unwrap_or_else(|| PathBuf::from(".cache/bootlap"))
 }
 
 #[derive(ClapArgs)]
@@ -347,6 +377,18 @@ pub(crate) struct Evidence {
     /// Add seconds to the times of a file, to get those of the first file.
     #[arg(long, value_name = "FILE=SECONDS")]
     pub(crate) offset: Vec<String>,
+}
+
+impl Evidence {
+    /// The same for the engine.
+    pub(crate) fn options(&self) -> ReadOptions {
+        ReadOptions {
+            ready: self.ready.clone(),
+            format: self.format.clone(),
+            align: self.align.clone(),
+            offset: self.offset.clone(),
+        }
+    }
 }
 
 #[derive(ClapArgs)]

@@ -7,24 +7,17 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
 mod args;
-mod board_model;
-mod broken;
 mod commands;
-mod evidence;
-mod exit;
-mod experiment;
-mod history_folder;
-mod lab;
 mod live;
 mod signals;
 mod ui;
 
 use std::process::ExitCode;
 
+use bootlap_engine::Exit;
 use clap::Parser;
 
 use crate::args::{Args, Command};
-use crate::exit::Exit;
 use crate::ui::Ui;
 
 fn main() -> ExitCode {

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use bootlap_engine::{Exit, Failure};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
-
-use crate::exit::{Exit, Failure};
 
 /// What the shell says of a program that SIGINT ended.
 const INTERRUPTED: i32 = 130;

@@ -1,12 +1,16 @@
 //! What people see while they wait, and how results are laid out.
 
 use std::io::{IsTerminal, Write};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use bootlap_engine::{Exit, Failure, Progress};
 use bootlap_report::clean::clean;
 use bootlap_report::text::Style;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::signals::stop_when_asked;
 
 /// Progress on standard error; results go to standard output.
 pub(crate) struct Ui {
@@ -36,55 +40,6 @@ impl Ui {
         self.quiet
     }
 
-    /// Says what is being done.
-    pub(crate) fn step(&self, what: &str) {
-        let what = &harmless(what);
-        if self.live {
-            if self.bar.is_hidden() {
-                self.bar.set_draw_target(ProgressDrawTarget::stderr());
-                self.bar.enable_steady_tick(Duration::from_millis(120));
-            }
-            self.bar.set_style(plain_style());
-            self.bar.set_length(0);
-            self.bar.set_message(what.to_owned());
-        } else if !self.quiet {
-            eprintln!("{what}");
-        }
-    }
-
-    /// Says what is being done many times over: shows how far, and how long
-    /// it will take.
-    pub(crate) fn count(&self, what: &str, total: usize) {
-        self.step(what);
-        let what = harmless(what);
-        if self.live {
-            self.bar.reset();
-            self.bar.set_length(total as u64);
-            self.bar.set_style(counting_style());
-            self.bar.set_message(what);
-        }
-    }
-
-    /// One of the many is done.
-    pub(crate) fn one_done(&self) {
-        if self.live {
-            self.bar.inc(1);
-        }
-    }
-
-    /// A line that stays.
-    pub(crate) fn note(&self, text: &str) {
-        if self.quiet {
-            return;
-        }
-        let text = harmless(text);
-        if self.live {
-            self.bar.suspend(|| eprintln!("{text}"));
-        } else {
-            eprintln!("{text}");
-        }
-    }
-
     /// A result, for people to keep.
     pub(crate) fn print(&self, text: &str) {
         let print = || {
@@ -107,6 +62,12 @@ impl Ui {
         }
     }
 
+    /// A result, for programs to read.
+    pub(crate) fn document(&self, json: Result<String, serde_json::Error>) -> Result<(), Failure> {
+        self.print(&json.map_err(|e| Failure::new(Exit::Internal, e))?);
+        Ok(())
+    }
+
     /// Whether a result could not be printed.
     pub(crate) fn lost_output(&self) -> bool {
         self.lost.load(Ordering::Relaxed)
@@ -115,6 +76,56 @@ impl Ui {
     /// Takes the progress line away.
     pub(crate) fn done(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+impl Progress for Ui {
+    fn step(&self, what: &str) {
+        let what = &harmless(what);
+        if self.live {
+            if self.bar.is_hidden() {
+                self.bar.set_draw_target(ProgressDrawTarget::stderr());
+                self.bar.enable_steady_tick(Duration::from_millis(120));
+            }
+            self.bar.set_style(plain_style());
+            self.bar.set_length(0);
+            self.bar.set_message(what.to_owned());
+        } else if !self.quiet {
+            eprintln!("{what}");
+        }
+    }
+
+    fn count(&self, what: &str, total: usize) {
+        self.step(what);
+        let what = harmless(what);
+        if self.live {
+            self.bar.reset();
+            self.bar.set_length(total as u64);
+            self.bar.set_style(counting_style());
+            self.bar.set_message(what);
+        }
+    }
+
+    fn one_done(&self) {
+        if self.live {
+            self.bar.inc(1);
+        }
+    }
+
+    fn note(&self, text: &str) {
+        if self.quiet {
+            return;
+        }
+        let text = harmless(text);
+        if self.live {
+            self.bar.suspend(|| eprintln!("{text}"));
+        } else {
+            eprintln!("{text}");
+        }
+    }
+
+    fn stop_when_asked(&self, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
+        stop_when_asked(stop)
     }
 }
 

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 
 use bootlap_sources::{Hints, ReadyWatch, Seen};
 use bootlap_wire::stamps::{ChunkWriter, Event, HEADER_LEN, Record, StampClock, Writer, Zero};
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
-use crate::run::{BEFORE, CONSOLE, STAMPS, failed, hex, write_manifest};
+use crate::run::{BEFORE, CONSOLE, STAMPS, failed, write_manifest};
 use crate::{LabError, Machine, MachineEvent, Manifest, Outcome, ReadyAt, Run, RunError, State};
 
 /// A console that says more than this goes on for ever.
@@ -324,7 +325,7 @@ impl Recorder {
         let manifest = &mut self.run.manifest;
         manifest.wall_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         manifest.outcome = Some(outcome);
-        manifest.console_sha256 = hex(&self.hash.finalize());
+        manifest.console_sha256 = HEXLOWER.encode(&self.hash.finalize());
         manifest.state = State::Finished;
         write_manifest(&self.run.dir, manifest)?;
         Ok(self.run)

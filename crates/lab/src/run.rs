@@ -15,7 +15,9 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 
+use bootlap_product::whole_file::replace;
 use bootlap_product::{BoardModel, Edit, PartHash};
+use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -276,7 +278,7 @@ impl Run {
         let path = self.dir.join(CONSOLE);
         let bytes = fs::read(&path).map_err(|e| failed("read", &path, e))?;
         let whole = self.manifest.state == State::Finished;
-        if whole && hex(&Sha256::digest(&bytes)) != self.manifest.console_sha256 {
+        if whole && HEXLOWER.encode(&Sha256::digest(&bytes)) != self.manifest.console_sha256 {
             return Err(RunError::Damaged(path.display().to_string()));
         }
         Ok(bytes)
@@ -320,26 +322,13 @@ pub(crate) fn write_manifest(dir: &Path, manifest: &Manifest) -> Result<(), RunE
 
 /// Writes a document for people and programs in one step: whole or not at all.
 pub(crate) fn write_json(path: &Path, document: &impl Serialize) -> Result<(), RunError> {
-    let partial = path.with_extension("json.partial");
     let mut text = serde_json::to_vec_pretty(document).map_err(|e| RunError::Manifest {
         path: path.display().to_string(),
         why: e.to_string(),
     })?;
     text.push(b'\n');
-    let write = || {
-        let mut file = File::create(&partial)?;
-        file.write_all(&text)?;
-        file.sync_all()?;
-        fs::rename(&partial, path)
-    };
-    write().map_err(|e| {
-        let _ = fs::remove_file(&partial);
-        failed("write", path, e)
-    })
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
+    let written = replace(path, |file| file.write_all(&text));
+    written.map_err(|e| failed("write", path, e))
 }
 
 pub(crate) fn failed(action: &'static str, path: &Path, source: io::Error) -> RunError {

@@ -2,6 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use bootlap_artefact::compress::Compression;
+use bootlap_artefact::flash::{self, Placed};
+use bootlap_artefact::uboot_env::{EnvLayout, UbootEnv};
+
 use crate::cache::sha256;
 use crate::cmdline;
 use crate::images;
@@ -10,9 +14,6 @@ use crate::part::{Blob, Pack, Part, PartHash};
 use crate::payload::Payload;
 use crate::spec::{Flash, Medium, Place, Spec};
 use crate::{Cache, Parts, Progress, Target, TargetError};
-use bootlap_artefact::compress::Compression;
-use bootlap_artefact::flash::{self, Placed};
-use bootlap_artefact::uboot_env::{EnvLayout, UbootEnv};
 
 /// Everything that a boot needs, in memory; cheap to clone.
 #[derive(Clone)]

@@ -1,10 +1,11 @@
-use super::*;
-use crate::initramfs::{Entry, What};
-use crate::target::tests::{FLASH, PLAIN, parse};
 use bootlap_artefact::cpio;
 use bootlap_artefact::fit;
 use bootlap_artefact::hash::Hash;
 use bootlap_artefact::uimage::{KIND_KERNEL, KIND_RAMDISK, UimageHeader};
+
+use super::*;
+use crate::initramfs::{Entry, What};
+use crate::target::tests::{FLASH, PLAIN, parse};
 
 fn part(name: &str, bytes: Vec<u8>) -> Part {
     Part {

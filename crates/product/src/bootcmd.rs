@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::spec::{Flash, Medium};
 use bootlap_artefact::uboot_script::{Piece, Scope, Script, Word, reachable};
+
+use crate::spec::{Flash, Medium};
 
 /// The variable that U-Boot runs.
 pub(crate) const BOOTCMD: &str = "bootcmd";

@@ -6,11 +6,12 @@
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use crate::TargetError;
+use crate::whole_file::{partial, replace};
 
 /// A folder that may be deleted at any time; it only costs time.
 #[derive(Clone, Debug)]
@@ -45,7 +46,7 @@ impl Cache {
             return Ok(bytes);
         }
         let bytes = make()?;
-        let _ = write_atomically(&path, &bytes);
+        let _ = above(&path).and_then(|()| replace(&path, |file| file.write_all(&bytes)));
         Ok(bytes)
     }
 
@@ -64,7 +65,8 @@ impl Cache {
             return Ok(path);
         }
         let failed = |e| TargetError::io("write", &path, e);
-        let partial = partial(&path).map_err(failed)?;
+        above(&path).map_err(failed)?;
+        let partial = partial(&path);
         let made = make(&partial).and_then(|()| {
             let file = fs::File::open(&partial).map_err(failed)?;
             file.sync_data().map_err(failed)?;
@@ -77,37 +79,14 @@ impl Cache {
     }
 }
 
-/// Another name beside `path`, in a folder that is there.
-fn partial(path: &Path) -> io::Result<PathBuf> {
-    /// Threads may make the same entry at the same time.
-    static WRITERS: AtomicUsize = AtomicUsize::new(0);
-    if let Some(dir) = path.parent() {
-        fs::create_dir_all(dir)?;
-    }
-    let (process, writer) = (std::process::id(), WRITERS.fetch_add(1, Relaxed));
-    let mut partial = path.to_owned().into_os_string();
-    partial.push(format!(".partial.{process}.{writer}"));
-    Ok(partial.into())
-}
-
-/// Writes a whole file or nothing.
-fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let partial = partial(path)?;
-    let written = fs::File::create(&partial).and_then(|mut file| {
-        file.write_all(bytes)?;
-        // A power cut after the rename must not leave an empty entry.
-        file.sync_data()?;
-        fs::rename(&partial, path)
-    });
-    if written.is_err() {
-        let _ = fs::remove_file(&partial);
-    }
-    written
+/// Makes the folder that `path` is in.
+fn above(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)
 }
 
 /// The name of some bytes: SHA-256 in hex.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
+    HEXLOWER.encode(&Sha256::digest(bytes))
 }
 
 /// The same of a file, which may be larger than memory, and its size.
@@ -119,15 +98,11 @@ pub(crate) fn sha256_of_file(path: &Path) -> Result<(String, u64), TargetError> 
     loop {
         let read = file.read(&mut piece).map_err(failed)?;
         if read == 0 {
-            return Ok((hex(&hash.finalize()), bytes));
+            return Ok((HEXLOWER.encode(&hash.finalize()), bytes));
         }
         hash.update(&piece[..read]);
         bytes += read as u64;
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -4,17 +4,18 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use bootlap_artefact::arch::Arch;
+use bootlap_artefact::compress::Compression;
+use bootlap_artefact::fit::{FitSpec, Part as FitPart};
+use bootlap_artefact::kernel_image::{KernelError, KernelImage};
+use bootlap_artefact::uimage::{KIND_RAMDISK, UimageHeader};
+
 use crate::TargetError;
 use crate::bootcmd::Commands;
 use crate::part::Part;
 use crate::part::{Blob, Pack};
 use crate::payload::{KERNEL, Payload};
 use crate::spec::{Fit, Flash, Kernel, Spec, Starter, Uimage, Unpacker};
-use bootlap_artefact::arch::Arch;
-use bootlap_artefact::compress::Compression;
-use bootlap_artefact::fit::{FitSpec, Part as FitPart};
-use bootlap_artefact::kernel_image::{KernelError, KernelImage};
-use bootlap_artefact::uimage::{KIND_RAMDISK, UimageHeader};
 
 /// What the initramfs's image is called.
 pub(crate) const INITRAMFS: &str = "initramfs's uImage";

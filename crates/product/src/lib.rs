@@ -33,6 +33,7 @@ mod spec_check;
 mod storage;
 mod target;
 pub mod touched;
+pub mod whole_file;
 mod write_out;
 
 pub use assemble::{Assembly, Boot};

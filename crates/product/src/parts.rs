@@ -8,6 +8,8 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use bootlap_artefact::kernel_image::KernelImage;
+use bootlap_kbuild::dot_config::DotConfig;
 use regex::Regex;
 
 use crate::build::{self, Built, Inside};
@@ -18,8 +20,6 @@ use crate::part::{Find, Part};
 use crate::root_disk;
 use crate::spec::{Place, Spec, Unpacker};
 use crate::{Cache, Progress, Target, TargetError};
-use bootlap_artefact::kernel_image::KernelImage;
-use bootlap_kbuild::dot_config::DotConfig;
 
 /// All parts of a target.
 #[derive(Clone, Default)]

@@ -1,5 +1,6 @@
-use bootlap_artefact::compress::Compression;
 use std::os::unix::fs::symlink;
+
+use bootlap_artefact::compress::Compression;
 
 use super::*;
 use crate::target::tests::{PLAIN, parse};

@@ -7,11 +7,12 @@
 
 use std::sync::Arc;
 
-use crate::TargetError;
 use bootlap_artefact::arch::Arch;
 use bootlap_artefact::compress::Compression;
 use bootlap_artefact::fdt::{Fdt, FdtError, Node};
 use bootlap_artefact::uimage::UimageHeader;
+
+use crate::TargetError;
 
 /// What the kernel's image is called.
 pub(crate) const KERNEL: &str = "kernel's uImage";

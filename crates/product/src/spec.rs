@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use bootlap_artefact::compress::Compression;
+use bootlap_artefact::elf::Strip;
+use bootlap_artefact::fit::Hash;
 use serde::Deserialize;
 
 use crate::board_model::BoardTable;
 use crate::build::Build;
 use crate::machine::MachineTable;
-use bootlap_artefact::compress::Compression;
-use bootlap_artefact::elf::Strip;
-use bootlap_artefact::fit::Hash;
 
 /// A target as its file describes it.
 #[derive(Clone, Debug, Deserialize)]

@@ -1,11 +1,11 @@
 //! What a well-formed `target.toml` can still get wrong.
 
+use bootlap_artefact::compress::Compression;
 use toml_edit::Document;
 
 use crate::machine::Machine;
 use crate::mistake::{Mistake, pattern, wrong};
 use crate::spec::{Flash, Medium, Place, RootFormat, Spec, Starter, Uimage, Unpacker};
-use bootlap_artefact::compress::Compression;
 
 /// Largest environment that is taken for one, in bytes; real ones have 4 KiB to
 /// 256 KiB.

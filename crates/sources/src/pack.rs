@@ -9,7 +9,6 @@
 use bootlap_model::{
     ClockId, ClockKind, Evidence, FileSystem, Read, ReadOf, Severity, Stamp, Timeline,
 };
-
 use bootlap_wire::pack::{self, Extent, Pack};
 
 use crate::text::Sheet;

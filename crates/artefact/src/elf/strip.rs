@@ -8,8 +8,9 @@
 //! unusual (data behind the last section, as self-extracting programs and signed modules have it; a
 //! section inside of another) is left as it is.
 
-use super::Elf;
 use serde::{Deserialize, Serialize};
+
+use super::Elf;
 
 const ET_REL: u16 = 1;
 const ET_EXEC: u16 = 2;

@@ -3,16 +3,18 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use bootlap_engine::Progress;
+use bootlap_engine::evidence;
+use bootlap_engine::lab::load;
+use bootlap_engine::output::free_folder;
+use bootlap_engine::tries::parse;
+use bootlap_engine::{Exit, Failure};
 use bootlap_product::patchset::{self, Measured, Step, Time};
-use bootlap_product::{How, Machine, Target};
+use bootlap_product::{Cache, How, Machine, Target};
 use bootlap_report::json::{AppliedJson, EditJson, FORMAT, applied};
 use serde_json::Value;
 
-use crate::args::Apply;
-use crate::commands::try_recipes::parse;
-use crate::evidence;
-use crate::exit::{Exit, Failure};
-use crate::lab::{cache, load};
+use crate::args::{Apply, cache};
 use crate::ui::Ui;
 
 pub(crate) fn run(args: &Apply, ui: &Ui) -> Result<Exit, Failure> {
@@ -22,7 +24,7 @@ pub(crate) fn run(args: &Apply, ui: &Ui) -> Result<Exit, Failure> {
         Some(file) => Some(Trials::read(file, &start.spec.name)?),
         None => None,
     };
-    let cache = cache(args.cache.as_deref());
+    let cache = Cache::at(cache(args.cache.as_deref()));
     let parts = start.parts(&cache, &|what| ui.step(what))?;
     let mut target = start.clone();
     let mut steps = Vec::new();
@@ -57,15 +59,6 @@ pub(crate) fn run(args: &Apply, ui: &Ui) -> Result<Exit, Failure> {
     }
     ui.note(&said(&target, &args.out, &folder));
     Ok(Exit::Ok)
-}
-
-/// Where the patch set goes. A target that was tuned before brings the one that
-/// led to it, which still has to be applied first.
-pub(crate) fn free_folder(out: &Path) -> PathBuf {
-    let names = (2..).map(|n| format!("patches-{n}"));
-    let mut names = std::iter::once("patches".to_owned()).chain(names);
-    let free = names.find(|name| !out.join(name).exists());
-    out.join(free.unwrap_or_default())
 }
 
 fn said(target: &Target, out: &Path, folder: &Path) -> String {

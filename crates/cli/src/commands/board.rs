@@ -6,6 +6,10 @@ use std::sync::atomic::Ordering;
 
 use bootlap_advice::advise;
 use bootlap_analysis::Lap;
+use bootlap_engine::broken::never_ready;
+use bootlap_engine::evidence::{self, Recorded};
+use bootlap_engine::lab::{self, Lab};
+use bootlap_engine::{Exit, Failure};
 use bootlap_lab::{Board, LabError, Mode, Outcome, Run};
 use bootlap_product::{Board as Spec, Target};
 use bootlap_report::format::duration;
@@ -13,16 +17,13 @@ use bootlap_report::series::{LapAbout, SeriesReport};
 use bootlap_report::{About, json, text};
 
 use crate::args::Boot;
-use crate::broken::never_ready;
 use crate::commands::shown;
-use crate::evidence::{self, Recorded};
-use crate::exit::{Exit, Failure};
-use crate::lab::{self, Lab};
 use crate::signals::stop_flag;
-use crate::ui;
+use crate::ui::{self, Ui};
 
 pub(crate) fn run(
     args: &Boot,
+    ui: &Ui,
     lab: &Lab<'_>,
     target: &Target,
     spec: &Spec,
@@ -38,8 +39,8 @@ pub(crate) fn run(
     let done = series(lab, target, spec, boots)?;
     let shown = match done.boots.as_slice() {
         [] => Ok(()),
-        [one] if !args.json => show_one(args, lab, target, &one.run),
-        _ => show(args, lab, &done),
+        [one] if !args.json => show_one(args, ui, lab, target, &one.run),
+        _ => show(args, ui, &done),
     };
     // What went wrong with the board matters more than how that is shown.
     if let Some(e) = done.failed {
@@ -47,7 +48,7 @@ pub(crate) fn run(
     }
     shown?;
     if let Some(at) = &done.interrupted {
-        lab.ui.note(&format!(
+        lab.progress.note(&format!(
             "bootlap: interrupted in boot {} of {boots}; what was recorded of it is in {}",
             done.boots.len() + 1,
             at.display()
@@ -95,7 +96,8 @@ fn series(lab: &Lab<'_>, target: &Target, spec: &Spec, boots: u32) -> Result<Don
         failed: None,
         interrupted: None,
     };
-    lab.ui.count(&format!("booting {name}"), boots as usize);
+    lab.progress
+        .count(&format!("booting {name}"), boots as usize);
     for n in 1..=boots {
         let dir = match boots {
             1 => session.clone(),
@@ -113,8 +115,8 @@ fn series(lab: &Lab<'_>, target: &Target, spec: &Spec, boots: u32) -> Result<Don
             done.interrupted = Some(dir);
             break;
         }
-        lab.ui.one_done();
-        lab.ui.note(&lap_line(n, boots, &run));
+        lab.progress.one_done();
+        lab.progress.note(&lap_line(n, boots, &run));
         let Recorded {
             timeline, about, ..
         } = evidence::read_run(&run).or_else(|e| empty(&run, e))?;
@@ -184,7 +186,7 @@ fn ms_to_ns(ms: u64) -> i64 {
         .saturating_mul(1_000_000)
 }
 
-fn show(args: &Boot, lab: &Lab<'_>, done: &Done) -> Result<(), Failure> {
+fn show(args: &Boot, ui: &Ui, done: &Done) -> Result<(), Failure> {
     let laps = done.boots.iter().map(|boot| {
         let why_not = match &boot.run.manifest.outcome {
             Some(Outcome::NeverReady(why)) => Some(why.clone()),
@@ -202,24 +204,29 @@ fn show(args: &Boot, lab: &Lab<'_>, done: &Done) -> Result<(), Failure> {
     if args.json {
         let document = json::series(&report);
         let document = document.map_err(|e| Failure::new(Exit::Internal, e))?;
-        lab.ui.print(&document);
+        ui.print(&document);
     } else {
-        lab.ui.print(&text::series(&report, &ui::style()));
+        ui.print(&text::series(&report, &ui::style()));
         let at = report.series.fastest.unwrap_or(0);
-        lab.ui
-            .print(&format!("\nmore: bootlap show {}", report.laps[at].run));
+        ui.print(&format!("\nmore: bootlap show {}", report.laps[at].run));
     }
     Ok(())
 }
 
-fn show_one(args: &Boot, lab: &Lab<'_>, target: &Target, run: &Run) -> Result<(), Failure> {
+fn show_one(
+    args: &Boot,
+    ui: &Ui,
+    lab: &Lab<'_>,
+    target: &Target,
+    run: &Run,
+) -> Result<(), Failure> {
     let Ok(recorded) = evidence::read_run(run) else {
         // It printed nothing: `verdict` says so.
         return Ok(());
     };
     let parts = lab.parts(target)?;
     let findings = advise(&bootlap_advice::Boot::new(&recorded.timeline).of(target, &parts));
-    shown::show(args, &recorded, findings, lab.ui)
+    shown::show(args, &recorded, findings, ui)
 }
 
 /// Whether all boots got ready.

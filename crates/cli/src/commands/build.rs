@@ -2,18 +2,22 @@
 
 use std::fs;
 
+use bootlap_engine::Progress;
+use bootlap_engine::TOOL;
+use bootlap_engine::lab::load;
+use bootlap_engine::{Exit, Failure};
+use bootlap_product::Cache;
 use bootlap_report::json::{self, BuildsJson, BuiltJson, FORMAT};
 use bootlap_report::text;
 
-use crate::args::Build;
-use crate::evidence::TOOL;
-use crate::exit::{Exit, Failure};
-use crate::lab::{cache, load};
+use crate::args::{Build, cache};
 use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Build, ui: &Ui) -> Result<Exit, Failure> {
     let target = load(&args.target)?;
-    let built = target.builds(&cache(args.cache.as_deref()), &|what| ui.step(what))?;
+    let built = target.builds(&Cache::at(cache(args.cache.as_deref())), &|what| {
+        ui.step(what)
+    })?;
     if built.is_empty() {
         let why = format!("{} builds nothing from source", target.spec.name);
         return Err(Failure::new(Exit::Usage, why)

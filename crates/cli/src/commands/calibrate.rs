@@ -5,25 +5,26 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use bootlap_analysis::calibrate::{Rate, calibrate};
+use bootlap_engine::broken::never_ready;
+use bootlap_engine::equal::boot_equal;
+use bootlap_engine::evidence::ReadOptions;
+use bootlap_engine::evidence::{self, TOOL};
+use bootlap_engine::lab::{Lab, load};
+use bootlap_engine::{Exit, Failure};
 use bootlap_lab::Run;
 use bootlap_product::{Machine, Target};
 use bootlap_report::{CalibrationReport, json, text};
 
-use crate::args::{Calibrate, Evidence};
-use crate::broken::never_ready;
-use crate::commands::boot;
-use crate::evidence::{self, TOOL};
-use crate::exit::{Exit, Failure};
-use crate::lab::{Lab, load};
+use crate::args::Calibrate;
 use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Calibrate, ui: &Ui) -> Result<Exit, Failure> {
-    let lab = Lab::new(&args.lab, ui);
+    let lab = args.lab.lab(ui);
     let target = args.target.as_deref().map(load).transpose()?;
     // The log first: it costs nothing, and a mistake in it would cost a boot.
-    let mut how = Evidence {
+    let mut how = ReadOptions {
         format: args.format.clone(),
-        ..Evidence::default()
+        ..ReadOptions::default()
     };
     if let Some(target) = &target {
         how.ready = Some(target.spec.ready.pattern.clone());
@@ -51,8 +52,7 @@ pub(crate) fn run(args: &Calibrate, ui: &Ui) -> Result<Exit, Failure> {
         write(file, &report.fragment())?;
     }
     if args.json {
-        let document = json::calibration(&report);
-        ui.print(&document.map_err(|e| Failure::new(Exit::Internal, e))?);
+        ui.document(json::calibration(&report))?;
     } else {
         ui.print(&text::calibration(&report, &ui::style()));
     }
@@ -74,7 +74,7 @@ fn boot_in_lab(lab: &Lab<'_>, target: Option<Target>) -> Result<Run, Failure> {
         return Err(failure.hint("name a target with `kind = \"qemu\"` that stands for it"));
     }
     let bootable = lab.prepare_target(target)?;
-    let mut runs = boot::boot_equal(lab, &bootable, 1, "")?;
+    let mut runs = boot_equal(lab, &bootable, 1, "")?;
     match runs.pop() {
         Some(run) => never_ready(&run).map_or(Ok(run), Err),
         None => Err(missing()),

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use bootlap_engine::Progress;
+use bootlap_engine::{Exit, Failure};
 use bootlap_lab::capture::{Pin, Plan, Sending, capture};
 use bootlap_lab::port::{Address, Flow, LineFormat, Settings};
 use bootlap_lab::{Host, Manifest, Mode, Outcome, Run, RunError, State};
 use regex::bytes::Regex;
 
 use crate::args::{Capture, FlowArg, PinArg};
-use crate::exit::{Exit, Failure};
 use crate::live::{History, Keyboard, Live, Shown};
 use crate::signals::stop_flag;
 use crate::ui::Ui;
@@ -140,7 +141,7 @@ fn plan(args: &Capture) -> Result<(Plan, History), Failure> {
 fn folders(args: &Capture, name: &str) -> Result<(PathBuf, PathBuf), Failure> {
     let Some(out) = &args.out else {
         let family = args.runs.join(name);
-        return Ok((crate::lab::new_session(&family), family));
+        return Ok((bootlap_engine::lab::new_session(&family), family));
     };
     let taken = std::fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some());
     if taken || Run::is_run(out) {

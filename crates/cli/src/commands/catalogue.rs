@@ -1,12 +1,12 @@
 //! `bootlap recipes` and `bootlap rules`: the catalogues.
 
 use bootlap_advice::Rule;
+use bootlap_engine::{Exit, Failure};
 use bootlap_report::json::{self, RecipeJson, RuleJson};
 use bootlap_report::text::{self, Entry};
 use bootlap_rootfs::did_you_mean;
 
 use crate::args::{Catalogue, Rules};
-use crate::exit::{Exit, Failure};
 use crate::ui::{self, Ui};
 
 pub(crate) fn recipes(args: &Catalogue, ui: &Ui) -> Result<Exit, Failure> {

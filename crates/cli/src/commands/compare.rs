@@ -1,20 +1,20 @@
 //! `bootlap compare`: two groups of boots, from wherever they come.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use bootlap_analysis::groups::{Boot, End, correct_totals};
 use bootlap_analysis::{Groups, Trial, groups, ready_ns};
+use bootlap_engine::Progress;
+use bootlap_engine::evidence::group::{self, Group};
+use bootlap_engine::evidence::{self, Recorded, TOOL};
+use bootlap_engine::output;
+use bootlap_engine::{Exit, Failure};
 use bootlap_model::Milestone;
 use bootlap_report::groups::{Compared, GroupsReport, bounds};
 use bootlap_report::text::Style;
 use bootlap_report::{csv, json, markdown, text};
 
-use super::report;
 use crate::args::Compare;
-use crate::evidence::group::{self, Group};
-use crate::evidence::{self, Recorded, TOOL};
-use crate::exit::{Exit, Failure};
 use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Compare, ui: &Ui) -> Result<Exit, Failure> {
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Compare, ui: &Ui) -> Result<Exit, Failure> {
 fn sides(args: &Compare, ui: &Ui) -> Result<Vec<Group>, Failure> {
     let read = |path: &Path, word: &str| {
         ui.step(&format!("Reading {}", path.display()));
-        group::group(path, word, &args.evidence)
+        group::group(path, word, &args.evidence.options())
     };
     let Some(after) = &args.after else {
         if !group::is_experiment(&args.before) {
@@ -76,7 +76,7 @@ fn sides(args: &Compare, ui: &Ui) -> Result<Vec<Group>, Failure> {
             return Err(Failure::new(Exit::Usage, why).hint("bootlap compare BEFORE AFTER"));
         }
         ui.step(&format!("Reading {}", args.before.display()));
-        return group::experiment(&args.before, &args.evidence);
+        return group::experiment(&args.before, &args.evidence.options());
     };
     for path in [&args.before, after] {
         if group::is_experiment(path) {
@@ -156,19 +156,7 @@ fn write(
             text::groups(report, None, usize::MAX, &style)
         }
     };
-    let failed = |e: std::io::Error| {
-        let exit = match e.kind() {
-            std::io::ErrorKind::NotFound => Exit::Usage,
-            _ => Exit::Internal,
-        };
-        Failure::new(exit, format!("cannot write {}: {e}", path.display()))
-    };
-    let partial = report::partial(path);
-    fs::write(&partial, text).map_err(failed)?;
-    fs::rename(&partial, path).map_err(|e| {
-        let _ = fs::remove_file(&partial);
-        failed(e)
-    })
+    output::write_text(path, &text)
 }
 
 /// The page of the two most typical boots, with what was found of the groups.
@@ -203,7 +191,7 @@ fn page(
     let mut page = after.report(Vec::new());
     page.before = Some(Box::new(before.report(Vec::new())));
     page.trials = all.comparisons.iter().filter_map(trial).collect();
-    report::write(&page, path)
+    output::write(&page, path)
 }
 
 /// The typical boot of a side as it was compared.
@@ -215,7 +203,7 @@ fn shown(
 ) -> Result<Recorded, Failure> {
     let about = &compared.sides[side];
     let count = about.boots.len();
-    let mut boot = evidence::read(&[path], &args.evidence)?;
+    let mut boot = evidence::read(&[path], &args.evidence.options())?;
     boot.timeline = compared.groups.shown(side, &boot.timeline);
     boot.about.ready_ns = ready_ns(&boot.timeline);
     if compared.groups.end != End::Milestone(Milestone::Ready) {

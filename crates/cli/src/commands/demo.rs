@@ -7,29 +7,19 @@
 
 use std::path::Path;
 
-use bootlap_advice::{Boot, Facts, Finding, SavingKind, advise};
-use bootlap_analysis::Verdict;
-use bootlap_analysis::experiment::Trial;
-use bootlap_analysis::stats::Question;
-use bootlap_lab::Run;
-use bootlap_product::recipe::Choice;
+use bootlap_advice::{Boot, Facts, advise};
+use bootlap_engine::Progress;
+use bootlap_engine::climb::{boot_checked, climb};
+use bootlap_engine::experiment::Experiment;
+use bootlap_engine::explained::{explained_findings, read_explained};
+use bootlap_engine::{Exit, Failure, MARGIN, output};
 use bootlap_report::text;
 
 use crate::args::Demo;
-use crate::broken::never_ready;
-use crate::commands::advise::{explained_findings, read_explained};
-use crate::commands::{boot, report};
-use crate::evidence::{self, Recorded};
-use crate::exit::{Exit, Failure};
-use crate::experiment::{Experiment, MARGIN, Side, Stop};
-use crate::lab::{Bootable, Lab};
 use crate::ui::{self, Ui};
 
-/// What a boot has to save so that the demo's user waits for the proof.
-const WORTH_A_STEP_NS: i64 = 50_000_000;
-
 pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
-    let lab = Lab::new(&args.lab, ui);
+    let lab = args.lab.lab(ui);
     let style = ui::style();
     let layouts = args.layouts;
     let stock = lab.prepare(&args.target)?;
@@ -52,7 +42,7 @@ pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     ui.note(&format!(
         "3/5 Try what is advised, each step on top of those that helped, {layouts} layouts each"
     ));
-    let tuned = tune(&lab, &mut experiment, &stock, &findings, layouts)?;
+    let tuned = climb(&lab, &mut experiment, &stock, &findings, layouts)?;
 
     ui.note("4/5 Write the tuned target and boot it, twice");
     let folder = out.join("tuned");
@@ -62,12 +52,12 @@ pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     ui.note("5/5 Write the reports");
     let stock_report = before.report(findings);
     let pages = [out.join("stock.html"), out.join("tuned.html")];
-    report::write(&stock_report, &pages[0])?;
+    output::write(&stock_report, &pages[0])?;
     let mut tuned_report = after.report(Vec::new());
     tuned_report.trials = tuned.steps;
     tuned_report.steps = true;
     tuned_report.before = Some(Box::new(stock_report));
-    report::write(&tuned_report, &pages[1])?;
+    output::write(&tuned_report, &pages[1])?;
 
     let mut text = text::trials(&tuned_report.trials, &style);
     text += "\n";
@@ -85,92 +75,4 @@ fn paths(folder: &Path, pages: &[std::path::PathBuf; 2]) -> String {
         pages[1].display(),
         folder.display()
     )
-}
-
-/// Boots twice, and reads the first boot.
-fn boot_checked(lab: &Lab<'_>, bootable: &Bootable) -> Result<(Recorded, Run), Failure> {
-    let mut runs = boot::boot_equal(lab, bootable, 2, "")?;
-    if let Some(failure) = runs.iter().find_map(never_ready) {
-        return Err(failure);
-    }
-    let mut recorded = evidence::read_run(&runs[0])?;
-    recorded.about.identical = boot::check_identical(lab, &runs)?;
-    Ok((recorded, runs.swap_remove(0)))
-}
-
-/// The target with all that helped, and what each step did.
-struct Tuned {
-    best: Bootable,
-    steps: Vec<Trial>,
-}
-
-fn tune(
-    lab: &Lab<'_>,
-    experiment: &mut Experiment<'_, '_>,
-    stock: &Bootable,
-    findings: &[Finding],
-    layouts: u32,
-) -> Result<Tuned, Failure> {
-    let mut best = Side {
-        name: "baseline".to_owned(),
-        bootable: stock.clone(),
-    };
-    let mut steps = Vec::new();
-    for choice in worth_a_step(findings)? {
-        let recipe = &choice.name();
-        // Nothing is left for it to do, once others were kept.
-        let Bootable { target, parts, .. } = &best.bootable;
-        if choice.edits(target, parts).is_err() {
-            continue;
-        }
-        let candidate = Side {
-            name: recipe.to_owned(),
-            bootable: lab.with(&best.bootable, &choice)?,
-        };
-        let sides = [&best, &candidate];
-        let booted = experiment.boot(&format!("booting {recipe}"), &sides, layouts);
-        booted.map_err(Stop::failure)?;
-        let question = Question::once(experiment.margin_ns(&best));
-        let step = experiment.trial(&best, &candidate, &question);
-        let step = step.ok_or_else(|| Failure::from(experiment.broken(&candidate)))?;
-        let kept = step.effect.verdict == Verdict::Faster;
-        lab.ui.note(&format!("    {}", one_line(&step)));
-        if kept {
-            best = candidate;
-        }
-        steps.push(step);
-    }
-    Ok(Tuned {
-        best: best.bootable,
-        steps,
-    })
-}
-
-/// Recipes whose saving this boot can show and is worth ten boots, and that a
-/// product can take over; `tune` tries them all.
-fn worth_a_step(findings: &[Finding]) -> Result<Vec<Choice>, Failure> {
-    let mut choices = Vec::new();
-    for finding in findings {
-        let large = finding.saving.ns >= WORTH_A_STEP_NS;
-        if let Some(recipe) = &finding.recipe
-            && large
-            && finding.saving.kind == SavingKind::ThisBoot
-        {
-            choices.push(Choice::parse(recipe)?);
-        }
-    }
-    choices.retain(|choice| !choice.only_asked_for());
-    Ok(choices)
-}
-
-fn one_line(step: &Trial) -> String {
-    use bootlap_report::format::duration;
-    let saved = duration(step.effect.shift_ns.saturating_neg());
-    let fate = match step.effect.verdict {
-        Verdict::Faster => "kept",
-        Verdict::Slower => "left out: slower",
-        Verdict::Equivalent => "left out: no gain here",
-        Verdict::Unknown => "left out: no sure gain here",
-    };
-    format!("{:<32} saves {saved:>9}  {fate}", step.recipe)
 }

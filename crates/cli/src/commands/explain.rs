@@ -4,14 +4,15 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 
+use bootlap_engine::Progress;
+use bootlap_engine::evidence::{self, TOOL, initcalls};
+use bootlap_engine::{Exit, Failure};
 use bootlap_kbuild::{Asked, DiskTree, DotConfig, Kernel, KernelError, source_arch};
 use bootlap_model::{Timeline, TrackKind};
 use bootlap_report::explain::{ExplainReport, ExplainRow};
 use bootlap_report::{json, text};
 
 use crate::args::Explain;
-use crate::evidence::{self, TOOL, initcalls};
-use crate::exit::{Exit, Failure};
 use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Explain, ui: &Ui) -> Result<Exit, Failure> {
@@ -22,7 +23,7 @@ pub(crate) fn run(args: &Explain, ui: &Ui) -> Result<Exit, Failure> {
     let (config, config_path) = config(args)?.unzip();
     let recorded = match args.log.is_empty() {
         true => None,
-        false => Some(evidence::read(&args.log, &args.evidence)?),
+        false => Some(evidence::read(&args.log, &args.evidence.options())?),
     };
     let timeline = recorded.as_ref().map(|r| &r.timeline);
     let seen = timeline.map(initcalls::all).unwrap_or_default();
@@ -65,8 +66,7 @@ pub(crate) fn run(args: &Explain, ui: &Ui) -> Result<Exit, Failure> {
         worklist: args.symbols.is_empty(),
     };
     if args.json {
-        let document = json::explain(&report);
-        ui.print(&document.map_err(|e| Failure::new(Exit::Internal, e))?);
+        ui.document(json::explain(&report))?;
     } else {
         ui.print(&text::explain(&report, &ui::style()));
     }

@@ -9,14 +9,16 @@ use std::process::Command;
 
 use bootlap_analysis::changes::Sensitivity;
 use bootlap_analysis::history::{Entry, FORMAT, trends};
+use bootlap_engine::Progress;
+use bootlap_engine::TOOL;
+use bootlap_engine::check::Group;
+use bootlap_engine::history::{alike, free_name, load, load_if_there};
+use bootlap_engine::output::write_text;
+use bootlap_engine::{Exit, Failure};
 use bootlap_report::history::{HistoryReport, csv, html, markdown};
 use bootlap_report::{json, text};
 
 use crate::args::{History, HistoryAction, HistoryAdd, HistoryShow};
-use crate::commands::check::{group::Group, write};
-use crate::evidence::TOOL;
-use crate::exit::{Exit, Failure};
-use crate::history_folder::{alike, free_name, load, load_if_there};
 use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &History, ui: &Ui) -> Result<Exit, Failure> {
@@ -39,7 +41,7 @@ fn add(args: &HistoryAdd, ui: &Ui) -> Result<Exit, Failure> {
         return Err(Failure::new(Exit::Usage, why));
     }
     let date = date(args.date.as_deref(), &commit)?;
-    let boots = Group::read(&args.inputs, &args.evidence)?;
+    let boots = Group::read(&args.inputs, &args.evidence.options())?;
     let entry = Entry {
         format: FORMAT,
         tool: TOOL.to_owned(),
@@ -56,7 +58,7 @@ fn add(args: &HistoryAdd, ui: &Ui) -> Result<Exit, Failure> {
     let mut text =
         serde_json::to_string_pretty(&entry).map_err(|e| Failure::new(Exit::Internal, e))?;
     text.push('\n');
-    write(&path, &text)?;
+    write_text(&path, &text)?;
     ui.note(&format!("wrote {}", path.display()));
     Ok(Exit::Ok)
 }
@@ -122,12 +124,11 @@ fn show(args: &HistoryShow, ui: &Ui) -> Result<Exit, Failure> {
     .flatten()
     {
         outside(path, &args.dir)?;
-        write(path, &text)?;
+        write_text(path, &text)?;
         ui.note(&format!("wrote {}", path.display()));
     }
     if args.json {
-        let document = json::history(&report);
-        ui.print(&document.map_err(|e| Failure::new(Exit::Internal, e))?);
+        ui.document(json::history(&report))?;
     } else {
         ui.print(&text::history(&report, &ui::style()));
     }

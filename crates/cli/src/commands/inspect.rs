@@ -1,17 +1,17 @@
 //! `bootlap inspect`: what each file is, and how much of it is understood.
 
+use bootlap_engine::evidence;
+use bootlap_engine::{Exit, Failure};
 use bootlap_report::inspect::{Inspected, Verdict};
 use bootlap_report::{json, text};
 use bootlap_sources::ingest::{Format, Taken};
 use bootlap_sources::{Sniff, named};
 
 use crate::args::Inspect;
-use crate::evidence;
-use crate::exit::{Exit, Failure};
 use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Inspect, ui: &Ui) -> Result<Exit, Failure> {
-    let found = evidence::find(&args.inputs, &args.evidence)?;
+    let found = evidence::find(&args.inputs, &args.evidence.options())?;
     let inspected: Vec<Inspected> = found.taken.iter().map(inspected).collect();
     let timeline = &found.timeline;
     if args.json {

@@ -4,13 +4,14 @@
 use std::collections::HashSet;
 use std::fs;
 
+use bootlap_engine::Progress;
+use bootlap_engine::evidence::reads::{self, Named, Which};
+use bootlap_engine::{Exit, Failure};
 use bootlap_model::Timeline;
 use bootlap_rootfs::layout::{self, List};
 use bootlap_rootfs::root_image::{self, RootImage};
 
 use crate::args::{Layout, LayoutFormat};
-use crate::evidence::reads::{self, Named, Which};
-use crate::exit::{Exit, Failure};
 use crate::ui::{Ui, harmless};
 
 pub(crate) fn run(args: &Layout, ui: &Ui) -> Result<Exit, Failure> {

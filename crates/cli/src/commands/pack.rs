@@ -2,12 +2,12 @@
 
 use std::fs;
 
+use bootlap_engine::evidence::reads::{self, Uses, Which};
+use bootlap_engine::{Exit, Failure};
 use bootlap_rootfs::root_image::RootImage;
 use bootlap_wire::pack::{self, System};
 
 use crate::args::Pack;
-use crate::evidence::reads::{self, Uses, Which};
-use crate::exit::{Exit, Failure};
 use crate::ui::{Ui, harmless};
 
 /// What nearly all targets have; only people look at it.

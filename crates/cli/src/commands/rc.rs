@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use bootlap_analysis::schedule::{Schedule, Task, schedule};
+use bootlap_engine::evidence::ReadOptions;
+use bootlap_engine::evidence::{self, TOOL};
+use bootlap_engine::output::write_text;
+use bootlap_engine::{Exit, Failure};
 use bootlap_model::{SpanEnd, Timeline, TrackKind};
 use bootlap_report::rc::{RcReport, RcScript, RcTimes};
 use bootlap_report::{json, text};
 use bootlap_rootfs::RootfsError;
 use bootlap_rootfs::init_scripts::{Folder, Order, Plan, Planned, Script, order};
 
-use crate::args::{Evidence, Rc};
-use crate::commands::check::write;
-use crate::evidence::{self, TOOL};
-use crate::exit::{Exit, Failure};
+use crate::args::Rc;
 use crate::ui::{self, Ui};
 
 /// Where the agent's evidence has init scripts.
@@ -41,7 +42,7 @@ pub(crate) fn run(args: &Rc, ui: &Ui) -> Result<Exit, Failure> {
     })?;
     let seen = match args.times.is_empty() {
         true => None,
-        false => Some(Seen::read(&args.times, &args.evidence)?),
+        false => Some(Seen::read(&args.times, &args.evidence.options())?),
     };
     let tasks = tasks(&folder.scripts, &order, seen.as_ref());
     let schedule = schedule(&tasks, usize::from(args.cpus))
@@ -49,12 +50,11 @@ pub(crate) fn run(args: &Rc, ui: &Ui) -> Result<Exit, Failure> {
     if let Some(path) = &args.out {
         let plan = plan(&folder, &order, &schedule).to_text();
         let plan = plan.map_err(|e| Failure::new(Exit::Usage, e))?;
-        write(path, &plan)?;
+        write_text(path, &plan)?;
     }
     let report = report(args, folder, order, &schedule, seen.as_ref());
     if args.json {
-        let document = json::rc(&report);
-        ui.print(&document.map_err(|e| Failure::new(Exit::Internal, e))?);
+        ui.document(json::rc(&report))?;
     } else {
         ui.print(&text::rc(&report, &ui::style()));
     }
@@ -70,7 +70,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn read(paths: &[PathBuf], how: &Evidence) -> Result<Self, Failure> {
+    fn read(paths: &[PathBuf], how: &ReadOptions) -> Result<Self, Failure> {
         let recorded = evidence::read(paths, how)?;
         let seen = Self::of(&recorded.timeline);
         if seen.ns.is_empty() {

@@ -1,20 +1,20 @@
 //! `bootlap show`: where the time of recorded evidence goes.
 
 use bootlap_advice::{Boot, advise};
+use bootlap_engine::evidence;
+use bootlap_engine::{Exit, Failure};
 use bootlap_report::{json, text};
 use regex::Regex;
 
 use crate::args::{By, Show};
 use crate::commands::shown;
-use crate::evidence;
-use crate::exit::{Exit, Failure};
 use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Show, ui: &Ui) -> Result<Exit, Failure> {
     check(args)?;
     let grep = args.grep.as_deref().map(Regex::new).transpose();
     let grep = grep.map_err(|e| Failure::new(Exit::Usage, format!("--grep: {e}")))?;
-    let recorded = evidence::read(&args.inputs, &args.evidence)?;
+    let recorded = evidence::read(&args.inputs, &args.evidence.options())?;
     let style = ui::style();
     if let Some(by) = args.by {
         let matches = |text: &str| grep.as_ref().is_none_or(|g| g.is_match(text));

@@ -1,10 +1,10 @@
 //! One boot, as `bootlap boot` prints it.
 
+use bootlap_engine::evidence::Recorded;
+use bootlap_engine::{Exit, Failure};
 use bootlap_report::text;
 
 use crate::args::Boot;
-use crate::evidence::Recorded;
-use crate::exit::{Exit, Failure};
 use crate::ui::{self, Ui};
 
 /// Prints what was recorded.

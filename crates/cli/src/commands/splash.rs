@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::Path;
 
+use bootlap_engine::Progress;
+use bootlap_engine::{Exit, Failure};
 use bootlap_rootfs::splash::{
     self, Canvas, Encoding, Estimate, Format, Picture, Splash as Contents, SplashError,
 };
 
 use crate::args::Splash;
-use crate::exit::{Exit, Failure};
 use crate::ui::{Ui, harmless};
 
 /// A longer file holds no picture for a screen.

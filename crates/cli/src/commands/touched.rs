@@ -2,21 +2,22 @@
 
 use std::fs;
 
+use bootlap_engine::Progress;
+use bootlap_engine::broken::never_ready;
+use bootlap_engine::equal::boot_equal;
+use bootlap_engine::lab::{Bootable, Lab, load};
+use bootlap_engine::{Exit, Failure};
 use bootlap_lab::Run;
 use bootlap_product::{Machine, touched};
 
 use crate::args::Touched;
-use crate::broken::never_ready;
-use crate::commands::boot::boot_equal;
-use crate::exit::{Exit, Failure};
-use crate::lab::{Bootable, Lab, load};
 use crate::ui::Ui;
 
 /// How long after the time that a boot takes the watcher still watches, seconds.
 const LONGER_S: u64 = 2;
 
 pub(crate) fn run(args: &Touched, ui: &Ui) -> Result<Exit, Failure> {
-    let lab = Lab::new(&args.lab, ui);
+    let lab = args.lab.lab(ui);
     let target = load(&args.target)?;
     let Machine::Qemu(_) = target.machine else {
         let why = "touched watches emulated machines only, and this is a board";

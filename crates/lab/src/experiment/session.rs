@@ -15,11 +15,12 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use data_encoding::HEXLOWER;
 use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::run::{failed, hex, write_json};
+use crate::run::{failed, write_json};
 use crate::{LabError, Manifest, Run, RunError, State};
 
 /// The version of `experiment.json`.
@@ -51,7 +52,7 @@ pub struct Question {
 impl Question {
     fn key(&self) -> String {
         let text = serde_json::to_vec(self).unwrap_or_default();
-        hex(&Sha256::digest(text))
+        HEXLOWER.encode(&Sha256::digest(text))
     }
 }
 
@@ -282,7 +283,7 @@ fn folder_name(variant: &str) -> String {
     if name == variant && name.len() <= NAME_LEN && !name.starts_with('.') && name != INTERRUPTED {
         return name;
     }
-    let hash = hex(&Sha256::digest(variant));
+    let hash = HEXLOWER.encode(&Sha256::digest(variant));
     let short: String = name
         .trim_start_matches('.')
         .chars()

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use bootlap_kbuild::dot_config::DotConfig;
+
 use super::{Build, Make};
 use crate::TargetError;
 use crate::part::Find;
-use bootlap_kbuild::dot_config::DotConfig;
 
 /// What was asked for.
 pub(super) struct Wanted {

@@ -20,13 +20,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use bootlap_artefact::compress::Compression;
+use bootlap_kbuild::dot_config::DotConfig;
 use serde::Deserialize;
 
 use crate::cache::sha256;
 use crate::part::Find;
 use crate::{Cache, Progress, TargetError};
-use bootlap_artefact::compress::Compression;
-use bootlap_kbuild::dot_config::DotConfig;
 use make::Make;
 use source::Source;
 

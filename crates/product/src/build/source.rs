@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::UNIX_EPOCH;
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use crate::cache::sha256;
@@ -104,5 +105,5 @@ fn tree_identity(root: &Path) -> std::io::Result<String> {
         }
     }
     let digest = hash.finalize();
-    Ok(digest.iter().map(|b| format!("{b:02x}")).collect())
+    Ok(HEXLOWER.encode(&digest))
 }

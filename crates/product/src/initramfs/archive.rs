@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use bootlap_artefact::cpio;
+
 use super::{Entry, Look, Member, What};
 use crate::TargetError;
-use bootlap_artefact::cpio;
 
 /// What the kernel must find uncompressed before everything else, which may be
 /// nothing, and everything else.

@@ -8,12 +8,13 @@
 
 use std::sync::Arc;
 
-use super::{What, wrong};
-use crate::TargetError;
-use crate::part::Part;
 use bootlap_artefact::compress::Compression;
 use bootlap_artefact::cpio;
 use bootlap_artefact::kernel_image::UNPACK_LIMIT;
+
+use super::{What, wrong};
+use crate::TargetError;
+use crate::part::Part;
 
 /// Named pipe and socket, in the type bits of a mode.
 const PIPE: u32 = 0o010_000;

@@ -12,10 +12,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use bootlap_artefact::elf::{Strip, strip};
+
 use crate::TargetError;
 use crate::part::Find;
 use crate::spec::Initramfs;
-use bootlap_artefact::elf::{Strip, strip};
 
 pub(crate) use archive::{archives, built_in};
 use image::Kind;

@@ -7,9 +7,10 @@
 
 use std::collections::BTreeSet;
 
+use bootlap_artefact::elf;
+
 use super::{Found, Look, wrong};
 use crate::TargetError;
-use bootlap_artefact::elf;
 
 /// As many links as Linux follows.
 const LINKS: usize = 40;

@@ -1,8 +1,5 @@
 //! What the steps change, sorted by what it means for a build.
 
-use crate::cmdline;
-use crate::spec::{Place, Spec, Unpacker};
-use crate::{How, Machine, Parts, Target, TargetError};
 use bootlap_artefact::arch::Arch;
 use bootlap_artefact::compress::Compression;
 use bootlap_artefact::hash::Hash;
@@ -12,6 +9,9 @@ use bootlap_artefact::uboot_env::UbootEnv;
 use super::quote::{comment, slug};
 use super::rootfs_change::RootfsChange;
 use super::{Measured, Step};
+use crate::cmdline;
+use crate::spec::{Place, Spec, Unpacker};
+use crate::{How, Machine, Parts, Target, TargetError};
 
 /// One change of one step.
 #[derive(Clone, Debug, PartialEq, Eq)]

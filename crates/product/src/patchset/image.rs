@@ -1,12 +1,12 @@
 //! The image that the boot loader reads: its description for `mkimage`, and the
 //! script that makes it.
 
-use crate::spec::Starter;
 use bootlap_artefact::compress::Compression;
 use bootlap_artefact::hash::Hash;
 
 use super::changes::{Change, Changes};
 use super::quote::comment;
+use crate::spec::Starter;
 
 /// How files with this compression are called, and the command that makes one
 /// of `$1` into `$2`.

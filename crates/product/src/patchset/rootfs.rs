@@ -1,10 +1,9 @@
 //! Files of the initramfs that differ, as a script and as files.
 
-use crate::initramfs::{Look, What};
-
 use super::changes::{Change, Changes};
 use super::quote::{comment, shell};
 use super::{Files, below};
+use crate::initramfs::{Look, What};
 
 /// The files themselves, in `folder`.
 pub(super) fn contents(changes: &Changes<'_>, folder: &str, files: &mut Files) {

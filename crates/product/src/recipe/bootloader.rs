@@ -1,10 +1,11 @@
 //! Recipes for U-Boot.
 
+use bootlap_artefact::compress::Compression;
+use bootlap_artefact::hash::Hash;
+
 use super::{Recipe, RecipeMeta};
 use crate::spec::{Bootloader, Starter, Uimage, Unpacker};
 use crate::{Edit, Machine, Parts, Target};
-use bootlap_artefact::compress::Compression;
-use bootlap_artefact::hash::Hash;
 
 /// The boot loader, whether the boot runs all of it or not.
 pub(super) fn program(target: &Target) -> Result<&Bootloader, String> {

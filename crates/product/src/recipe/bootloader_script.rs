@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use bootlap_artefact::compress::Compression;
+use bootlap_artefact::fit::Fit;
+use bootlap_artefact::kernel_image::{KernelFormat, KernelImage};
+use bootlap_artefact::uboot_script::{Script, Word, flatten};
+use bootlap_artefact::uimage::HEADER_BYTES;
+
 use super::bootloader::uboot;
 use super::{Recipe, RecipeMeta};
 use crate::assemble::packed_initramfs;
 use crate::bootcmd::{BOOTCMD, Commands, Copy};
 use crate::spec::{Kernel, Unpacker};
 use crate::{Blob, Edit, Flash, Parts, Target, TargetError, images};
-use bootlap_artefact::compress::Compression;
-use bootlap_artefact::fit::Fit;
-use bootlap_artefact::kernel_image::{KernelFormat, KernelImage};
-use bootlap_artefact::uboot_script::{Script, Word, flatten};
-use bootlap_artefact::uimage::HEADER_BYTES;
 
 /// `bootcmd` is one script.
 ///

@@ -9,15 +9,16 @@
 //! bytes ÷ bandwidth, decompressing costs instructions. In simulated time only
 //! the second is seen, so *none* wins there; on slow storage it may lose.
 
+use bootlap_artefact::arch::Arch;
+use bootlap_artefact::compress::Compression;
+use bootlap_artefact::kernel_image::KernelImage;
+use bootlap_artefact::uimage::HEADER_BYTES;
+
 use super::bootloader_script::MEMORY_BLOCK;
 use super::{Recipe, RecipeMeta};
 use crate::bootcmd::Commands;
 use crate::spec::Unpacker;
 use crate::{Edit, Parts, Spec, Target};
-use bootlap_artefact::arch::Arch;
-use bootlap_artefact::compress::Compression;
-use bootlap_artefact::kernel_image::KernelImage;
-use bootlap_artefact::uimage::HEADER_BYTES;
 
 /// Compress the kernel in the FIT or the uImage another way, or not at all.
 ///

@@ -1,5 +1,8 @@
 //! The recipe that leaves out U-Boot proper.
 
+use bootlap_artefact::compress::Compression;
+use bootlap_artefact::kernel_image::{KernelFormat, KernelImage};
+
 use super::bootloader::uboot;
 use super::bootloader_build::with_options;
 use super::bootloader_script::MEMORY_BLOCK;
@@ -7,8 +10,6 @@ use super::{Recipe, RecipeMeta};
 use crate::bootcmd::SECTOR;
 use crate::spec::{Medium, Unpacker};
 use crate::{Edit, Parts, Target};
-use bootlap_artefact::compress::Compression;
-use bootlap_artefact::kernel_image::{KernelFormat, KernelImage};
 
 /// SPL starts the kernel (Falcon mode).
 ///

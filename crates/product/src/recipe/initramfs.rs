@@ -3,15 +3,16 @@
 //! All of it is read from storage, checked, decompressed and copied at each
 //! boot, whether the boot uses it or not.
 
+use bootlap_artefact::compress::Compression;
+use bootlap_artefact::elf::Strip;
+use bootlap_kbuild::dot_config::DotConfig;
+
 use super::bootloader_script::variables;
 use super::{Recipe, RecipeMeta, typed_file};
 use crate::bootcmd::{BOOTCMD, Commands};
 use crate::cmdline;
 use crate::spec::{Initramfs, Place};
 use crate::{Edit, Parts, Target};
-use bootlap_artefact::compress::Compression;
-use bootlap_artefact::elf::Strip;
-use bootlap_kbuild::dot_config::DotConfig;
 
 fn initramfs(target: &Target) -> Result<&Initramfs, String> {
     let initramfs = target.spec.initramfs.as_ref();

@@ -12,13 +12,14 @@ mod order;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bootlap_artefact::compress::Compression;
+
 use crate::cache::{sha256, sha256_of_file};
 use crate::initramfs::Named;
 use crate::part::PartHash;
 use crate::part::{Find, Part};
 use crate::spec::Root;
 use crate::{Cache, Progress, TargetError};
-use bootlap_artefact::compress::Compression;
 
 /// A root that needs more memory than this is not made of an archive.
 const ARCHIVE_LIMIT: usize = 8 << 30;

@@ -2,9 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use tar::{Archive, EntryType};
-
 use bootlap_rootfs::layout::folders_of;
+use tar::{Archive, EntryType};
 
 const BLOCK: u64 = 512;
 /// Two blocks of zeros.

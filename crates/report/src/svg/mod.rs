@@ -27,7 +27,6 @@ use crate::Report;
 use crate::headline::{Headline, alone, facts, kind_of_time};
 use crate::sink::{Sink, SinkError, SinkInfo};
 use crate::text::By;
-
 use measure::{fitted, width};
 use palette::Ink;
 use panel::Panel;

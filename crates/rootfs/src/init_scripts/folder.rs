@@ -5,10 +5,11 @@ use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
+use bootlap_wire::plan::{MAX_NAME, MAX_SCRIPTS};
+
 use super::facility::Facilities;
 use super::header::Header;
 use crate::RootfsError;
-use bootlap_wire::plan::{MAX_NAME, MAX_SCRIPTS};
 
 /// As much of a script as can have its header, and of an `insserv.conf`.
 const HEAD: u64 = 64 * 1024;

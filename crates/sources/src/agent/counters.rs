@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use bootlap_model::{ClockId, Evidence};
+use bootlap_wire::archive::Sample;
 
 use crate::text::Sheet;
-use bootlap_wire::archive::Sample;
 
 /// Shares of the CPUs' time, and the columns that make them up.
 const SHARES: [(&str, &[usize]); 5] = [

@@ -1,10 +1,10 @@
 use bootlap_model::{Span, SpanEnd, Timeline};
+use bootlap_wire::archive::{MAGIC, Records, Wrong};
 use data_encoding::BASE64;
 use expect_test::expect_file;
 
 use super::printed::Printed;
 use super::*;
-use bootlap_wire::archive::{MAGIC, Records, Wrong};
 
 /// What the agent's own test compares its bytes with.
 const GOLDEN: &[u8] = include_bytes!("../../../../agent/tests/golden/every-kind.archive");

@@ -1,12 +1,12 @@
 //! One read of a console: lines in, events out.
 
 use bootlap_model::{ClockId, Evidence, FileId, MarkKind, Milestone, Severity, Stamp, Timeline};
+use bootlap_wire::stamps::{Event, ProbeMark, StampClock, Zero};
 
 use super::line::{Line, Splitter};
 use super::out::{Kept, Out, shown};
 use super::reading::Reading;
 use crate::Hints;
-use bootlap_wire::stamps::{Event, ProbeMark, StampClock, Zero};
 
 /// The recognisers, and what they share.
 pub(crate) struct Session<'t> {

@@ -15,11 +15,11 @@
 use std::collections::BTreeMap;
 
 use bootlap_model::{ClockId, Evidence, Severity, SpanEnd, Stamp, TrackKind};
-
-use crate::binary::{Order, u16_at, u32_at, u64_at};
-use crate::text::{self, Sheet, Skip};
+use data_encoding::HEXLOWER;
 
 use super::{Boot, MOMENTS};
+use crate::binary::{Order, u16_at, u32_at, u64_at};
+use crate::text::{self, Sheet, Skip};
 
 const ACPI_HEADER: usize = 36;
 const HEADER: usize = 8;
@@ -271,15 +271,10 @@ fn named(begin: &Event, end: &Event) -> String {
 
 /// `8c8ce578-8a3d-4f1c-9935-896185c32dd3`: the first three groups are numbers.
 fn guid(bytes: &[u8]) -> String {
-    let number = |range: std::ops::Range<usize>| -> String {
-        bytes[range]
-            .iter()
-            .rev()
-            .map(|b| format!("{b:02x}"))
-            .collect()
-    };
-    let plain = |range: std::ops::Range<usize>| -> String {
-        bytes[range].iter().map(|b| format!("{b:02x}")).collect()
+    let plain = |range: std::ops::Range<usize>| HEXLOWER.encode(&bytes[range]);
+    let number = |range: std::ops::Range<usize>| {
+        let reversed: Vec<u8> = bytes[range].iter().rev().copied().collect();
+        HEXLOWER.encode(&reversed)
     };
     if bytes.len() != 16 {
         return String::new();

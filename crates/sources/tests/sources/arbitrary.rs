@@ -3,12 +3,13 @@
 
 use std::io::BufReader;
 
-use crate::support::dump::dump;
-use crate::support::read_bytes;
 use bootlap_model::Timeline;
 use bootlap_sources::{Hints, all, named};
 use bootlap_wire::stamps::{ChunkWriter, Record, StampClock, Writer, Zero};
 use proptest::prelude::*;
+
+use crate::support::dump::dump;
+use crate::support::read_bytes;
 
 /// Pieces that recognisers know, so that chance gets somewhere.
 const PIECES: [&str; 24] = [

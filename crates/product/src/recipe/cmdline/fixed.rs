@@ -1,11 +1,12 @@
 //! Parameters that are there or not.
 
+use bootlap_artefact::arch::Arch;
+use bootlap_artefact::kernel_image::KernelImage;
+
 use super::{find, line, name_of, set};
 use crate::cmdline::{self, is_parameter, value_of};
 use crate::recipe::{Recipe, RecipeMeta};
 use crate::{Edit, Parts, Target};
-use bootlap_artefact::arch::Arch;
-use bootlap_artefact::kernel_image::KernelImage;
 
 /// Adds words to the command line.
 pub(in crate::recipe) struct Fixed {

@@ -3,13 +3,14 @@
 mod built;
 mod loader;
 
+use bootlap_artefact::compress::Compression;
+use bootlap_artefact::hash::Hash;
+use bootlap_kbuild::dot_config::DotConfig;
+
 use super::*;
 use crate::cmdline;
 use crate::part::Part;
 use crate::target::tests::{PLAIN, kiosk, parse};
-use bootlap_artefact::compress::Compression;
-use bootlap_artefact::hash::Hash;
-use bootlap_kbuild::dot_config::DotConfig;
 
 fn part(bytes: &[u8]) -> Part {
     Part {

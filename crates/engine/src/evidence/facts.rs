@@ -14,7 +14,7 @@ use bootlap_artefact::uboot_env::UbootEnv;
 use bootlap_kbuild::dot_config::DotConfig;
 use bootlap_lab::Run;
 
-use crate::exit::{Exit, Failure};
+use crate::failure::{Exit, Failure};
 
 /// No configuration or environment is larger.
 const MAX_BYTES: u64 = 8 << 20;
@@ -25,19 +25,20 @@ const LINES: usize = 200;
 
 /// Some files, by what they are.
 #[derive(Default)]
-pub(crate) struct Sorted {
-    pub(crate) facts: Facts,
+pub struct Sorted {
+    /// What they say.
+    pub facts: Facts,
     /// What each file of facts is.
-    pub(crate) said: Vec<(PathBuf, &'static str)>,
+    pub said: Vec<(PathBuf, &'static str)>,
     /// The others: evidence of a boot, if anything.
-    pub(crate) evidence: Vec<PathBuf>,
+    pub evidence: Vec<PathBuf>,
 }
 
 /// Tells files of facts from evidence.
 ///
 /// # Errors
 /// If a file is damaged, or two say the same thing.
-pub(crate) fn sort(paths: &[PathBuf]) -> Result<Sorted, Failure> {
+pub fn sort(paths: &[PathBuf]) -> Result<Sorted, Failure> {
     let mut sorted = Sorted::default();
     for path in paths {
         let facts = match look(path)? {

@@ -12,8 +12,8 @@ use bootlap_report::groups::{BootAbout, SideAbout};
 use bootlap_sources::ingest::{Format, Taken};
 
 use super::{find, one, options, why_not};
-use crate::args::Evidence;
-use crate::exit::{Exit, Failure};
+use crate::evidence::ReadOptions;
+use crate::failure::{Exit, Failure};
 
 /// What an experiment says of itself.
 const EXPERIMENT: &str = "experiment.json";
@@ -21,18 +21,21 @@ const EXPERIMENT: &str = "experiment.json";
 const MOST: usize = 10_000;
 
 /// The boots of one side.
-pub(crate) struct Group {
-    pub(crate) about: SideAbout,
+pub struct Group {
+    /// What is known of it.
+    pub about: SideAbout,
     /// As `about.boots`.
-    pub(crate) boots: Vec<GroupBoot>,
+    pub boots: Vec<GroupBoot>,
 }
 
 /// One of them.
-pub(crate) struct GroupBoot {
-    pub(crate) path: PathBuf,
-    pub(crate) timeline: Timeline,
+pub struct GroupBoot {
+    /// Where it was found.
+    pub path: PathBuf,
+    /// What happened, and when.
+    pub timeline: Timeline,
     /// Whether somebody said what ready looks like.
-    pub(crate) awaited: bool,
+    pub awaited: bool,
 }
 
 /// What became of one path.
@@ -42,12 +45,12 @@ enum Read {
 }
 
 /// Whether a folder is a whole experiment.
-pub(crate) fn is_experiment(path: &Path) -> bool {
+pub fn is_experiment(path: &Path) -> bool {
     path.join(EXPERIMENT).is_file()
 }
 
 /// The groups of an experiment, its baseline first.
-pub(crate) fn experiment(path: &Path, how: &Evidence) -> Result<Vec<Group>, Failure> {
+pub fn experiment(path: &Path, how: &ReadOptions) -> Result<Vec<Group>, Failure> {
     let file = path.join(EXPERIMENT);
     let broken = |why: String| {
         let why = format!("{}: {why}", file.display());
@@ -78,7 +81,7 @@ pub(crate) fn experiment(path: &Path, how: &Evidence) -> Result<Vec<Group>, Fail
 }
 
 /// The boots at `path`, called `word`.
-pub(crate) fn group(path: &Path, word: &str, how: &Evidence) -> Result<Group, Failure> {
+pub fn group(path: &Path, word: &str, how: &ReadOptions) -> Result<Group, Failure> {
     // What is wrong with an option is not each file's fault.
     options(None, how)?;
     let mut about = SideAbout {
@@ -205,7 +208,7 @@ fn counted(name: &str) -> Vec<(u128, String)> {
 
 /// Reads all paths, as many at once as there are processors; the results keep
 /// their order.
-fn read_all(paths: &[PathBuf], how: &Evidence) -> Vec<Result<Read, Failure>> {
+fn read_all(paths: &[PathBuf], how: &ReadOptions) -> Vec<Result<Read, Failure>> {
     let results: Vec<Mutex<Option<Result<Read, Failure>>>> =
         paths.iter().map(|_| Mutex::new(None)).collect();
     let next = AtomicUsize::new(0);
@@ -229,7 +232,7 @@ fn read_all(paths: &[PathBuf], how: &Evidence) -> Vec<Result<Read, Failure>> {
 }
 
 /// Reads one boot.
-fn read(path: &Path, how: &Evidence) -> Result<Read, Failure> {
+fn read(path: &Path, how: &ReadOptions) -> Result<Read, Failure> {
     let name = path.display().to_string();
     if is_experiment(path) {
         return Ok(Read::Odd(name, "a whole experiment".to_owned()));
@@ -320,7 +323,7 @@ fn one_boot_in_parts(about: &SideAbout) -> bool {
     about.boots.len() >= 2 && stems.len() == about.boots.len() && kinds.len() >= 2
 }
 
-fn whole(path: &Path, how: &Evidence) -> Result<(GroupBoot, BootAbout), Failure> {
+fn whole(path: &Path, how: &ReadOptions) -> Result<(GroupBoot, BootAbout), Failure> {
     match read(path, how)? {
         Read::Boot(boot, about) => Ok((*boot, about)),
         Read::Odd(name, why) => Err(nothing(&format!("{name}: {why}"))),

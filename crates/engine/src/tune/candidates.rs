@@ -6,10 +6,10 @@ use bootlap_analysis::tune::Candidate;
 use bootlap_product::recipe::{self, Choice};
 use bootlap_report::tuning::LeftOut;
 
-use crate::args::Tune;
-use crate::commands::try_recipes::parse;
-use crate::exit::{Exit, Failure};
+use super::TuneOptions;
+use crate::failure::{Exit, Failure};
 use crate::lab::Bootable;
+use crate::tries::parse;
 
 /// The changes to search among, the most promising first.
 pub(super) struct Candidates {
@@ -19,23 +19,23 @@ pub(super) struct Candidates {
     pub(super) refused: Vec<LeftOut>,
 }
 
-/// Collects them: what `args` ask for, what is advised, and the catalogue.
+/// Collects them: what `options` ask for, what is advised, and the catalogue.
 pub(super) fn candidates(
     stock: &Bootable,
     findings: &[Finding],
-    args: &Tune,
+    options: &TuneOptions,
 ) -> Result<Candidates, Failure> {
-    let own = [&args.recipe[..], &args.only].concat();
+    let own = [&options.recipes[..], &options.only].concat();
     let mut wanted: Vec<Choice> = parse(&own)?;
-    if !args.only.is_empty() {
-        return collect(stock, wanted, own.len(), own.len(), &args.without);
+    if !options.only.is_empty() {
+        return collect(stock, wanted, own.len(), own.len(), &options.without);
     }
     for name in findings.iter().filter_map(|f| f.recipe.as_ref()) {
         wanted.push(Choice::parse(name)?);
     }
     let asked = wanted.len();
     for recipe in recipe::all() {
-        if recipe.only_asked_for() && !args.all {
+        if recipe.only_asked_for() && !options.all {
             continue;
         }
         let meta = recipe.meta();
@@ -50,7 +50,7 @@ pub(super) fn candidates(
         };
         wanted.extend(parse(&values)?);
     }
-    collect(stock, wanted, own.len(), asked, &args.without)
+    collect(stock, wanted, own.len(), asked, &options.without)
 }
 
 /// Those of `wanted` that apply and are not forbidden. The first `own` must

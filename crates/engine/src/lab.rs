@@ -16,17 +16,17 @@ use bootlap_product::{
 };
 use bootlap_sources::Hints;
 
-use crate::args::LabArgs;
 use crate::evidence;
-use crate::exit::{Exit, Failure};
-use crate::signals::stop_when_asked;
-use crate::ui::Ui;
+use crate::failure::{Exit, Failure};
+use crate::progress::Progress;
 
 /// A target that is ready to boot.
 #[derive(Clone)]
-pub(crate) struct Bootable {
-    pub(crate) target: Target,
-    pub(crate) parts: Parts,
+pub struct Bootable {
+    /// Its description.
+    pub target: Target,
+    /// What it is made of.
+    pub parts: Parts,
     how: How,
 }
 
@@ -40,20 +40,22 @@ enum How {
 }
 
 /// A boot to be done.
-pub(crate) struct Planned<'b> {
-    pub(crate) bootable: &'b Bootable,
-    pub(crate) dir: PathBuf,
+pub struct Planned<'b> {
+    /// What is booted.
+    pub bootable: &'b Bootable,
+    /// The folder of the run.
+    pub dir: PathBuf,
     /// The layout perturbation.
-    pub(crate) layout: u32,
+    pub layout: u32,
     /// More words on the kernel's command line.
-    pub(crate) append: &'b str,
+    pub append: &'b str,
     /// How long to wait for ready at most; else as long as the target says.
-    pub(crate) patience: Option<Duration>,
+    pub patience: Option<Duration>,
 }
 
 impl<'b> Planned<'b> {
     /// One layout of the variant called `name`, in a folder of its own.
-    pub(crate) fn layout(bootable: &'b Bootable, dir: &Path, name: &str, layout: u32) -> Self {
+    pub fn layout(bootable: &'b Bootable, dir: &Path, name: &str, layout: u32) -> Self {
         Self {
             bootable,
             dir: dir.join(folder_name(name)).join(layout.to_string()),
@@ -64,11 +66,44 @@ impl<'b> Planned<'b> {
     }
 }
 
+/// How targets are booted.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Ordinary time instead of simulated time: noisy.
+    pub plain: bool,
+    /// Where runs are recorded.
+    pub runs: PathBuf,
+    /// The random seed.
+    pub seed: u64,
+    /// Seconds of the host's time to wait for ready, instead of the target's.
+    pub timeout: Option<u64>,
+    /// Boot without bootlap's probe; the host stamps the console.
+    pub no_probe: bool,
+    /// Where packages and compressed images are kept.
+    pub cache: PathBuf,
+}
+
+impl Settings {
+    /// Simulated time, with runs and cache in these folders.
+    pub fn new(runs: impl Into<PathBuf>, cache: impl Into<PathBuf>) -> Self {
+        Self {
+            plain: false,
+            runs: runs.into(),
+            seed: 1,
+            timeout: None,
+            no_probe: false,
+            cache: cache.into(),
+        }
+    }
+}
+
 /// Where and how targets are booted.
-pub(crate) struct Lab<'a> {
-    args: &'a LabArgs,
-    pub(crate) cache: Cache,
-    pub(crate) ui: &'a Ui,
+pub struct Lab<'a> {
+    settings: Settings,
+    /// Packages and compressed images.
+    pub cache: Cache,
+    /// Who is told how far it is.
+    pub progress: &'a dyn Progress,
     /// Set by Ctrl-C, where a board has to be switched off first.
     stop: Arc<AtomicBool>,
     /// SHA-256 of the target that was last put onto the board.
@@ -76,27 +111,30 @@ pub(crate) struct Lab<'a> {
 }
 
 impl<'a> Lab<'a> {
-    pub(crate) fn new(args: &'a LabArgs, ui: &'a Ui) -> Self {
+    /// A lab that tells `progress` how far it is.
+    pub fn new(settings: Settings, progress: &'a dyn Progress) -> Self {
         Self {
-            args,
-            cache: cache(args.cache.as_deref()),
-            ui,
+            cache: Cache::at(settings.cache.clone()),
+            settings,
+            progress,
             stop: Arc::default(),
             installed: Mutex::default(),
         }
     }
 
-    pub(crate) fn seed(&self) -> u64 {
-        self.args.seed
+    /// The random seed.
+    pub fn seed(&self) -> u64 {
+        self.settings.seed
     }
 
     /// Whether the host stamps the console, so that only its bytes can be equal.
-    pub(crate) fn host_stamps(&self) -> bool {
-        self.args.no_probe
+    pub fn host_stamps(&self) -> bool {
+        self.settings.no_probe
     }
 
-    pub(crate) fn mode(&self) -> Mode {
-        if self.args.plain {
+    /// How emulated targets are measured.
+    pub fn mode(&self) -> Mode {
+        if self.settings.plain {
             Mode::Plain
         } else {
             Mode::Sim
@@ -107,17 +145,17 @@ impl<'a> Lab<'a> {
     ///
     /// # Errors
     /// Also if it is a board, which boots what is on it.
-    pub(crate) fn prepare(&self, path: &Path) -> Result<Bootable, Failure> {
+    pub fn prepare(&self, path: &Path) -> Result<Bootable, Failure> {
         self.prepare_target(load(path)?)
     }
 
     /// The same for a target that was read.
-    pub(crate) fn prepare_target(&self, target: Target) -> Result<Bootable, Failure> {
+    pub fn prepare_target(&self, target: Target) -> Result<Bootable, Failure> {
         if let Machine::Board(BoardSpec { install: None, .. }) = target.machine {
             return Err(by_hand(&target));
         }
         if let Machine::Board(_) = target.machine {
-            stop_when_asked(&self.stop)?;
+            self.progress.stop_when_asked(&self.stop)?;
         }
         self.note_storage(&target);
         let parts = self.parts(&target)?;
@@ -131,7 +169,7 @@ impl<'a> Lab<'a> {
             return;
         };
         if let (Mode::Sim, Some(disk)) = (self.mode(), spec.asynchronous_storage()) {
-            self.ui.note(&format!(
+            self.progress.note(&format!(
                 "bootlap: the host reads `{disk}` in its own time, and simulated time does not \
                  wait for it:\n         seconds may appear that no board would take. Use an \
                  SD card, flash or a memory module\n         (docs/targets.md), or measure \
@@ -141,12 +179,12 @@ impl<'a> Lab<'a> {
     }
 
     /// The parts of a target, as far as it says what they are.
-    pub(crate) fn parts(&self, target: &Target) -> Result<Parts, Failure> {
-        Ok(target.parts(&self.cache, &|what| self.ui.step(what))?)
+    pub fn parts(&self, target: &Target) -> Result<Parts, Failure> {
+        Ok(target.parts(&self.cache, &|what| self.progress.step(what))?)
     }
 
     /// The same with a recipe applied.
-    pub(crate) fn with(&self, bootable: &Bootable, recipe: &Choice) -> Result<Bootable, Failure> {
+    pub fn with(&self, bootable: &Bootable, recipe: &Choice) -> Result<Bootable, Failure> {
         let target = recipe.apply(&bootable.target, &bootable.parts)?;
         let known = bootable.target.edits.len();
         let parts = match target.edits[known..].iter().any(Edit::names_parts) {
@@ -160,7 +198,7 @@ impl<'a> Lab<'a> {
         let how = match target.machine.clone() {
             Machine::Board(spec) => How::Board(Box::new(spec)),
             Machine::Qemu(spec) => {
-                let progress = |what: &str| self.ui.step(what);
+                let progress = |what: &str| self.progress.step(what);
                 let assembly = target.assemble(&parts, &self.cache, &progress)?;
                 How::Qemu(Box::new(spec), Box::new(assembly))
             }
@@ -169,13 +207,13 @@ impl<'a> Lab<'a> {
     }
 
     /// A folder for the runs of one command.
-    pub(crate) fn session(&self, name: &str) -> PathBuf {
-        claim(&self.args.runs.join(name))
+    pub fn session(&self, name: &str) -> PathBuf {
+        claim(&self.settings.runs.join(name))
     }
 
     /// The folder of an experiment that `kind` (a command) makes, begun now or
     /// when it was interrupted.
-    pub(crate) fn experiment(
+    pub fn experiment(
         &self,
         kind: &str,
         stock: &Bootable,
@@ -184,7 +222,10 @@ impl<'a> Lab<'a> {
         tool: &str,
     ) -> Result<Session, Failure> {
         let target = &stock.target;
-        let sessions = self.args.runs.join(format!("{}-{kind}", target.spec.name));
+        let sessions = self
+            .settings
+            .runs
+            .join(format!("{}-{kind}", target.spec.name));
         if let How::Qemu(_, assembly) = &stock.how {
             let parts = assembly.parts.iter();
             details.extend(parts.map(|p| format!("{} {}", p.name, p.sha256)));
@@ -195,13 +236,13 @@ impl<'a> Lab<'a> {
             target: target.spec.name.clone(),
             target_sha256: target.sha256(),
             mode: self.mode_of(stock).name().to_owned(),
-            seed: self.args.seed,
+            seed: self.settings.seed,
             details,
         };
         let new = new_session(&sessions);
         let (session, resumed) = Session::open(&sessions, &new, &question, tool)?;
         if resumed {
-            self.ui.note(&format!(
+            self.progress.note(&format!(
                 "going on with what was interrupted, in {}",
                 session.dir().display()
             ));
@@ -240,8 +281,8 @@ impl<'a> Lab<'a> {
                         .root()
                         .map_or_else(String::new, |r| r.display().to_string()),
                     mode,
-                    seed: self.args.seed,
-                    probe: !self.args.no_probe,
+                    seed: self.settings.seed,
+                    probe: !self.settings.no_probe,
                 };
                 let mut machine = Qemu::new(settings, boot);
                 bootlap_lab::boot(&mut machine, dir, manifest, &hints, timeout)?
@@ -293,7 +334,7 @@ impl<'a> Lab<'a> {
     }
 
     /// How a target is measured.
-    pub(crate) fn mode_of(&self, bootable: &Bootable) -> Mode {
+    pub fn mode_of(&self, bootable: &Bootable) -> Mode {
         match bootable.how {
             How::Qemu(..) => self.mode(),
             How::Board(_) => Mode::Board,
@@ -302,15 +343,15 @@ impl<'a> Lab<'a> {
 
     /// Boots all that is planned, side by side where that changes nothing; the
     /// runs in the order of the plan.
-    pub(crate) fn batch(&self, what: &str, plan: &[Planned<'_>]) -> Result<Vec<Run>, Failure> {
+    pub fn batch(&self, what: &str, plan: &[Planned<'_>]) -> Result<Vec<Run>, Failure> {
         let Some(first) = plan.first() else {
             return Ok(Vec::new());
         };
         let mode = self.mode_of(first.bootable);
-        self.ui.count(what, plan.len());
+        self.progress.count(what, plan.len());
         let board = Mutex::new(None);
         let boot = |planned: &Planned<'_>| self.boot(planned, &board);
-        let done = || self.ui.one_done();
+        let done = || self.progress.one_done();
         let runs = experiment::run(plan, at_once(mode), &boot, &done);
         let board = board.into_inner().unwrap_or_else(PoisonError::into_inner);
         // Whatever happened, the board is switched off.
@@ -321,13 +362,13 @@ impl<'a> Lab<'a> {
     }
 
     /// How long to wait for ready.
-    pub(crate) fn timeout(&self, target: &Target) -> Duration {
-        let seconds = self.args.timeout.unwrap_or(target.spec.ready.timeout_s);
+    pub fn timeout(&self, target: &Target) -> Duration {
+        let seconds = self.settings.timeout.unwrap_or(target.spec.ready.timeout_s);
         Duration::from_secs(seconds)
     }
 
     /// What is known of a boot before it begins.
-    pub(crate) fn manifest(&self, target: &Target, parts: &[PartHash], mode: Mode) -> Manifest {
+    pub fn manifest(&self, target: &Target, parts: &[PartHash], mode: Mode) -> Manifest {
         let spec = &target.spec;
         let marks = spec
             .mark
@@ -347,7 +388,7 @@ impl<'a> Lab<'a> {
             append: String::new(),
             parts: parts.to_vec(),
             mode,
-            seed: self.args.seed,
+            seed: self.settings.seed,
             layout: 0,
             machine: serde_json::Value::Null,
             host: Host::here(),
@@ -372,7 +413,7 @@ fn at_once(mode: Mode) -> NonZeroUsize {
 }
 
 /// Runs the target's own check of a boot, if it has one.
-pub(crate) fn check(run: &mut Run, target: &Target) -> Result<(), LabError> {
+pub fn check(run: &mut Run, target: &Target) -> Result<(), LabError> {
     if let Some(command) = &target.spec.ready.check {
         bootlap_lab::check(run, command, &target.dir)?;
     }
@@ -397,7 +438,7 @@ fn by_hand(target: &Target) -> Failure {
 }
 
 /// A folder below `dir` named by the time; unlike any that is there.
-pub(crate) fn new_session(dir: &Path) -> PathBuf {
+pub fn new_session(dir: &Path) -> PathBuf {
     let now = jiff::Zoned::now().strftime("%Y-%m-%d_%H-%M-%S").to_string();
     (1..)
         .map(|n| match n {
@@ -422,7 +463,7 @@ fn claim(family: &Path) -> PathBuf {
 }
 
 /// Reads a target's description.
-pub(crate) fn load(path: &Path) -> Result<Target, Failure> {
+pub fn load(path: &Path) -> Result<Target, Failure> {
     Target::load(path).map_err(|e| {
         let missing = !path.exists();
         let failure = Failure::from(e);
@@ -434,20 +475,8 @@ pub(crate) fn load(path: &Path) -> Result<Target, Failure> {
     })
 }
 
-/// The cache that was asked for, or the user's.
-pub(crate) fn cache(asked: Option<&Path>) -> Cache {
-    let from_env = |name| std::env::var_os(name).filter(|v| !v.is_empty());
-    let root = asked
-        .map(Path::to_owned)
-        .or_else(|| from_env("BOOTLAP_CACHE").map(PathBuf::from))
-        .or_else(|| from_env("XDG_CACHE_HOME").map(|d| PathBuf::from(d).join("bootlap")))
-        .or_else(|| from_env("HOME").map(|d| PathBuf::from(d).join(".cache/bootlap")))
-        .unwrap_or_else(|| PathBuf::from(".cache/bootlap"));
-    Cache::at(root)
-}
-
 /// What the target says of its console.
-pub(crate) fn hints(target: &Target) -> Hints {
+pub fn hints(target: &Target) -> Hints {
     let spec = &target.spec;
     evidence::hints(
         Some(&spec.ready.pattern),

@@ -10,7 +10,7 @@ use bootlap_rootfs::RootfsError;
 /// What the exit code says; scripts rely on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Exit {
+pub enum Exit {
     /// All went well.
     Ok = 0,
     /// Something that should not happen, or the host refused (disk, memory).
@@ -36,14 +36,18 @@ impl From<Exit> for ExitCode {
 
 /// An error on its way to the person, with the exit code it means.
 #[derive(Debug)]
-pub(crate) struct Failure {
-    pub(crate) exit: Exit,
-    pub(crate) message: String,
-    pub(crate) hint: Option<String>,
+pub struct Failure {
+    /// What a program should exit with.
+    pub exit: Exit,
+    /// What went wrong, and where.
+    pub message: String,
+    /// What to do next.
+    pub hint: Option<String>,
 }
 
 impl Failure {
-    pub(crate) fn new(exit: Exit, message: impl ToString) -> Self {
+    /// A failure without a hint.
+    pub fn new(exit: Exit, message: impl ToString) -> Self {
         Self {
             exit,
             message: message.to_string(),
@@ -51,7 +55,9 @@ impl Failure {
         }
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+    /// The same with what to do next.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }

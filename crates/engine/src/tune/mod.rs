@@ -1,4 +1,4 @@
-//! `bootlap tune`: search for the best set of recipes, prove it, write it out.
+//! Searches for the best set of recipes, proves it, and writes it out.
 //!
 //! The boots are the only state: a search that was killed makes the same
 //! decisions again from the boots that are there, without booting them again.
@@ -6,72 +6,100 @@
 mod bench;
 mod candidates;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bootlap_advice::{Boot, Facts, Finding, advise};
+use bootlap_analysis::groups::Margin;
 use bootlap_analysis::stats::Question;
 use bootlap_analysis::tune::{Found, Out, Search, Set};
 use bootlap_analysis::{Trial, Verdict};
 use bootlap_lab::Mode;
-use bootlap_report::tuning::{LeftOut, Tuning, TuningStep};
-use bootlap_report::{About, json, text};
-
 use bootlap_product::patchset;
 use bootlap_product::recipe::Choice;
+use bootlap_report::tuning::{LeftOut, Tuning, TuningStep};
+use bootlap_report::{About, json};
 
-use crate::args::Tune;
-use crate::commands::advise::{explained_findings, read_explained};
-use crate::commands::apply::free_folder;
-use crate::commands::report;
 use crate::evidence::{self, Recorded};
-use crate::exit::{Exit, Failure};
 use crate::experiment::{Budget, Experiment, Side, Stop};
+use crate::explained::{explained_findings, read_explained};
+use crate::failure::{Exit, Failure};
 use crate::lab::{Bootable, Lab};
-use crate::ui::{self, Ui};
+use crate::output::{self, free_folder};
 use bench::LabBench;
 use candidates::Candidates;
 
 /// The layouts of the proof begin here: the search's are lower.
 const FRESH: u32 = 200;
 
-pub(crate) fn run(args: &Tune, ui: &Ui) -> Result<Exit, Failure> {
-    let lab = Lab::new(&args.lab, ui);
-    if args.out.exists() {
-        let why = format!("{} exists already", args.out.display());
+/// What to search, and how long.
+pub struct TuneOptions {
+    /// The folder of the tuned target, which must not exist.
+    pub out: PathBuf,
+    /// Recipes to try beside those that the boot suggests.
+    pub recipes: Vec<String>,
+    /// Try the recipes that are only tried when asked for, too.
+    pub all: bool,
+    /// Try these recipes and no others.
+    pub only: Vec<String>,
+    /// Recipes that must not be tried.
+    pub without: Vec<String>,
+    /// Most boots.
+    pub boots: Option<usize>,
+    /// Most minutes.
+    pub minutes: Option<u64>,
+    /// Perturbations of each side.
+    pub layouts: u32,
+    /// A smaller change counts as none.
+    pub margin: Margin,
+}
+
+/// What came of a search.
+pub struct Tuned {
+    /// Each step, and what it saves.
+    pub tuning: Tuning,
+    /// The page that shows it.
+    pub page: PathBuf,
+}
+
+/// Tunes `target`: the tuned one, its patch set, a page and a document are
+/// written.
+///
+/// # Errors
+/// If `options.out` exists, the target does not boot, or a recipe that was asked
+/// for does not apply.
+pub fn tune(lab: &Lab<'_>, target: &Path, options: &TuneOptions) -> Result<Tuned, Failure> {
+    if options.out.exists() {
+        let why = format!("{} exists already", options.out.display());
         let failure = Failure::new(Exit::Usage, why);
         return Err(failure.hint("name a new folder with --out; nothing is written over"));
     }
-    let stock = lab.prepare(&args.target)?;
-    let lists = [
-        ("with", &args.recipe),
-        ("only", &args.only),
-        ("without", &args.without),
-    ];
-    let details = lists.iter().flat_map(|(what, names)| {
-        let names = names.iter().map(move |name| format!("{what} {name}"));
-        names.collect::<Vec<String>>()
-    });
-    let all = args.all.then(|| "all".to_owned());
-    let details = details.chain(all).collect();
-    let mut experiment =
-        Experiment::open(&lab, "tune", &stock, args.layouts, args.margin, details)?;
+    let stock = lab.prepare(target)?;
+    let mut experiment = Experiment::open(
+        lab,
+        "tune",
+        &stock,
+        options.layouts,
+        options.margin,
+        details(options),
+    )?;
 
-    ui.note("0/4 Boot it as it is, and ask the kernel where its time goes");
-    let (before, findings) = look(&lab, &mut experiment, &stock)?;
-    let all = candidates::candidates(&stock, &findings, args)?;
-    let minutes = args.minutes.map(|m| Duration::from_secs(m * 60));
+    lab.progress
+        .note("0/4 Boot it as it is, and ask the kernel where its time goes");
+    let (before, findings) = look(lab, &mut experiment, &stock)?;
+    let all = candidates::candidates(&stock, &findings, options)?;
+    let minutes = options.minutes.map(|m| Duration::from_secs(m * 60));
     experiment.limit(Budget {
-        boots: args.boots,
+        boots: options.boots,
         until: minutes.map(|m| Instant::now() + m),
     });
     let mut bench = LabBench::new(
-        &lab,
+        lab,
         &stock,
         &all.choices,
         &all.names,
         experiment,
-        args.layouts,
+        options.layouts,
     );
     let mut search = Search::new(&all.names);
     let stopped = match search.run(&mut bench) {
@@ -80,12 +108,13 @@ pub(crate) fn run(args: &Tune, ui: &Ui) -> Result<Exit, Failure> {
         Err(Stop::Failed(failure)) => return Err(failure),
     };
     let found = search.found();
-    ui.note("4/4 Prove it: each step again, in boots that the search did not use");
-    let proof = prove(&mut bench, &found.order, args.layouts)?;
+    lab.progress
+        .note("4/4 Prove it: each step again, in boots that the search did not use");
+    let proof = prove(&mut bench, &found.order, options.layouts)?;
     let tuned = bench
         .side(&found.set)
         .map_err(|why| Failure::new(Exit::Internal, why))?;
-    tuned.bootable.target.write_to(&args.out)?;
+    tuned.bootable.target.write_to(&options.out)?;
 
     let runs = bench.experiment.dir();
     let tuning = Tuning {
@@ -96,28 +125,33 @@ pub(crate) fn run(args: &Tune, ui: &Ui) -> Result<Exit, Failure> {
         proof: proof.total,
         boots: bench.experiment.boots(),
         stopped,
-        out: args.out.display().to_string(),
+        out: options.out.display().to_string(),
         runs: runs.display().to_string(),
     };
     let kept: Vec<&Choice> = found.order.iter().map(|c| &all.choices[*c]).collect();
-    write_patches(&stock, &tuned.bootable, &kept, &tuning, &args.out)?;
+    write_patches(&stock, &tuned.bootable, &kept, &tuning, &options.out)?;
     let page = runs.join("tune.html");
     write_page(&before, &bench, &tuned, &tuning, findings, &page)?;
     let document = json::tuning(&tuning).map_err(|e| Failure::new(Exit::Internal, e))?;
-    std::fs::write(runs.join("tune.json"), &document)
-        .map_err(|e| Failure::new(Exit::Internal, format!("cannot write tune.json: {e}")))?;
+    output::write_text(&runs.join("tune.json"), &document)?;
     bench.experiment.finish()?;
-    if args.json {
-        ui.print(&document);
-    } else {
-        ui.print(&text::tuning(&tuning, &ui::style()));
-        ui.print(&format!(
-            "\n  tuned target  {}\n  page          {}\n",
-            tuning.out,
-            page.display()
-        ));
-    }
-    Ok(Exit::Ok)
+    Ok(Tuned { tuning, page })
+}
+
+/// What was asked: another question is another experiment.
+fn details(options: &TuneOptions) -> Vec<String> {
+    let lists = [
+        ("with", &options.recipes),
+        ("only", &options.only),
+        ("without", &options.without),
+    ];
+    let details = lists.iter().flat_map(|(what, names)| {
+        let names = names.iter().map(move |name| format!("{what} {name}"));
+        names.collect::<Vec<String>>()
+    });
+    details
+        .chain(options.all.then(|| "all".to_owned()))
+        .collect()
 }
 
 /// Boots the target as it is, and once more with the kernel explaining itself.
@@ -317,5 +351,5 @@ fn write_page(
     shown.trials = tuning.steps.iter().map(|step| step.trial.clone()).collect();
     shown.steps = true;
     shown.before = Some(Box::new(before.report(findings)));
-    report::write(&shown, page)
+    output::write(&shown, page)
 }

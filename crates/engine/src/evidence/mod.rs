@@ -1,11 +1,11 @@
 //! From recorded evidence to a report: whatever mix of runs, files, archives
 //! and folders tells of one boot.
 
-pub(crate) mod facts;
+pub mod facts;
 mod files;
-pub(crate) mod group;
-pub(crate) mod initcalls;
-pub(crate) mod reads;
+pub mod group;
+pub mod initcalls;
+pub mod reads;
 
 use std::path::{Path, PathBuf};
 
@@ -20,32 +20,49 @@ use bootlap_sources::ingest::{self, Format, Options, Taken};
 use bootlap_sources::{Hints, all, named};
 use regex::bytes::Regex;
 
-use crate::args::Evidence;
 use crate::board_model;
-use crate::exit::{Exit, Failure};
+use crate::failure::{Exit, Failure};
 use files::Opened;
+
+/// What is said of evidence that no target describes.
+#[derive(Clone, Debug, Default)]
+pub struct ReadOptions {
+    /// The pattern that means ready, for logs that no target describes.
+    pub ready: Option<String>,
+    /// Read all files as this format instead of looking what they are.
+    pub format: Option<String>,
+    /// Lines of one moment, which join the clocks of their files:
+    /// `FILE:LINE=FILE:LINE`.
+    pub align: Vec<String>,
+    /// What to add to the times of a file to get those of the first:
+    /// `FILE=SECONDS`.
+    pub offset: Vec<String>,
+}
 
 /// Silences shorter than this are not listed, ns.
 const GAP_NS: i64 = 1_000_000;
 /// What says that it wrote a document.
-pub(crate) const TOOL: &str = concat!("bootlap ", env!("CARGO_PKG_VERSION"));
+pub const TOOL: &str = concat!("bootlap ", env!("CARGO_PKG_VERSION"));
 /// How many costs a report has.
 const COSTS: usize = 8;
 
 /// Evidence that was read and understood.
-pub(crate) struct Recorded {
-    pub(crate) timeline: Timeline,
-    pub(crate) texts: Texts,
-    pub(crate) about: About,
+pub struct Recorded {
+    /// What happened, and when.
+    pub timeline: Timeline,
+    /// The evidence itself, to show its lines.
+    pub texts: Texts,
+    /// What was booted, and how.
+    pub about: About,
     /// How fast the real board is that the target stands for.
-    pub(crate) board: Option<BoardModel>,
+    pub board: Option<BoardModel>,
     /// The files that it was read from.
-    pub(crate) read: Vec<PathBuf>,
+    pub read: Vec<PathBuf>,
 }
 
 impl Recorded {
     /// The report of it.
-    pub(crate) fn report(&self, findings: Vec<Finding>) -> Report<'_> {
+    pub fn report(&self, findings: Vec<Finding>) -> Report<'_> {
         let board = self.board.as_ref();
         Report {
             about: self.about.clone(),
@@ -64,7 +81,7 @@ impl Recorded {
 }
 
 /// Patterns compiled; they were checked when the target was read.
-pub(crate) fn hints<'a>(
+pub fn hints<'a>(
     ready: Option<&str>,
     application: Option<&str>,
     marks: impl Iterator<Item = (&'a str, &'a str)>,
@@ -84,7 +101,7 @@ pub(crate) fn hints<'a>(
 }
 
 /// Reads all evidence of one boot; an error if nothing of it is usable.
-pub(crate) fn read(paths: &[PathBuf], how: &Evidence) -> Result<Recorded, Failure> {
+pub fn read(paths: &[PathBuf], how: &ReadOptions) -> Result<Recorded, Failure> {
     let found = find(paths, how)?;
     if found.is_usable() {
         let about = match &found.run {
@@ -109,7 +126,7 @@ pub(crate) fn read(paths: &[PathBuf], how: &Evidence) -> Result<Recorded, Failur
 }
 
 /// What is known of a boot that was not seen: nothing has a time.
-pub(crate) fn timeless(files: &[PathBuf]) -> Recorded {
+pub fn timeless(files: &[PathBuf]) -> Recorded {
     let timeline = Timeline::default();
     Recorded {
         about: about_files(files, &timeline),
@@ -131,24 +148,25 @@ fn why_not(taken: &Taken) -> String {
 }
 
 /// Evidence that was read, whatever is usable of it.
-pub(crate) struct Found {
-    pub(crate) timeline: Timeline,
+pub struct Found {
+    /// What happened, and when.
+    pub timeline: Timeline,
     /// What became of each thing that was given.
-    pub(crate) taken: Vec<Taken>,
+    pub taken: Vec<Taken>,
     opened: Vec<Opened>,
     run: Option<Run>,
 }
 
 impl Found {
     /// Whether anything in it has a time.
-    pub(crate) fn is_usable(&self) -> bool {
+    pub fn is_usable(&self) -> bool {
         let t = &self.timeline;
         !(t.spans.is_empty() && t.marks.is_empty() && t.counters.is_empty())
     }
 }
 
 /// Reads all evidence of one boot.
-pub(crate) fn find(paths: &[PathBuf], how: &Evidence) -> Result<Found, Failure> {
+pub fn find(paths: &[PathBuf], how: &ReadOptions) -> Result<Found, Failure> {
     let runs = paths.iter().filter(|p| Run::is_run(p));
     let mut runs = runs.map(|p| Run::open(p)).collect::<Result<Vec<_>, _>>()?;
     if runs.len() > 1 {
@@ -183,11 +201,11 @@ pub(crate) fn find(paths: &[PathBuf], how: &Evidence) -> Result<Found, Failure> 
 }
 
 /// Reads a recorded run.
-pub(crate) fn read_run(run: &Run) -> Result<Recorded, Failure> {
-    read(std::slice::from_ref(&run.dir), &Evidence::default())
+pub fn read_run(run: &Run) -> Result<Recorded, Failure> {
+    read(std::slice::from_ref(&run.dir), &ReadOptions::default())
 }
 
-fn options(run: Option<&Run>, how: &Evidence) -> Result<Options, Failure> {
+fn options(run: Option<&Run>, how: &ReadOptions) -> Result<Options, Failure> {
     let usage = |why: String| Failure::new(Exit::Usage, why);
     if let Some(pattern) = &how.ready {
         Regex::new(pattern).map_err(|e| usage(format!("--ready: {e}")))?;
@@ -259,7 +277,8 @@ fn machine(facts: &serde_json::Value) -> String {
     said.trim().to_owned()
 }
 
-pub(crate) fn about_run(run: &Run, timeline: &Timeline) -> About {
+/// What is known of a run.
+pub fn about_run(run: &Run, timeline: &Timeline) -> About {
     let m = &run.manifest;
     About {
         target: m.target.clone(),
@@ -307,6 +326,6 @@ fn kind_of_time(timeline: &Timeline) -> String {
 }
 
 /// The paths that a command was given, as one.
-pub(crate) fn one(path: &Path) -> Vec<PathBuf> {
+pub fn one(path: &Path) -> Vec<PathBuf> {
     vec![path.to_owned()]
 }

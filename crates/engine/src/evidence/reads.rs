@@ -9,35 +9,36 @@ use bootlap_model::{FileSystem, Read, ReadOf, Timeline};
 use bootlap_rootfs::root_image::{ImageFile, RootImage};
 use bootlap_wire::pack::{File, Use};
 
-use crate::args::Evidence;
-use crate::exit::{Exit, Failure};
+use crate::evidence::ReadOptions;
+use crate::failure::{Exit, Failure};
 
 /// What `bootlap` itself keeps in a run's folder.
 const OF_RUN: [&str; 3] = ["manifest.json", "console", "console.stamps"];
 
 /// Which reads are of the image.
-pub(crate) struct Which<'a> {
+pub struct Which<'a> {
     /// Where the target mounts it.
-    pub(crate) place: &'a str,
+    pub place: &'a str,
     /// The device that the user says it is.
-    pub(crate) device: Option<u32>,
+    pub device: Option<u32>,
 }
 
 /// Uses of the files of an image.
-pub(crate) struct Uses {
+pub struct Uses {
     /// The image's files, and at the end its metadata.
-    pub(crate) files: Vec<File>,
-    pub(crate) uses: Vec<Use>,
+    pub files: Vec<File>,
+    /// What was read, in the order of time.
+    pub uses: Vec<Use>,
     /// Files that were read and that the image does not have.
-    pub(crate) unknown: usize,
+    pub unknown: usize,
     /// Files that were read and whose names are no UTF-8.
-    pub(crate) nameless: usize,
+    pub nameless: usize,
     /// Reads of other file systems.
-    pub(crate) elsewhere: usize,
+    pub elsewhere: usize,
 }
 
 /// The evidence of `paths`, which has to have reads.
-pub(crate) fn read(paths: &[PathBuf]) -> Result<Timeline, Failure> {
+pub fn read(paths: &[PathBuf]) -> Result<Timeline, Failure> {
     let mut files = Vec::new();
     for path in paths {
         match Run::is_run(path) {
@@ -45,7 +46,7 @@ pub(crate) fn read(paths: &[PathBuf]) -> Result<Timeline, Failure> {
             false => files.push(path.clone()),
         }
     }
-    let timeline = super::read(&files, &Evidence::default())?.timeline;
+    let timeline = super::read(&files, &ReadOptions::default())?.timeline;
     let clocks: HashSet<_> = timeline.reads.iter().map(|read| read.clock).collect();
     match clocks.len() {
         0 => Err(no_reads(paths)),
@@ -85,7 +86,7 @@ fn of_run(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// The events that the kernel lost, and whether the order says nothing.
-pub(crate) fn shortcomings(timeline: &Timeline) -> (u32, bool) {
+pub fn shortcomings(timeline: &Timeline) -> (u32, bool) {
     let notices = || timeline.notices.iter();
     let lost = notices().filter(|n| ["trace-events-lost", "pack-lost"].contains(&&*n.code));
     let lost: u64 = lost.map(|n| n.count).sum();
@@ -94,15 +95,15 @@ pub(crate) fn shortcomings(timeline: &Timeline) -> (u32, bool) {
 }
 
 /// Names of files.
-pub(crate) struct Named {
+pub struct Named {
     /// Their paths, in the order of their first use.
-    pub(crate) paths: Vec<String>,
+    pub paths: Vec<String>,
     /// How many more were read that cannot be named.
-    pub(crate) left_out: usize,
+    pub left_out: usize,
 }
 
 /// The files that were read, as far as the evidence itself has their names.
-pub(crate) fn named(timeline: &Timeline, place: &str) -> Result<Named, Failure> {
+pub fn named(timeline: &Timeline, place: &str) -> Result<Named, Failure> {
     let mut reads: Vec<&Read> = timeline.reads.iter().collect();
     reads.sort_by_key(|read| read.at.ns);
     if reads.iter().any(|r| matches!(r.of, ReadOf::Inode { .. })) {
@@ -171,7 +172,7 @@ fn nothing_at(place: &str, timeline: &Timeline, nameless: usize) -> Failure {
 }
 
 /// Which files of `image` were used.
-pub(crate) fn of_image(
+pub fn of_image(
     timeline: &Timeline,
     image: &RootImage,
     which: &Which<'_>,

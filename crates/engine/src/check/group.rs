@@ -8,23 +8,23 @@ use bootlap_lab::{Manifest, Run};
 use bootlap_model::Timeline;
 use bootlap_report::About;
 
-use crate::args::Evidence;
+use crate::evidence::ReadOptions;
 use crate::evidence::{self, Recorded};
-use crate::exit::{Exit, Failure};
+use crate::failure::{Exit, Failure};
 use crate::lab::Lab;
 
 /// Boots of one target, in one kind of time.
-pub(crate) struct Group {
+pub struct Group {
     /// What they have in common.
-    pub(crate) about: About,
+    pub about: About,
     /// As they were typed, or would be.
-    pub(crate) names: Vec<String>,
+    pub names: Vec<String>,
     boots: Vec<(Measures, Timeline)>,
 }
 
 impl Group {
     /// The boots that `paths` tell of: each run is one, files are one together.
-    pub(crate) fn read(paths: &[PathBuf], how: &Evidence) -> Result<Self, Failure> {
+    pub fn read(paths: &[PathBuf], how: &ReadOptions) -> Result<Self, Failure> {
         let mut runs = Vec::new();
         let mut files = Vec::new();
         for path in paths {
@@ -53,7 +53,7 @@ impl Group {
     }
 
     /// Boots of a target in `layouts` layouts, recorded now.
-    pub(crate) fn boot(lab: &Lab<'_>, target: &Path, layouts: u32) -> Result<Self, Failure> {
+    pub fn boot(lab: &Lab<'_>, target: &Path, layouts: u32) -> Result<Self, Failure> {
         let bootable = lab.prepare(target)?;
         let name = bootable.target.spec.name.clone();
         let dir = lab.session(&format!("{name}-check"));
@@ -68,11 +68,11 @@ impl Group {
             })
             .collect();
         let runs = lab.batch(&what, &all)?;
-        lab.ui.note(&format!("recorded in {}", dir.display()));
-        Self::of_runs(&runs, &Evidence::default())
+        lab.progress.note(&format!("recorded in {}", dir.display()));
+        Self::of_runs(&runs, &ReadOptions::default())
     }
 
-    fn of_runs(runs: &[Run], how: &Evidence) -> Result<Self, Failure> {
+    fn of_runs(runs: &[Run], how: &ReadOptions) -> Result<Self, Failure> {
         let read = |run: &Run| {
             let recorded = evidence::read(std::slice::from_ref(&run.dir), how)?;
             Ok((run.dir.display().to_string(), Some(run.clone()), recorded))
@@ -106,17 +106,17 @@ impl Group {
     }
 
     /// Whether their time is simulated, so that equal layouts can be compared.
-    pub(crate) fn simulated(&self) -> bool {
+    pub fn simulated(&self) -> bool {
         self.about.time == "simulated"
     }
 
     /// What was measured of each.
-    pub(crate) fn measures(&self) -> Vec<Measures> {
+    pub fn measures(&self) -> Vec<Measures> {
         self.boots.iter().map(|b| b.0.clone()).collect()
     }
 
     /// For judging.
-    pub(crate) fn samples(&self) -> Vec<Sample<'_>> {
+    pub fn samples(&self) -> Vec<Sample<'_>> {
         let boots = self.boots.iter();
         boots
             .map(|(measures, timeline)| Sample {

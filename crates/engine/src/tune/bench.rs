@@ -120,7 +120,10 @@ impl Bench for LabBench<'_, '_, '_> {
     fn compare(&mut self, from: &Set, to: &[Set], depth: Depth) -> Result<Vec<Fate>, Stop> {
         let base = self.side(from).map_err(|why| {
             let why = format!("{} cannot be put together: {why}", self.name(from));
-            Stop::Failed(crate::exit::Failure::new(crate::exit::Exit::Internal, why))
+            Stop::Failed(crate::failure::Failure::new(
+                crate::failure::Exit::Internal,
+                why,
+            ))
         })?;
         let sides: Vec<Result<Side, String>> = to.iter().map(|set| self.side(set)).collect();
         let there: Vec<Side> = sides
@@ -174,6 +177,6 @@ impl Bench for LabBench<'_, '_, '_> {
                 format!("    x {:<32} {why}", self.candidate(*at))
             }
         };
-        self.lab.ui.note(&text);
+        self.lab.progress.note(&text);
     }
 }

@@ -20,13 +20,13 @@ use bootlap_product::BoardModel;
 
 use crate::board_model;
 use crate::broken::Broken;
-use crate::commands::advise::EXPLAIN;
 use crate::evidence::{self, TOOL};
-use crate::exit::Failure;
+use crate::explained::EXPLAIN;
+use crate::failure::Failure;
 use crate::lab::{Bootable, Lab, Planned};
 
 /// What counts as no change if nobody says otherwise: 0.05 % of the boot.
-pub(crate) const MARGIN: Margin = Margin::Share(0.0005);
+pub const MARGIN: Margin = Margin::Share(0.0005);
 /// How many times as long as the first side's boots a boot may take.
 const PATIENCE: u32 = 10;
 /// And so much longer in any case: the host may be busy.
@@ -34,13 +34,15 @@ const AT_LEAST: Duration = Duration::from_secs(20);
 
 /// One side of a comparison.
 #[derive(Clone)]
-pub(crate) struct Side {
-    pub(crate) name: String,
-    pub(crate) bootable: Bootable,
+pub struct Side {
+    /// Its name, e.g. that of a recipe.
+    pub name: String,
+    /// What is booted.
+    pub bootable: Bootable,
 }
 
 /// What came of comparing a side with the first.
-pub(crate) enum Compared {
+pub enum Compared {
     /// It boots, and differs so.
     Measured(Box<Trial>),
     /// It does not boot.
@@ -48,7 +50,7 @@ pub(crate) enum Compared {
 }
 
 /// Why an experiment did not go on.
-pub(crate) enum Stop {
+pub enum Stop {
     /// The next boots would be more than were allowed.
     Budget(&'static str),
     /// Something broke.
@@ -63,9 +65,9 @@ impl From<Failure> for Stop {
 
 impl Stop {
     /// What is an error where no budget was set.
-    pub(crate) fn failure(self) -> Failure {
+    pub fn failure(self) -> Failure {
         match self {
-            Stop::Budget(what) => Failure::new(crate::exit::Exit::Internal, what),
+            Stop::Budget(what) => Failure::new(crate::failure::Exit::Internal, what),
             Stop::Failed(failure) => failure,
         }
     }
@@ -73,13 +75,15 @@ impl Stop {
 
 /// How much an experiment may cost.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Budget {
-    pub(crate) boots: Option<usize>,
-    pub(crate) until: Option<Instant>,
+pub struct Budget {
+    /// Most boots.
+    pub boots: Option<usize>,
+    /// No boot begins after this.
+    pub until: Option<Instant>,
 }
 
 /// An experiment under way.
-pub(crate) struct Experiment<'l, 'a> {
+pub struct Experiment<'l, 'a> {
     lab: &'l Lab<'a>,
     session: Session,
     mode: Mode,
@@ -116,7 +120,7 @@ impl Booted {
 impl<'l, 'a> Experiment<'l, 'a> {
     /// Begins the experiment that `kind` (a command) and `details` describe, or
     /// goes on with it if it was interrupted.
-    pub(crate) fn open(
+    pub fn open(
         lab: &'l Lab<'a>,
         kind: &str,
         stock: &Bootable,
@@ -141,29 +145,29 @@ impl<'l, 'a> Experiment<'l, 'a> {
     }
 
     /// From now on it may cost so much altogether.
-    pub(crate) fn limit(&mut self, budget: Budget) {
+    pub fn limit(&mut self, budget: Budget) {
         self.budget = budget;
     }
 
     /// From here on other layouts are booted: what was measured before does not
     /// count for what is measured now.
-    pub(crate) fn afresh(&mut self, from: u32) {
+    pub fn afresh(&mut self, from: u32) {
         self.from = from;
         self.booted.clear();
     }
 
     /// Its folder.
-    pub(crate) fn dir(&self) -> PathBuf {
+    pub fn dir(&self) -> PathBuf {
         self.session.dir().to_owned()
     }
 
     /// Boots so far.
-    pub(crate) fn boots(&self) -> usize {
+    pub fn boots(&self) -> usize {
         self.boots
     }
 
     /// Boots the stock target once more with the kernel explaining itself.
-    pub(crate) fn explain(&mut self, stock: &Bootable) -> Result<Run, Failure> {
+    pub fn explain(&mut self, stock: &Bootable) -> Result<Run, Failure> {
         let plan = [Planned {
             append: EXPLAIN,
             ..Planned::layout(stock, self.session.dir(), "explained", 0)
@@ -174,19 +178,19 @@ impl<'l, 'a> Experiment<'l, 'a> {
     }
 
     /// All that was asked is answered.
-    pub(crate) fn finish(self) -> Result<(), Failure> {
+    pub fn finish(self) -> Result<(), Failure> {
         Ok(self.session.finish()?)
     }
 
     /// The runs of a side, as far as it was booted.
-    pub(crate) fn runs(&self, name: &str) -> &[Run] {
+    pub fn runs(&self, name: &str) -> &[Run] {
         self.booted.get(name).map_or(&[], |booted| &booted.runs)
     }
 
     /// How `others` differ from `base`: boots until each verdict is sure, or
     /// the limit of four times `first` boots is reached. The verdicts hold
     /// together (Holm), and so often as is looked at them.
-    pub(crate) fn compare(
+    pub fn compare(
         &mut self,
         what: &str,
         base: &Side,
@@ -223,7 +227,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
     /// verdicts hold together (Holm); a glance at fewer than four boots has none,
     /// and what counts as no change is then what the baseline's own boots differ
     /// by.
-    pub(crate) fn once(
+    pub fn once(
         &mut self,
         what: &str,
         base: &Side,
@@ -262,7 +266,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
     }
 
     /// How `after` differs from `before`, from all boots of both that are there.
-    pub(crate) fn trial(&self, before: &Side, after: &Side, question: &Question) -> Option<Trial> {
+    pub fn trial(&self, before: &Side, after: &Side, question: &Question) -> Option<Trial> {
         self.trial_of(before, after, question, usize::MAX)
     }
 
@@ -292,7 +296,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
     }
 
     /// What counts as no change of a boot like that of `base`, ns.
-    pub(crate) fn margin_ns(&self, base: &Side) -> i64 {
+    pub fn margin_ns(&self, base: &Side) -> i64 {
         self.margin.of(self.ready_ns(base).unwrap_or(0))
     }
 
@@ -322,7 +326,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
     }
 
     /// What to say of a side that does not boot.
-    pub(crate) fn broken(&self, side: &Side) -> Broken {
+    pub fn broken(&self, side: &Side) -> Broken {
         let runs = self.runs(&side.name);
         runs.iter().find_map(Broken::of).unwrap_or_else(|| Broken {
             why: format!("{} was not booted", side.name),
@@ -335,7 +339,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
 
     /// Boots all sides until each has `boots` boots. The first round comes
     /// first: a side that does not get ready in it is booted no more.
-    pub(crate) fn boot(&mut self, what: &str, sides: &[&Side], boots: u32) -> Result<(), Stop> {
+    pub fn boot(&mut self, what: &str, sides: &[&Side], boots: u32) -> Result<(), Stop> {
         self.warm_up(sides)?;
         self.rounds(what, sides, 0..boots.min(1))?;
         self.rounds(what, sides, 0..boots)

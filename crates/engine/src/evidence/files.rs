@@ -13,7 +13,7 @@ use bootlap_sources::bundle::{self, Limits, Member, Opener};
 use bootlap_sources::ingest::{Format, Given, Piece, Taken};
 use bootlap_wire::stamps::{self, Record};
 
-use crate::exit::{Exit, Failure};
+use crate::failure::{Exit, Failure};
 
 /// A folder is of one boot; deeper or larger ones are something else.
 const MAX_DEPTH: usize = 6;

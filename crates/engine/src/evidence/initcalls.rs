@@ -9,8 +9,8 @@ use bootlap_model::{Axis, Timeline, TrackKind};
 use bootlap_product::{Cache, Target};
 use bootlap_report::explain::ExplainRow;
 
-use crate::exit::Failure;
-use crate::ui::Ui;
+use crate::failure::Failure;
+use crate::progress::Progress;
 
 /// Device probes have spans among the initcalls, named by their devices.
 const PROBES: &str = "device probes";
@@ -19,7 +19,7 @@ const PROBES: &str = "device probes";
 const WORTH_NS: i64 = 1_000_000;
 
 /// The initcalls of a boot, the slowest first.
-pub(crate) fn all(timeline: &Timeline) -> Vec<ExplainRow> {
+pub fn all(timeline: &Timeline) -> Vec<ExplainRow> {
     let axis = Axis::of(timeline);
     let mut rows = Vec::new();
     for span in timeline.spans_of(TrackKind::Initcall) {
@@ -40,14 +40,14 @@ pub(crate) fn all(timeline: &Timeline) -> Vec<ExplainRow> {
 
 /// Of each initcall that takes long, the option that would take it away; nothing
 /// for a kernel that was not built here.
-pub(crate) fn options(
+pub fn options(
     target: &Target,
     timeline: &Timeline,
     cache: &Cache,
-    ui: &Ui,
+    progress: &dyn Progress,
 ) -> Result<BTreeMap<String, String>, Failure> {
     let none = BTreeMap::new();
-    let built = target.builds(cache, &|what| ui.step(what))?;
+    let built = target.builds(cache, &|what| progress.step(what))?;
     let Some((_, built)) = built.into_iter().find(|(section, _)| *section == "kernel") else {
         return Ok(none);
     };
@@ -58,7 +58,7 @@ pub(crate) fn options(
     let (Some(arch), false) = (arch, asked.is_empty()) else {
         return Ok(none);
     };
-    ui.step(&format!("reading {}", built.tree.display()));
+    progress.step(&format!("reading {}", built.tree.display()));
     // Without the source there is less advice, and no reason to fail.
     let Ok(tree) = DiskTree::open(&built.tree) else {
         return Ok(none);

@@ -15,7 +15,7 @@ const PHASES: [(&str, PhaseName); 6] = [
 ];
 
 /// What a boot would take on the board; `None` if it was not simulated.
-pub(crate) fn predicted(timeline: &Timeline, model: &BoardModel) -> Option<Prediction> {
+pub fn predicted(timeline: &Timeline, model: &BoardModel) -> Option<Prediction> {
     predict(timeline, &board(model))
 }
 

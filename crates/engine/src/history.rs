@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 
 use bootlap_analysis::history::{Entry, FORMAT};
 
-use crate::exit::{Exit, Failure};
+use crate::failure::{Exit, Failure};
 
 /// More results than this are no history of one target.
 const MOST: usize = 20_000;
 
 /// The results of a folder, in order; at least one.
-pub(crate) fn load(dir: &Path) -> Result<Vec<Entry>, Failure> {
+///
+/// # Errors
+/// If there is none, or one cannot be read.
+pub fn load(dir: &Path) -> Result<Vec<Entry>, Failure> {
     let entries = load_if_there(dir)?;
     if entries.is_empty() {
         let why = format!("{} holds no results", dir.display());
@@ -22,7 +25,10 @@ pub(crate) fn load(dir: &Path) -> Result<Vec<Entry>, Failure> {
 }
 
 /// The same, of which there may be none yet.
-pub(crate) fn load_if_there(dir: &Path) -> Result<Vec<Entry>, Failure> {
+///
+/// # Errors
+/// If one cannot be read.
+pub fn load_if_there(dir: &Path) -> Result<Vec<Entry>, Failure> {
     let cannot = |path: &Path, why: String| {
         Failure::new(Exit::NothingUsable, format!("{}: {why}", path.display()))
     };
@@ -58,7 +64,10 @@ pub(crate) fn load_if_there(dir: &Path) -> Result<Vec<Entry>, Failure> {
 }
 
 /// Results that cannot be compared do not belong into one folder.
-pub(crate) fn alike(entry: &Entry, other: &Entry, dir: &Path) -> Result<(), Failure> {
+///
+/// # Errors
+/// If these are such.
+pub fn alike(entry: &Entry, other: &Entry, dir: &Path) -> Result<(), Failure> {
     let dir = dir.display();
     let why = if entry.time != other.time {
         format!(
@@ -77,7 +86,10 @@ pub(crate) fn alike(entry: &Entry, other: &Entry, dir: &Path) -> Result<(), Fail
 }
 
 /// A name that sorts by date, says which commit, and is not there yet.
-pub(crate) fn free_name(dir: &Path, entry: &Entry) -> Result<PathBuf, Failure> {
+///
+/// # Errors
+/// If the folder cannot be made.
+pub fn free_name(dir: &Path, entry: &Entry) -> Result<PathBuf, Failure> {
     fs::create_dir_all(dir).map_err(|e| {
         let why = format!("cannot make the folder {}: {e}", dir.display());
         Failure::new(Exit::Internal, why)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use bootlap_lab::{Outcome, Run};
 use bootlap_report::clean::clean_bytes;
 
-use crate::exit::{Exit, Failure};
+use crate::failure::{Exit, Failure};
 
 /// How many lines of the console of a failed boot are shown.
 const TAIL: usize = 8;
@@ -15,21 +15,22 @@ const TAIL_WIDTH: usize = 200;
 const PANIC: &str = "Kernel panic - not syncing";
 
 /// What is known of a boot that never got ready.
-pub(crate) struct Broken {
-    pub(crate) target: String,
+pub struct Broken {
+    /// The target's name.
+    pub target: String,
     /// Why the recording ended.
-    pub(crate) why: String,
+    pub why: String,
     /// The last lines of the console.
-    pub(crate) tail: Vec<String>,
+    pub tail: Vec<String>,
     /// The run's folder.
-    pub(crate) run: PathBuf,
+    pub run: PathBuf,
     /// The ready pattern.
-    pub(crate) ready: String,
+    pub ready: String,
 }
 
 impl Broken {
     /// Of a run; `None` if it got ready.
-    pub(crate) fn of(run: &Run) -> Option<Self> {
+    pub fn of(run: &Run) -> Option<Self> {
         let Some(Outcome::NeverReady(why)) = &run.manifest.outcome else {
             return None;
         };
@@ -82,6 +83,6 @@ impl From<Broken> for Failure {
 
 /// What to tell about a run that never got ready: why, the last lines of its
 /// console, and what to do.
-pub(crate) fn never_ready(run: &Run) -> Option<Failure> {
+pub fn never_ready(run: &Run) -> Option<Failure> {
     Broken::of(run).map(Failure::from)
 }

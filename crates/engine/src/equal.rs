@@ -1,0 +1,56 @@
+//! Boots of one target that should be equal, bit by bit.
+
+use bootlap_lab::{Mode, Run};
+
+use crate::failure::Failure;
+use crate::lab::{Bootable, Lab, Planned};
+
+/// Boots the same target several times; nothing is perturbed.
+pub fn boot_equal(
+    lab: &Lab<'_>,
+    bootable: &Bootable,
+    boots: u32,
+    append: &str,
+) -> Result<Vec<Run>, Failure> {
+    let name = &bootable.target.spec.name;
+    let session = lab.session(name);
+    let planned = |n: u32| Planned {
+        bootable,
+        dir: match boots {
+            1 => session.clone(),
+            _ => session.join(n.to_string()),
+        },
+        layout: 0,
+        append,
+        patience: None,
+    };
+    let plan: Vec<Planned<'_>> = (1..=boots).map(planned).collect();
+    lab.batch(&format!("booting {name}"), &plan)
+}
+
+/// Whether all runs are the same, bit by bit; says so if they are not although
+/// they should be.
+pub fn check_identical(lab: &Lab<'_>, runs: &[Run]) -> Result<Option<bool>, Failure> {
+    let Some((first, rest)) = runs.split_first() else {
+        return Ok(None);
+    };
+    if rest.is_empty() {
+        return Ok(None);
+    }
+    let mut identical = true;
+    for run in rest {
+        identical &= if lab.host_stamps() {
+            first.manifest.console_sha256 == run.manifest.console_sha256
+        } else {
+            first.identical(run)?
+        };
+    }
+    if !identical && lab.mode() == Mode::Sim {
+        lab.progress.note(
+            "bootlap: equal boots differ, so this target is not bit-identical in simulated time. \
+             Times are statistics then:\n         compare several boots. Usual causes: a network \
+             card, virtio or NVMe storage, more than flash, SD card and initramfs",
+        );
+    }
+    Ok(Some(identical))
+}
