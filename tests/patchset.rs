@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use bootlap_artefact::fit::Fit;
-use bootlap_product::patchset::{self, Step};
+use bootlap_patchset::{self as patchset, Step};
 use bootlap_product::{Boot, Cache, Edit, Target};
 use serde_json::{Value, json as value};
 

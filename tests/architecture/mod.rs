@@ -47,14 +47,26 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "bootlap-export",
+        &[
+            "bootlap-advice",
+            "bootlap-analysis",
+            "bootlap-model",
+            "bootlap-report",
+        ],
+    ),
+    ("bootlap-patchset", &["bootlap-artefact", "bootlap-product"]),
+    (
         "bootlap-engine",
         &[
             "bootlap-advice",
             "bootlap-analysis",
             "bootlap-artefact",
+            "bootlap-export",
             "bootlap-kbuild",
             "bootlap-lab",
             "bootlap-model",
+            "bootlap-patchset",
             "bootlap-product",
             "bootlap-report",
             "bootlap-rootfs",
@@ -75,7 +87,7 @@ const EDGES: &[(&str, &[&str])] = &[
 
 /// Crates that compute and nothing else.
 const PURE: &[&str] = &[
-    "advice", "analysis", "artefact", "model", "report", "sources", "wire",
+    "advice", "analysis", "artefact", "export", "model", "report", "sources", "wire",
 ];
 
 /// What they must not reach: everything below these paths.

@@ -5,9 +5,10 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use bootlap_export::{SINKS, sink_for};
 use bootlap_product::whole_file::replace;
 use bootlap_report::text::By;
-use bootlap_report::{Report, SINKS, Sink, SinkError, sink_for};
+use bootlap_report::{Report, Sink, SinkError};
 
 use crate::failure::{Exit, Failure};
 

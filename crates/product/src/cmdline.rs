@@ -38,7 +38,7 @@ pub(crate) fn with_missing(cmdline: &str, more: &str) -> String {
 }
 
 /// What the kernel leaves to the first program: `--` and the words behind it.
-pub(crate) fn of_init(cmdline: &str) -> &str {
+pub fn of_init(cmdline: &str) -> &str {
     cmdline[end(cmdline)..].trim()
 }
 

@@ -17,14 +17,15 @@ mod build;
 mod cache;
 pub mod cmdline;
 mod edit;
+#[cfg(test)]
+mod example;
 mod images;
-mod initramfs;
+pub mod initramfs;
 mod machine;
 mod mistake;
 mod packages;
 mod part;
 mod parts;
-pub mod patchset;
 mod payload;
 pub mod recipe;
 mod root_disk;
@@ -96,7 +97,8 @@ pub enum TargetError {
 }
 
 impl TargetError {
-    pub(crate) fn io(action: &'static str, path: &std::path::Path, source: std::io::Error) -> Self {
+    /// A file that could not be read or written.
+    pub fn io(action: &'static str, path: &std::path::Path, source: std::io::Error) -> Self {
         Self::Io {
             action,
             path: path.display().to_string(),
@@ -104,7 +106,8 @@ impl TargetError {
         }
     }
 
-    pub(crate) fn artefact(what: &str, why: impl ToString) -> Self {
+    /// A part that is not what it should be.
+    pub fn artefact(what: &str, why: impl ToString) -> Self {
         Self::Artefact {
             what: what.to_owned(),
             why: why.to_string(),

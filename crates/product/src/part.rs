@@ -24,7 +24,7 @@ pub struct Part {
 impl Part {
     /// The content; unpacked if the file is compressed as a whole, as an
     /// `Image.gz` is.
-    pub(crate) fn unwrapped(&self) -> Result<Cow<'_, [u8]>, TargetError> {
+    pub fn unwrapped(&self) -> Result<Cow<'_, [u8]>, TargetError> {
         match Compression::detect(&self.bytes) {
             Compression::None => Ok(Cow::Borrowed(&self.bytes)),
             wrapping => wrapping

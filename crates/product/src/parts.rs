@@ -33,7 +33,7 @@ pub struct Parts {
     /// The kernel's configuration, if its package holds one.
     pub kernel_config: Option<DotConfig>,
     /// What the initramfs holds, in the order in which it is packed.
-    pub(crate) initramfs: Option<Vec<Entry>>,
+    pub initramfs: Option<Vec<Entry>>,
     /// What the root's disk holds.
     pub(crate) root: Option<root_disk::Contents>,
 }

@@ -64,7 +64,7 @@ pub const COLUMNS: [&str; 13] = [
 const LONGEST_CELL: usize = 32_000;
 
 /// The format.
-pub(crate) struct Csv;
+pub struct Csv;
 
 impl Sink for Csv {
     fn info(&self) -> &'static SinkInfo {

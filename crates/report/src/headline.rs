@@ -7,16 +7,16 @@ use crate::Report;
 use crate::format::{count, duration, times};
 
 /// What to call the boot, and what to say of it.
-pub(crate) struct Headline {
+pub struct Headline {
     /// The target; it comes from outside, so whoever shows it makes it harmless.
-    pub(crate) name: String,
+    pub name: String,
     /// What follows it: ` is ready after 5.177 s`, `: 5.0× faster: …`.
-    pub(crate) rest: String,
+    pub rest: String,
 }
 
 impl Headline {
     /// Of one boot, or of two against each other.
-    pub(crate) fn of(report: &Report<'_>) -> Self {
+    pub fn of(report: &Report<'_>) -> Self {
         let rest = match &report.before {
             Some(before) => compared(before.about.ready_ns, report.about.ready_ns),
             None => alone(report),
@@ -30,7 +30,7 @@ impl Headline {
 }
 
 /// What is said of one boot.
-pub(crate) fn alone(report: &Report<'_>) -> String {
+pub fn alone(report: &Report<'_>) -> String {
     if let Some(ns) = report.about.ready_ns {
         return format!(" is ready after {}", duration(ns));
     }
@@ -67,7 +67,7 @@ fn compared(before: Option<i64>, after: Option<i64>) -> String {
 
 /// Which kind of time the numbers are; both kinds if they differ, because such
 /// numbers do not compare.
-pub(crate) fn kind_of_time(report: &Report<'_>) -> String {
+pub fn kind_of_time(report: &Report<'_>) -> String {
     let named = |time: &str| match time {
         "" => "unlabelled".to_owned(),
         time => time.to_owned(),
@@ -80,7 +80,7 @@ pub(crate) fn kind_of_time(report: &Report<'_>) -> String {
 }
 
 /// What stands behind the number: instructions, repeats, machine.
-pub(crate) fn facts(report: &Report<'_>) -> Vec<String> {
+pub fn facts(report: &Report<'_>) -> Vec<String> {
     let about = &report.about;
     let identical = match about.identical {
         Some(true) => "booted twice, bit for bit the same",

@@ -20,7 +20,7 @@ use crate::text::{Style, summary};
 use crate::xml::{escaped, escaped_lines};
 
 /// The format.
-pub(crate) struct Junit;
+pub struct Junit;
 
 impl Sink for Junit {
     fn info(&self) -> &'static SinkInfo {

@@ -2,43 +2,38 @@
 //!
 //! A [`Report`] is all that is shown of one boot. [`text`] makes what a
 //! terminal shows, [`json`] the document that programs read, [`html`] the page
-//! that people pass on: that document and a viewer in one file; [`SINKS`] lists
-//! all formats of files, by extension. All are pure: the same report gives the
-//! same bytes. Names and lines come from evidence,
+//! that people pass on: that document and a viewer in one file. A [`Sink`] writes a
+//! file; `bootlap-export` has those of other programs' formats, and the list of
+//! all. All are pure: the same report gives the same bytes. Names and lines come from evidence,
 //! which is treated as hostile text everywhere ([`clean`]).
 
-mod bootchart;
 mod calibration;
 pub mod check;
 pub mod clean;
 pub mod csv;
 mod evidence;
 pub mod explain;
-mod folded;
 pub mod format;
 pub mod groups;
-mod headline;
+pub mod headline;
 pub mod history;
 pub mod html;
 pub mod inspect;
 pub mod json;
-mod junit;
+pub mod junit;
 pub mod markdown;
-pub mod perfetto;
 pub mod rc;
 mod remedy;
-mod select;
+pub mod select;
 pub mod series;
 mod sink;
-mod sinks;
-mod svg;
 pub mod text;
 pub mod tuning;
-mod xml;
+pub mod xml;
 
 pub use calibration::CalibrationReport;
+pub use json::id;
 pub use sink::{Sink, SinkError, SinkInfo};
-pub use sinks::{SINKS, sink_for};
 
 use bootlap_advice::Finding;
 use bootlap_analysis::Prediction;

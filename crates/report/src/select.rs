@@ -115,7 +115,7 @@ pub(crate) fn console<'t>(timeline: &'t Timeline, rows: &Rows<'_>) -> Selected<C
 
 /// Of processes, those that used most CPU time, then those that lasted longest,
 /// as many as fit together with their parents: their places, in order.
-pub(crate) fn busiest(rows: &[Process], limit: usize, until: i64) -> Vec<usize> {
+pub fn busiest(rows: &[Process], limit: usize, until: i64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rows.len()).collect();
     let weight = |at: &usize| {
         let process = &rows[*at];

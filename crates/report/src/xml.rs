@@ -4,7 +4,7 @@ use crate::clean::clean;
 
 /// One line of text for the inside of an element or of a quoted attribute:
 /// nothing in it can be markup, and nothing is there that XML forbids.
-pub(crate) fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in clean(text).chars() {
         match c {
@@ -22,7 +22,7 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 /// Several lines of text for the inside of an element.
-pub(crate) fn escaped_lines(text: &str) -> String {
+pub fn escaped_lines(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(escaped).collect();
     lines.join("\n")
 }

@@ -9,7 +9,7 @@ use bootlap_engine::lab::load;
 use bootlap_engine::output::free_folder;
 use bootlap_engine::tries::parse;
 use bootlap_engine::{Exit, Failure};
-use bootlap_product::patchset::{self, Measured, Step, Time};
+use bootlap_patchset::{self as patchset, Measured, Step, Time};
 use bootlap_product::{Cache, How, Machine, Target};
 use bootlap_report::json::{AppliedJson, EditJson, FORMAT, applied};
 use serde_json::Value;

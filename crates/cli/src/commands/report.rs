@@ -7,8 +7,8 @@ use bootlap_engine::Progress;
 use bootlap_engine::evidence;
 use bootlap_engine::output::{Output, sink_of};
 use bootlap_engine::{Exit, Failure};
+use bootlap_export::SINKS;
 use bootlap_lab::Run;
-use bootlap_report::SINKS;
 use bootlap_report::text::By;
 
 use crate::args;

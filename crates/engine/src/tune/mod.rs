@@ -15,7 +15,7 @@ use bootlap_analysis::stats::Question;
 use bootlap_analysis::tune::{Found, Out, Search, Set};
 use bootlap_analysis::{Trial, Verdict};
 use bootlap_lab::Mode;
-use bootlap_product::patchset;
+use bootlap_patchset as patchset;
 use bootlap_product::recipe::Choice;
 use bootlap_report::tuning::{LeftOut, Tuning, TuningStep};
 use bootlap_report::{About, json};

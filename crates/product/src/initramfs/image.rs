@@ -22,7 +22,7 @@ const SOCKET: u32 = 0o140_000;
 
 /// A member with all that the archive says of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Member {
+pub struct Member {
     /// Type and permissions.
     pub(crate) mode: u32,
     pub(crate) uid: u32,
@@ -177,7 +177,7 @@ impl Member {
     }
 
     /// `c 5 1`, as `mknod` wants it.
-    pub(crate) fn node(&self) -> String {
+    pub fn node(&self) -> String {
         let (major, minor) = self.rdev;
         match self.mode & cpio::TYPE_MASK {
             cpio::CHAR_DEVICE => format!("c {major} {minor}"),

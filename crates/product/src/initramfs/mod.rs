@@ -20,14 +20,15 @@ use crate::spec::Initramfs;
 
 pub(crate) use archive::{archives, built_in};
 use image::Kind;
-pub(crate) use image::Member;
+pub use image::Member;
 
 /// One member of the archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub struct Entry {
     /// Path without a leading slash; any bytes, as a file name is.
-    pub(crate) path: Vec<u8>,
-    pub(crate) what: What,
+    pub path: Vec<u8>,
+    /// What it is.
+    pub what: What,
 }
 
 impl Entry {
@@ -45,22 +46,40 @@ impl Entry {
 /// so that the archive depends on nothing but content. What is in an image
 /// already stays as it is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum What {
+pub enum What {
+    /// A folder.
     Dir,
-    File { executable: bool, bytes: Vec<u8> },
-    Link { to: Vec<u8> },
+    /// A regular file.
+    File {
+        /// Whether it can be run.
+        executable: bool,
+        /// Its content.
+        bytes: Vec<u8>,
+    },
+    /// A symbolic link.
+    Link {
+        /// Where it leads.
+        to: Vec<u8>,
+    },
+    /// A member of an image that was there before.
     Own(Member),
 }
 
 /// What a member is, wherever it came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look<'w> {
+pub enum Look<'w> {
+    /// A folder.
     Dir,
+    /// A regular file.
     File {
+        /// Whether it can be run.
         executable: bool,
+        /// Its content.
         bytes: &'w [u8],
     },
+    /// A symbolic link.
     Link {
+        /// Where it leads.
         to: &'w [u8],
     },
     /// A device, a pipe or a socket.
@@ -68,7 +87,8 @@ pub(crate) enum Look<'w> {
 }
 
 impl What {
-    pub(crate) fn look(&self) -> Look<'_> {
+    /// What it is.
+    pub fn look(&self) -> Look<'_> {
         match self {
             What::Dir => Look::Dir,
             What::File { executable, bytes } => Look::File {

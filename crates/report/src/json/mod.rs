@@ -47,7 +47,7 @@ pub use series::{LapJson, LapPhaseJson, PhaseSpreadJson, SeriesJson, SpreadJson,
 pub use table::*;
 pub use tuning::{ExcludedJson, LeftOutJson, TuningJson, TuningStepJson, tuning};
 
-pub(crate) use id::id;
+pub use id::id;
 
 use std::io::{self, Write};
 

@@ -15,13 +15,12 @@ use std::io::Write;
 
 use bootlap_advice::{Finding, SavingKind};
 use bootlap_analysis::{Cost, Phase, Trial, Verdict};
+use escape::{code, prose};
 
 use crate::Report;
 use crate::format::{duration, percent, share};
 use crate::headline::{Headline, facts, kind_of_time};
 use crate::sink::{Sink, SinkError, SinkInfo};
-
-use escape::{code, prose};
 
 pub use groups::groups;
 
@@ -33,7 +32,7 @@ const BAR: i64 = 30;
 const WAITING: f64 = 0.05;
 
 /// The format.
-pub(crate) struct Markdown;
+pub struct Markdown;
 
 impl Sink for Markdown {
     fn info(&self) -> &'static SinkInfo {
