@@ -50,10 +50,11 @@ pub enum SavingKind {
 /// Rules put findings together in this way; [`advise`](crate::advise) adds the
 /// rule's name.
 impl Finding {
-    pub(crate) fn new(title: impl Into<String>) -> Self {
+    /// Title and fix are those of the rule's page if nothing else is said.
+    pub(crate) fn new() -> Self {
         Self {
             rule: String::new(),
-            title: title.into(),
+            title: String::new(),
             why: String::new(),
             saving: Saving {
                 ns: 0,
@@ -65,6 +66,11 @@ impl Finding {
             at_ns: None,
             evidence: Vec::new(),
         }
+    }
+
+    pub(crate) fn titled(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
     }
 
     pub(crate) fn why(mut self, why: impl Into<String>) -> Self {

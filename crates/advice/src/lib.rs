@@ -13,4 +13,4 @@ mod rules;
 pub use boot::Boot;
 pub use facts::Facts;
 pub use finding::{Finding, Saving, SavingKind};
-pub use rules::{Layer, Rule, advise, all, find};
+pub use rules::{Layer, Page, Rule, advise, all, find};

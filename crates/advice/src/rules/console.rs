@@ -5,35 +5,19 @@
 
 use bootlap_model::{Milestone, Span, Timeline, TrackKind};
 
-use super::{Rule, rule};
+use super::checks;
 use crate::{Boot, Finding};
 
-pub(super) const RULES: &[&Rule] = &[&KERNEL_MESSAGES, &BOOTLOADER_MESSAGES];
+checks! {
+    "cmdline-quiet" => kernel_messages,
+    "uboot-silent" => bootloader_messages,
+}
 
 /// What records a wire; a kernel's log may never have been printed.
 const WIRES: [&str; 5] = ["stamps", "console", "grabserial", "ts", "lava"];
 
 /// Fewer bytes than this are not worth a line.
 const WORTH_IT_BYTES: u64 = 256;
-
-rule! {
-    /// The kernel prints its log on the serial console.
-    ///
-    /// **Why.** Each character costs ten bit times, 86.8 us at 115 200 baud, and the
-    /// CPU that prints waits for it. A usual log of 30 KB is 2.6 s.
-    ///
-    /// **Evidence.** The bytes that the console shows between the kernel's start and
-    /// its first program. An emulated console takes no time, so the saving is a
-    /// prediction for a board, from the speed that `console=` names.
-    ///
-    /// **Fix.** `quiet` on the command line; `dmesg` still shows everything.
-    ///
-    /// **Risk.** A kernel that hangs early says less about where.
-    ///
-    /// **Figures.** 1067 ms (SAMA5D3, Linux 3.10), 271 ms (OMAP1510), 0.8 s (Allwinner
-    /// A10), 176 ms (SH with a VGA console).
-    KERNEL_MESSAGES = "cmdline-quiet", Kernel, kernel_messages
-}
 
 fn kernel_messages(boot: &Boot<'_>) -> Option<Finding> {
     let (_, kernel) = printed(boot);
@@ -43,31 +27,12 @@ fn kernel_messages(boot: &Boot<'_>) -> Option<Finding> {
     if kernel < WORTH_IT_BYTES || done {
         return None;
     }
-    let finding = Finding::new("the kernel prints its log on the serial console")
-        .why(format!("{kernel} bytes, each of which the CPU waits for"))
-        .saves_on_board(boot.on_the_line_ns(kernel), on_the_line(boot, kernel))
-        .fix("add `quiet` to the command line; `dmesg` still shows everything")
-        .recipe(recipe);
-    Some(finding)
-}
-
-rule! {
-    /// The boot loader prints what it does.
-    ///
-    /// **Why.** As for the kernel: ten bit times for each character.
-    ///
-    /// **Evidence.** The bytes on the console before the kernel starts; the saving
-    /// is a prediction for a board.
-    ///
-    /// **Fix.** `silent=1` in U-Boot's environment, which needs a U-Boot with
-    /// `CONFIG_SILENT_CONSOLE`; and `silent_linux=no`, or U-Boot takes the console
-    /// from the kernel, too.
-    ///
-    /// **Risk.** No messages when U-Boot itself fails.
-    ///
-    /// **Figures.** None is published but the arithmetic: 2 KB at 115 200 baud are
-    /// 174 ms.
-    BOOTLOADER_MESSAGES = "uboot-silent", Bootloader, bootloader_messages
+    Some(
+        Finding::new()
+            .why(format!("{kernel} bytes, each of which the CPU waits for"))
+            .saves_on_board(boot.on_the_line_ns(kernel), on_the_line(boot, kernel))
+            .recipe(recipe),
+    )
 }
 
 fn bootloader_messages(boot: &Boot<'_>) -> Option<Finding> {
@@ -84,15 +49,16 @@ fn bootloader_messages(boot: &Boot<'_>) -> Option<Finding> {
         }
         _ => "set `silent=1` in U-Boot's environment".to_owned(),
     };
-    let finding = Finding::new("U-Boot prints what it does on the serial console")
-        .why(format!("{bootloader} bytes"))
-        .saves_on_board(
-            boot.on_the_line_ns(bootloader),
-            on_the_line(boot, bootloader),
-        )
-        .fix(fix)
-        .recipe(recipe);
-    Some(finding)
+    Some(
+        Finding::new()
+            .why(format!("{bootloader} bytes"))
+            .saves_on_board(
+                boot.on_the_line_ns(bootloader),
+                on_the_line(boot, bootloader),
+            )
+            .fix(fix)
+            .recipe(recipe),
+    )
 }
 
 fn on_the_line(boot: &Boot<'_>, bytes: u64) -> String {

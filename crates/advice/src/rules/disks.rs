@@ -1,11 +1,17 @@
 //! SATA and SCSI: links, empty ports, disks that spin up.
 
+use super::checks;
 use super::seen::{init_ns, is_kernels, is_off, ms, value};
-use super::{Rule, rule};
 use crate::lines::{Line, number_after};
 use crate::{Boot, Finding};
 
-pub(super) const RULES: &[&Rule] = &[&STAGGERED, &EMPTY_PORT, &SLOW_LINK, &SCSI_SCAN, &SPIN_UP];
+checks! {
+    "cmdline-no-spinup-stagger" => staggered,
+    "device-ata-empty-port" => empty_port,
+    "device-ata-slow-link" => slow_link,
+    "cmdline-scsi-scan-async" => scsi_scan,
+    "device-disk-spinup" => spin_up,
+}
 
 /// `ata3: SATA link up 6.0 Gbps (SStatus 133 SControl 300)`: the port's number.
 fn port<'a>(line: &Line<'a>) -> Option<&'a str> {
@@ -24,23 +30,6 @@ fn links<'a>(boot: &Boot<'a>) -> Vec<Line<'a>> {
 /// Ports of one controller in parallel end this close together.
 const APART_NS: i64 = 100_000_000;
 
-rule! {
-    /// Disks are spun up one after the other.
-    ///
-    /// **Why.** A controller that says it supports staggered spin-up is obeyed: port after
-    /// port, although most have one disk, or disks without motors.
-    ///
-    /// **Evidence.** `ahci ... flags: ... stag ...` and links that come up 100 ms and more
-    /// apart.
-    ///
-    /// **Fix.** `libahci.ignore_sss=1`.
-    ///
-    /// **Risk.** All disks draw their starting current at once: mind the power supply.
-    ///
-    /// **Figures.** None is published; systemd's documentation recommends it.
-    STAGGERED = "cmdline-no-spinup-stagger", Kernel, staggered
-}
-
 fn staggered(boot: &Boot<'_>) -> Option<Finding> {
     let is_flag = |l: &&Line<'_>| l.text.contains("flags: ") && l.text.contains(" stag ");
     let flags = boot.lines().iter().find(is_flag)?;
@@ -55,39 +44,21 @@ fn staggered(boot: &Boot<'_>) -> Option<Finding> {
         return None;
     }
     let ns = last.start_ns.saturating_sub(first.start_ns);
-    let finding = Finding::new("disks are spun up one after the other")
-        .why(format!(
-            "{} links, {} from the first to the last",
-            links.len(),
-            ms(ns)
-        ))
-        .saves(
-            ns,
-            "at most: from the first link to the last, if they come up together",
-        )
-        .fix("add `libahci.ignore_sss=1` to the command line, if the power supply can bear it")
-        .recipe(boot.recipe("cmdline-no-spinup-stagger"))
-        .at(Some([first.start_ns, last.start_ns]))
-        .seen([flags.evidence, first.evidence, last.evidence]);
-    Some(finding)
-}
-
-rule! {
-    /// The boot waits for SATA ports without a disk.
-    ///
-    /// **Why.** A port without a disk is asked for some 100 ms before it is given up; what
-    /// waits for all devices (`md`, an initramfs, `udevadm settle`) waits for that.
-    ///
-    /// **Evidence.** `ataN: SATA link down` that comes after the last link that is up. How
-    /// much later is the most that can be saved.
-    ///
-    /// **Fix.** Switch the port off in the firmware or the device tree; or
-    /// `libata.force=N:disable`.
-    ///
-    /// **Risk.** A disk that is put there later is not seen.
-    ///
-    /// **Figures.** 1.1 s for an IDE port without a drive (PPC 405GP: 1.3 s to 0.23 s).
-    EMPTY_PORT = "device-ata-empty-port", Kernel, empty_port
+    Some(
+        Finding::new()
+            .why(format!(
+                "{} links, {} from the first to the last",
+                links.len(),
+                ms(ns)
+            ))
+            .saves(
+                ns,
+                "at most: from the first link to the last, if they come up together",
+            )
+            .recipe(boot.recipe("cmdline-no-spinup-stagger"))
+            .at(Some([first.start_ns, last.start_ns]))
+            .seen([flags.evidence, first.evidence, last.evidence]),
+    )
 }
 
 fn empty_port(boot: &Boot<'_>) -> Option<Finding> {
@@ -102,7 +73,8 @@ fn empty_port(boot: &Boot<'_>) -> Option<Finding> {
     let ports: Vec<&str> = down.iter().filter_map(|l| port(l)).collect();
     let force: Vec<String> = ports.iter().map(|p| format!("{p}:disable")).collect();
     let ns = last.start_ns.saturating_sub(up.start_ns);
-    let finding = Finding::new("the boot waits for SATA ports without a disk")
+    Some(
+Finding::new()
         .why(format!(
             "ports {} end {} after the last disk",
             ports.join(", "),
@@ -117,26 +89,8 @@ fn empty_port(boot: &Boot<'_>) -> Option<Finding> {
             force.join(",")
         ))
         .at(Some([up.start_ns, last.start_ns]))
-        .seen(down.iter().map(|l| l.evidence));
-    Some(finding)
-}
-
-rule! {
-    /// A SATA disk is slow to answer.
-    ///
-    /// **Why.** `link is slow to respond` and resets that fail cost seconds each; a bad
-    /// cable, a disk that is not ready, or a controller that needs a quirk.
-    ///
-    /// **Evidence.** The time from `ataN: link is slow to respond`, `ataN: SRST failed` or
-    /// `ataN: COMRESET failed` to that port's `SATA link` line.
-    ///
-    /// **Fix.** Cable, power, firmware of the disk; for a fixed speed
-    /// `libata.force=N:3.0Gbps`; `libata.force=N:nohrst` or `:nosrst` skips resets.
-    ///
-    /// **Risk.** A lower speed is slower afterwards.
-    ///
-    /// **Figures.** None is published; the boot itself tells.
-    SLOW_LINK = "device-ata-slow-link", Kernel, slow_link
+        .seen(down.iter().map(|l| l.evidence)),
+    )
 }
 
 fn slow_link(boot: &Boot<'_>) -> Option<Finding> {
@@ -152,38 +106,22 @@ fn slow_link(boot: &Boot<'_>) -> Option<Finding> {
         .into_iter()
         .find(|l| l.start_ns > slow.start_ns && port(l) == Some(number))?;
     let ns = end.start_ns.saturating_sub(slow.start_ns);
-    let finding = Finding::new("a SATA disk is slow to answer")
-        .why(format!(
-            "`{}`, and {} later `{}`",
-            slow.text,
-            ms(ns),
-            end.text
-        ))
-        .saves(ns, "at most: from the complaint to the link")
-        .fix(format!(
-            "check cable, power and the disk's firmware; then try \
+    Some(
+        Finding::new()
+            .why(format!(
+                "`{}`, and {} later `{}`",
+                slow.text,
+                ms(ns),
+                end.text
+            ))
+            .saves(ns, "at most: from the complaint to the link")
+            .fix(format!(
+                "check cable, power and the disk's firmware; then try \
              `libata.force={number}:3.0Gbps` or `libata.force={number}:nosrst`"
-        ))
-        .at(Some([slow.start_ns, end.start_ns]))
-        .seen([slow.evidence, end.evidence]);
-    Some(finding)
-}
-
-rule! {
-    /// SCSI buses are scanned one after the other.
-    ///
-    /// **Why.** A synchronous scan waits for each target of each bus before the next
-    /// driver is initialised.
-    ///
-    /// **Evidence.** `scsi_mod.scan=sync` on the command line; or `CONFIG_SCSI_SCAN_ASYNC`
-    /// off in the `.config`, without the parameter, and two or more SCSI hosts in the log.
-    ///
-    /// **Fix.** `scsi_mod.scan=async`, or `CONFIG_SCSI_SCAN_ASYNC=y`.
-    ///
-    /// **Risk.** Disks may be named in another order: mount by UUID.
-    ///
-    /// **Figures.** None is published; it depends on the number of buses and targets.
-    SCSI_SCAN = "cmdline-scsi-scan-async", Kernel, scsi_scan
+            ))
+            .at(Some([slow.start_ns, end.start_ns]))
+            .seen([slow.evidence, end.evidence]),
+    )
 }
 
 fn scsi_scan(boot: &Boot<'_>) -> Option<Finding> {
@@ -200,31 +138,12 @@ fn scsi_scan(boot: &Boot<'_>) -> Option<Finding> {
         ),
         _ => return None,
     };
-    let finding = Finding::new("SCSI buses are scanned one after the other")
-        .why(shown)
-        .saves_unknown("it depends on how long each bus takes; try it")
-        .fix(
-            "add `scsi_mod.scan=async` to the command line, or build with CONFIG_SCSI_SCAN_ASYNC=y",
-        )
-        .seen(hosts.iter().take(3).map(|l| l.evidence));
-    Some(finding)
-}
-
-rule! {
-    /// The boot waits for a disk to spin up.
-    ///
-    /// **Why.** A disk that stands still needs seconds to turn.
-    ///
-    /// **Evidence.** The time behind `sd H:C:T:L: [sdX] Spinning up disk...` before the
-    /// first program, or before user space finds the disk.
-    ///
-    /// **Fix.** A disk without a motor for the system; mount the others when they are
-    /// needed; `PUIS` off in the disk, so that it starts with the power.
-    ///
-    /// **Risk.** None.
-    ///
-    /// **Figures.** None is published; the boot itself tells.
-    SPIN_UP = "device-disk-spinup", Kernel, spin_up
+    Some(
+        Finding::new()
+            .why(shown)
+            .saves_unknown("it depends on how long each bus takes; try it")
+            .seen(hosts.iter().take(3).map(|l| l.evidence)),
+    )
 }
 
 fn spin_up(boot: &Boot<'_>) -> Option<Finding> {
@@ -232,14 +151,14 @@ fn spin_up(boot: &Boot<'_>) -> Option<Finding> {
     if !is_kernels(boot, &line) && init_ns(boot).is_some() {
         return None;
     }
-    let finding = Finding::new("the boot waits for a disk to spin up")
-        .why(format!("`{}` takes {}", line.text, ms(line.ns())))
-        .saves(
-            line.ns(),
-            "at most: from that line to the next, if the boot needs that disk",
-        )
-        .fix("mount that disk when it is needed, or let it start with the power (PUIS off)")
-        .at(Some(line.at()))
-        .seen([line.evidence]);
-    Some(finding)
+    Some(
+        Finding::new()
+            .why(format!("`{}` takes {}", line.text, ms(line.ns())))
+            .saves(
+                line.ns(),
+                "at most: from that line to the next, if the boot needs that disk",
+            )
+            .at(Some(line.at()))
+            .seen([line.evidence]),
+    )
 }

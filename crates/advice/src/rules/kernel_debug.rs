@@ -1,26 +1,25 @@
 //! Checks for developers that a product's kernel carries along.
 
+use super::checks;
 use super::seen::{configs, options_on};
-use super::{Rule, rule};
 use crate::{Boot, Finding};
 
-pub(super) const RULES: &[&Rule] = &[
-    &KASAN,
-    &LOCKDEP,
-    &SLUB_DEBUG,
-    &KMEMLEAK,
-    &PAGEALLOC,
-    &OBJECTS,
-    &PAGES,
-    &COVERAGE,
-    &UBSAN,
-    &LOCKS,
-    &VM,
-];
+checks! {
+    "config-kasan" => kasan,
+    "config-lockdep" => lockdep,
+    "config-slub-debug" => slub_debug,
+    "config-kmemleak" => kmemleak,
+    "config-debug-pagealloc" => pagealloc,
+    "config-debug-objects" => objects,
+    "cmdline-no-page-debug" => pages,
+    "config-coverage" => coverage,
+    "config-ubsan" => ubsan,
+    "config-debug-locks" => locks,
+    "config-debug-vm" => vm,
+}
 
 /// What a developer's option looks like.
 struct Check {
-    title: &'static str,
     /// Options of the `.config`, any of which turns it on.
     options: &'static [&'static str],
     /// What the kernel says if it is on.
@@ -42,7 +41,7 @@ impl Check {
             [] => configs(self.options),
             on => configs(on),
         };
-        let finding = Finding::new(self.title)
+        let finding = Finding::new()
             .why(format!("{shown}: {}", self.costs))
             .saves_unknown(
                 "it slows everything a little instead of showing as one wait; boot a kernel \
@@ -55,25 +54,6 @@ impl Check {
     }
 }
 
-rule! {
-    /// The kernel checks every memory access (KASAN).
-    ///
-    /// **Why.** KASAN adds a check to each load and store, and needs an eighth of
-    /// the memory for its notes, which is set up at each boot.
-    ///
-    /// **Evidence.** `kasan: KernelAddressSanitizer initialized` in the log, or
-    /// `CONFIG_KASAN=y`. KASAN with the CPU's own tags (`hw-tags`) is made for
-    /// products and is not meant.
-    ///
-    /// **Fix.** Leave it to the kernel that is tested; build the product's without.
-    ///
-    /// **Risk.** Memory errors go unnoticed, as in every kernel without it.
-    ///
-    /// **Figures.** None is published for booting alone. Fedora's debug kernels, which
-    /// have many such options, make a "drastic difference" (systemd).
-    KASAN = "config-kasan", Kernel, kasan
-}
-
 fn kasan(boot: &Boot<'_>) -> Option<Finding> {
     let by_hardware = |text: &str| {
         boot.lines_with("kasan: Kernel")
@@ -83,7 +63,6 @@ fn kasan(boot: &Boot<'_>) -> Option<Finding> {
         return None;
     }
     let check = Check {
-        title: "the kernel checks every memory access (KASAN)",
         options: &["KASAN"],
         said: &["kasan: KernelAddressSanitizer initialized"],
         costs: "each load and store is checked",
@@ -91,27 +70,8 @@ fn kasan(boot: &Boot<'_>) -> Option<Finding> {
     check.find(boot)
 }
 
-rule! {
-    /// The kernel proves its locking correct while it runs.
-    ///
-    /// **Why.** Lockdep records and checks the order of every lock that is taken.
-    ///
-    /// **Evidence.** `Lock dependency validator` or `... MAX_LOCKDEP_SUBCLASSES` in
-    /// the log, or `CONFIG_PROVE_LOCKING`, `CONFIG_DEBUG_LOCK_ALLOC` or
-    /// `CONFIG_LOCK_STAT` in the `.config`.
-    ///
-    /// **Fix.** Build the product's kernel without them.
-    ///
-    /// **Risk.** None for the product; keep a kernel with them for tests.
-    ///
-    /// **Figures.** 100–200 ms from a few debug initcalls and about 0.5 s with tracing
-    /// (AGNOS, SDM845), several options together.
-    LOCKDEP = "config-lockdep", Kernel, lockdep
-}
-
 fn lockdep(boot: &Boot<'_>) -> Option<Finding> {
     let check = Check {
-        title: "the kernel proves its locking correct while it runs",
         options: &["PROVE_LOCKING", "DEBUG_LOCK_ALLOC", "LOCK_STAT"],
         said: &[
             "Lock dependency validator: Copyright",
@@ -120,23 +80,6 @@ fn lockdep(boot: &Boot<'_>) -> Option<Finding> {
         costs: "each lock that is taken is recorded and checked",
     };
     check.find(boot)
-}
-
-rule! {
-    /// The allocator fills and checks each object (SLUB debugging).
-    ///
-    /// **Why.** With it on for all caches, each allocation is filled with a pattern,
-    /// surrounded by red zones and checked when it is freed.
-    ///
-    /// **Evidence.** `CONFIG_SLUB_DEBUG_ON=y`, or `slub_debug` on the command line
-    /// without caches' names. `CONFIG_SLUB_DEBUG` alone only makes it possible.
-    ///
-    /// **Fix.** Build without `CONFIG_SLUB_DEBUG_ON`, remove `slub_debug`.
-    ///
-    /// **Risk.** None for the product.
-    ///
-    /// **Figures.** None is published alone; it depends on how much the boot allocates.
-    SLUB_DEBUG = "config-slub-debug", Kernel, slub_debug
 }
 
 fn slub_debug(boot: &Boot<'_>) -> Option<Finding> {
@@ -151,28 +94,11 @@ fn slub_debug(boot: &Boot<'_>) -> Option<Finding> {
         (None, false, None) => "the kernel is built with CONFIG_SLUB_DEBUG_ON".to_owned(),
         _ => return None,
     };
-    let finding = Finding::new("the kernel fills and checks each object that it allocates")
-        .why(format!("{shown}: each allocation writes and reads more"))
-        .saves_unknown("it depends on how much the boot allocates")
-        .fix("remove `slub_debug` from the command line; build without CONFIG_SLUB_DEBUG_ON");
-    Some(finding)
-}
-
-rule! {
-    /// The kernel looks for leaked memory.
-    ///
-    /// **Why.** Kmemleak notes each allocation with its call stack, and scans all
-    /// memory from a minute after boot on.
-    ///
-    /// **Evidence.** `kmemleak: Kernel memory leak detector initialized` in the log,
-    /// or `CONFIG_DEBUG_KMEMLEAK=y` without `CONFIG_DEBUG_KMEMLEAK_DEFAULT_OFF`.
-    ///
-    /// **Fix.** Build without it, or `kmemleak=off`.
-    ///
-    /// **Risk.** None for the product.
-    ///
-    /// **Figures.** None is published; it depends on how much the boot allocates.
-    KMEMLEAK = "config-kmemleak", Kernel, kmemleak
+    Some(
+        Finding::new()
+            .why(format!("{shown}: each allocation writes and reads more"))
+            .saves_unknown("it depends on how much the boot allocates"),
+    )
 }
 
 fn kmemleak(boot: &Boot<'_>) -> Option<Finding> {
@@ -182,29 +108,11 @@ fn kmemleak(boot: &Boot<'_>) -> Option<Finding> {
         return None;
     }
     let check = Check {
-        title: "the kernel looks for leaked memory",
         options: &["DEBUG_KMEMLEAK"],
         said: &["kmemleak: Kernel memory leak detector initialized"],
         costs: "each allocation is noted with its call stack",
     };
     check.find(boot)
-}
-
-rule! {
-    /// The kernel unmaps each page that is freed.
-    ///
-    /// **Why.** `debug_pagealloc` changes the page tables at each allocation and at
-    /// each release, and forbids large pages for the kernel's own mapping.
-    ///
-    /// **Evidence.** `debug_pagealloc=on`, or `CONFIG_DEBUG_PAGEALLOC` with its
-    /// `_ENABLE_DEFAULT`; the former alone only makes it possible.
-    ///
-    /// **Fix.** Build without it, remove the parameter.
-    ///
-    /// **Risk.** None for the product.
-    ///
-    /// **Figures.** None is published; it depends on how much the boot allocates.
-    PAGEALLOC = "config-debug-pagealloc", Kernel, pagealloc
 }
 
 fn pagealloc(boot: &Boot<'_>) -> Option<Finding> {
@@ -216,29 +124,11 @@ fn pagealloc(boot: &Boot<'_>) -> Option<Finding> {
         }
         _ => return None,
     };
-    let finding = Finding::new("the kernel unmaps each page that is freed")
-        .why(format!("{shown}: each allocation changes the page tables"))
-        .saves_unknown("it depends on how much the boot allocates")
-        .fix("remove `debug_pagealloc`; build without CONFIG_DEBUG_PAGEALLOC");
-    Some(finding)
-}
-
-rule! {
-    /// The kernel follows the life of its objects.
-    ///
-    /// **Why.** Timers, work items and RCU heads are looked up in a table each time
-    /// they are made, used and freed.
-    ///
-    /// **Evidence.** `CONFIG_DEBUG_OBJECTS=y` with `CONFIG_DEBUG_OBJECTS_ENABLE_DEFAULT`
-    /// not 0, unless the command line has `no_debug_objects`; or
-    /// `CONFIG_DEBUG_OBJECTS_SELFTEST`.
-    ///
-    /// **Fix.** Build without it; `no_debug_objects` turns it off.
-    ///
-    /// **Risk.** None for the product.
-    ///
-    /// **Figures.** None is published.
-    OBJECTS = "config-debug-objects", Kernel, objects
+    Some(
+        Finding::new()
+            .why(format!("{shown}: each allocation changes the page tables"))
+            .saves_unknown("it depends on how much the boot allocates"),
+    )
 }
 
 fn objects(boot: &Boot<'_>) -> Option<Finding> {
@@ -250,30 +140,11 @@ fn objects(boot: &Boot<'_>) -> Option<Finding> {
         return None;
     }
     let check = Check {
-        title: "the kernel follows the life of its objects",
         options: &["DEBUG_OBJECTS", "DEBUG_OBJECTS_SELFTEST"],
         said: &["ODEBUG: selftest passed"],
         costs: "timers and work items are looked up each time they are used",
     };
     check.find(boot)
-}
-
-rule! {
-    /// The kernel keeps notes about each page, or poisons it.
-    ///
-    /// **Why.** `page_owner` stores a call stack for each page; `page_poison` writes a
-    /// pattern into each that is freed and checks it when it is used again.
-    ///
-    /// **Evidence.** `page_owner=on` or `page_poison=1` on the command line. The
-    /// options `CONFIG_PAGE_OWNER` and `CONFIG_PAGE_POISONING` only make it possible.
-    ///
-    /// **Fix.** Remove the parameters.
-    ///
-    /// **Risk.** `page_poison=1` also clears secrets from freed memory: decide with
-    /// whoever asked for it; `init_on_free=1` does the same for less.
-    ///
-    /// **Figures.** None is published; it depends on how many pages the boot uses.
-    PAGES = "cmdline-no-page-debug", Kernel, pages
 }
 
 fn pages(boot: &Boot<'_>) -> Option<Finding> {
@@ -288,32 +159,16 @@ fn pages(boot: &Boot<'_>) -> Option<Finding> {
         return None;
     }
     let found = found.join(" ");
-    let finding = Finding::new("the kernel keeps notes about each page, or poisons it")
-        .why(format!("`{found}` is on the command line"))
-        .saves_unknown("it depends on how many pages the boot uses")
-        .fix(format!("remove `{found}` from the command line"));
-    Some(finding)
-}
-
-rule! {
-    /// The kernel counts which of its code ran.
-    ///
-    /// **Why.** Coverage for tests and fuzzers adds a counter or a call to each branch.
-    ///
-    /// **Evidence.** `CONFIG_GCOV_PROFILE_ALL`, `CONFIG_KCOV_INSTRUMENT_ALL` or
-    /// `CONFIG_PROFILE_ALL_BRANCHES` in the `.config`.
-    ///
-    /// **Fix.** Build the product's kernel without them.
-    ///
-    /// **Risk.** None.
-    ///
-    /// **Figures.** None is published.
-    COVERAGE = "config-coverage", Kernel, coverage
+    Some(
+        Finding::new()
+            .why(format!("`{found}` is on the command line"))
+            .saves_unknown("it depends on how many pages the boot uses")
+            .fix(format!("remove `{found}` from the command line")),
+    )
 }
 
 fn coverage(boot: &Boot<'_>) -> Option<Finding> {
     let check = Check {
-        title: "the kernel counts which of its code ran",
         options: &[
             "GCOV_PROFILE_ALL",
             "KCOV_INSTRUMENT_ALL",
@@ -325,30 +180,11 @@ fn coverage(boot: &Boot<'_>) -> Option<Finding> {
     check.find(boot)
 }
 
-rule! {
-    /// The kernel checks itself for undefined behaviour.
-    ///
-    /// **Why.** UBSAN adds a check to shifts, array accesses and more; the kernel
-    /// becomes larger and slower.
-    ///
-    /// **Evidence.** `CONFIG_UBSAN=y`. With `CONFIG_UBSAN_TRAP` and only the checks of
-    /// array bounds it is meant for products and costs little: that is not reported.
-    ///
-    /// **Fix.** Build without it, or keep `CONFIG_UBSAN_BOUNDS` with
-    /// `CONFIG_UBSAN_TRAP` only.
-    ///
-    /// **Risk.** Less hardening if somebody relies on it.
-    ///
-    /// **Figures.** None is published.
-    UBSAN = "config-ubsan", Kernel, ubsan
-}
-
 fn ubsan(boot: &Boot<'_>) -> Option<Finding> {
     if !options_on(boot, &["UBSAN_TRAP"]).is_empty() {
         return None;
     }
     let check = Check {
-        title: "the kernel checks itself for undefined behaviour",
         options: &["UBSAN"],
         said: &[],
         costs: "shifts, array accesses and more are checked",
@@ -356,30 +192,11 @@ fn ubsan(boot: &Boot<'_>) -> Option<Finding> {
     check.find(boot)
 }
 
-rule! {
-    /// The kernel checks how its locks are used.
-    ///
-    /// **Why.** Each lock carries its owner and is checked at each use; sleeping in
-    /// the wrong place is looked for at each call that may sleep.
-    ///
-    /// **Evidence.** `CONFIG_DEBUG_SPINLOCK`, `CONFIG_DEBUG_MUTEXES`,
-    /// `CONFIG_DEBUG_RWSEMS` or `CONFIG_DEBUG_ATOMIC_SLEEP` in the `.config`, unless
-    /// lockdep is on, too, which turns them on by itself and has a rule of its own.
-    ///
-    /// **Fix.** Build the product's kernel without them.
-    ///
-    /// **Risk.** None for the product.
-    ///
-    /// **Figures.** None is published.
-    LOCKS = "config-debug-locks", Kernel, locks
-}
-
 fn locks(boot: &Boot<'_>) -> Option<Finding> {
     if lockdep(boot).is_some() {
         return None;
     }
     let check = Check {
-        title: "the kernel checks how its locks are used",
         options: &[
             "DEBUG_SPINLOCK",
             "DEBUG_MUTEXES",
@@ -392,27 +209,8 @@ fn locks(boot: &Boot<'_>) -> Option<Finding> {
     check.find(boot)
 }
 
-rule! {
-    /// The kernel checks its memory management at each step.
-    ///
-    /// **Why.** Assertions run at each page fault, each change of a page table and
-    /// each walk of the list of mappings.
-    ///
-    /// **Evidence.** `CONFIG_DEBUG_VM`, `CONFIG_DEBUG_VM_PGTABLE` (which tests page
-    /// tables once at boot: `debug_vm_pgtable: ... Validating architecture page table
-    /// helpers` in the log) or `CONFIG_PAGE_TABLE_CHECK_ENFORCED`.
-    ///
-    /// **Fix.** Build the product's kernel without them.
-    ///
-    /// **Risk.** None for the product.
-    ///
-    /// **Figures.** None is published.
-    VM = "config-debug-vm", Kernel, vm
-}
-
 fn vm(boot: &Boot<'_>) -> Option<Finding> {
     let check = Check {
-        title: "the kernel checks its memory management at each step",
         options: &["DEBUG_VM", "DEBUG_VM_PGTABLE", "PAGE_TABLE_CHECK_ENFORCED"],
         said: &["Validating architecture page table helpers"],
         costs: "page faults and changes of page tables run assertions",

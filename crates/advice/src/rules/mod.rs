@@ -1,8 +1,10 @@
-//! The rule catalogue, one file per family.
+//! The rules: what each looks for in a boot, one file per family.
 //!
-//! A rule is its page and a function: the doc comment in front of it is what
-//! `bootlap rules NAME` and `docs/rules.md` show, so a rule cannot be without
-//! one. Its function looks at a [`Boot`] and returns what it found.
+//! A rule is a section of `docs/rules.md` and a function with its name in a family's
+//! `checks!`. What a rule says of itself, that page says once: a finding takes its
+//! title and its fix from there, unless the function knows better.
+
+mod pages;
 
 mod board_firmware;
 mod bootloader;
@@ -29,141 +31,111 @@ mod script_files;
 mod scripts;
 mod security;
 mod seen;
+mod slow_units;
 mod stages;
 mod systemd;
-mod systemd_devices;
 mod systemd_manager;
-mod systemd_network;
-mod systemd_services;
-mod systemd_storage;
 mod uboot_config;
 mod uboot_devices;
 mod uboot_images;
 mod units;
 
 use std::cmp::Reverse;
+use std::sync::LazyLock;
 
 use crate::{Boot, Finding, SavingKind};
+
+pub use pages::{Layer, Page};
 
 /// One rule of the catalogue.
 pub struct Rule {
     /// Its name, e.g. `uboot-bootdelay`.
     pub name: &'static str,
-    /// What it is about.
-    pub layer: Layer,
-    /// The lines of its page, in Markdown; the first says what it looks for.
-    pub page: &'static [&'static str],
-    check: fn(&Boot<'_>) -> Vec<Finding>,
+    /// What the guide says of it.
+    pub page: Page,
+    check: Check,
 }
 
-/// What a rule is about, in the order in which the references work: what lies
-/// nearest to the product and costs least risk comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Layer {
-    /// The application and what it is made of.
-    Application,
-    /// Start-up scripts, service managers, daemons.
-    Userspace,
-    /// The root filesystem and how it is stored.
-    Filesystem,
-    /// The initramfs.
-    Initramfs,
-    /// The kernel, its configuration and command line.
-    Kernel,
-    /// The boot loader.
-    Bootloader,
-    /// What runs before the boot loader.
-    Firmware,
-}
-
-impl Layer {
-    /// The word that people see.
-    pub fn text(self) -> &'static str {
-        match self {
-            Layer::Application => "application",
-            Layer::Userspace => "user space",
-            Layer::Filesystem => "filesystem",
-            Layer::Initramfs => "initramfs",
-            Layer::Kernel => "kernel",
-            Layer::Bootloader => "boot loader",
-            Layer::Firmware => "firmware",
-        }
-    }
-}
+/// What a rule's function finds.
+type Check = fn(&Boot<'_>) -> Vec<Finding>;
 
 impl Rule {
-    /// What it looks for, in one line.
-    pub fn title(&self) -> &'static str {
-        let first = self.page.first().map_or("", |line| line.trim());
-        first.strip_suffix('.').unwrap_or(first)
-    }
-
     /// Looks at a boot; what saves too little to be worth a line is left out.
     pub fn check(&self, boot: &Boot<'_>) -> Vec<Finding> {
         let mut found = (self.check)(boot);
         found.retain(|f| f.saving.kind == SavingKind::Unknown || f.saving.ns >= WORTH_IT_NS);
         for finding in &mut found {
             self.name.clone_into(&mut finding.rule);
+            if finding.title.is_empty() {
+                finding.title = self.page.finding_title();
+            }
+            if finding.fix.is_empty() {
+                finding.fix = self.page.fix();
+            }
         }
         found
     }
 }
 
-/// A rule: its page, `STATIC = "name", Layer, function`. The function returns
-/// an option or a list of findings.
-macro_rules! rule {
-    ($(#[doc = $page:literal])+ $id:ident = $name:literal, $layer:ident, $check:path) => {
-        $(#[doc = $page])+
-        static $id: $crate::Rule = $crate::Rule {
-            name: $name,
-            layer: $crate::Layer::$layer,
-            page: &[$($page),+],
-            check: |boot| $check(boot).into_iter().collect(),
-        };
+/// The checks of a family: the rule's name, and a function that returns an option
+/// or a list of findings.
+macro_rules! checks {
+    ($($name:literal => $check:expr,)+) => {
+        pub(super) const CHECKS: &[(&str, $crate::rules::Check)] =
+            &[$(($name, |boot| ($check)(boot).into_iter().collect())),+];
     };
 }
-use rule;
+use checks;
 
 /// The families, in the order of a boot.
-const FAMILIES: &[&[&Rule]] = &[
-    firmware::RULES,
-    board_firmware::RULES,
-    pc_loaders::RULES,
-    uboot_devices::RULES,
-    uboot_config::RULES,
-    bootloader::RULES,
-    uboot_images::RULES,
-    compression::RULES,
-    kernel::RULES,
-    kernel_debug::RULES,
-    kernel_image::RULES,
-    kernel_tests::RULES,
-    initcalls::RULES,
-    legacy::RULES,
-    devices::RULES,
-    probing::RULES,
-    disks::RULES,
-    early::RULES,
-    root_wait::RULES,
-    security::RULES,
-    messages::RULES,
-    console::RULES,
-    initramfs::RULES,
-    filesystems::RULES,
-    scripts::RULES,
-    script_files::RULES,
-    programs::RULES,
-    systemd::RULES,
-    systemd_manager::RULES,
-    systemd_devices::RULES,
-    systemd_storage::RULES,
-    systemd_network::RULES,
-    systemd_services::RULES,
+const FAMILIES: &[&[(&str, Check)]] = &[
+    firmware::CHECKS,
+    board_firmware::CHECKS,
+    pc_loaders::CHECKS,
+    uboot_devices::CHECKS,
+    uboot_config::CHECKS,
+    bootloader::CHECKS,
+    uboot_images::CHECKS,
+    compression::CHECKS,
+    kernel::CHECKS,
+    kernel_debug::CHECKS,
+    kernel_image::CHECKS,
+    kernel_tests::CHECKS,
+    initcalls::CHECKS,
+    legacy::CHECKS,
+    devices::CHECKS,
+    probing::CHECKS,
+    disks::CHECKS,
+    early::CHECKS,
+    root_wait::CHECKS,
+    security::CHECKS,
+    messages::CHECKS,
+    console::CHECKS,
+    initramfs::CHECKS,
+    filesystems::CHECKS,
+    scripts::CHECKS,
+    script_files::CHECKS,
+    programs::CHECKS,
+    systemd::CHECKS,
+    systemd_manager::CHECKS,
+    slow_units::CHECKS,
 ];
 
 /// All rules, in the order of a boot.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    FAMILIES.iter().copied().flatten().copied()
+    static ALL: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+        let pages = pages::all();
+        let checks = FAMILIES.iter().copied().flatten();
+        let rules = checks.map(|(name, check)| Rule {
+            name,
+            page: *pages
+                .get(name)
+                .expect("a test looks for the page of each rule"),
+            check: *check,
+        });
+        rules.collect()
+    });
+    ALL.iter()
 }
 
 /// The rule of this name.
@@ -180,7 +152,7 @@ const WORTH_IT_NS: i64 = 1_000_000;
 pub fn advise(boot: &Boot<'_>) -> Vec<Finding> {
     let mut findings: Vec<(Layer, Finding)> = Vec::new();
     for rule in all() {
-        findings.extend(rule.check(boot).into_iter().map(|f| (rule.layer, f)));
+        findings.extend(rule.check(boot).into_iter().map(|f| (rule.page.layer, f)));
     }
     findings.sort_by_key(|(layer, f)| (f.saving.kind, Reverse(f.saving.ns), *layer));
     findings.into_iter().map(|(_, finding)| finding).collect()

@@ -1,28 +1,13 @@
 //! Devices that wait for others, and silences that nobody explains.
 
+use super::checks;
 use super::seen::{init_ns, is_kernels, ms, steps};
-use super::{Rule, rule};
 use crate::{Boot, Finding};
 
-pub(super) const RULES: &[&Rule] = &[&DEFERRED, &SUPPLIER, &SILENCE];
-
-rule! {
-    /// Devices wait for suppliers that never come.
-    ///
-    /// **Why.** A driver whose clock, regulator or pin has no driver is tried again until
-    /// `deferred_probe_timeout` (10 s with modules) has passed; what waits for it waits, too.
-    ///
-    /// **Evidence.** `deferred probe pending` or `deferred probe timeout, ignoring
-    /// dependency` in the log. How much of the timeout the boot waits for it does not say.
-    ///
-    /// **Fix.** Build in the supplier's driver, or remove the dependency from the device
-    /// tree; `deferred_probe_timeout=1` shortens the wait.
-    ///
-    /// **Risk.** 0 breaks suppliers that are modules (kernelCI raised it to 20 s, Qualcomm
-    /// to 60 s).
-    ///
-    /// **Figures.** Up to 10 s (LibreELEC on Allwinner H6); 0.5 s (AGNOS, SDM845).
-    DEFERRED = "cmdline-deferred-probe-timeout", Kernel, deferred
+checks! {
+    "cmdline-deferred-probe-timeout" => deferred,
+    "cmdline-fw-devlink-permissive" => supplier,
+    "kernel-silence" => quiet_times,
 }
 
 fn deferred(boot: &Boot<'_>) -> Option<Finding> {
@@ -40,35 +25,14 @@ fn deferred(boot: &Boot<'_>) -> Option<Finding> {
         .take(5)
         .filter_map(|l| l.text.split(": ").next())
         .collect();
-    let finding = Finding::new("devices wait for suppliers that never come")
-        .why(format!("{} of them: {}", lines.len(), devices.join(", ")))
-        .saves_unknown("what waits for these devices waits up to `deferred_probe_timeout`")
-        .fix(
-            "build in the drivers that these devices depend on (/sys/kernel/debug/devices_deferred \
-             names them); `deferred_probe_timeout=1` shortens the wait",
-        )
-        .recipe(boot.recipe("cmdline-deferred-probe-timeout=1"))
-        .at(Some([first.start_ns, first.start_ns]))
-        .seen(lines.iter().take(5).map(|l| l.evidence));
-    Some(finding)
-}
-
-rule! {
-    /// A device waits for what the device tree says it depends on.
-    ///
-    /// **Why.** Since 5.13 `fw_devlink=on` lets no driver probe before all suppliers that
-    /// the firmware names have a driver, whether it needs them or not.
-    ///
-    /// **Evidence.** `error -EPROBE_DEFER: supplier X not ready`, `wait for supplier`, or
-    /// `sync_state() pending due to` in the log, unless `fw_devlink=` is set.
-    ///
-    /// **Fix.** Give the supplier a driver, or correct the device tree. To see what it costs:
-    /// `fw_devlink=permissive`.
-    ///
-    /// **Risk.** With `permissive`, clocks and regulators in use may be switched off.
-    ///
-    /// **Figures.** Part of those of `cmdline-deferred-probe-timeout`; none alone.
-    SUPPLIER = "cmdline-fw-devlink-permissive", Kernel, supplier
+    Some(
+        Finding::new()
+            .why(format!("{} of them: {}", lines.len(), devices.join(", ")))
+            .saves_unknown("what waits for these devices waits up to `deferred_probe_timeout`")
+            .recipe(boot.recipe("cmdline-deferred-probe-timeout=1"))
+            .at(Some([first.start_ns, first.start_ns]))
+            .seen(lines.iter().take(5).map(|l| l.evidence)),
+    )
 }
 
 fn supplier(boot: &Boot<'_>) -> Option<Finding> {
@@ -84,17 +48,14 @@ fn supplier(boot: &Boot<'_>) -> Option<Finding> {
     let line = boot.lines().iter().find(|l| {
         texts.iter().any(|t| l.text.contains(t)) && marks.iter().any(|m| l.text.contains(m))
     })?;
-    let finding = Finding::new("a device waits for what the device tree says it depends on")
-        .why(format!("`{}`", line.text))
-        .saves_unknown("boot with `fw_devlink=permissive` and compare")
-        .fix(
-            "give the supplier a driver or correct the device tree; `fw_devlink=permissive` shows \
-             what it costs",
-        )
-        .recipe(boot.recipe("cmdline-fw-devlink-permissive"))
-        .at(Some(line.at()))
-        .seen([line.evidence]);
-    Some(finding)
+    Some(
+        Finding::new()
+            .why(format!("`{}`", line.text))
+            .saves_unknown("boot with `fw_devlink=permissive` and compare")
+            .recipe(boot.recipe("cmdline-fw-devlink-permissive"))
+            .at(Some(line.at()))
+            .seen([line.evidence]),
+    )
 }
 
 /// A silence that deserves a finding without any further sign.
@@ -128,25 +89,6 @@ const EXPLAINED: [&str; 24] = [
     "Falling back to sys",
 ];
 
-rule! {
-    /// The kernel is silent for long before its first program.
-    ///
-    /// **Why.** Something waits or works without a word. The line before often names the
-    /// driver that is at it, the line behind the one that was waited for.
-    ///
-    /// **Evidence.** Silences of 200 ms and more between two lines of the kernel that no
-    /// other rule explains; the three longest. Not where initcalls are known, which tell
-    /// better.
-    ///
-    /// **Fix.** Boot once with `initcall_debug` (`bootlap advise` does that for a target):
-    /// it names the function.
-    ///
-    /// **Risk.** None.
-    ///
-    /// **Figures.** None: how much can be saved depends on what is found.
-    SILENCE = "kernel-silence", Kernel, quiet_times
-}
-
 fn quiet_times(boot: &Boot<'_>) -> Vec<Finding> {
     let begun = boot.line("Linux version ").map(|l| l.start_ns);
     let (Some(begun), Some(_)) = (begun, init_ns(boot)) else {
@@ -174,7 +116,7 @@ fn quiet_times(boot: &Boot<'_>) -> Vec<Finding> {
     long.sort_by_key(|(before, _)| std::cmp::Reverse(before.ns()));
     long.truncate(3);
     let findings = long.iter().map(|(before, after)| {
-        Finding::new("the kernel is silent for long before its first program")
+        Finding::new()
             .why(format!(
                 "{} between `{}` and `{}`",
                 ms(before.ns()),
@@ -185,7 +127,6 @@ fn quiet_times(boot: &Boot<'_>) -> Vec<Finding> {
                 before.ns(),
                 "at most: the whole silence, of which nobody knows yet what it is",
             )
-            .fix("boot once with `initcall_debug ignore_loglevel`: it names the function")
             .at(Some(before.at()))
             .seen([before.evidence, after.evidence])
     });

@@ -1,9 +1,13 @@
 //! The programs in a target's initramfs.
 
-use super::{Rule, rule};
+use super::checks;
 use crate::{Boot, Finding};
 
-pub(super) const RULES: &[&Rule] = &[&STRIP, &DYNAMIC, &UPX];
+checks! {
+    "app-strip" => strip,
+    "app-dynamic" => dynamic,
+    "app-upx" => upx,
+}
 
 /// The ELF files that `wanted` accepts: paths, and bytes of all together.
 fn programs(boot: &Boot<'_>, wanted: impl Fn(&[u8]) -> bool) -> (Vec<String>, usize) {
@@ -47,52 +51,14 @@ fn some_of(found: &[String]) -> String {
     }
 }
 
-rule! {
-    /// Programs carry symbols that nobody needs at run time.
-    ///
-    /// **Why.** All of an initramfs is read and unpacked, symbols and debug information
-    /// included.
-    ///
-    /// **Evidence.** ELF files in the target's initramfs with a section `.symtab` or
-    /// `.debug_info`.
-    ///
-    /// **Fix.** `strip --strip-unneeded`; keep the originals for debugging.
-    ///
-    /// **Risk.** None; backtraces show no names without the originals.
-    ///
-    /// **Figures.** None but the arithmetic: bytes ÷ speed of storage.
-    STRIP = "app-strip", Application, strip
-}
-
 fn strip(boot: &Boot<'_>) -> Option<Finding> {
     let symbols: [&[u8]; 2] = [b"\0.symtab\0", b"\0.debug_info\0"];
     let (found, bytes) = programs(boot, |p| symbols.iter().any(|s| has(tail(p), s)));
     (!found.is_empty()).then(|| {
-        Finding::new("programs carry symbols that nobody needs at run time")
-            .why(some_of(&found))
-            .saves_unknown(format!(
-                "these files have {bytes} bytes; strip them to see what is left to read and unpack"
-            ))
-            .fix("run `strip --strip-unneeded` on them, and keep the originals for debugging")
+        Finding::new().why(some_of(&found)).saves_unknown(format!(
+            "these files have {bytes} bytes; strip them to see what is left to read and unpack"
+        ))
     })
-}
-
-rule! {
-    /// The first program is linked dynamically.
-    ///
-    /// **Why.** Before `main`, the dynamic linker opens, maps and relocates libraries, for
-    /// each short-lived program anew.
-    ///
-    /// **Evidence.** `/init`, `/sbin/init` or `/bin/busybox` in the target's initramfs names
-    /// an interpreter (`/lib/ld-…`).
-    ///
-    /// **Fix.** Link it statically, with musl if its licence allows.
-    ///
-    /// **Risk.** Updates of a library need a new link; glibc's name resolution needs
-    /// shared libraries all the same.
-    ///
-    /// **Figures.** An exec 798 against 132 us (glibc dynamic, musl static, on a PC).
-    DYNAMIC = "app-dynamic", Application, dynamic
 }
 
 fn dynamic(boot: &Boot<'_>) -> Option<Finding> {
@@ -100,35 +66,17 @@ fn dynamic(boot: &Boot<'_>) -> Option<Finding> {
     let first = ["/init", "/sbin/init", "/bin/busybox", "/usr/bin/busybox"];
     found.retain(|path| first.contains(&path.as_str()));
     (!found.is_empty()).then(|| {
-        Finding::new("the first program is linked dynamically")
+        Finding::new()
             .why(some_of(&found))
             .saves_unknown("under a millisecond for each start on a PC, several on a small board")
-            .fix("link it statically (musl makes it smallest)")
     })
-}
-
-rule! {
-    /// Programs are packed with UPX.
-    ///
-    /// **Why.** Each start unpacks the whole program into memory that cannot be shared or
-    /// paged in on demand, and the initramfs is compressed as a whole anyway.
-    ///
-    /// **Evidence.** ELF files in the target's initramfs with UPX's mark `UPX!`.
-    ///
-    /// **Fix.** `upx -d`, and compress the image or the file system instead.
-    ///
-    /// **Risk.** More memory for the archive, less for the program.
-    ///
-    /// **Figures.** None is published.
-    UPX = "app-upx", Application, upx
 }
 
 fn upx(boot: &Boot<'_>) -> Option<Finding> {
     let (found, _) = programs(boot, |p| has(head(p), b"UPX!"));
     (!found.is_empty()).then(|| {
-        Finding::new("programs are packed with UPX")
+        Finding::new()
             .why(some_of(&found))
             .saves_unknown("the time to unpack each at its start; slow storage may make it pay")
-            .fix("unpack them (`upx -d`), and compress the image as a whole")
     })
 }

@@ -3,10 +3,18 @@
 //! Which of their lines run, and how often, a text does not tell; so these
 //! findings leave open how much they save.
 
-use super::{Rule, rule};
+use super::checks;
 use crate::{Boot, Finding};
 
-pub(super) const RULES: &[&Rule] = &[&SLEEP, &WAIT_LOOP, &CAT, &TOOLS, &BASH, &INTERPRETER, &MDEV];
+checks! {
+    "script-sleep" => sleep,
+    "script-wait-loop" => wait_loop,
+    "script-useless-cat" => cat,
+    "script-external-tools" => tools,
+    "script-bash" => bash,
+    "script-interpreter" => interpreter,
+    "script-mdev" => mdev,
+}
 
 /// A script's path and its lines, without comments and blank lines.
 struct Script<'a> {
@@ -114,23 +122,6 @@ fn sleeps(line: &str) -> Option<f64> {
     (seconds > 0.0 && seconds <= LONGEST_SLEEP_S).then_some(seconds)
 }
 
-rule! {
-    /// A start-up script sleeps for a fixed time.
-    ///
-    /// **Why.** A sleep is as long as the slowest case that somebody saw once, at each
-    /// boot.
-    ///
-    /// **Evidence.** `sleep N` and `usleep N` in the scripts of the target's initramfs
-    /// (`/init`, `/etc/init.d`, `/etc/rc*`); their sum if each runs once.
-    ///
-    /// **Fix.** Wait for the event: `inotifyd`, udev, a socket, or a poll every 10 ms.
-    ///
-    /// **Risk.** A race that the sleep hid shows.
-    ///
-    /// **Figures.** 2 to 4 s of waits in series (an init script of a ThinkPad).
-    SLEEP = "script-sleep", Userspace, sleep
-}
-
 fn sleep(boot: &Boot<'_>) -> Option<Finding> {
     let found = shell_lines(boot, |l| sleeps(l).is_some());
     let seconds: f64 = scripts(boot)
@@ -138,31 +129,10 @@ fn sleep(boot: &Boot<'_>) -> Option<Finding> {
         .flat_map(|s| s.lines.iter().filter_map(|l| sleeps(l)))
         .sum();
     (!found.is_empty()).then(|| {
-        Finding::new("start-up scripts sleep for fixed times")
-            .why(some_of(&found))
-            .saves_unknown(format!(
-                "{seconds} s if each line runs once; a text does not tell"
-            ))
-            .fix("wait for the event itself (inotifyd, udev, a socket), or poll every 10 ms")
+        Finding::new().why(some_of(&found)).saves_unknown(format!(
+            "{seconds} s if each line runs once; a text does not tell"
+        ))
     })
-}
-
-rule! {
-    /// A script polls for a device in large steps.
-    ///
-    /// **Why.** `while ! [ -e /dev/… ]; do sleep 1; done` waits half a second too long on
-    /// average, before the program that needs the device is even loaded.
-    ///
-    /// **Evidence.** A loop over `[ -e /dev/…` (or `-b`, `-c`) in the scripts of the target's
-    /// initramfs.
-    ///
-    /// **Fix.** Start the program at once and let it wait itself after it has loaded; or
-    /// poll every 10 ms.
-    ///
-    /// **Risk.** Low.
-    ///
-    /// **Figures.** None is published.
-    WAIT_LOOP = "script-wait-loop", Userspace, wait_loop
 }
 
 fn wait_loop(boot: &Boot<'_>) -> Option<Finding> {
@@ -172,29 +142,10 @@ fn wait_loop(boot: &Boot<'_>) -> Option<Finding> {
     };
     let found = shell_lines(boot, is_loop);
     (!found.is_empty()).then(|| {
-        Finding::new("a script polls for a device before it starts what needs it")
+        Finding::new()
             .why(some_of(&found))
             .saves_unknown("half a step of the poll, and the load of what waits")
-            .fix("start the program at once and let it wait for the device, or poll every 10 ms")
     })
-}
-
-rule! {
-    /// A script starts `cat` where a redirection does.
-    ///
-    /// **Why.** `cat file | grep x` starts a process more than `grep x file`, and
-    /// `$(cat file)` one more than `read`.
-    ///
-    /// **Evidence.** `cat FILE |` and `$(cat FILE)` in the scripts of the target's
-    /// initramfs, 3 times or more.
-    ///
-    /// **Fix.** `grep x file`; `read -r value < file`. ShellCheck finds them (SC2002).
-    ///
-    /// **Risk.** None.
-    ///
-    /// **Figures.** 87 ms for one such line (AT91SAM9263, 200 MHz); 4.9 to 2.5 ms (dash on
-    /// a PC).
-    CAT = "script-useless-cat", Userspace, cat
 }
 
 fn cat(boot: &Boot<'_>) -> Option<Finding> {
@@ -210,28 +161,10 @@ fn cat(boot: &Boot<'_>) -> Option<Finding> {
     };
     let found = shell_lines(boot, is_cat);
     (found.len() >= 3).then(|| {
-        Finding::new("scripts start `cat` where a redirection does")
+        Finding::new()
             .why(some_of(&found))
             .saves_unknown("a process for each time such a line runs: 1 to 5 ms on a small board")
-            .fix("write `grep x file` and `read -r value < file`")
     })
-}
-
-rule! {
-    /// Scripts start programs for what the shell can do.
-    ///
-    /// **Why.** `expr`, `basename`, `cut`, `sed` and `awk` on a word are a fork and an exec
-    /// each; the shell has `$((…))`, `${x##*/}`, `case` and `read`.
-    ///
-    /// **Evidence.** `$(expr …)`, `$(basename …)`, `$(dirname …)`, `$(echo … | cut …)` and their
-    /// like in the scripts of the target's initramfs, 5 times or more.
-    ///
-    /// **Fix.** The shell's own expansions.
-    ///
-    /// **Risk.** Low.
-    ///
-    /// **Figures.** 4.9 to 0.17 ms (dash), 2.7 to 0.13 ms (BusyBox) per use, on a PC.
-    TOOLS = "script-external-tools", Userspace, tools
 }
 
 fn tools(boot: &Boot<'_>) -> Option<Finding> {
@@ -252,28 +185,10 @@ fn tools(boot: &Boot<'_>) -> Option<Finding> {
     };
     let found = shell_lines(boot, is_word);
     (found.len() >= 5).then(|| {
-        Finding::new("scripts start programs for what the shell can do")
+        Finding::new()
             .why(some_of(&found))
             .saves_unknown("a process or two for each time such a line runs")
-            .fix("use $((…)), ${x##*/}, ${x%/*}, `case` and `read`")
     })
-}
-
-rule! {
-    /// Start-up scripts are run by bash.
-    ///
-    /// **Why.** bash is larger and starts more slowly than dash or BusyBox's ash, once for
-    /// each script.
-    ///
-    /// **Evidence.** `#!/bin/bash` in start-up scripts of the target's initramfs.
-    ///
-    /// **Fix.** `#!/bin/sh` with dash or BusyBox, after `checkbashisms`.
-    ///
-    /// **Risk.** Scripts that use bash's own syntax fail.
-    ///
-    /// **Figures.** Init scripts 7.6 s with bash, 4.9 s with a BusyBox that runs its
-    /// applets itself, 10.1 s with a plain old BusyBox (OMAP1510): measure.
-    BASH = "script-bash", Userspace, bash
 }
 
 fn bash(boot: &Boot<'_>) -> Option<Finding> {
@@ -283,28 +198,10 @@ fn bash(boot: &Boot<'_>) -> Option<Finding> {
         .filter(|s| s.shebang.contains("/bash") || s.shebang.ends_with("env bash"));
     let found: Vec<String> = by_bash.map(|s| format!("/{}", s.path)).collect();
     (!found.is_empty()).then(|| {
-        Finding::new("start-up scripts are run by bash")
+        Finding::new()
             .why(some_of(&found))
             .saves_unknown("the difference of two shells' starts for each; measure it")
-            .fix("use `#!/bin/sh` with dash or BusyBox, after `checkbashisms`")
     })
-}
-
-rule! {
-    /// An interpreter starts before the application.
-    ///
-    /// **Why.** Python or Perl load their library first, from slow storage.
-    ///
-    /// **Evidence.** `python` or `perl` in the first line of start-up scripts, or as a
-    /// command in them, in the target's initramfs.
-    ///
-    /// **Fix.** A small native program, or a shell's builtins; `.pyc` files in the image.
-    ///
-    /// **Risk.** Low.
-    ///
-    /// **Figures.** python3 43 ms, perl 3 ms, dash 1 ms, a static program 0.13 ms for a start
-    /// (on a PC).
-    INTERPRETER = "script-interpreter", Userspace, interpreter
 }
 
 fn interpreter(boot: &Boot<'_>) -> Option<Finding> {
@@ -322,29 +219,10 @@ fn interpreter(boot: &Boot<'_>) -> Option<Finding> {
         }
     }
     (!found.is_empty()).then(|| {
-        Finding::new("an interpreter starts before the application")
+        Finding::new()
             .why(some_of(&found))
             .saves_unknown("its start and what it loads, each time; measure it")
-            .fix("write it as a small program or in the shell, or run it behind the application")
     })
-}
-
-rule! {
-    /// mdev looks at every device before anything else.
-    ///
-    /// **Why.** `mdev -s` walks /sys and makes nodes that devtmpfs has already.
-    ///
-    /// **Evidence.** `mdev -s` in the scripts of the target's initramfs, on a kernel with
-    /// devtmpfs: its scripts mount it, or the kernel's `.config` has
-    /// `CONFIG_DEVTMPFS_MOUNT=y`.
-    ///
-    /// **Fix.** Leave it out, or run it behind the application.
-    ///
-    /// **Risk.** Owners, modes and links of `/etc/mdev.conf` are missing until then.
-    ///
-    /// **Figures.** -1.015 s for devtmpfs instead of udev (SAMA5D3); of mdev none is
-    /// published.
-    MDEV = "script-mdev", Userspace, mdev
 }
 
 fn mdev(boot: &Boot<'_>) -> Option<Finding> {
@@ -354,9 +232,8 @@ fn mdev(boot: &Boot<'_>) -> Option<Finding> {
         .kernel_config()
         .is_some_and(|c| c.is_on("DEVTMPFS_MOUNT"));
     (!found.is_empty() && (mounted || by_kernel)).then(|| {
-        Finding::new("mdev looks at every device before anything else")
+        Finding::new()
             .why(some_of(&found))
             .saves_unknown("its walk through /sys; leave it out once to see")
-            .fix("leave `mdev -s` out (devtmpfs has the nodes), or run it behind the application")
     })
 }

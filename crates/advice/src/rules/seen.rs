@@ -96,11 +96,11 @@ pub(super) fn is_module(call: &Found<'_>) -> bool {
 }
 
 /// A finding about initcalls that take their time; `None` if there is none.
-pub(super) fn of_initcalls(boot: &Boot<'_>, calls: &[Found<'_>], title: &str) -> Option<Finding> {
+pub(super) fn of_initcalls(boot: &Boot<'_>, calls: &[Found<'_>]) -> Option<Finding> {
     let longest = calls.iter().max_by_key(|call| call.ns())?;
     let place = boot.place_of(longest);
     let names: Vec<&str> = calls.iter().map(Found::name).collect();
-    let finding = Finding::new(title)
+    let finding = Finding::new()
         .why(format!(
             "initcall {} takes {}",
             names.join(", "),

@@ -25,8 +25,8 @@ impl Stage {
     }
 
     /// A finding that points at it.
-    pub(super) fn found(&self, title: impl Into<String>) -> Finding {
-        let finding = Finding::new(title).at(Some(self.at));
+    pub(super) fn found(&self) -> Finding {
+        let finding = Finding::new().at(Some(self.at));
         finding.seen(self.seen.iter().copied())
     }
 }

@@ -1,51 +1,26 @@
 //! What any unit can do to a boot.
 
 use super::stages::{begins, contains, since_kernel, until};
-use super::units::{Slow, Unit, cost, units};
-use super::{Rule, rule, systemd_devices, systemd_network, systemd_services, systemd_storage};
+use super::units::{Unit, cost, units};
+use super::{checks, slow_units};
 use crate::{Boot, Finding};
 
-pub(super) const RULES: &[&Rule] = &[
-    &SLOW_UNIT,
-    &DEVICE_WAIT,
-    &DATA_MOUNT,
-    &DEVICE_TIMEOUT,
-    &START_TIMEOUT,
-    &SYSV,
-];
+checks! {
+    "systemd-slow-unit" => slow_unit,
+    "systemd-device-wait" => device_wait,
+    "fs-data-mount" => data_mount,
+    "systemd-device-timeout" => device_timeout,
+    "systemd-start-timeout" => start_timeout,
+    "systemd-sysv-scripts" => sysv,
+}
 
 /// Whether another rule knows the unit and says more of it.
 fn is_known(name: &str) -> bool {
-    let families = [
-        systemd_network::UNITS,
-        systemd_devices::UNITS,
-        systemd_storage::UNITS,
-        systemd_services::UNITS,
-    ];
-    let mut slow = families.into_iter().flatten();
-    slow.any(|s: &&Slow| s.is(name))
+    slow_units::UNITS.iter().any(|units| units.is(name))
 }
 
 /// Findings beyond these are not the next thing to do.
 const AT_MOST_FINDINGS: usize = 3;
-
-rule! {
-    /// A service on the critical path starts slowly.
-    ///
-    /// **Why.** The boot waited for its start; the rest of the boot cannot hide it.
-    ///
-    /// **Evidence.** Services on the critical path that take at least 100 ms and that no
-    /// other rule knows, the three costliest: what this boot, replayed without the start,
-    /// gains. It needs the order of units.
-    ///
-    /// **Fix.** `Type=notify` or `simple` instead of `forking`, a socket, less work before
-    /// it says that it is ready; or `After=` only for what really needs it.
-    ///
-    /// **Risk.** Who relied on the order finds the service not ready.
-    ///
-    /// **Figures.** None is published that is general.
-    SLOW_UNIT = "systemd-slow-unit", Userspace, slow_unit
-}
 
 fn slow_unit(boot: &Boot<'_>) -> Vec<Finding> {
     let Some(chain) = boot.chain() else {
@@ -62,7 +37,7 @@ fn slow_unit(boot: &Boot<'_>) -> Vec<Finding> {
                 "look at what {name} does before it is ready (`systemctl cat {name}`, journal), \
                  and take it out of the `After=` of what does not need it"
             );
-            Some(cost(boot, title, |u| u.name == name)?.fix(fix))
+            Some(cost(boot, |u| u.name == name)?.titled(title).fix(fix))
         })
         .filter(|f| f.saving.ns >= 100_000_000)
         .collect();
@@ -71,49 +46,11 @@ fn slow_unit(boot: &Boot<'_>) -> Vec<Finding> {
     found
 }
 
-rule! {
-    /// The boot waits for a device.
-    ///
-    /// **Why.** A mount, a swap partition or a `BindsTo=` starts only when udev has
-    /// announced the device: the driver is a module, probes late, or udev is busy.
-    ///
-    /// **Evidence.** `….device` units on the critical path, from 100 ms on.
-    ///
-    /// **Fix.** Build the driver in; mount what the application does not need with
-    /// `nofail` or `x-systemd.automount`; fewer udev rules.
-    ///
-    /// **Risk.** With `nofail` the boot goes on without it.
-    ///
-    /// **Figures.** 12.4 to 2.4 s when a second SSD was `noauto`.
-    DEVICE_WAIT = "systemd-device-wait", Userspace, device_wait
-}
-
 fn device_wait(boot: &Boot<'_>) -> Option<Finding> {
     let path = boot.chain()?.path();
     let is_one = |u: &Unit<'_>| u.name.ends_with(".device") && path.iter().any(|p| p == u.name);
-    let finding = cost(boot, "the boot waits for a device", is_one)?;
-    let finding = finding.fix(
-        "build its driver in, or mount it with `nofail,x-systemd.automount` if it can come later",
-    );
+    let finding = cost(boot, is_one)?;
     (finding.saving.ns >= 100_000_000).then_some(finding)
-}
-
-rule! {
-    /// A data file system is mounted before the application.
-    ///
-    /// **Why.** `local-fs.target` waits for every line of `/etc/fstab`, also for data that
-    /// is needed later; a large or damaged file system mounts slowly.
-    ///
-    /// **Evidence.** Mount units on the critical path, other than the root, `/boot`, `/usr`
-    /// and those in memory.
-    ///
-    /// **Fix.** `x-systemd.automount` or `nofail` in `/etc/fstab`; `noauto` and a mount
-    /// behind the application.
-    ///
-    /// **Risk.** The first access waits instead.
-    ///
-    /// **Figures.** 12.4 to 2.4 s when a second SSD was `noauto`.
-    DATA_MOUNT = "fs-data-mount", Filesystem, data_mount
 }
 
 fn data_mount(boot: &Boot<'_>) -> Option<Finding> {
@@ -133,31 +70,7 @@ fn data_mount(boot: &Boot<'_>) -> Option<Finding> {
         let is_data = u.name.ends_with(".mount") && !begins(u.name, &needed);
         is_data && path.iter().any(|p| p == u.name)
     };
-    let finding = cost(
-        boot,
-        "a data file system is mounted before the application",
-        is_one,
-    )?;
-    Some(finding.fix("give it `x-systemd.automount` or `nofail` in /etc/fstab"))
-}
-
-rule! {
-    /// systemd waits for a device that never comes.
-    ///
-    /// **Why.** A line of `/etc/fstab`, `/etc/crypttab` or a swap partition names something
-    /// that is gone: systemd waits for 90 s.
-    ///
-    /// **Evidence.** `Timed out waiting for device …`, from the first
-    /// `A start job is running for …` (or, in a journal, `Expecting device …`) on.
-    ///
-    /// **Fix.** Take the line out, correct its UUID, or add
-    /// `nofail,x-systemd.device-timeout=1s`.
-    ///
-    /// **Risk.** None, if the device is really gone.
-    ///
-    /// **Figures.** 90 s is the time-out; it was seen with a splash that waited for
-    /// `fb0` (meta-raspberrypi).
-    DEVICE_TIMEOUT = "systemd-device-timeout", Userspace, device_timeout
+    cost(boot, is_one)
 }
 
 fn device_timeout(boot: &Boot<'_>) -> Option<Finding> {
@@ -171,35 +84,15 @@ fn device_timeout(boot: &Boot<'_>) -> Option<Finding> {
         let waits = contains(t, &["A start job is running for ", "Expecting device "]);
         waits && t.contains(name)
     };
-    let fix = "take it out of /etc/fstab (or correct its UUID), or add \
-               `nofail,x-systemd.device-timeout=1s`";
-    let title = "systemd waits for a device that never comes";
     let finding = match until(&lines, expected, is_timeout) {
         Some(wait) => wait
-            .found(title)
+            .found()
             .saves(wait.ns, "from the first sign of the wait to its end"),
-        None => Finding::new(title)
+        None => Finding::new()
             .saves_unknown("90 s unless its time-out was changed; its beginning is not in the log")
             .seen([line.evidence]),
     };
-    Some(finding.why(format!("{device} timed out")).fix(fix))
-}
-
-rule! {
-    /// A service did not start in time.
-    ///
-    /// **Why.** A unit with `Type=notify`, `forking` or `dbus` that never says that it is
-    /// ready holds what waits for it up to `TimeoutStartSec=`, 90 s.
-    ///
-    /// **Evidence.** `start operation timed out. Terminating.` or `Timed out starting …`.
-    ///
-    /// **Fix.** Correct its `Type=` (`simple` for a program that stays in the foreground),
-    /// or what it waits for.
-    ///
-    /// **Risk.** None.
-    ///
-    /// **Figures.** 90 s is the time-out.
-    START_TIMEOUT = "systemd-start-timeout", Userspace, start_timeout
+    Some(finding.why(format!("{device} timed out")))
 }
 
 fn start_timeout(boot: &Boot<'_>) -> Option<Finding> {
@@ -213,9 +106,8 @@ fn start_timeout(boot: &Boot<'_>) -> Option<Finding> {
     let mut named = all
         .iter()
         .filter(|u| u.name.ends_with(".service") && line.text.contains(u.name));
-    let finding = Finding::new("a service did not start in time")
+    let finding = Finding::new()
         .why(line.text.to_owned())
-        .fix("correct its `Type=` (`simple` for a program that stays in the foreground)")
         .seen([line.evidence]);
     Some(match named.next() {
         Some(unit) => finding
@@ -228,24 +120,6 @@ fn start_timeout(boot: &Boot<'_>) -> Option<Finding> {
     })
 }
 
-rule! {
-    /// SysV scripts run under systemd.
-    ///
-    /// **Why.** For each, systemd makes a unit that runs a shell and its helpers, waits for
-    /// it to fork, and orders it coarsely behind all of `basic.target`.
-    ///
-    /// **Evidence.** Units whose description begins with `LSB:`.
-    ///
-    /// **Fix.** A native unit: most scripts become two lines.
-    ///
-    /// **Risk.** What the script prepared must be done by somebody.
-    ///
-    /// **Figures.** None is published; see `script-*` for what shells cost.
-    SYSV = "systemd-sysv-scripts", Userspace, sysv
-}
-
 fn sysv(boot: &Boot<'_>) -> Option<Finding> {
-    let title = "SysV scripts run under systemd";
-    let finding = cost(boot, title, |u| u.description.starts_with("LSB:"))?;
-    Some(finding.fix("write a native unit for each, or disable what is not needed"))
+    cost(boot, |u| u.description.starts_with("LSB:"))
 }

@@ -37,20 +37,13 @@ pub(super) fn units<'a>(boot: &Boot<'a>) -> Vec<Unit<'a>> {
     units.chain(console.filter(is_told)).collect()
 }
 
-/// Units that are slow for a known reason.
-pub(super) struct Slow {
-    /// Names, or beginnings of names that end in `*`; descriptions, which old
-    /// versions print instead.
-    pub(super) names: &'static [&'static str],
-    /// What is wrong.
-    pub(super) title: &'static str,
-    /// What to do about it.
-    pub(super) fix: &'static str,
-}
+/// Units by names, or beginnings of names that end in `*`; or by descriptions,
+/// which old versions print instead.
+pub(super) struct Slow(pub(super) &'static [&'static str]);
 
 impl Slow {
     pub(super) fn is(&self, name: &str) -> bool {
-        self.names.iter().any(|n| match n.strip_suffix('*') {
+        self.0.iter().any(|n| match n.strip_suffix('*') {
             Some(begin) => name.starts_with(begin),
             None => *n == name,
         })
@@ -58,10 +51,7 @@ impl Slow {
 
     /// What the boot shows of them.
     pub(super) fn find(&self, boot: &Boot<'_>) -> Option<Finding> {
-        cost(boot, self.title, |u| {
-            self.is(u.name) || self.is(u.description)
-        })
-        .map(|finding| finding.fix(self.fix))
+        cost(boot, |u| self.is(u.name) || self.is(u.description))
     }
 }
 
@@ -70,11 +60,7 @@ const WORTH_ASKING_NS: i64 = 50_000_000;
 
 /// What the starts of some units cost: by the ordering of all, if it is known;
 /// else it is left open. Units that nothing waited for cost nothing.
-pub(super) fn cost(
-    boot: &Boot<'_>,
-    title: impl Into<String>,
-    is_one: impl Fn(&Unit<'_>) -> bool,
-) -> Option<Finding> {
+pub(super) fn cost(boot: &Boot<'_>, is_one: impl Fn(&Unit<'_>) -> bool) -> Option<Finding> {
     let mut found = units(boot);
     found.retain(|u| is_one(u));
     let longest = found.iter().max_by_key(|u| u.ns)?;
@@ -85,7 +71,7 @@ pub(super) fn cost(
         0 | 1 => String::new(),
         n => format!(" (and {} more are alike)", n - 1),
     };
-    let finding = Finding::new(title)
+    let finding = Finding::new()
         .why(format!(
             "{} takes {} ms{more}",
             longest.name,

@@ -53,14 +53,9 @@ pub(crate) fn rules(args: &Rules, ui: &Ui) -> Result<Exit, Failure> {
     if args.json {
         let rows = rules.iter().map(|rule| RuleJson {
             rule: rule.name.to_owned(),
-            title: rule.title().to_owned(),
-            layer: rule.layer.text().to_owned(),
-            page: rule
-                .page
-                .iter()
-                .map(|line| line.trim())
-                .collect::<Vec<_>>()
-                .join("\n"),
+            title: rule.page.title().to_owned(),
+            layer: rule.page.layer.text().to_owned(),
+            page: rule.page.text.to_owned(),
         });
         return print_json(json::rules(&rows.collect::<Vec<_>>()), ui);
     }
@@ -71,8 +66,8 @@ pub(crate) fn rules(args: &Rules, ui: &Ui) -> Result<Exit, Failure> {
         }
         return Ok(Exit::Ok);
     }
-    rules.sort_by_key(|rule| rule.layer);
-    for layer in rules.chunk_by(|a, b| a.layer == b.layer) {
+    rules.sort_by_key(|rule| rule.page.layer);
+    for layer in rules.chunk_by(|a, b| a.page.layer == b.page.layer) {
         ui.print(&text::rules(layer, &style));
     }
     Ok(Exit::Ok)

@@ -51,11 +51,11 @@ pub fn catalogue(entries: &[Entry], style: &Style) -> String {
 pub fn rules(rules: &[&Rule], style: &Style) -> String {
     let mut page = Page::new(style);
     if let Some(first) = rules.first() {
-        page.heading(first.layer.text());
+        page.heading(first.page.layer.text());
     }
     let entries = rules.iter().map(|rule| Entry {
         name: rule.name.to_owned(),
-        title: rule.title().to_owned(),
+        title: rule.page.title().to_owned(),
         notes: Vec::new(),
     });
     page.finish() + &catalogue(&entries.collect::<Vec<_>>(), style) + "\n"
@@ -65,14 +65,10 @@ pub fn rules(rules: &[&Rule], style: &Style) -> String {
 pub fn rule(rule: &Rule, style: &Style) -> String {
     let mut page = Page::new(style);
     page.heading(rule.name);
-    for paragraph in rule.page.split(|line| line.trim().is_empty()) {
-        let text: Vec<&str> = paragraph.iter().map(|line| line.trim()).collect();
+    for paragraph in rule.page.text.split("\n\n") {
+        let text = paragraph.replace('\n', " ").replace("**", "");
         page.blank();
-        page.wrapped(
-            Line::indented(MARGIN),
-            &text.join(" ").replace("**", ""),
-            Ink::Plain,
-        );
+        page.wrapped(Line::indented(MARGIN), &text, Ink::Plain);
     }
     page.finish() + "\n"
 }

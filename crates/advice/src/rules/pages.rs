@@ -1,0 +1,116 @@
+//! The guide's page about rules, as the program needs it.
+
+use std::collections::BTreeMap;
+
+/// The page: `## layer`, then `### rule` and what it is about.
+const GUIDE: &str = include_str!("../../../../docs/rules.md");
+
+/// What a rule is about, in the order in which the references work: what lies
+/// nearest to the product and costs least risk comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layer {
+    /// The application and what it is made of.
+    Application,
+    /// Start-up scripts, service managers, daemons.
+    Userspace,
+    /// The root filesystem and how it is stored.
+    Filesystem,
+    /// The initramfs.
+    Initramfs,
+    /// The kernel, its configuration and command line.
+    Kernel,
+    /// The boot loader.
+    Bootloader,
+    /// What runs before the boot loader.
+    Firmware,
+}
+
+impl Layer {
+    const ALL: [Layer; 7] = [
+        Layer::Application,
+        Layer::Userspace,
+        Layer::Filesystem,
+        Layer::Initramfs,
+        Layer::Kernel,
+        Layer::Bootloader,
+        Layer::Firmware,
+    ];
+
+    /// The word that people see.
+    pub fn text(self) -> &'static str {
+        match self {
+            Layer::Application => "application",
+            Layer::Userspace => "user space",
+            Layer::Filesystem => "filesystem",
+            Layer::Initramfs => "initramfs",
+            Layer::Kernel => "kernel",
+            Layer::Bootloader => "boot loader",
+            Layer::Firmware => "firmware",
+        }
+    }
+}
+
+/// What the guide says of a rule.
+#[derive(Clone, Copy, Debug)]
+pub struct Page {
+    /// What it is about.
+    pub layer: Layer,
+    /// All of it, in Markdown; its first sentence says what the rule looks for.
+    pub text: &'static str,
+}
+
+impl Page {
+    /// What the rule looks for, in one line.
+    pub fn title(&self) -> &'static str {
+        let first = self.text.lines().next().unwrap_or_default();
+        first.strip_suffix('.').unwrap_or(first)
+    }
+
+    /// The same as findings have it, which begin like a part of a sentence.
+    pub(super) fn finding_title(&self) -> String {
+        let title = self.title();
+        let mut words = title.split(' ');
+        let is_name = |word: &str| word.chars().skip(1).any(char::is_uppercase);
+        let named = words.next().is_some_and(is_name)
+            || words
+                .next()
+                .is_some_and(|word| word.starts_with(char::is_uppercase));
+        if named {
+            title.to_owned()
+        } else {
+            lower(title)
+        }
+    }
+
+    /// What to do: the first sentence of its fix.
+    pub(super) fn fix(&self) -> String {
+        let paragraphs = self.text.split("\n\n");
+        let mut fixes = paragraphs.filter_map(|p| p.strip_prefix("**Fix.** "));
+        let text = fixes.next().unwrap_or_default().replace('\n', " ");
+        let first = text.split(". ").next().unwrap_or_default();
+        lower(first.strip_suffix('.').unwrap_or(first))
+    }
+}
+
+fn lower(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().into_iter().flat_map(char::to_lowercase);
+    first.chain(chars).collect()
+}
+
+/// The pages by the names of their rules.
+pub(super) fn all() -> BTreeMap<&'static str, Page> {
+    let mut pages = BTreeMap::new();
+    for section in GUIDE.split("\n## ").skip(1) {
+        let (heading, rules) = section.split_once('\n').unwrap_or((section, ""));
+        let Some(layer) = Layer::ALL.into_iter().find(|l| l.text() == heading) else {
+            continue;
+        };
+        for rule in rules.split("\n### ").skip(1) {
+            let (name, text) = rule.split_once("\n\n").unwrap_or((rule, ""));
+            let text = text.trim_end();
+            pages.insert(name, Page { layer, text });
+        }
+    }
+    pages
+}
