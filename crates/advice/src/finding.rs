@@ -1,10 +1,10 @@
 //! What a rule found.
 
 use bootlap_model::Evidence;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// One piece of advice.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     /// The rule, e.g. `uboot-bootdelay`.
     pub rule: String,
@@ -25,7 +25,7 @@ pub struct Finding {
 }
 
 /// The expected saving.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Saving {
     /// Nanoseconds; 0 where nothing is known.
     pub ns: i64,
@@ -36,7 +36,7 @@ pub struct Saving {
 }
 
 /// Which time would be saved: these never mix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SavingKind {
     /// On the clock of the boot that was looked at.

@@ -14,7 +14,7 @@
 use std::fmt;
 
 use bootlap_model::Timeline;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::phase::PhaseName;
 use crate::predict::bytes_ns;
@@ -78,7 +78,7 @@ impl fmt::Display for NotCalibrated {
 impl std::error::Error for NotCalibrated {}
 
 /// What one boot tells of a board.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Calibration {
     /// The console's speed.
     pub baud: Baud,
@@ -91,7 +91,7 @@ pub struct Calibration {
 }
 
 /// How fast the board is in one phase.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FittedSpeed {
     /// Which.
     pub phase: PhaseName,

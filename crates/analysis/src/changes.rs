@@ -24,12 +24,12 @@ mod student;
 #[cfg(test)]
 mod tests;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use student::t_test;
 
 /// When a difference is a change.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sensitivity {
     /// How many results are looked at together, at least 2.
     pub window: usize,
@@ -50,7 +50,7 @@ impl Default for Sensitivity {
 }
 
 /// A change in a series.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Change {
     /// Index of the first value after it.
     pub at: usize,

@@ -3,7 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 
 use bootlap_model::Timeline;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::extent::extent;
 use crate::phase::{PhaseName, phases};
@@ -17,7 +17,7 @@ mod tests;
 pub(crate) use anchor::common_texts;
 
 /// A duration in two boots.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Delta {
     /// What lasted.
     pub name: String,
@@ -45,7 +45,7 @@ impl Delta {
 }
 
 /// A saving that came back elsewhere: `−4.0 s in A came back as +3.9 s in B`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Moved {
     /// What shrank.
     pub from: String,
@@ -60,7 +60,7 @@ pub struct Moved {
 }
 
 /// Two boots side by side.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Comparison {
     /// From power-on to ready (or to the last event, see the flags).
     pub total: Delta,

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use bootlap_model::{Milestone, Stamp, Timeline, TrackKind};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::extent::{Extent, extent_of};
 use crate::gap::{Side, line, silences};
@@ -18,7 +18,7 @@ mod tests;
 mod why;
 
 /// Something that takes long and that a person would name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cost {
     /// What it is.
     pub name: String,

@@ -1,7 +1,7 @@
 //! What one recipe changed, from several boots of each side.
 
 use bootlap_model::Timeline;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::compare::{Delta, Moved, compare};
 use crate::extent::ready_ns;
@@ -9,7 +9,7 @@ use crate::predict::Predicted;
 use crate::stats::{Effect, Question, Round, Verdict, effect, effect_in_rounds, median};
 
 /// One recipe, measured against the baseline.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trial {
     /// The recipe, or the recipes joined by `+`.
     pub recipe: String,

@@ -1,12 +1,12 @@
 //! From where to where a boot was seen.
 
 use bootlap_model::{Milestone, Stamp, Timeline};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::view::{View, length_ns};
 
 /// The part of a timeline that is the boot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Extent {
     /// Power-on if it was seen, else the first event.
     pub start: Stamp,

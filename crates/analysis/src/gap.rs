@@ -1,7 +1,7 @@
 //! Silence on the console.
 
 use bootlap_model::{Milestone, Stamp, Timeline, TrackKind};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::extent::extent_of;
 use crate::phase::{PhaseName, phase_of, phases_in};
@@ -9,7 +9,7 @@ use crate::view::{View, length_ns};
 use crate::work::Meter;
 
 /// A stretch in which nothing was printed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Gap {
     /// When the last text before it ended.
     pub start: Stamp,

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 
 use bootlap_model::{Milestone, Timeline, TrackKind};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::compare::place::{Place, Spot, places};
 use crate::compare::{Delta, Moved, moved, noise_ns};
@@ -59,7 +59,7 @@ impl Margin {
 }
 
 /// One group.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Side {
     /// From the common start to the common end, ns, by boot; `None` for one
     /// that never got there.
@@ -94,7 +94,7 @@ impl Side {
 }
 
 /// A duration in both groups.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// What lasted.
     pub name: String,
@@ -129,7 +129,7 @@ impl Row {
 }
 
 /// A matched span: one name of one kind.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SpanRow {
     /// Initcall, unit, process, function …
     pub kind: TrackKind,
@@ -140,7 +140,7 @@ pub struct SpanRow {
 }
 
 /// Two groups side by side.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Groups {
     /// The first and the second group.
     pub sides: [Side; 2],

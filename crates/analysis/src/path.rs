@@ -14,13 +14,13 @@ use std::collections::{HashMap, HashSet};
 use bootlap_model::{
     Axis, Link, LinkKind, MarkKind, Milestone, SpanId, Stamp, Timeline, TrackKind,
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Moments that belong together are taken one after the other.
 const SLACK_NS: i64 = 1_000_000;
 
 /// What the end of the boot waited for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CriticalPath {
     /// The moment that the path leads to; `None` where the boot has none, and
     /// the path leads to the end of its last step.
@@ -37,7 +37,7 @@ pub struct CriticalPath {
 }
 
 /// A step of the path.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Step {
     /// What it was.
     pub name: String,

@@ -1,7 +1,7 @@
 //! Top-level splits of a boot, and the known parts inside them.
 
 use bootlap_model::{Stamp, Timeline};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::extent::extent_of;
 use crate::view::{View, length_ns};
@@ -12,7 +12,7 @@ mod part;
 mod tests;
 
 /// A top-level split, in the order in which a boot passes them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PhaseName {
     /// What runs before the boot loader prints, or before the kernel where no
@@ -45,7 +45,7 @@ impl PhaseName {
 }
 
 /// One phase of one boot.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Phase {
     /// Which.
     pub name: PhaseName,
@@ -71,7 +71,7 @@ impl Phase {
 }
 
 /// A known part of a phase, e.g. the autoboot wait.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Part {
     /// What it is.
     pub name: String,

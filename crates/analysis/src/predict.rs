@@ -18,7 +18,7 @@
 use std::collections::BTreeMap;
 
 use bootlap_model::Timeline;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::phase::PhaseName;
 
@@ -62,7 +62,7 @@ pub struct Speed {
 /// A predicted duration or difference. It is neither measured nor simulated,
 /// and cannot be taken for either: there is no other way to its value than by
 /// names that say so.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Predicted {
     predicted_ns: i64,
     error_ns: i64,

@@ -23,12 +23,12 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 
 use bootlap_model::{Axis, LinkKind, SpanEnd, SpanId, Stamp, Timeline, TrackKind};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub use self::prune::Hidden;
 
 /// Processes of a boot, parents before their children.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Processes {
     /// In the order of a tree: a parent, then its children by their start.
     pub rows: Vec<Process>,
@@ -41,7 +41,7 @@ pub struct Processes {
 }
 
 /// A process, or several that were merged into one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Process {
     /// Where it was read; of several that were merged, the first.
     pub span: SpanId,

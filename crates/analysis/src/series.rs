@@ -4,7 +4,7 @@
 //! for a while moves the maximum, not the median nor its interval.
 
 use bootlap_model::Timeline;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::phase::{PhaseName, phases};
 use crate::ready_ns;
@@ -32,7 +32,7 @@ impl Lap {
 }
 
 /// Where the values of a sample lie, ns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Spread {
     /// How many values.
     pub samples: usize,

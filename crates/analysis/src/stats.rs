@@ -13,7 +13,7 @@
 //! the sign). `docs/statistics.md` says it for readers of a verdict, and
 //! `docs/tables/verdicts.md` measures it.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub mod bootstrap;
 mod looks;
@@ -43,7 +43,7 @@ pub const ALPHA: f64 = 0.05;
 const ROUNDS_PER_BLOCK: usize = 2;
 
 /// What an experiment says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The second is faster.
@@ -91,7 +91,7 @@ impl Question {
 }
 
 /// How the second sample differs from the first.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Effect {
     /// Hodges–Lehmann shift, ns: second minus first, negative is faster.
     pub shift_ns: i64,

@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use bootlap_model::{
     Axis, ClockKind, LinkKind, Milestone, SpanEnd, SpanId, Stamp, Sym, Timeline, TrackKind,
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::path::effective;
 
 /// A unit's start.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct UnitStart {
     /// The unit, or what it calls itself where that is all that is known.
     pub name: String,
@@ -31,7 +31,7 @@ pub struct UnitStart {
 }
 
 /// What a unit had to wait for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct After {
     /// The unit that was active last before this one began.
     pub name: String,

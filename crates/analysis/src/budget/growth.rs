@@ -12,7 +12,7 @@
 //! Boots that cannot be paired, those of a board, are two samples: see
 //! [`stats`](crate::stats).
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::stats::{Question, effect, median};
 
@@ -23,7 +23,7 @@ const LAYOUT_SHARE: i64 = 200;
 const MOST_PAIRS: usize = 500;
 
 /// How a growth was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum How {
     /// So many pairs of boots with the same layout.
@@ -35,7 +35,7 @@ pub enum How {
 }
 
 /// By how much a value grew.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Growth {
     /// The median before.
     pub before: i64,

@@ -1,7 +1,7 @@
 //! How fast a console is, from how fast its bytes came.
 
 use bootlap_model::ClockKind;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::stretch::lines;
 use crate::predict::BITS_PER_BYTE;
@@ -22,7 +22,7 @@ const BURST_BYTES: u64 = 400;
 const NEAR: f64 = 0.06;
 
 /// The speed of a console.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Baud {
     /// Bits per second.
     pub bits_per_s: u32,
@@ -31,7 +31,7 @@ pub struct Baud {
 }
 
 /// How a console's speed is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BaudFrom {
     /// Its bytes came so fast and no faster.

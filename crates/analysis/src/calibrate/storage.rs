@@ -1,7 +1,7 @@
 //! How fast storage is, from what the boot loader says of its reads.
 
 use bootlap_model::TrackKind;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::view::{View, length_ns};
 
@@ -9,7 +9,7 @@ use crate::view::{View, length_ns};
 const LEAST_BYTES: f64 = 65_536.0;
 
 /// How fast storage is.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FittedStorage {
     /// Bytes per second.
     pub bytes_per_s: f64,

@@ -1,7 +1,7 @@
 //! What two boots of one target have in common, cut at the lines of both.
 
 use bootlap_model::{ClockKind, Milestone, Stamp, TrackKind};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::NotCalibrated;
 use crate::compare::common_texts;
@@ -11,7 +11,7 @@ use crate::predict::{Waits, bytes_ns, console_bytes, timer_loops};
 use crate::view::{View, length_ns};
 
 /// From one line to the next that both boots print.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Stretch {
     /// The phase that most of it belongs to.
     pub phase: PhaseName,

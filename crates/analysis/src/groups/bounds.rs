@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use bootlap_model::{
     Axis, ClockKind, Evidence, Mark, MarkKind, Milestone, Stamp, Timeline, TrackKind,
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::Boot;
 use crate::compare::place::{Line, common_to_all, lines};
@@ -25,7 +25,7 @@ use crate::stats::median;
 use crate::view::View;
 
 /// What the times of all boots count from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
     /// A milestone that all boots passed.
@@ -37,7 +37,7 @@ pub enum Start {
 }
 
 /// What all boots are followed to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
     /// A milestone.
@@ -51,7 +51,7 @@ pub enum End {
 }
 
 /// The chosen part of one boot, on its axis.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Window {
     /// The common start; `None` for the boot's own.
     pub from: Option<Stamp>,

@@ -3,12 +3,12 @@
 //! No step goes down the tree by calling itself: a fork bomb is as deep as it
 //! is long.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::Process;
 
 /// How many processes were hidden, and why.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Hidden {
     /// Started by the recording tool.
     pub recorder: usize,

@@ -9,10 +9,10 @@
 //! One of O'Brien and Fleming's kind would spend nearly nothing there, to save
 //! a few boots of those experiments that go on to the end.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Where an experiment is when it looks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
     /// All boots are there, and nobody looked before.
@@ -78,7 +78,7 @@ impl Stage {
 }
 
 /// One of the looks of an experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Look {
     /// After how many boots of each side.
     pub boots: u32,

@@ -6,7 +6,7 @@
 //! a change of such a board is how often each happens, so it has to be said.
 //! Nothing here changes a sample: what is flagged still counts.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::median;
 
@@ -29,7 +29,7 @@ const ENOUGH_TO_TRIM: usize = 10;
 const LEAST_DISTANCE: f64 = 0.001;
 
 /// What a sample looks like.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Shape {
     /// Indices of values that are far from the others (of their cluster), in
     /// order: |value − median| / MAD · 0.6745 > 3.5.
@@ -40,7 +40,7 @@ pub struct Shape {
 }
 
 /// A cluster of values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Mode {
     /// Its median, ns.
     pub median_ns: i64,
