@@ -67,7 +67,7 @@ static const char *set(struct options *options, const char *name, const char *va
 	return "is not known; bootlap-agent collect --help lists the options";
 }
 
-/* What is too small, which becomes what it is if nothing is said. */
+/* Values that are too small become the default. */
 static const char *check(struct options *options)
 {
 	const char *wrong = NULL;

@@ -12,7 +12,9 @@ mod part;
 mod tests;
 
 /// A top-level split, in the order in which a boot passes them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum PhaseName {
     /// What runs before the boot loader prints, or before the kernel where no

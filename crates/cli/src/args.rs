@@ -106,7 +106,7 @@ pub(crate) struct LabArgs {
     /// Where runs are recorded.
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(crate) runs: PathBuf,
-    /// Seed of everything drawn by chance.
+    /// Random seed.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
     /// Seconds of the host's time to wait for ready, instead of the target's.
@@ -152,10 +152,10 @@ pub(crate) struct Demo {
     /// The target's folder.
     #[arg(default_value = "targets/kiosk")]
     pub(crate) target: PathBuf,
-    /// Layout perturbations on each side of an experiment; fewer than 4 prove nothing.
-    #[arg(short = 'k', long, value_name = "K", default_value_t = 8,
+    /// Perturbations on each side of an experiment; fewer than 4 prove nothing.
+    #[arg(short = 'k', long, alias = "layouts", value_name = "K", default_value_t = 8,
           value_parser = clap::value_parser!(u32).range(4..=1000))]
-    pub(crate) layouts: u32,
+    pub(crate) perturbations: u32,
     #[command(flatten)]
     pub(crate) lab: LabArgs,
 }
@@ -434,11 +434,11 @@ pub(crate) struct Try {
     /// Measure all of them together as well.
     #[arg(long)]
     pub(crate) together: bool,
-    /// Layout perturbations on each side before the first verdict; fewer than 5
+    /// Perturbations on each side before the first verdict; fewer than 5
     /// prove nothing. What is not sure gets twice, then four times as many.
-    #[arg(short = 'k', long, value_name = "K", default_value_t = 8,
+    #[arg(short = 'k', long, alias = "layouts", value_name = "K", default_value_t = 8,
           value_parser = clap::value_parser!(u32).range(5..=100))]
-    pub(crate) layouts: u32,
+    pub(crate) perturbations: u32,
     /// A smaller change counts as none, in shares of the boot or in time.
     #[arg(long, value_name = "0.05%|5ms", default_value = "0.05%",
           value_parser = compare::margin)]

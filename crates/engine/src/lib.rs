@@ -11,7 +11,7 @@
 //! let options = TryOptions {
 //!     recipes: vec!["uboot-bootdelay".to_owned()],
 //!     together: false,
-//!     layouts: 8,
+//!     perturbations: 8,
 //!     margin: MARGIN,
 //! };
 //! for trial in try_recipes(&lab, "targets/kiosk".as_ref(), &options)?.trials {

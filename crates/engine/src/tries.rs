@@ -18,7 +18,7 @@ pub struct TryOptions {
     /// Measure all of them together as well.
     pub together: bool,
     /// Perturbations of each side before the first look.
-    pub layouts: u32,
+    pub perturbations: u32,
     /// A smaller change counts as none.
     pub margin: Margin,
 }
@@ -59,8 +59,14 @@ pub fn try_recipes(lab: &Lab<'_>, target: &Path, options: &TryOptions) -> Result
         });
     }
     let names = sides.iter().map(|side| side.name.clone()).collect();
-    let mut experiment =
-        Experiment::open(lab, "try", &stock, options.layouts, options.margin, names)?;
+    let mut experiment = Experiment::open(
+        lab,
+        "try",
+        &stock,
+        options.perturbations,
+        options.margin,
+        names,
+    )?;
     let baseline = Side {
         name: "baseline".to_owned(),
         bootable: stock.clone(),

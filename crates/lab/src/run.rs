@@ -100,7 +100,7 @@ pub struct Manifest {
     pub parts: Vec<PartHash>,
     /// The kind of time.
     pub mode: Mode,
-    /// Seed of everything drawn by chance.
+    /// Random seed.
     pub seed: u64,
     /// The layout perturbation: 0 is the target as described.
     pub layout: u32,

@@ -272,7 +272,7 @@ pub struct Root {
     /// Empty folders, for mount points.
     #[serde(default)]
     pub dirs: Vec<String>,
-    /// Bytes of the disk; the least power of two that is enough if nothing is said.
+    /// Bytes of the disk; by default the least power of two that is enough.
     pub size: Option<u64>,
     /// More arguments for what makes it.
     #[serde(default)]

@@ -80,7 +80,7 @@ pub(crate) fn growth_text(growth: &Growth, unit: Unit) -> String {
         let _ = write!(text, ", {what} {low} to {high}");
     }
     let how = match growth.how {
-        How::Pairs(n) => format!(", {n} pairs of layouts"),
+        How::Pairs(n) => format!(", {n} pairs of perturbations"),
         How::Samples([n, m]) => format!(", {n} boots against {m}"),
         How::Few([n, m]) => format!(", {m} against {n}"),
     };

@@ -211,8 +211,8 @@ impl Court<'_, '_> {
     /// What to do about boots that do not say.
     fn more(&self, growth: &Growth) -> &'static str {
         match (self.simulated, growth.how) {
-            (true, How::Few(_)) => "boot 8 layouts of either side",
-            (true, _) => "boot more layouts of either side",
+            (true, How::Few(_)) => "boot 8 perturbations of either side",
+            (true, _) => "boot more perturbations of either side",
             (false, _) => "boot either side more often, 10 times at least",
         }
     }

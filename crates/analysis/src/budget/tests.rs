@@ -111,7 +111,7 @@ fn one_boot_against_one_says_that_it_cannot_know() {
     // In simulated time 0.3 % may be the layout, and 3 % cannot.
     let sim = verdict(&budget, &[boot(502)], &[boot(500)], true);
     assert_eq!(sim.state, State::Unknown);
-    assert!(sim.why.contains("8 layouts"), "{}", sim.why);
+    assert!(sim.why.contains("8 perturbations"), "{}", sim.why);
     assert_eq!(
         verdict(&budget, &[boot(520)], &[boot(500)], true).state,
         State::Broken

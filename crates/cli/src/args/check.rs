@@ -45,10 +45,10 @@ pub(crate) struct Check {
     /// The result as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Of a target: in how many layouts it is booted; fewer than 6 prove nothing.
-    #[arg(short = 'k', long, value_name = "K", default_value_t = 8,
+    /// Perturbations of a target that is booted; fewer than 6 prove nothing.
+    #[arg(short = 'k', long, alias = "layouts", value_name = "K", default_value_t = 8,
           value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(crate) layouts: u32,
+    pub(crate) perturbations: u32,
     #[command(flatten)]
     pub(crate) evidence: Evidence,
     #[command(flatten)]

@@ -40,11 +40,11 @@ pub(crate) struct Tune {
     /// Search for at most so long; the proof comes on top.
     #[arg(long, value_name = "M")]
     pub(crate) minutes: Option<u64>,
-    /// Layout perturbations on each side before the first verdict; fewer than 6
+    /// Perturbations on each side before the first verdict; fewer than 6
     /// prove nothing.
-    #[arg(short = 'k', long, value_name = "K", default_value_t = 8,
+    #[arg(short = 'k', long, alias = "layouts", value_name = "K", default_value_t = 8,
           value_parser = clap::value_parser!(u32).range(6..=200))]
-    pub(crate) layouts: u32,
+    pub(crate) perturbations: u32,
     /// A smaller change counts as none, in shares of the boot or in time.
     #[arg(long, value_name = "0.05%|5ms", default_value = "0.05%",
           value_parser = super::compare::margin)]

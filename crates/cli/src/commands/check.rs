@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Check, ui: &Ui) -> Result<Exit, Failure> {
         budget: args.budget.clone(),
         baseline: args.baseline.clone(),
         history: args.history.clone(),
-        layouts: args.layouts,
+        perturbations: args.perturbations,
         read: args.evidence.options(),
     };
     if args.init {

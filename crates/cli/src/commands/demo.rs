@@ -21,7 +21,7 @@ use crate::ui::{self, Ui};
 pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     let lab = args.lab.lab(ui);
     let style = ui::style();
-    let layouts = args.layouts;
+    let layouts = args.perturbations;
     let stock = lab.prepare(&args.target)?;
     let name = stock.target.spec.name.clone();
 
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     ui.print(&text::summary(&before.report(findings), &style));
 
     ui.note(&format!(
-        "2/5 Ask the kernel where its time goes, and boot {layouts} layouts of {name}"
+        "2/5 Ask the kernel where its time goes, and boot {name} in {layouts} perturbations"
     ));
     let mut experiment = Experiment::open(&lab, "demo", &stock, layouts, MARGIN, Vec::new())?;
     let out = experiment.dir();
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     ui.print(&text::findings(&findings, &style));
 
     ui.note(&format!(
-        "3/5 Try what is advised, each step on top of those that helped, {layouts} layouts each"
+        "3/5 Try what is advised, each step on top of those that helped, {layouts} perturbations each"
     ));
     let tuned = climb(&lab, &mut experiment, &stock, &findings, layouts)?;
 

@@ -1,26 +1,60 @@
 //! One module per command.
 
-pub(crate) mod advise;
-pub(crate) mod apply;
-pub(crate) mod board;
-pub(crate) mod boot;
-pub(crate) mod build;
-pub(crate) mod calibrate;
-pub(crate) mod capture;
-pub(crate) mod catalogue;
-pub(crate) mod check;
-pub(crate) mod compare;
-pub(crate) mod demo;
-pub(crate) mod explain;
-pub(crate) mod history;
-pub(crate) mod inspect;
-pub(crate) mod layout;
-pub(crate) mod pack;
-pub(crate) mod rc;
-pub(crate) mod report;
-pub(crate) mod show;
-pub(crate) mod shown;
-pub(crate) mod splash;
-pub(crate) mod touched;
-pub(crate) mod try_recipes;
-pub(crate) mod tune;
+mod advise;
+mod apply;
+mod board;
+mod boot;
+mod build;
+mod calibrate;
+mod capture;
+mod catalogue;
+mod check;
+mod compare;
+mod demo;
+mod explain;
+mod history;
+mod inspect;
+mod layout;
+mod pack;
+mod rc;
+mod report;
+mod show;
+mod shown;
+mod splash;
+mod touched;
+mod try_recipes;
+mod tune;
+
+use bootlap_engine::{Exit, Failure};
+
+use crate::args::Command;
+use crate::ui::Ui;
+
+/// Runs the command that was asked for.
+pub(crate) fn run(command: Command, ui: &Ui) -> Result<Exit, Failure> {
+    match command {
+        Command::Demo(a) => demo::run(&a, ui),
+        Command::Boot(a) => boot::run(&a, ui),
+        Command::Capture(a) => capture::run(&a, ui),
+        Command::Inspect(a) => inspect::run(&a, ui),
+        Command::Show(a) => show::run(&a, ui),
+        Command::Report(a) => report::run(&a, ui),
+        Command::Compare(a) => compare::run(&a, ui),
+        Command::Build(a) => build::run(&a, ui),
+        Command::Explain(a) => explain::run(&a, ui),
+        Command::Advise(a) => advise::run(&a, ui),
+        Command::Calibrate(a) => calibrate::run(&a, ui),
+        Command::Splash(a) => splash::run(&a, ui),
+        Command::Touched(a) => touched::run(&a, ui),
+        Command::Try(a) => try_recipes::run(&a, ui),
+        Command::Tune(a) => tune::run(&a, ui),
+        Command::Apply(a) => apply::run(&a, ui),
+        Command::Check(a) => check::run(&a, ui),
+        Command::History(a) => history::run(&a, ui),
+        Command::Rc(a) => rc::run(&a, ui),
+        Command::Pack(a) => pack::run(&a, ui),
+        Command::Layout(a) => layout::run(&a, ui),
+        Command::Recipes(a) => catalogue::recipes(&a, ui),
+        Command::Rules(a) => catalogue::rules(&a, ui),
+    }
+}

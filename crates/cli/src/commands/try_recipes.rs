@@ -12,7 +12,7 @@ pub(crate) fn run(args: &Try, ui: &Ui) -> Result<Exit, Failure> {
     let options = TryOptions {
         recipes: args.recipes.clone(),
         together: args.together,
-        layouts: args.layouts,
+        perturbations: args.perturbations,
         margin: args.margin,
     };
     let tried = try_recipes(&lab, &args.target, &options)?;

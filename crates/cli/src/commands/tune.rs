@@ -16,7 +16,7 @@ pub(crate) fn run(args: &Tune, ui: &Ui) -> Result<Exit, Failure> {
         without: args.without.clone(),
         boots: args.boots,
         minutes: args.minutes,
-        layouts: args.layouts,
+        perturbations: args.perturbations,
         margin: args.margin,
     };
     let Tuned { tuning, page } = tune(&args.lab.lab(ui), &args.target, &options)?;

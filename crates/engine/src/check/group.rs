@@ -57,7 +57,7 @@ impl Group {
         let bootable = lab.prepare(target)?;
         let name = bootable.target.spec.name.clone();
         let dir = lab.session(&format!("{name}-check"));
-        let what = format!("booting {name}, {layouts} layouts");
+        let what = format!("booting {name}, {layouts} perturbations");
         let all: Vec<_> = (0..layouts)
             .map(|layout| crate::lab::Planned {
                 bootable: &bootable,

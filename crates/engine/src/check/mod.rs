@@ -32,7 +32,7 @@ pub struct CheckOptions {
     /// Or a folder of results over commits.
     pub history: Option<PathBuf>,
     /// Perturbations of a target that is booted.
-    pub layouts: u32,
+    pub perturbations: u32,
     /// What is said of recorded boots.
     pub read: ReadOptions,
 }
@@ -77,7 +77,7 @@ fn read(path: &Path) -> Result<Budget, Failure> {
 
 fn boots(options: &CheckOptions, lab: &Lab<'_>) -> Result<Group, Failure> {
     match &options.inputs[..] {
-        [target] if is_target(target) => Group::boot(lab, target, options.layouts),
+        [target] if is_target(target) => Group::boot(lab, target, options.perturbations),
         inputs => Group::read(inputs, &options.read),
     }
 }
@@ -95,7 +95,7 @@ fn against_baseline(
     lab: &Lab<'_>,
 ) -> Result<CheckReport, Failure> {
     let baseline = match &options.baseline {
-        Some(target) if is_target(target) => Some(Group::boot(lab, target, options.layouts)?),
+        Some(target) if is_target(target) => Some(Group::boot(lab, target, options.perturbations)?),
         Some(path) => Some(Group::read(&evidence::one(path), &options.read)?),
         None => None,
     };

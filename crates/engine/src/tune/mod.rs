@@ -49,7 +49,7 @@ pub struct TuneOptions {
     /// Most minutes.
     pub minutes: Option<u64>,
     /// Perturbations of each side.
-    pub layouts: u32,
+    pub perturbations: u32,
     /// A smaller change counts as none.
     pub margin: Margin,
 }
@@ -79,7 +79,7 @@ pub fn tune(lab: &Lab<'_>, target: &Path, options: &TuneOptions) -> Result<Tuned
         lab,
         "tune",
         &stock,
-        options.layouts,
+        options.perturbations,
         options.margin,
         details(options),
     )?;
@@ -99,7 +99,7 @@ pub fn tune(lab: &Lab<'_>, target: &Path, options: &TuneOptions) -> Result<Tuned
         &all.choices,
         &all.names,
         experiment,
-        options.layouts,
+        options.perturbations,
     );
     let mut search = Search::new(&all.names);
     let stopped = match search.run(&mut bench) {
@@ -110,7 +110,7 @@ pub fn tune(lab: &Lab<'_>, target: &Path, options: &TuneOptions) -> Result<Tuned
     let found = search.found();
     lab.progress
         .note("4/4 Prove it: each step again, in boots that the search did not use");
-    let proof = prove(&mut bench, &found.order, options.layouts)?;
+    let proof = prove(&mut bench, &found.order, options.perturbations)?;
     let tuned = bench
         .side(&found.set)
         .map_err(|why| Failure::new(Exit::Internal, why))?;

@@ -43,7 +43,7 @@ pub struct Question {
     pub target_sha256: String,
     /// How it is measured: `sim`, `plain`, `board`.
     pub mode: String,
-    /// Seed of everything drawn by chance.
+    /// Random seed.
     pub seed: u64,
     /// Everything else that changes the answer, such as recipes and limits.
     pub details: Vec<String>,

@@ -76,7 +76,7 @@ pub fn notes(compared: &Compared) -> Vec<Note> {
     for (side, about) in sides() {
         if side.identical {
             let text = format!(
-                "{} of {} are equal to the nanosecond: however many there are, they are one boot. Boot it with several layouts (`bootlap try` does)",
+                "{} of {} are equal to the nanosecond: however many there are, they are one boot. Boot it in several perturbations (`bootlap try` does)",
                 boots(side.boots()),
                 about.word
             );
