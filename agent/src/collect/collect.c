@@ -39,7 +39,7 @@
 #define S 1000000000ull
 
 /* So many looks until one at everything. */
-#define SELDOM 5
+#define LOOKS_PER_FULL_LOOK 5
 
 /* Init waits for the collector no longer than that. */
 #define LISTENS_MS 100
@@ -159,7 +159,7 @@ static const char *watch(const struct options *options, const struct told *told,
 	const char *why = NULL;
 
 	for (;;) {
-		look(told, ++*wakeups % SELDOM == 0);
+		look(told, ++*wakeups % LOOKS_PER_FULL_LOOK == 0);
 		ready_look();
 		if (asked_to_stop)
 			return "signal";

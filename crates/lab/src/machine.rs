@@ -35,7 +35,7 @@ pub trait Machine {
         false
     }
 
-    /// Why it could not be switched off, if it could not. Told once.
+    /// Why it could not be switched off, if it could not. CaptureEvent once.
     fn trouble(&mut self) -> Option<LabError> {
         None
     }

@@ -30,7 +30,7 @@ use bootlap_model::{ClockKind, Evidence, Severity, Timeline};
 
 use crate::dmesg::DmesgReader;
 use crate::systemd::SystemdReader;
-use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Hints, Input, Sniff, Source, SourceError, SourceInfo};
 
 /// The source.
@@ -94,36 +94,36 @@ struct Sections<'h> {
 }
 
 impl Sections<'_> {
-    fn end(&mut self, sheet: &mut Sheet<'_>) {
+    fn end(&mut self, import: &mut Import<'_>) {
         if let Some(mut reader) = self.reader.take() {
-            reader.finish(sheet);
+            reader.finish(import);
         }
     }
 }
 
 impl Reader for Sections<'_> {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         if let Some(name) = section(line.str()) {
-            self.end(sheet);
+            self.end(import);
             self.reader = reader_of(name, self.hints);
             name.clone_into(&mut self.name);
             return Ok(());
         }
         if let Some(reader) = &mut self.reader {
-            return reader.line(line, sheet);
+            return reader.line(line, import);
         }
-        self.machine.line(&self.name, line, sheet)
+        self.machine.line(&self.name, line, import)
     }
 
-    fn blank(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) {
+    fn blank(&mut self, line: &Line<'_>, import: &mut Import<'_>) {
         if let Some(reader) = &mut self.reader {
-            reader.blank(line, sheet);
+            reader.blank(line, import);
         }
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
-        self.end(sheet);
-        self.machine.write(self.clocks_before, sheet);
+    fn finish(&mut self, import: &mut Import<'_>) {
+        self.end(import);
+        self.machine.write(self.clocks_before, import);
     }
 }
 
@@ -157,11 +157,16 @@ struct Machine {
 }
 
 impl Machine {
-    fn line(&mut self, section: &str, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(
+        &mut self,
+        section: &str,
+        line: &Line<'_>,
+        import: &mut Import<'_>,
+    ) -> Result<(), Skip> {
         let text = line.str();
         match section {
-            "Kernel Info" => command_line(text, line.at, sheet),
-            "CONFIG" => config(text, line.at, sheet),
+            "Kernel Info" => command_line(text, line.at, import),
+            "CONFIG" => config(text, line.at, import),
             "MEMORY" => self.memory(text, line.at),
             "CORES" => self.core(text, line.at),
             "SYSTEMD INFO" if text.starts_with("NOTE: systemd-analyze is not present") => {}
@@ -206,31 +211,31 @@ impl Machine {
     }
 
     /// What is true of all of the boot goes onto the clock of its kernel log.
-    fn write(&self, clocks_before: usize, sheet: &mut Sheet<'_>) {
-        let mut clocks = sheet.timeline.clock_ids().skip(clocks_before);
-        let is_log = |c: &_| sheet.timeline.clock(*c).kind == ClockKind::KernelPrintk;
+    fn write(&self, clocks_before: usize, import: &mut Import<'_>) {
+        let mut clocks = import.timeline.clock_ids().skip(clocks_before);
+        let is_log = |c: &_| import.timeline.clock(*c).kind == ClockKind::KernelPrintk;
         let Some(clock) = clocks.find(is_log) else {
             return;
         };
         if let Some((kb, at)) = self.memory_kb {
-            sheet.counter(clock, ("memory in all", "kB"), vec![(0, kb as f64)], at);
+            import.counter(clock, ("memory in all", "kB"), vec![(0, kb as f64)], at);
         }
         let Some(at) = self.cores_at else { return };
         let cpus = vec![(0, f64::from(self.cpus))];
-        sheet.counter(clock, ("CPUs", "CPUs"), cpus, at);
+        import.counter(clock, ("CPUs", "CPUs"), cpus, at);
         if self.bogomips > 0.0 {
             let samples = vec![(0, self.bogomips)];
-            sheet.counter(clock, ("speed of all CPUs", "BogoMIPS"), samples, at);
+            import.counter(clock, ("speed of all CPUs", "BogoMIPS"), samples, at);
         }
     }
 }
 
 /// Says what the command line left out.
-fn command_line(text: &str, at: Evidence, sheet: &mut Sheet<'_>) {
+fn command_line(text: &str, at: Evidence, import: &mut Import<'_>) {
     if let Some(line) = text.strip_prefix("KERNEL_CMDLINE=")
         && !line.contains("initcall_debug")
     {
-        sheet.notice(
+        import.notice(
             "no-initcall-debug",
             Severity::Notice,
             at,
@@ -240,15 +245,15 @@ fn command_line(text: &str, at: Evidence, sheet: &mut Sheet<'_>) {
 }
 
 /// Says what the kernel was built without.
-fn config(text: &str, at: Evidence, sheet: &mut Sheet<'_>) {
+fn config(text: &str, at: Evidence, import: &mut Import<'_>) {
     match text.trim() {
-        "# CONFIG_PRINTK_TIME is not set" => sheet.notice(
+        "# CONFIG_PRINTK_TIME is not set" => import.notice(
             "no-times-in-log",
             Severity::Notice,
             at,
             "the kernel's log has no times by default: boot with `printk.time=1`, or set CONFIG_PRINTK_TIME",
         ),
-        "# CONFIG_KALLSYMS is not set" => sheet.notice(
+        "# CONFIG_KALLSYMS is not set" => import.notice(
             "no-names-of-functions",
             Severity::Notice,
             at,

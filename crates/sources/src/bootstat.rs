@@ -24,7 +24,7 @@ use std::io::{self, BufRead};
 use bootlap_model::{ClockId, ClockKind, Evidence, Milestone, Severity, Stamp, Timeline};
 
 use crate::parts::{self, Parts, base};
-use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
 
 /// The source.
@@ -103,7 +103,7 @@ struct Rows<'a> {
 }
 
 impl Reader for Rows<'_> {
-    fn line(&mut self, line: &Line<'_>, _sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, _sheet: &mut Import<'_>) -> Result<(), Skip> {
         let text = line.str();
         let (event, events) = (self.event.to_owned(), &mut *self.events);
         events.rows += 1;
@@ -146,17 +146,17 @@ impl Parts for Events {
         &mut self,
         name: &str,
         bytes: &mut dyn BufRead,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> io::Result<()> {
         let kinds = ["uptime-", "disk-"];
         let event = kinds.iter().find_map(|k| name.strip_prefix(k));
         let event = event.unwrap_or(name);
         let events = self;
-        sheet.read(bytes, &mut Rows { event, events })
+        import.read(bytes, &mut Rows { event, events })
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
-        let clock = sheet.clock(ClockKind::Boottime);
+    fn finish(&mut self, import: &mut Import<'_>) {
+        let clock = import.clock(ClockKind::Boottime);
         let mut moments: Vec<(i64, String, Evidence)> = Vec::new();
         for (event, rows) in &self.uptimes {
             for (up, _, at) in rows {
@@ -170,7 +170,7 @@ impl Parts for Events {
         for (ns, event, at) in &moments {
             let stamp = Stamp::new(*ns, TICK_NS);
             if event.is_empty() {
-                sheet.notice(
+                import.notice(
                     "which-event",
                     Severity::Notice,
                     *at,
@@ -178,40 +178,40 @@ impl Parts for Events {
                 );
             }
             let shown = if event.is_empty() { "event" } else { event };
-            sheet.mark(clock, stamp, shown, *at);
+            import.mark(clock, stamp, shown, *at);
         }
         let login = |(_, event, _): &&(i64, String, Evidence)| event == "login-prompt-visible";
         if let Some((ns, _, at)) = moments.iter().find(login) {
             let stamp = Stamp::new(*ns, TICK_NS);
-            sheet.milestone(clock, stamp, Milestone::StartupFinished, *at);
+            import.milestone(clock, stamp, Milestone::StartupFinished, *at);
         }
-        self.idle(clock, sheet);
-        self.sectors(clock, sheet);
+        self.idle(clock, import);
+        self.sectors(clock, import);
     }
 }
 
 impl Events {
     /// How busy the CPUs were. `/proc/uptime` does not tell how many there
     /// are, so the idle time is kept as it is.
-    fn idle(&self, clock: ClockId, sheet: &mut Sheet<'_>) {
+    fn idle(&self, clock: ClockId, import: &mut Import<'_>) {
         let mut idle: Vec<(i64, f64, Evidence)> = Vec::new();
         for (up, ns, at) in self.uptimes.values().flatten() {
             idle.push((*up, *ns as f64 / 1e9, *at));
         }
-        counter(idle, clock, ("cpu idle, all CPUs", "s"), sheet);
+        counter(idle, clock, ("cpu idle, all CPUs", "s"), import);
         let busy = self.summary.iter();
         let busy = busy.map(|(ns, cpu, _, at)| (*ns, *cpu as f64, *at));
-        counter(busy.collect(), clock, ("cpu use since start", "%"), sheet);
+        counter(busy.collect(), clock, ("cpu use since start", "%"), import);
     }
 
-    fn sectors(&self, clock: ClockId, sheet: &mut Sheet<'_>) {
+    fn sectors(&self, clock: ClockId, import: &mut Import<'_>) {
         let mut moved: [Vec<(i64, f64, Evidence)>; 2] = [Vec::new(), Vec::new()];
         for (event, rows) in &self.disks {
             let ups = self.uptimes.get(event).map(Vec::as_slice);
             let ups = ups.unwrap_or_default();
             for (i, (sectors, at)) in rows.iter().enumerate() {
                 let Some((up, ..)) = ups.get(i) else {
-                    sheet.notice(
+                    import.notice(
                         "disk-without-uptime",
                         Severity::DataLoss,
                         *at,
@@ -226,8 +226,8 @@ impl Events {
             }
         }
         let [read, written] = moved;
-        counter(read, clock, ("disk read in all", "kB"), sheet);
-        counter(written, clock, ("disk written in all", "kB"), sheet);
+        counter(read, clock, ("disk read in all", "kB"), import);
+        counter(written, clock, ("disk written in all", "kB"), import);
     }
 }
 
@@ -235,13 +235,13 @@ fn counter(
     mut samples: Vec<(i64, f64, Evidence)>,
     clock: ClockId,
     name: (&str, &str),
-    sheet: &mut Sheet<'_>,
+    import: &mut Import<'_>,
 ) {
     samples.sort_by_key(|(ns, _, at)| (*ns, at.file, at.start));
     if let Some((.., at)) = samples.first() {
         let at = *at;
         let samples = samples.into_iter().map(|(ns, value, _)| (ns, value));
-        sheet.counter(clock, name, samples.collect(), at);
+        import.counter(clock, name, samples.collect(), at);
     }
 }
 

@@ -26,7 +26,7 @@
 use bootlap_model::{ClockId, ClockKind, Evidence, Milestone, SpanEnd, Stamp, Timeline, TrackKind};
 
 use crate::steps::{self, Step};
-use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
 
 /// The source.
@@ -138,7 +138,7 @@ struct Table {
 }
 
 impl Reader for Table {
-    fn line(&mut self, line: &Line<'_>, _sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, _sheet: &mut Import<'_>) -> Result<(), Skip> {
         let text = line.str();
         if is_heading(text.trim()) {
             self.headings += 1;
@@ -176,21 +176,21 @@ impl Reader for Table {
         Ok(())
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
+    fn finish(&mut self, import: &mut Import<'_>) {
         let mut steps = std::mem::take(&mut self.steps);
         steps.sort_by_key(|(_, step)| step.ns);
-        let clock = sheet.clock(ClockKind::Firmware);
-        stages(&steps, clock, sheet);
-        milestones(&steps, clock, sheet);
+        let clock = import.clock(ClockKind::Firmware);
+        stages(&steps, clock, import);
+        milestones(&steps, clock, import);
         let steps: Vec<Step> = steps.into_iter().map(|(_, step)| step).collect();
         let track = (TrackKind::Firmware, "coreboot");
-        steps::write(sheet, clock, track, UNIT_NS as u32, &steps);
+        steps::write(import, clock, track, UNIT_NS as u32, &steps);
     }
 }
 
 /// Adds the stages of which both ends are known; each id is there once, but
 /// for those of decompression.
-fn stages(steps: &[(u32, Step)], clock: ClockId, sheet: &mut Sheet<'_>) {
+fn stages(steps: &[(u32, Step)], clock: ClockId, import: &mut Import<'_>) {
     let track = (TrackKind::Firmware, "coreboot stages");
     let stamp = |step: &Step| Stamp::new(step.ns, UNIT_NS as u32);
     for (first, last, name) in STAGES {
@@ -201,13 +201,13 @@ fn stages(steps: &[(u32, Step)], clock: ClockId, sheet: &mut Sheet<'_>) {
             } else if let Some(start) = open.take() {
                 let ends = (stamp(start), SpanEnd::At(stamp(step)));
                 let ids = format!("{first}-{last}");
-                sheet.span(clock, track, name, ends, &[("id", &ids)], start.at);
+                import.span(clock, track, name, ends, &[("id", &ids)], start.at);
             }
         }
     }
 }
 
-fn milestones(steps: &[(u32, Step)], clock: ClockId, sheet: &mut Sheet<'_>) {
+fn milestones(steps: &[(u32, Step)], clock: ClockId, import: &mut Import<'_>) {
     for (wanted, milestone) in [
         (PAYLOAD_JUMP, Milestone::FirmwareDone),
         (DEPTHCHARGE_START, Milestone::BootloaderStart),
@@ -216,7 +216,7 @@ fn milestones(steps: &[(u32, Step)], clock: ClockId, sheet: &mut Sheet<'_>) {
         if let Some((_, step)) = steps.iter().find(|(id, _)| *id == wanted) {
             let at: Evidence = step.at;
             let moment = Stamp::new(step.ns, UNIT_NS as u32);
-            sheet.milestone(clock, moment, milestone, at);
+            import.milestone(clock, moment, milestone, at);
         }
     }
 }

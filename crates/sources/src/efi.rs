@@ -26,7 +26,7 @@ use bootlap_model::{
 
 use crate::binary::{self, Order};
 use crate::parts::{self, Parts, base};
-use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
 
 /// The source.
@@ -107,9 +107,9 @@ impl About {
 }
 
 /// The place of all of a small file.
-fn whole_of(sheet: &Sheet<'_>, bytes: &[u8]) -> Evidence {
+fn whole_of(import: &Import<'_>, bytes: &[u8]) -> Evidence {
     Evidence {
-        file: sheet.file,
+        file: import.file,
         start: 0,
         end: bytes.len() as u64,
         line: 1,
@@ -182,7 +182,7 @@ impl Parts for Times {
         &mut self,
         name: &str,
         bytes: &mut dyn BufRead,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> io::Result<()> {
         let head = binary::head(bytes, MAX_VARIABLE + 1)?;
         let about = About::of(name);
@@ -193,14 +193,14 @@ impl Parts for Times {
             About::Other | About::Unknown => None,
         };
         if let (Some(us), false) = (variable(&head), other) {
-            let at = whole_of(sheet, &head);
-            sheet.count_lines(1);
+            let at = whole_of(import, &head);
+            import.count_lines(1);
             if let Err(skip) = self.add(which, us, at) {
-                sheet.skip(at, skip);
+                import.skip(at, skip);
             }
         } else if is_text_variable(&head) || (is_attributes(&head) && other) {
-            sheet.count_lines(1);
-            self.others.get_or_insert(whole_of(sheet, &head));
+            import.count_lines(1);
+            self.others.get_or_insert(whole_of(import, &head));
         } else {
             let mut reader = Dump {
                 times: self,
@@ -208,15 +208,15 @@ impl Parts for Times {
                 bytes: Vec::new(),
                 at: None,
             };
-            sheet.read(&mut head.chain(bytes), &mut reader)?;
+            import.read(&mut head.chain(bytes), &mut reader)?;
         }
         Ok(())
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
+    fn finish(&mut self, import: &mut Import<'_>) {
         if self.known.is_empty() {
             if let Some(at) = self.others {
-                sheet.notice(
+                import.notice(
                     "no-loader-times",
                     Severity::Notice,
                     at,
@@ -225,19 +225,19 @@ impl Parts for Times {
             }
             return;
         }
-        let clock = sheet.clock(ClockKind::Firmware);
+        let clock = import.clock(ClockKind::Firmware);
         for (which, _, name) in NAMES {
             if let Some((stamp, at)) = self.get(which) {
-                sheet.mark(clock, stamp, name, at);
+                import.mark(clock, stamp, name, at);
             }
         }
         let (init, exec) = (self.get(Which::Init), self.get(Which::Exec));
         if let Some((begin, at)) = init {
-            sheet.milestone(clock, begin, Milestone::FirmwareDone, at);
-            sheet.milestone(clock, begin, Milestone::BootloaderStart, at);
+            import.milestone(clock, begin, Milestone::FirmwareDone, at);
+            import.milestone(clock, begin, Milestone::BootloaderStart, at);
             let track = (TrackKind::Firmware, "firmware");
             let zero = Stamp::new(0, UNIT_NS as u32);
-            sheet.span(
+            import.span(
                 clock,
                 track,
                 "firmware",
@@ -246,7 +246,7 @@ impl Parts for Times {
                 at,
             );
             if begin.ns > TOO_LONG_NS {
-                sheet.notice(
+                import.notice(
                     "counter-not-reset",
                     Severity::Notice,
                     at,
@@ -255,11 +255,11 @@ impl Parts for Times {
             }
         }
         if let Some((end, at)) = exec {
-            sheet.milestone(clock, end, Milestone::BootloaderHandover, at);
+            import.milestone(clock, end, Milestone::BootloaderHandover, at);
         }
         if let (Some((begin, at)), Some((end, _))) = (init, exec) {
             let track = (TrackKind::Bootloader, "boot loader");
-            sheet.span(
+            import.span(
                 clock,
                 track,
                 "boot loader",
@@ -326,7 +326,7 @@ struct Dump<'t> {
 
 impl Dump<'_> {
     /// What was dumped up to here.
-    fn end(&mut self, sheet: &mut Sheet<'_>) {
+    fn end(&mut self, import: &mut Import<'_>) {
         let bytes = std::mem::take(&mut self.bytes);
         let Some(at) = self.at.take() else { return };
         let added = match variable(&bytes).or_else(|| utf16_number(&bytes)) {
@@ -334,7 +334,7 @@ impl Dump<'_> {
             None => Err(UNKNOWN),
         };
         if let Err(skip) = added {
-            sheet.skip(at, skip);
+            import.skip(at, skip);
         }
     }
 }
@@ -344,7 +344,7 @@ const UNKNOWN: Skip = Skip::unknown(
 );
 
 impl Reader for Dump<'_> {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         let text = line.str().trim();
         if let Some(bytes) = hex(text) {
             if self.bytes.len() as u64 <= MAX_VARIABLE {
@@ -353,7 +353,7 @@ impl Reader for Dump<'_> {
             self.at.get_or_insert(line.at);
             return Ok(());
         }
-        self.end(sheet);
+        self.end(import);
         let which = Which::of(text);
         let value = text.rsplit([':', '=', ' ', '\t']).next();
         let us = value.and_then(|v| v.trim_matches('"').parse().ok());
@@ -371,8 +371,8 @@ impl Reader for Dump<'_> {
         }
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
-        self.end(sheet);
+    fn finish(&mut self, import: &mut Import<'_>) {
+        self.end(import);
     }
 }
 

@@ -29,7 +29,7 @@
 
 use bootlap_model::{ClockId, ClockKind, Evidence, Milestone, SpanEnd, Stamp, Timeline, TrackKind};
 
-use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
 
 /// The source.
@@ -89,7 +89,7 @@ struct Properties {
 const MAX_SERVICES: u64 = 100_000;
 
 impl Reader for Properties {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         let text = line.str();
         let Some((name, value)) = property(text) else {
             let ends = text.trim_end().ends_with(']');
@@ -106,24 +106,24 @@ impl Reader for Properties {
         self.goes_on = value.is_err();
         let Ok(value) = value else { return Ok(()) };
         match name.strip_prefix("ro.boottime.") {
-            Some(what) => self.boot_time(what, value, line.at, sheet),
-            None if name == "ro.boot.boottime" => self.boot_loader(value, line.at, sheet),
+            Some(what) => self.boot_time(what, value, line.at, import),
+            None if name == "ro.boot.boottime" => self.boot_loader(value, line.at, import),
             None => Ok(()),
         }
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
-        let clock = sheet.clock(ClockKind::Boottime);
+    fn finish(&mut self, import: &mut Import<'_>) {
+        let clock = import.clock(ClockKind::Boottime);
         let mut place = 0;
         if let Some((ns, err_ns, at)) = self.init {
             place = ns;
             let start = Stamp::new(ns, err_ns);
-            sheet.milestone(clock, start, Milestone::InitStart, at);
-            self.stages(start, clock, sheet);
+            import.milestone(clock, start, Milestone::InitStart, at);
+            self.stages(start, clock, import);
         }
         for (name, ns, at) in std::mem::take(&mut self.lengths) {
             let sample = (place, ns as f64 / MS_NS as f64);
-            sheet.counter(clock, (&format!("init {name}"), "ms"), vec![sample], at);
+            import.counter(clock, (&format!("init {name}"), "ms"), vec![sample], at);
         }
     }
 }
@@ -134,7 +134,7 @@ impl Properties {
         what: &str,
         value: &str,
         at: Evidence,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> Result<(), Skip> {
         let number: i64 = value.trim().parse().map_err(|_| {
             Skip::lost(
@@ -164,12 +164,12 @@ impl Properties {
                 if self.services > MAX_SERVICES {
                     return Err(TOO_MANY);
                 }
-                let clock = sheet.clock(ClockKind::Boottime);
+                let clock = import.clock(ClockKind::Boottime);
                 let name = match what.strip_prefix("event.") {
                     Some(event) => event.to_owned(),
                     None => format!("service {what} started"),
                 };
-                sheet.mark(clock, Stamp::new(number, 1), &name, at);
+                import.mark(clock, Stamp::new(number, 1), &name, at);
             }
         }
         Ok(())
@@ -177,7 +177,7 @@ impl Properties {
 
     /// init's first stage, then the loading of SELinux's policy, after which
     /// its second stage begins.
-    fn stages(&mut self, start: Stamp, clock: ClockId, sheet: &mut Sheet<'_>) {
+    fn stages(&mut self, start: Stamp, clock: ClockId, import: &mut Import<'_>) {
         let track = (TrackKind::Userspace, "init");
         let Some(first_stage) = self.first_stage else {
             // Nobody knows where the second begins.
@@ -196,7 +196,7 @@ impl Properties {
             let Some((ns, err_ns, at)) = stage else { break };
             let err_ns = err_ns.saturating_add(begin.err_ns);
             let end = Stamp::new(begin.ns.saturating_add(ns), err_ns);
-            sheet.span(clock, track, name, (begin, SpanEnd::At(end)), &[], at);
+            import.span(clock, track, name, (begin, SpanEnd::At(end)), &[], at);
             begin = end;
         }
     }
@@ -205,7 +205,7 @@ impl Properties {
         &mut self,
         value: &str,
         at: Evidence,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> Result<(), Skip> {
         let stages: Option<Vec<(&str, i64)>> = value.split(',').map(stage).collect();
         let stages = stages.ok_or(Skip::lost(
@@ -216,13 +216,13 @@ impl Properties {
             return Ok(());
         }
         let kind = ClockKind::Bootloader;
-        let clock = sheet.timeline.add_clock(kind, false, sheet.file);
+        let clock = import.timeline.add_clock(kind, false, import.file);
         let track = (TrackKind::Bootloader, "boot loader");
         let mut begin = Stamp::new(0, MS_NS as u32);
         for (name, ns) in stages {
             if name == "SW" {
                 let sample = (begin.ns, ns as f64 / MS_NS as f64);
-                sheet.counter(
+                import.counter(
                     clock,
                     ("boot loader waited for user", "ms"),
                     vec![sample],
@@ -233,10 +233,10 @@ impl Properties {
             let err_ns = begin.err_ns.saturating_add(MS_NS as u32);
             let end = Stamp::new(begin.ns.saturating_add(ns), err_ns);
             let args: Vec<_> = meaning(name).map(|m| ("meaning", m)).into_iter().collect();
-            sheet.span(clock, track, name, (begin, SpanEnd::At(end)), &args, at);
+            import.span(clock, track, name, (begin, SpanEnd::At(end)), &args, at);
             begin = end;
         }
-        sheet.milestone(clock, begin, Milestone::BootloaderHandover, at);
+        import.milestone(clock, begin, Milestone::BootloaderHandover, at);
         Ok(())
     }
 }

@@ -28,7 +28,7 @@ use crate::calendar::Wall;
 use crate::console::bootloader::BootLoader;
 use crate::console::printk;
 use crate::stamped::{Of, Stamped};
-use crate::text::{self, Line, Reader, Sheet, Skip, resolution_ns, seconds_ns};
+use crate::text::{self, Import, Line, Reader, Skip, resolution_ns, seconds_ns};
 use crate::{Hints, Input, Sniff, Source, SourceError, SourceInfo};
 
 /// The source.
@@ -228,7 +228,7 @@ impl<'h> GrabserialReader<'h> {
     }
 
     /// The time of a line on the console's clock.
-    fn place(&mut self, prefix: &Prefix, line: &Line<'_>, sheet: &mut Sheet<'_>) -> i64 {
+    fn place(&mut self, prefix: &Prefix, line: &Line<'_>, import: &mut Import<'_>) -> i64 {
         let (printed, wraps) = match prefix.time {
             Time::Elapsed(ns) => (ns, false),
             Time::Wall(wall) => (wall.ns, !wall.dated),
@@ -243,7 +243,7 @@ impl<'h> GrabserialReader<'h> {
             });
             if !wraps && new_base {
                 self.base_ns = latest;
-                sheet.notice(
+                import.notice(
                     "base-was-set",
                     Severity::Info,
                     line.at,
@@ -252,7 +252,7 @@ impl<'h> GrabserialReader<'h> {
             } else if wraps && step < -DAY_NS / 2 {
                 self.base_ns = self.base_ns.saturating_add(DAY_NS);
             } else if step < 0 {
-                self.restart(line, sheet);
+                self.restart(line, import);
             }
         }
         let ns = printed.saturating_add(self.base_ns);
@@ -260,12 +260,12 @@ impl<'h> GrabserialReader<'h> {
         ns
     }
 
-    fn restart(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) {
+    fn restart(&mut self, line: &Line<'_>, import: &mut Import<'_>) {
         self.base_ns = 0;
         if let Some(console) = &mut self.console {
-            console.restart(sheet);
+            console.restart(import);
         }
-        sheet.notice(
+        import.notice(
             "clock-restarted",
             Severity::Notice,
             line.at,
@@ -273,21 +273,21 @@ impl<'h> GrabserialReader<'h> {
         );
     }
 
-    fn trailer(&mut self, (what, at): (&[u8], &[u8]), line: &Line<'_>, sheet: &mut Sheet<'_>) {
+    fn trailer(&mut self, (what, at): (&[u8], &[u8]), line: &Line<'_>, import: &mut Import<'_>) {
         if let (Some(console), Some(ns)) = (&mut self.console, seconds_ns(at)) {
             let stamp = Stamp::new(
                 ns.saturating_add(self.base_ns),
                 resolution_ns(at, SECOND_NS),
             );
-            console.mark(what, stamp, line.at, sheet);
+            console.mark(what, stamp, line.at, import);
         }
     }
 }
 
 impl Reader for GrabserialReader<'_> {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         if let Some(trailer) = trailer(line.text) {
-            self.trailer(trailer, line, sheet);
+            self.trailer(trailer, line, import);
             return Ok(());
         }
         let labelled = |p: &Prefix| match &self.label {
@@ -298,12 +298,12 @@ impl Reader for GrabserialReader<'_> {
             if is_chatter(line.text) {
                 return Ok(());
             }
-            return self.unstamped(line, sheet);
+            return self.unstamped(line, import);
         };
         if self.label.is_none() {
             self.label = Some(line.text[..prefix.label].to_vec());
         }
-        let ns = self.place(&prefix, line, sheet);
+        let ns = self.place(&prefix, line, import);
         let console = self.console.get_or_insert_with(|| {
             let kind = match prefix.time {
                 Time::Elapsed(_) => ClockKind::HostElapsed,
@@ -312,23 +312,23 @@ impl Reader for GrabserialReader<'_> {
             Stamped::new(self.hints, kind, Of::Begin)
         });
         let stamp = Stamp::new(ns, prefix.err_ns);
-        console.line(&line.text[prefix.text..], Some(stamp), line.at, sheet);
+        console.line(&line.text[prefix.text..], Some(stamp), line.at, import);
         Ok(())
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
+    fn finish(&mut self, import: &mut Import<'_>) {
         if let Some(console) = &mut self.console {
-            console.finish(sheet);
+            console.finish(import);
         }
     }
 }
 
 impl GrabserialReader<'_> {
     /// A line without a stamp has at most the kernel's time.
-    fn unstamped(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn unstamped(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         match &mut self.console {
             Some(console) if printk::parse(line.text).is_some() => {
-                console.line(line.text, None, line.at, sheet);
+                console.line(line.text, None, line.at, import);
                 Ok(())
             }
             _ => Err(Skip::lost(

@@ -1,6 +1,6 @@
 //! Many pieces of evidence of one boot → one timeline.
 //!
-//! Each piece is told by its content and read by its source; pieces of one
+//! Each piece is detected by its content and read by its source; pieces of one
 //! folder or archive that are parts of one recording are read together. Then
 //! the moments that the user described are looked for where no source has
 //! found them, and the clocks are joined ([`crate::align`]).
@@ -101,7 +101,7 @@ pub fn ingest(
 }
 
 /// What a piece is.
-struct Told {
+struct Detected {
     source: &'static dyn Source,
     confidence: Sniff,
     /// Its name says so, and so that it is a part of something.
@@ -110,7 +110,7 @@ struct Told {
 
 /// Pieces that one source reads: one, or the parts of one recording.
 struct Group<'a> {
-    told: Told,
+    detected: Detected,
     /// The folder or archive that they are of; `None` if each was given by
     /// itself.
     given: Option<String>,
@@ -130,8 +130,8 @@ fn grouped<'a>(
     for Given { name, pieces } in given {
         let given = (pieces.len() > 1).then_some(name);
         for piece in pieces {
-            let told = match look(&piece, format, several) {
-                Ok(told) => told,
+            let detected = match look(&piece, format, several) {
+                Ok(detected) => detected,
                 Err(format) => {
                     all.push(Taken {
                         name: piece.name,
@@ -143,18 +143,19 @@ fn grouped<'a>(
                 }
             };
             let belongs = |g: &&mut Group<'_>| {
-                g.told.source.info().name == told.source.info().name
+                g.detected.source.info().name == detected.source.info().name
                     && g.given == given
-                    && (given.is_some() || g.told.by_name && told.by_name && !g.has(&piece.name))
+                    && (given.is_some()
+                        || g.detected.by_name && detected.by_name && !g.has(&piece.name))
             };
-            let together = told.source.reads_together();
+            let together = detected.source.reads_together();
             match groups.iter_mut().find(belongs).filter(|_| together) {
                 Some(group) => {
                     group.pieces.push(piece);
-                    group.told.confidence = group.told.confidence.max(told.confidence);
+                    group.detected.confidence = group.detected.confidence.max(detected.confidence);
                 }
                 None => groups.push(Group {
-                    told,
+                    detected,
                     given: given.clone(),
                     pieces: vec![piece],
                 }),
@@ -169,14 +170,14 @@ fn look(
     piece: &Piece<'_>,
     format: Option<&'static dyn Source>,
     several: bool,
-) -> Result<Told, Format> {
-    let told = |source, confidence, by_name| Told {
+) -> Result<Detected, Format> {
+    let detected = |source, confidence, by_name| Detected {
         source,
         confidence,
         by_name,
     };
     if let Some(source) = format {
-        return Ok(told(source, Sniff::CERTAIN, false));
+        return Ok(detected(source, Sniff::CERTAIN, false));
     }
     let mut head = Vec::new();
     let stream = (piece.open)();
@@ -185,13 +186,13 @@ fn look(
     if head.is_empty() {
         return Err(Format::Empty);
     }
-    // A lone file is told by its content alone.
+    // A lone file is detected by its content alone.
     if several && let Some(source) = part_of(&piece.name, &head) {
-        return Ok(told(source, Sniff::SURE, true));
+        return Ok(detected(source, Sniff::SURE, true));
     }
     let ranked = ranking(&head);
     match ranked.first() {
-        Some(&(source, sniff)) if sniff >= LEAST => Ok(told(source, sniff, false)),
+        Some(&(source, sniff)) if sniff >= LEAST => Ok(detected(source, sniff, false)),
         _ => {
             let nearest = ranked.iter().map(|(s, sniff)| (s.info().name, *sniff));
             let nearest = nearest.take(3).collect();
@@ -211,9 +212,9 @@ impl Group<'_> {
     /// archive's as one, of those that were given one by one of each.
     fn read(self, options: &Options, out: &mut Timeline, all: &mut Vec<Taken>) {
         let first = out.files.len();
-        let Told {
+        let Detected {
             source, confidence, ..
-        } = self.told;
+        } = self.detected;
         let format = match self.read_into(options, out) {
             Ok(()) => Format::Known {
                 source: source.info().name,
@@ -256,7 +257,7 @@ impl Group<'_> {
             bytes,
             hints: &options.hints,
         });
-        self.told.source.read_parts(parts.collect(), out)
+        self.detected.source.read_parts(parts.collect(), out)
     }
 }
 

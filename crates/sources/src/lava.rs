@@ -22,7 +22,7 @@ use bootlap_model::{ClockKind, Evidence, Stamp, Timeline};
 use crate::calendar::Wall;
 use crate::quoted;
 use crate::stamped::{Of, Stamped};
-use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
 
 /// The source.
@@ -76,10 +76,12 @@ const NO_ENTRY: Skip = Skip::unknown(
 );
 
 impl Reader for LavaReader<'_> {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         if let Some(entry) = line.text.strip_prefix(b"- ") {
-            self.close(sheet);
-            if entry.starts_with(b"{") && entry.ends_with(b"}") && self.entry(entry, line.at, sheet)
+            self.close(import);
+            if entry.starts_with(b"{")
+                && entry.ends_with(b"}")
+                && self.entry(entry, line.at, import)
             {
                 return Ok(());
             }
@@ -103,24 +105,24 @@ impl Reader for LavaReader<'_> {
         Ok(())
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
-        self.close(sheet);
-        self.console.finish(sheet);
+    fn finish(&mut self, import: &mut Import<'_>) {
+        self.close(import);
+        self.console.finish(import);
     }
 }
 
 impl LavaReader<'_> {
     /// The entry that was being collected is complete.
-    fn close(&mut self, sheet: &mut Sheet<'_>) {
+    fn close(&mut self, import: &mut Import<'_>) {
         if let Some((entry, at)) = self.entry.take()
-            && !self.entry(&entry, at, sheet)
+            && !self.entry(&entry, at, import)
         {
-            sheet.skip(at, NO_ENTRY);
+            import.skip(at, NO_ENTRY);
         }
     }
 
     /// Takes an entry; `false` if it is none.
-    fn entry(&mut self, entry: &[u8], at: Evidence, sheet: &mut Sheet<'_>) -> bool {
+    fn entry(&mut self, entry: &[u8], at: Evidence, import: &mut Import<'_>) -> bool {
         let members = Members::of(entry);
         let (Some(dt), Some(lvl)) = (&members.dt, &members.lvl) else {
             return false;
@@ -134,7 +136,7 @@ impl LavaReader<'_> {
         let stamp = Stamp::new(wall.ns, wall.err_ns);
         for line in msg.split(|b| *b == b'\n') {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
-            self.console.raw(line, Some(stamp), at, sheet);
+            self.console.raw(line, Some(stamp), at, import);
         }
         true
     }

@@ -11,7 +11,7 @@ use bootlap_model::{
 };
 use bootlap_wire::pack::{self, Extent, Pack};
 
-use crate::text::Sheet;
+use crate::text::Import;
 use crate::{Input, Sniff, Source, SourceError, SourceInfo, binary};
 
 /// The source.
@@ -46,30 +46,30 @@ impl Source for Preload {
                 why: "it does not begin as a pack does".to_owned(),
             });
         }
-        let mut sheet = Sheet::new(out, input.label, INFO.name);
+        let mut import = Import::new(out, input.label, INFO.name);
         let whole = Evidence {
-            file: sheet.file,
+            file: import.file,
             start: 0,
             end: bytes.len() as u64,
             line: 1,
         };
         match Pack::read(&bytes) {
-            Some(pack) => tell(&pack, whole, &mut sheet),
-            None => sheet.notice(
+            Some(pack) => tell(&pack, whole, &mut import),
+            None => import.notice(
                 "pack-damaged",
                 Severity::DataLoss,
                 whole,
                 "the checksum is another: copy the pack again, as bytes; the device does not use it either",
             ),
         }
-        sheet.finish();
+        import.finish();
         Ok(())
     }
 }
 
-fn tell(pack: &Pack, whole: Evidence, sheet: &mut Sheet<'_>) {
-    sheet.count_lines(pack.extents.len() as u64);
-    let clock = sheet.clock(ClockKind::Monotonic);
+fn tell(pack: &Pack, whole: Evidence, import: &mut Import<'_>) {
+    import.count_lines(pack.extents.len() as u64);
+    let clock = import.clock(ClockKind::Monotonic);
     for (metadata, name) in [
         (false, "first read of files"),
         (true, "first read of metadata"),
@@ -86,11 +86,11 @@ fn tell(pack: &Pack, whole: Evidence, sheet: &mut Sheet<'_>) {
             sum += f64::from(extent.length) / 1000.0;
             samples.push((ns(pack, extent), sum));
         }
-        sheet.counter(clock, (name, "kB"), samples, first);
+        import.counter(clock, (name, "kB"), samples, first);
     }
-    reads(pack, clock, whole, sheet);
+    reads(pack, clock, whole, import);
     if pack.lost > 0 {
-        sheet.notice(
+        import.notice(
             "pack-lost",
             Severity::DataLoss,
             whole,
@@ -98,7 +98,7 @@ fn tell(pack: &Pack, whole: Evidence, sheet: &mut Sheet<'_>) {
         );
     }
     if pack.unnamed > 0 {
-        sheet.notice(
+        import.notice(
             "pack-unnamed",
             Severity::Notice,
             whole,
@@ -106,7 +106,7 @@ fn tell(pack: &Pack, whole: Evidence, sheet: &mut Sheet<'_>) {
         );
     }
     if pack.unordered {
-        sheet.notice(
+        import.notice(
             "pack-unordered",
             Severity::Notice,
             whole,
@@ -127,11 +127,11 @@ fn ns(pack: &Pack, extent: &Extent) -> i64 {
     began.saturating_add(i64::from(extent.us) * 1000)
 }
 
-fn reads(pack: &Pack, clock: ClockId, whole: Evidence, sheet: &mut Sheet<'_>) {
+fn reads(pack: &Pack, clock: ClockId, whole: Evidence, import: &mut Import<'_>) {
     let systems = pack.systems.iter().map(|system| FileSystem {
         id: system.id,
         kind: system.kind,
-        place: sheet.sym(&String::from_utf8_lossy(&system.place)),
+        place: import.sym(&String::from_utf8_lossy(&system.place)),
     });
     let systems: Vec<FileSystem> = systems.collect();
     let of = (0..).zip(&pack.files).map(|(number, file)| {
@@ -140,7 +140,7 @@ fn reads(pack: &Pack, clock: ClockId, whole: Evidence, sheet: &mut Sheet<'_>) {
             Ok("") => ReadOf::Metadata { system },
             Ok(path) => ReadOf::File {
                 system,
-                path: sheet.sym(path),
+                path: import.sym(path),
             },
             Err(_) => ReadOf::Nameless { system, number },
         })
@@ -152,7 +152,7 @@ fn reads(pack: &Pack, clock: ClockId, whole: Evidence, sheet: &mut Sheet<'_>) {
         };
         let start = pack.extent_at(index) as u64;
         let end = pack.extent_at(index + 1) as u64;
-        sheet.timeline.reads.push(Read {
+        import.timeline.reads.push(Read {
             clock,
             at: Stamp::new(ns(pack, extent), 1000),
             of,

@@ -1,10 +1,10 @@
-//! Recordings in several files: one recording, one sheet for each file.
+//! Recordings in several files: one recording, one import for each file.
 
 use std::io::{self, BufRead};
 
 use bootlap_model::Timeline;
 
-use crate::text::Sheet;
+use crate::text::Import;
 use crate::{Input, SourceError, SourceInfo};
 
 /// What a format makes of the files of one recording.
@@ -15,11 +15,11 @@ pub(crate) trait Parts {
         &mut self,
         name: &str,
         bytes: &mut dyn BufRead,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> io::Result<()>;
 
     /// There are no more files: writes down what all of them said.
-    fn finish(&mut self, sheet: &mut Sheet<'_>);
+    fn finish(&mut self, import: &mut Import<'_>);
 }
 
 /// Reads a file that is alone.
@@ -29,10 +29,10 @@ pub(crate) fn read_one(
     out: &mut Timeline,
     mut recording: impl Parts,
 ) -> Result<(), SourceError> {
-    let mut sheet = Sheet::new(out, input.label, info.name);
-    recording.part("", input.bytes, &mut sheet)?;
-    recording.finish(&mut sheet);
-    sheet.finish();
+    let mut import = Import::new(out, input.label, info.name);
+    recording.part("", input.bytes, &mut import)?;
+    recording.finish(&mut import);
+    import.finish();
     Ok(())
 }
 
@@ -46,12 +46,12 @@ pub(crate) fn read_all(
     let mut left = parts.len();
     for part in parts {
         left -= 1;
-        let mut sheet = Sheet::new(out, part.label, info.name);
-        recording.part(base(part.label), part.bytes, &mut sheet)?;
+        let mut import = Import::new(out, part.label, info.name);
+        recording.part(base(part.label), part.bytes, &mut import)?;
         if left == 0 {
-            recording.finish(&mut sheet);
+            recording.finish(&mut import);
         }
-        sheet.finish();
+        import.finish();
     }
     Ok(())
 }

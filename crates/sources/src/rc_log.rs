@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use bootlap_model::{ClockKind, Evidence, SpanEnd, Stamp, Timeline, TrackKind};
 
 use crate::console::RC_TRACK;
-use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
 
 /// The source.
@@ -63,7 +63,7 @@ enum Said<'t> {
 }
 
 impl Reader for Scripts {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         if line.at.line == 1 && line.text.starts_with(HEAD) {
             return Ok(());
         }
@@ -82,7 +82,7 @@ impl Reader for Scripts {
                 };
                 at.end = line.at.end;
                 let end = SpanEnd::At(Stamp::new(ns, 1));
-                span(sheet, name, (start, end), &[("status", status)], at);
+                span(import, name, (start, end), &[("status", status)], at);
                 Ok(())
             }
             _ => Err(Skip::unknown(
@@ -91,23 +91,23 @@ impl Reader for Scripts {
         }
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
+    fn finish(&mut self, import: &mut Import<'_>) {
         for (name, (start, at)) in std::mem::take(&mut self.running) {
-            span(sheet, &name, (start, SpanEnd::OpenAtCut), &[], at);
+            span(import, &name, (start, SpanEnd::OpenAtCut), &[], at);
         }
     }
 }
 
 fn span(
-    sheet: &mut Sheet<'_>,
+    import: &mut Import<'_>,
     name: &str,
     times: (Stamp, SpanEnd),
     args: &[(&str, &str)],
     at: Evidence,
 ) {
-    let clock = sheet.clock(ClockKind::Monotonic);
+    let clock = import.clock(ClockKind::Monotonic);
     let track = (TrackKind::Userspace, RC_TRACK);
-    sheet.span(clock, track, name, times, args, at);
+    import.span(clock, track, name, times, args, at);
 }
 
 fn said(line: &str) -> Option<Said<'_>> {

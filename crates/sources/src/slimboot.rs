@@ -23,7 +23,7 @@
 use bootlap_model::{ClockId, ClockKind, Milestone, Stamp, Timeline, TrackKind};
 
 use crate::steps::{self, Step};
-use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
 
 /// The source.
@@ -82,7 +82,7 @@ struct Tables {
 }
 
 impl Reader for Tables {
-    fn line(&mut self, line: &Line<'_>, _sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, _sheet: &mut Import<'_>) -> Result<(), Skip> {
         let text = line.str();
         if text.contains("Performance Info") {
             let engine = text.contains("CSME");
@@ -132,7 +132,7 @@ impl Reader for Tables {
         Ok(())
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
+    fn finish(&mut self, import: &mut Import<'_>) {
         for (steps, track) in [
             (&mut self.loader, "Slim Bootloader"),
             (&mut self.engine, "CSME"),
@@ -143,23 +143,23 @@ impl Reader for Tables {
             steps.sort_by_key(|(_, step)| step.ns);
             // The engine counts from the start of its own ROM.
             let kind = ClockKind::Firmware;
-            let clock = sheet.timeline.add_clock(kind, false, sheet.file);
+            let clock = import.timeline.add_clock(kind, false, import.file);
             if track != "CSME" {
-                milestones(steps, clock, sheet);
+                milestones(steps, clock, import);
             }
             let steps: Vec<Step> = steps.drain(..).map(|(_, step)| step).collect();
             let track = (TrackKind::Firmware, track);
-            steps::write(sheet, clock, track, UNIT_NS as u32, &steps);
+            steps::write(import, clock, track, UNIT_NS as u32, &steps);
         }
     }
 }
 
 /// Stage 2 ends where the payload (OsLoader) takes over.
-fn milestones(steps: &[(u32, Step)], clock: ClockId, sheet: &mut Sheet<'_>) {
+fn milestones(steps: &[(u32, Step)], clock: ClockId, import: &mut Import<'_>) {
     const END_OF_STAGE2: u32 = 0x31f0;
     if let Some((_, step)) = steps.iter().find(|(id, _)| *id == END_OF_STAGE2) {
         let at = Stamp::new(step.ns, UNIT_NS as u32);
-        sheet.milestone(clock, at, Milestone::FirmwareDone, step.at);
+        import.milestone(clock, at, Milestone::FirmwareDone, step.at);
     }
 }
 

@@ -8,7 +8,7 @@ use crate::cleaner::Cleaner;
 use crate::console::Reading;
 use crate::console::line::Line;
 use crate::console::out::{Kept, Out, shown};
-use crate::text::Sheet;
+use crate::text::Import;
 
 /// Which moment of its line a stamp is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,13 +48,13 @@ impl<'h> Stamped<'h> {
         text: &[u8],
         stamp: Option<Stamp>,
         at: Evidence,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         let kept = self.kept.get_or_insert_with(|| {
-            let wire = sheet.timeline.add_clock(self.kind, false, sheet.file);
-            Kept::new(sheet.timeline, sheet.file, Some(wire))
+            let wire = import.timeline.add_clock(self.kind, false, import.file);
+            Kept::new(import.timeline, import.file, Some(wire))
         });
-        let mut out = Out::new(sheet.timeline, kept);
+        let mut out = Out::new(import.timeline, kept);
         let line = match (stamp, self.of) {
             (None, _) => Line::unstamped(text, at),
             (Some(stamp), Of::Begin) => Line::stamped(text, at, stamp, None),
@@ -70,40 +70,46 @@ impl<'h> Stamped<'h> {
         text: &[u8],
         stamp: Option<Stamp>,
         at: Evidence,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         let mut clean = std::mem::take(&mut self.clean);
         let mut cleaner = Cleaner::new();
         clean.clear();
         clean.extend(text.iter().filter(|b| cleaner.is_text(**b)));
-        self.line(&clean, stamp, at, sheet);
+        self.line(&clean, stamp, at, import);
         self.clean = clean;
     }
 
     /// Adds a moment that the recording program names.
-    pub(crate) fn mark(&mut self, name: &[u8], at: Stamp, place: Evidence, sheet: &mut Sheet<'_>) {
+    pub(crate) fn mark(
+        &mut self,
+        name: &[u8],
+        at: Stamp,
+        place: Evidence,
+        import: &mut Import<'_>,
+    ) {
         let wire = self.kept.as_ref().and_then(|kept| kept.wire);
         if let Some(wire) = wire {
-            sheet.mark(wire, at, &shown(name), place);
+            import.mark(wire, at, &shown(name), place);
         }
     }
 
     /// The stamps count anew from here: they are of another clock.
-    pub(crate) fn restart(&mut self, sheet: &mut Sheet<'_>) {
+    pub(crate) fn restart(&mut self, import: &mut Import<'_>) {
         let Some(kept) = &mut self.kept else { return };
-        self.reading.wire_ends(&mut Out::new(sheet.timeline, kept));
-        kept.wire = Some(sheet.timeline.add_clock(self.kind, false, sheet.file));
+        self.reading.wire_ends(&mut Out::new(import.timeline, kept));
+        kept.wire = Some(import.timeline.add_clock(self.kind, false, import.file));
         self.before = None;
     }
 
     /// There are no more lines.
-    pub(crate) fn finish(&mut self, sheet: &mut Sheet<'_>) {
+    pub(crate) fn finish(&mut self, import: &mut Import<'_>) {
         if let Some(kept) = &mut self.kept {
-            let archive = self.reading.finish(&mut Out::new(sheet.timeline, kept));
-            let label = sheet.timeline.file(sheet.file).name.clone();
-            archive.finish(&label, sheet.timeline);
+            let archive = self.reading.finish(&mut Out::new(import.timeline, kept));
+            let label = import.timeline.file(import.file).name.clone();
+            archive.finish(&label, import.timeline);
         }
-        sheet.were_skipped(self.reading.skipped);
+        import.were_skipped(self.reading.skipped);
     }
 }
 
@@ -117,22 +123,22 @@ mod tests {
     fn an_archive_among_the_lines_is_read() {
         let hints = Hints::default();
         let mut timeline = Timeline::default();
-        let mut sheet = Sheet::new(&mut timeline, "log", "grabserial");
+        let mut import = Import::new(&mut timeline, "log", "grabserial");
         let mut console = Stamped::new(&hints, ClockKind::HostElapsed, Of::Begin);
         for (n, line) in ["hello", "bootlap-archive 0/8 Ym9vdGxhcAE="]
             .iter()
             .enumerate()
         {
             let at = Evidence {
-                file: sheet.file,
+                file: import.file,
                 start: 0,
                 end: 1,
                 line: 1,
             };
             let stamp = Stamp::new(n as i64, 0);
-            console.line(line.as_bytes(), Some(stamp), at, &mut sheet);
+            console.line(line.as_bytes(), Some(stamp), at, &mut import);
         }
-        console.finish(&mut sheet);
+        console.finish(&mut import);
         let files: Vec<_> = timeline.files.iter().map(|f| &*f.source).collect();
         assert_eq!(files, ["grabserial", "agent"]);
         let spans = timeline.spans.iter().map(|s| timeline.text(s.name));

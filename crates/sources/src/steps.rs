@@ -6,7 +6,7 @@
 
 use bootlap_model::{ClockId, Evidence, SpanEnd, Stamp, TrackKind};
 
-use crate::text::Sheet;
+use crate::text::Import;
 
 /// One row.
 pub(crate) struct Step {
@@ -22,7 +22,7 @@ pub(crate) struct Step {
 
 /// Writes down steps that are in order of time, each known to `err_ns`.
 pub(crate) fn write(
-    sheet: &mut Sheet<'_>,
+    import: &mut Import<'_>,
     clock: ClockId,
     track: (TrackKind, &str),
     err_ns: u32,
@@ -31,12 +31,12 @@ pub(crate) fn write(
     let mut before: Option<&Step> = None;
     for step in steps {
         let at = Stamp::new(step.ns, err_ns);
-        sheet.mark(clock, at, &step.name, step.at);
+        import.mark(clock, at, &step.name, step.at);
         if let Some(before) = before {
             let start = Stamp::new(before.ns, err_ns);
             let args = [("id", &step.id[..]), ("from", &before.name)];
             let ends = (start, SpanEnd::At(at));
-            sheet.span(clock, track, &step.name, ends, &args, step.at);
+            import.span(clock, track, &step.name, ends, &args, step.at);
         }
         before = Some(step);
     }

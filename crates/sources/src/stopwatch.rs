@@ -14,7 +14,7 @@
 
 use bootlap_model::{ClockKind, Milestone, Stamp, Timeline};
 
-use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
 
 /// Reaction time of a person with a button.
@@ -55,21 +55,21 @@ impl Source for Stopwatch {
 struct Rows;
 
 impl Reader for Rows {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         let Some((name, ns)) = row(line.str()) else {
             if line.at.line == 1 && is_heading(line.str()) {
                 return Ok(());
             }
             return Err(Skip::unknown("expected a name and seconds: `logo,0.8`"));
         };
-        let clock = sheet.clock(ClockKind::Stopwatch);
+        let clock = import.clock(ClockKind::Stopwatch);
         let at = Stamp::new(ns, THUMB_NS);
         match name.to_ascii_lowercase().as_str() {
             "power on" | "power-on" | "power" => {
-                sheet.milestone(clock, at, Milestone::PowerOn, line.at);
+                import.milestone(clock, at, Milestone::PowerOn, line.at);
             }
-            "ready" => sheet.milestone(clock, at, Milestone::Ready, line.at),
-            _ => sheet.mark(clock, at, name, line.at),
+            "ready" => import.milestone(clock, at, Milestone::Ready, line.at),
+            _ => import.mark(clock, at, name, line.at),
         }
         Ok(())
     }

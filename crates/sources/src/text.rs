@@ -83,13 +83,13 @@ impl Skip {
 pub(crate) trait Reader {
     /// Takes one line that is not blank; a line that it cannot use is skipped
     /// with a notice.
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip>;
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip>;
 
     /// Takes a blank line; it counts as used.
-    fn blank(&mut self, _line: &Line<'_>, _sheet: &mut Sheet<'_>) {}
+    fn blank(&mut self, _line: &Line<'_>, _sheet: &mut Import<'_>) {}
 
     /// There are no more lines.
-    fn finish(&mut self, _sheet: &mut Sheet<'_>) {}
+    fn finish(&mut self, _sheet: &mut Import<'_>) {}
 }
 
 /// Reads all of `input` as one text file of the format `info`.
@@ -99,9 +99,9 @@ pub(crate) fn read(
     out: &mut Timeline,
     reader: &mut dyn Reader,
 ) -> Result<(), SourceError> {
-    let mut sheet = Sheet::new(out, input.label, info.name);
-    sheet.read(input.bytes, reader)?;
-    sheet.finish();
+    let mut import = Import::new(out, input.label, info.name);
+    import.read(input.bytes, reader)?;
+    import.finish();
     Ok(())
 }
 
@@ -212,7 +212,7 @@ fn has_control_bytes(text: &[u8]) -> bool {
 }
 
 /// The timeline as one read of a text file sees it.
-pub(crate) struct Sheet<'t> {
+pub(crate) struct Import<'t> {
     pub(crate) timeline: &'t mut Timeline,
     pub(crate) file: FileId,
     total: u64,
@@ -222,8 +222,8 @@ pub(crate) struct Sheet<'t> {
     passed: Vec<Milestone>,
 }
 
-impl<'t> Sheet<'t> {
-    /// A sheet for the file called `label` of the format `source`.
+impl<'t> Import<'t> {
+    /// A import for the file called `label` of the format `source`.
     pub(crate) fn new(timeline: &'t mut Timeline, label: &str, source: &str) -> Self {
         let file = timeline.add_file(label, source);
         Self {

@@ -36,7 +36,7 @@ use bootlap_model::{ClockKind, Evidence, Severity, Timeline};
 
 use crate::pins::units::{FS_PER_NS, fs_to_ns, rate_hz, scaled, time_unit};
 use crate::pins::{Level, PinId, Pins, Recording};
-use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
 
 /// Deeper scopes do not name pins.
@@ -137,7 +137,7 @@ struct VcdReader<'r> {
 }
 
 impl Reader for VcdReader<'_> {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         if self.begun.is_none() && self.around(line.str())? {
             return Ok(());
         }
@@ -146,20 +146,20 @@ impl Reader for VcdReader<'_> {
             if word.is_empty() {
                 continue;
             }
-            if let Err(skip) = self.word(word, line.at, sheet) {
+            if let Err(skip) = self.word(word, line.at, import) {
                 result = Err(skip);
             }
         }
         result
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
+    fn finish(&mut self, import: &mut Import<'_>) {
         let unit_ns = (self.unit_fs() / FS_PER_NS).max(1);
         let period_ns = self.rate_hz.map_or(0, |hz| i128::from(1_000_000_000 / hz));
         let resolution = u32::try_from(unit_ns.max(period_ns)).unwrap_or(u32::MAX);
         self.recording.resolution_ns = resolution;
-        let clock = sheet.clock(ClockKind::Analyser);
-        std::mem::take(&mut self.pins).finish(&self.recording, clock, sheet);
+        let clock = import.clock(ClockKind::Analyser);
+        std::mem::take(&mut self.pins).finish(&self.recording, clock, import);
     }
 }
 
@@ -189,12 +189,12 @@ impl VcdReader<'_> {
         Ok(false)
     }
 
-    fn word(&mut self, word: &[u8], at: Evidence, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn word(&mut self, word: &[u8], at: Evidence, import: &mut Import<'_>) -> Result<(), Skip> {
         if let Some(directive) = &self.begun {
             if word == b"$end" {
                 let directive = directive.clone();
                 self.begun = None;
-                return self.directive(&directive, at, sheet);
+                return self.directive(&directive, at, import);
             }
             if self.words.len() < MAX_WORDS {
                 self.words.push(word[..word.len().min(200)].to_vec());
@@ -202,7 +202,7 @@ impl VcdReader<'_> {
             return Ok(());
         }
         if let Some(value) = self.value.take() {
-            return self.change(&value, word, at, sheet);
+            return self.change(&value, word, at, import);
         }
         match word {
             // Their values stand between them and the next `$end`.
@@ -212,19 +212,24 @@ impl VcdReader<'_> {
                 self.words.clear();
                 Ok(())
             }
-            [b'#', time @ ..] => self.time(time, at, sheet),
+            [b'#', time @ ..] => self.time(time, at, import),
             [b'b' | b'B' | b'r' | b'R' | b's' | b'S', _, ..] => {
                 self.value = Some(word[..word.len().min(4096)].to_vec());
                 Ok(())
             }
             [value, id @ ..] if !id.is_empty() && Level::of(*value).is_some() => {
-                self.change(&[*value], id, at, sheet)
+                self.change(&[*value], id, at, import)
             }
             _ => Err(UNKNOWN),
         }
     }
 
-    fn directive(&mut self, name: &[u8], at: Evidence, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn directive(
+        &mut self,
+        name: &[u8],
+        at: Evidence,
+        import: &mut Import<'_>,
+    ) -> Result<(), Skip> {
         let words = std::mem::take(&mut self.words);
         let text = words
             .iter()
@@ -262,7 +267,7 @@ impl VcdReader<'_> {
             b"$upscope" => {
                 self.scopes.pop();
             }
-            b"$var" => return self.var(&text, &words, at, sheet),
+            b"$var" => return self.var(&text, &words, at, import),
             _ => {}
         }
         Ok(())
@@ -274,7 +279,7 @@ impl VcdReader<'_> {
         text: &[std::borrow::Cow<'_, str>],
         words: &[Vec<u8>],
         at: Evidence,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> Result<(), Skip> {
         let [kind, width, _, name @ ..] = text else {
             return Err(Skip::unknown("expected a signal: `$var wire 1 ! D0 $end`"));
@@ -294,19 +299,19 @@ impl VcdReader<'_> {
         }
         let var = match (&kind[..], &width[..]) {
             ("real" | "realtime" | "shortreal", _) => {
-                Var::Real(self.pins.quantity(&name, "value", at, sheet))
+                Var::Real(self.pins.quantity(&name, "value", at, import))
             }
-            ("parameter" | "string", _) => Var::Word(self.pins.word(&name, at, sheet)),
-            (_, "1") => Var::Bit(self.pins.bit(&name, at, sheet)),
-            _ => Var::Word(self.pins.word(&name, at, sheet)),
+            ("parameter" | "string", _) => Var::Word(self.pins.word(&name, at, import)),
+            (_, "1") => Var::Bit(self.pins.bit(&name, at, import)),
+            _ => Var::Word(self.pins.word(&name, at, import)),
         };
         self.by_id.insert(id.clone(), var);
         Ok(())
     }
 
-    fn time(&mut self, time: &[u8], at: Evidence, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn time(&mut self, time: &[u8], at: Evidence, import: &mut Import<'_>) -> Result<(), Skip> {
         if self.unit_fs.is_none() && self.now.is_none() {
-            sheet.notice(
+            import.notice(
                 "no-timescale",
                 Severity::Notice,
                 at,
@@ -332,7 +337,7 @@ impl VcdReader<'_> {
         value: &[u8],
         id: &[u8],
         at: Evidence,
-        _: &mut Sheet<'_>,
+        _: &mut Import<'_>,
     ) -> Result<(), Skip> {
         if self.behind {
             return Err(BACKWARDS);

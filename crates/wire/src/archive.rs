@@ -152,7 +152,7 @@ pub enum Sample<'a> {
 
 /// What is wrong with a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wrong {
+pub enum RecordError {
     /// No such kind.
     Kind,
     /// It ends before its fields do.
@@ -161,7 +161,7 @@ pub enum Wrong {
 
 /// A record and its place.
 pub struct Record<'a> {
-    pub content: Result<Content<'a>, Wrong>,
+    pub content: Result<Content<'a>, RecordError>,
     pub start: u64,
     pub end: u64,
     pub line: u32,
@@ -208,29 +208,29 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    fn u32(&mut self) -> Result<u32, Wrong> {
-        let number = u32_at(self.payload, self.at, Order::Little).ok_or(Wrong::Short)?;
+    fn u32(&mut self) -> Result<u32, RecordError> {
+        let number = u32_at(self.payload, self.at, Order::Little).ok_or(RecordError::Short)?;
         self.at += 4;
         Ok(number)
     }
 
-    fn u64(&mut self) -> Result<u64, Wrong> {
-        let number = u64_at(self.payload, self.at, Order::Little).ok_or(Wrong::Short)?;
+    fn u64(&mut self) -> Result<u64, RecordError> {
+        let number = u64_at(self.payload, self.at, Order::Little).ok_or(RecordError::Short)?;
         self.at += 8;
         Ok(number)
     }
 
-    fn ns(&mut self) -> Result<i64, Wrong> {
+    fn ns(&mut self) -> Result<i64, RecordError> {
         // A time after the year 2262 is damage.
-        i64::try_from(self.u64()?).map_err(|_| Wrong::Short)
+        i64::try_from(self.u64()?).map_err(|_| RecordError::Short)
     }
 
     /// How a process ended.
-    fn status(&mut self) -> Result<Option<u32>, Wrong> {
+    fn status(&mut self) -> Result<Option<u32>, RecordError> {
         Ok(Some(self.u32()?).filter(|status| *status != UNKNOWN))
     }
 
-    fn many<const N: usize>(&mut self) -> Result<[u64; N], Wrong> {
+    fn many<const N: usize>(&mut self) -> Result<[u64; N], RecordError> {
         let mut numbers = [0; N];
         for number in &mut numbers {
             *number = self.u64()?;
@@ -242,17 +242,17 @@ impl<'a> Fields<'a> {
         String::from_utf8_lossy(self.payload.get(self.at..).unwrap_or_default())
     }
 
-    fn fact(&mut self) -> Result<Content<'a>, Wrong> {
+    fn fact(&mut self) -> Result<Content<'a>, RecordError> {
         let mut parts = self
             .payload
             .splitn(2, |b| *b == 0)
             .map(String::from_utf8_lossy);
         let (name, value) = (parts.next(), parts.next());
-        let (name, value) = name.zip(value).ok_or(Wrong::Short)?;
+        let (name, value) = name.zip(value).ok_or(RecordError::Short)?;
         Ok(Content::Fact { name, value })
     }
 
-    fn content(&mut self, kind: u8) -> Result<Content<'a>, Wrong> {
+    fn content(&mut self, kind: u8) -> Result<Content<'a>, RecordError> {
         Ok(match kind {
             1 => {
                 let [_now, _wall] = self.many()?;
@@ -299,11 +299,11 @@ impl<'a> Fields<'a> {
                 to_ns: self.ns()?,
                 log_us: self.ns()?,
             },
-            _ => return Err(Wrong::Kind),
+            _ => return Err(RecordError::Kind),
         })
     }
 
-    fn account(&mut self) -> Result<Account<'a>, Wrong> {
+    fn account(&mut self) -> Result<Account<'a>, RecordError> {
         let (ns, pid, _parent) = (self.ns()?, self.u32()?, self.u32()?);
         let [
             _elapsed,
@@ -330,7 +330,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    fn cost(&mut self) -> Result<Cost, Wrong> {
+    fn cost(&mut self) -> Result<Cost, RecordError> {
         Ok(Cost {
             ns: self.ns()?,
             user_us: self.u64()?,
@@ -341,7 +341,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    fn live(&mut self) -> Result<Live<'a>, Wrong> {
+    fn live(&mut self) -> Result<Live<'a>, RecordError> {
         let (ns, pid, parent) = (self.ns()?, self.u32()?, self.u32()?);
         let [start, user, system] = self.many()?;
         let _state = self.u32()?;
@@ -356,7 +356,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    fn sample(&mut self, kind: u8) -> Result<Sample<'a>, Wrong> {
+    fn sample(&mut self, kind: u8) -> Result<Sample<'a>, RecordError> {
         let ns = self.ns()?;
         Ok(match kind {
             8 => Sample::Cpu {

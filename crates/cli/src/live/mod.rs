@@ -16,7 +16,7 @@ mod keyboard;
 mod screen;
 mod splits;
 
-use bootlap_lab::capture::Told;
+use bootlap_lab::capture::CaptureEvent;
 use bootlap_lab::{Fault, Run, Split};
 use bootlap_report::clean::clean_bytes;
 use bootlap_report::text::Style;
@@ -92,25 +92,25 @@ impl Live {
         }
     }
 
-    pub(crate) fn hear(&mut self, told: &Told<'_>) {
-        match told {
-            Told::Begins { boot, dir } => {
+    pub(crate) fn hear(&mut self, event: &CaptureEvent<'_>) {
+        match event {
+            CaptureEvent::Begins { boot, dir } => {
                 self.boot = *boot;
                 self.zero = None;
                 self.footer.begins(*boot);
                 self.event(|boot| events::begins(boot, dir));
             }
-            Told::Zero { ns } => {
+            CaptureEvent::Zero { ns } => {
                 self.zero = Some(*ns);
                 self.footer.zero();
                 self.event(events::zero);
             }
-            Told::Bytes { ns, bytes } => self.bytes(*ns, bytes),
-            Told::Split(split) => self.split(split),
-            Told::Fault(fault) => self.fault(fault),
-            Told::Sent(bytes) => self.event(|boot| events::sent(boot, bytes)),
-            Told::Tick { ns } => self.tick(*ns),
-            Told::Ends(run) => self.ends(run),
+            CaptureEvent::Bytes { ns, bytes } => self.bytes(*ns, bytes),
+            CaptureEvent::Split(split) => self.split(split),
+            CaptureEvent::Fault(fault) => self.fault(fault),
+            CaptureEvent::Sent(bytes) => self.event(|boot| events::sent(boot, bytes)),
+            CaptureEvent::Tick { ns } => self.tick(*ns),
+            CaptureEvent::Ends(run) => self.ends(run),
         }
     }
 

@@ -10,7 +10,7 @@ use super::amount;
 
 /// Something that cannot be understood.
 #[derive(Debug, PartialEq)]
-pub(super) struct Wrong {
+pub(super) struct Mistake {
     /// The line, from 1.
     pub(super) line: usize,
     /// What, and the mend.
@@ -33,8 +33,8 @@ const PHASES: &[(&str, PhaseName)] = &[
 ];
 
 /// Reads a budget.
-pub(super) fn parse(text: &str) -> Result<Budget, Wrong> {
-    let doc = Document::parse(text).map_err(|e| Wrong {
+pub(super) fn parse(text: &str) -> Result<Budget, Mistake> {
+    let doc = Document::parse(text).map_err(|e| Mistake {
         line: line_of(text, e.span().map_or(0, |s| s.start)),
         message: e.message().trim().replace('\n', "; "),
     })?;
@@ -48,7 +48,7 @@ pub(super) fn parse(text: &str) -> Result<Budget, Wrong> {
         }
     }
     if top.get("format").is_none() {
-        return Err(Wrong {
+        return Err(Mistake {
             line: 1,
             message: "the file has to say its format: add a first line `format = 1`".to_owned(),
         });
@@ -60,7 +60,7 @@ pub(super) fn parse(text: &str) -> Result<Budget, Wrong> {
         }
     }
     if limits.is_empty() {
-        return Err(Wrong {
+        return Err(Mistake {
             line: 1,
             message: "nothing is limited: add a [limits] or a [regression] section".to_owned(),
         });
@@ -83,15 +83,15 @@ impl Reader<'_> {
         line_of(self.text, key.span().map_or(0, |s| s.start))
     }
 
-    fn wrong(&self, key: &Key, message: impl Into<String>) -> Wrong {
-        Wrong {
+    fn wrong(&self, key: &Key, message: impl Into<String>) -> Mistake {
+        Mistake {
             line: self.line(key),
             message: message.into(),
         }
     }
 
     /// A key that nobody heeds would be a limit that nobody keeps.
-    fn known(&self, key: &Key, known: &[&str]) -> Result<(), Wrong> {
+    fn known(&self, key: &Key, known: &[&str]) -> Result<(), Mistake> {
         let name = key.get();
         if known.contains(&name) {
             return Ok(());
@@ -108,7 +108,7 @@ impl Reader<'_> {
         ))
     }
 
-    fn table<'i>(&self, key: &Key, item: &'i Item) -> Result<&'i Table, Wrong> {
+    fn table<'i>(&self, key: &Key, item: &'i Item) -> Result<&'i Table, Mistake> {
         item.as_table().ok_or_else(|| {
             let name = key.get();
             self.wrong(key, format!("{name} is a section: write [{name}]"))
@@ -121,7 +121,7 @@ impl Reader<'_> {
         item: &Item,
         relative: bool,
         limits: &mut Vec<Limit>,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), Mistake> {
         let known = [WHOLE, BY_NAME].concat();
         for (key, item) in entries(self.table(key, item)?) {
             self.known(key, &known)?;
@@ -152,7 +152,7 @@ impl Reader<'_> {
         item: &Item,
         relative: bool,
         limits: &mut Vec<Limit>,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), Mistake> {
         let Some(table) = item.as_table() else {
             let what = match kind.get() {
                 "span" => "unit network.service",
@@ -186,7 +186,7 @@ impl Reader<'_> {
         item: &Item,
         metric: Metric,
         relative: bool,
-    ) -> Result<Limit, Wrong> {
+    ) -> Result<Limit, Mistake> {
         let unit = metric.unit();
         let number = item.as_integer().filter(|_| unit != Unit::Ns);
         let text = match (item.as_str(), number) {

@@ -47,7 +47,7 @@ const BATCH: usize = 1024;
 
 /// What a capture tells those who watch; all times are the host's monotonic
 /// clock, ns.
-pub enum Told<'a> {
+pub enum CaptureEvent<'a> {
     /// A run is being recorded.
     Begins {
         /// Which boot, from 1.
@@ -91,7 +91,7 @@ pub struct Recorded {
     pub failed: Option<String>,
 }
 
-/// Records what `plan` says, until it is over or `stop` is set; `told` hears of
+/// Records what `plan` says, until it is over or `stop` is set; `on_event` hears of
 /// all that happens. What comes from `typed` is sent to the board, and not
 /// recorded: it may be a password.
 ///
@@ -102,12 +102,12 @@ pub fn capture(
     plan: &Plan,
     typed: Option<&Receiver<Vec<u8>>>,
     stop: &Arc<AtomicBool>,
-    told: &mut dyn FnMut(Told<'_>),
+    on_event: &mut dyn FnMut(CaptureEvent<'_>),
 ) -> Result<Recorded, LabError> {
     let port = Port::open(&plan.port, &plan.settings)?;
     let control = port.control();
     let reader = Reader::start(port);
-    let mut session = Session::new(plan, control, stop.clone(), told);
+    let mut session = Session::new(plan, control, stop.clone(), on_event);
     let result = session
         .start()
         .and_then(|()| pump(&mut session, &reader, typed, stop));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bootlap_model::{ClockId, Evidence};
 use bootlap_wire::archive::Sample;
 
-use crate::text::Sheet;
+use crate::text::Import;
 
 /// Shares of the CPUs' time, and the columns that make them up.
 const SHARES: [(&str, &[usize]); 5] = [
@@ -77,7 +77,7 @@ impl Counters {
         }
     }
 
-    pub(super) fn finish(self, clock: ClockId, sheet: &mut Sheet<'_>) {
+    pub(super) fn finish(self, clock: ClockId, import: &mut Import<'_>) {
         let Some(at) = self.first else {
             return;
         };
@@ -88,17 +88,17 @@ impl Counters {
                 .map(|pair| (pair[0].0, share(pair, columns)));
             let samples: Vec<_> = samples.collect();
             if samples.iter().any(|(_, share)| *share > 0.0) {
-                sheet.counter(clock, (name, "%"), samples, at);
+                import.counter(clock, (name, "%"), samples, at);
             }
         }
-        sheet.counter(clock, ("runnable", "processes"), self.runnable, at);
-        sheet.counter(clock, ("blocked", "processes"), self.blocked, at);
+        import.counter(clock, ("runnable", "processes"), self.runnable, at);
+        import.counter(clock, ("blocked", "processes"), self.blocked, at);
         for (column, name) in MEMORY.iter().enumerate() {
             let samples = self
                 .memory
                 .iter()
                 .map(|(ns, kib)| (*ns, kib[column] as f64));
-            sheet.counter(clock, (name, "kB"), samples.collect(), at);
+            import.counter(clock, (name, "kB"), samples.collect(), at);
         }
         for (disk, growing) in &self.disks {
             let kb = SECTOR_BYTES / 1000.0;
@@ -110,7 +110,7 @@ impl Counters {
             for (column, (what, unit, factor)) in columns.into_iter().enumerate() {
                 let name = format!("{disk} {what}");
                 let samples = rates(growing, column, factor);
-                sheet.counter(clock, (&name, unit), samples, at);
+                import.counter(clock, (&name, unit), samples, at);
             }
         }
         for (name, growing) in &self.pressure {
@@ -119,7 +119,7 @@ impl Counters {
                 let samples = rates(growing, column, 1e-4);
                 let name = format!("pressure {name} {who}");
                 if samples.iter().any(|(_, share)| *share > 0.0) {
-                    sheet.counter(clock, (&name, "%"), samples, at);
+                    import.counter(clock, (&name, "%"), samples, at);
                 }
             }
         }

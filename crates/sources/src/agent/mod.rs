@@ -21,7 +21,7 @@ use self::counters::Counters;
 use self::ends::Looks;
 use self::facts::{Fact, Machine};
 pub(crate) use self::printed::Printed;
-use crate::text::{Sheet, Skip};
+use crate::text::{Import, Skip};
 use crate::trace::{Event, Recording, Task, What};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo, binary};
 use bootlap_wire::archive::{self, Account, Content, Cost, Live, Record};
@@ -67,11 +67,11 @@ impl Source for Agent {
 
 /// Reads an archive, or as much of it as is there; `more` if it goes on.
 fn read(bytes: &[u8], more: bool, label: &str, out: &mut Timeline) {
-    let mut sheet = Sheet::new(out, label, INFO.name);
+    let mut import = Import::new(out, label, INFO.name);
     let mut archive = Archive::default();
-    archive.read(bytes, &mut sheet);
-    archive.finish(more, bytes.len(), &mut sheet);
-    sheet.finish();
+    archive.read(bytes, &mut import);
+    archive.finish(more, bytes.len(), &mut import);
+    import.finish();
 }
 
 /// Something that happened to a process, and the order of equal times.
@@ -84,7 +84,7 @@ struct Happened<'a> {
 
 impl Happened<'_> {
     /// Hands the recording something of a process that happened then.
-    fn event(&self, pid: u32, what: What<'_>, to: &mut Recording, sheet: &mut Sheet<'_>) {
+    fn event(&self, pid: u32, what: What<'_>, to: &mut Recording, import: &mut Import<'_>) {
         let event = Event {
             at: Some(Stamp::new(self.ns, self.err_ns)),
             cpu: None,
@@ -92,7 +92,7 @@ impl Happened<'_> {
             pid: Some(pid),
             what,
         };
-        to.event(&event, self.at, sheet);
+        to.event(&event, self.at, import);
     }
 }
 
@@ -118,7 +118,7 @@ struct Archive<'a> {
 }
 
 impl<'a> Archive<'a> {
-    fn read(&mut self, bytes: &'a [u8], sheet: &mut Sheet<'_>) {
+    fn read(&mut self, bytes: &'a [u8], import: &mut Import<'_>) {
         for Record {
             content,
             start,
@@ -127,21 +127,21 @@ impl<'a> Archive<'a> {
         } in archive::Records::new(bytes)
         {
             let at = Evidence {
-                file: sheet.file,
+                file: import.file,
                 start,
                 end,
                 line,
             };
-            sheet.count_lines(1);
+            import.count_lines(1);
             match content {
-                Ok(content) => self.take(content, at, sheet),
-                Err(archive::Wrong::Kind) => sheet.skip(at, UNKNOWN),
-                Err(archive::Wrong::Short) => sheet.skip(at, DAMAGED),
+                Ok(content) => self.take(content, at, import),
+                Err(archive::RecordError::Kind) => import.skip(at, UNKNOWN),
+                Err(archive::RecordError::Short) => import.skip(at, DAMAGED),
             }
         }
     }
 
-    fn take(&mut self, content: Content<'a>, at: Evidence, sheet: &mut Sheet<'_>) {
+    fn take(&mut self, content: Content<'a>, at: Evidence, import: &mut Import<'_>) {
         let happened = |ns, err_ns, what| Happened {
             ns,
             err_ns,
@@ -205,50 +205,50 @@ impl<'a> Archive<'a> {
                         "the kernel's queue ran over: look more often (--interval-ms)",
                     ),
                 };
-                sheet.notice_times(count.into(), code, Severity::DataLoss, at, remedy);
+                import.notice_times(count.into(), code, Severity::DataLoss, at, remedy);
             }
             Content::End { ns } => self.ended = Some((ns, at)),
             Content::Sample(sample) => self.counters.add(sample, at),
         }
     }
 
-    fn finish(mut self, more: bool, len: usize, sheet: &mut Sheet<'_>) {
+    fn finish(mut self, more: bool, len: usize, import: &mut Import<'_>) {
         let mut recording = Recording::new(ClockKind::Monotonic);
         self.happened.sort_by_key(|h| h.ns);
         for happened in &self.happened {
-            self.tell(happened, &mut recording, sheet);
+            self.tell(happened, &mut recording, import);
         }
-        self.tell_gone(&mut recording, sheet);
+        self.tell_gone(&mut recording, import);
         // Accounts are read after what they speak of, and names stay with a process.
         for happened in &self.accounts {
-            self.tell(happened, &mut recording, sheet);
+            self.tell(happened, &mut recording, import);
         }
-        self.tell_machine(&mut recording, sheet);
-        recording.finish(sheet);
-        let clock = recording.clock(sheet);
+        self.tell_machine(&mut recording, import);
+        recording.finish(import);
+        let clock = recording.clock(import);
         for (ns, name, at) in &self.marks {
-            sheet.mark(clock, Stamp::new(*ns, 0), name, *at);
+            import.mark(clock, Stamp::new(*ns, 0), name, *at);
         }
         // What is still there then lived at least until then.
         if let Some((ns, at)) = self.ended {
-            sheet.mark(clock, Stamp::new(ns, 0), "collecting ends", at);
+            import.mark(clock, Stamp::new(ns, 0), "collecting ends", at);
         }
-        self.counters.finish(clock, sheet);
+        self.counters.finish(clock, import);
         if let Some((cost, at)) = self.cost {
             let text = facts::cost_text(&cost);
-            sheet.notice("collector-cost", Severity::Info, at, &text);
+            import.notice("collector-cost", Severity::Info, at, &text);
         }
         if let Some((times, at)) = self.log_clock {
-            join_log(clock, times, at, sheet);
+            join_log(clock, times, at, import);
         }
         if more || self.ended.is_none() {
             let at = Evidence {
-                file: sheet.file,
+                file: import.file,
                 start: len as u64,
                 end: len as u64,
                 line: 1,
             };
-            sheet.notice(
+            import.notice(
                 "archive-cut",
                 Severity::DataLoss,
                 at,
@@ -258,7 +258,7 @@ impl<'a> Archive<'a> {
     }
 
     /// Hands on which processes ended without being seen to.
-    fn tell_gone(&self, to: &mut Recording, sheet: &mut Sheet<'_>) {
+    fn tell_gone(&self, to: &mut Recording, import: &mut Import<'_>) {
         let Some((ns, at)) = self.ended else {
             return;
         };
@@ -273,7 +273,7 @@ impl<'a> Archive<'a> {
                 what: Content::End { ns },
                 at,
             };
-            let mut event = |pid, what: What<'_>| last.event(pid, what, to, sheet);
+            let mut event = |pid, what: What<'_>| last.event(pid, what, to, import);
             event(pid, What::Gone { pid });
             let seen_us = (seen_ns / 1_000).to_string();
             tell_facts(pid, [("last_seen_us", seen_us)], &mut event);
@@ -281,17 +281,17 @@ impl<'a> Archive<'a> {
     }
 
     /// Hands on what the machine is, as facts of its first process.
-    fn tell_machine(&self, to: &mut Recording, sheet: &mut Sheet<'_>) {
+    fn tell_machine(&self, to: &mut Recording, import: &mut Import<'_>) {
         let Some(first) = self.happened.first() else {
             return;
         };
-        let mut event = |pid, what: What<'_>| first.event(pid, what, to, sheet);
+        let mut event = |pid, what: What<'_>| first.event(pid, what, to, import);
         tell_facts(1, self.machine.facts(), &mut event);
     }
 
     /// Hands what happened to the recording.
-    fn tell(&self, happened: &Happened<'_>, to: &mut Recording, sheet: &mut Sheet<'_>) {
-        let mut event = |pid, what: What<'_>| happened.event(pid, what, to, sheet);
+    fn tell(&self, happened: &Happened<'_>, to: &mut Recording, import: &mut Import<'_>) {
+        let mut event = |pid, what: What<'_>| happened.event(pid, what, to, import);
         let task = |pid, comm| Task { comm, pid };
         match &happened.what {
             Content::Fork {
@@ -370,10 +370,10 @@ fn tell_facts(
 }
 
 /// What the agent read of both clocks, one between two of the other.
-fn join_log(monotonic: ClockId, times: [i64; 3], at: Evidence, sheet: &mut Sheet<'_>) {
+fn join_log(monotonic: ClockId, times: [i64; 3], at: Evidence, import: &mut Import<'_>) {
     let [from, to, log] = times;
-    let file = sheet.file;
-    let printk = sheet
+    let file = import.file;
+    let printk = import
         .timeline
         .add_clock(ClockKind::KernelPrintk, false, file);
     let half = to.saturating_sub(from).max(0) / 2;
@@ -385,7 +385,7 @@ fn join_log(monotonic: ClockId, times: [i64; 3], at: Evidence, sheet: &mut Sheet
         "the agent wrote to the kernel's log and read it".to_owned(),
         Some(at),
     );
-    sheet.timeline.edges.push(edge);
+    import.timeline.edges.push(edge);
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 use bootlap_model::{Span, SpanEnd, Timeline};
-use bootlap_wire::archive::{MAGIC, Records, Wrong};
+use bootlap_wire::archive::{MAGIC, RecordError, Records};
 use data_encoding::BASE64;
 use expect_test::expect_file;
 
@@ -32,7 +32,7 @@ fn every_kind_of_the_agents_header_is_known() {
         assert!(golden.contains(&kind), "no record of kind {kind}");
         let record = [MAGIC, &[kind, 0, 0, 0]].concat();
         let content = Records::new(&record).next().unwrap().content;
-        assert_ne!(content, Err(Wrong::Kind), "{kind}");
+        assert_ne!(content, Err(RecordError::Kind), "{kind}");
     }
 }
 

@@ -8,7 +8,7 @@ use bootlap_model::{ClockId, ClockKind, LinkKind, Severity, SpanEnd, SpanId, Sta
 use super::blocks::{Blocks, JIFFY_ERR_NS, JIFFY_NS};
 use super::pacct::Account;
 use super::table::Table;
-use crate::text::Sheet;
+use crate::text::Import;
 
 /// Processes of one name that a record without pid is compared with.
 const MAX_TRIED: usize = 256;
@@ -34,7 +34,7 @@ pub(super) fn matched(
     accounts: &[Account],
     table: &Table,
     blocks: &Blocks,
-    sheet: &Sheet<'_>,
+    import: &Import<'_>,
 ) -> (Vec<Option<Exit>>, Vec<Option<usize>>) {
     let mut exits = vec![None; table.processes.len()];
     let mut found = vec![None; accounts.len()];
@@ -43,7 +43,7 @@ pub(super) fn matched(
     for (at, process) in table.processes.iter().enumerate() {
         if let Some(name) = process.name() {
             by_name
-                .entry(sheet.timeline.text(name))
+                .entry(import.timeline.text(name))
                 .or_default()
                 .push(at);
         }
@@ -98,7 +98,7 @@ pub(super) struct Times<'a> {
 
 impl Times<'_> {
     /// Adds a span for each record whose process was never sampled.
-    pub(super) fn add(&self, accounts: &[Account], sheet: &mut Sheet<'_>) {
+    pub(super) fn add(&self, accounts: &[Account], import: &mut Import<'_>) {
         let bounds = self.bounds(accounts.len());
         let mut wall = None;
         let mut added: HashMap<u32, SpanId> = HashMap::new();
@@ -126,7 +126,7 @@ impl Times<'_> {
                 _ => {
                     let file = account.at.file;
                     let clock = *wall.get_or_insert_with(|| {
-                        sheet.timeline.add_clock(ClockKind::Realtime, false, file)
+                        import.timeline.add_clock(ClockKind::Realtime, false, file)
                     });
                     let start = i64::from(account.start_s) * 1_000_000_000;
                     let end = start.saturating_add(account.elapsed_ns);
@@ -134,17 +134,17 @@ impl Times<'_> {
                     (clock, stamp(start), stamp(end))
                 }
             };
-            let span = add(account, clock, (start, end), sheet);
+            let span = add(account, clock, (start, end), import);
             if let Some((pid, ppid)) = account.pids {
                 added.insert(pid, span);
                 children.push((span, ppid));
             }
         }
-        self.link(&added, &children, sheet);
+        self.link(&added, &children, import);
         if wall.is_some() && self.uptime.is_some() {
             let remedy = "process accounting has wall-clock seconds only, and the clock was set while these processes ran, so they are not on the time axis of the others";
             if let Some(first) = accounts.first() {
-                sheet.notice(
+                import.notice(
                     "accounting-on-wall-clock",
                     Severity::Notice,
                     first.at,
@@ -159,14 +159,14 @@ impl Times<'_> {
         &self,
         added: &HashMap<u32, SpanId>,
         children: &[(SpanId, u32)],
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         let by_pid = self.table.index();
         for (child, ppid) in children {
             let sampled = by_pid.of(*ppid).last().and_then(|at| self.spans.get(*at));
             let parent = sampled.or_else(|| added.get(ppid));
             if let Some(parent) = parent.filter(|parent| *parent != child) {
-                sheet.timeline.link(*parent, *child, LinkKind::Spawns);
+                import.timeline.link(*parent, *child, LinkKind::Spawns);
             }
         }
     }
@@ -198,7 +198,7 @@ fn add(
     account: &Account,
     clock: ClockId,
     (start, end): (Stamp, Stamp),
-    sheet: &mut Sheet<'_>,
+    import: &mut Import<'_>,
 ) -> SpanId {
     let mut args = Vec::new();
     if let Some((pid, ppid)) = account.pids {
@@ -210,5 +210,5 @@ fn add(
     let args: Vec<(&str, &str)> = args.iter().map(|(k, v)| (*k, &v[..])).collect();
     let track = (TrackKind::Process, "processes");
     let span = (start, SpanEnd::At(end));
-    sheet.span(clock, track, &account.name, span, &args, account.at)
+    import.span(clock, track, &account.name, span, &args, account.at)
 }

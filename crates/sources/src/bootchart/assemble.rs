@@ -16,7 +16,7 @@ use super::blocks::{Blocks, JIFFY_ERR_NS, JIFFY_NS};
 use super::family::{Commands, Paternity};
 use super::table::{Process, Table};
 use crate::parts::base;
-use crate::text::Sheet;
+use crate::text::Import;
 
 /// Anchors are for the processes that come first.
 const MAX_ANCHORS: usize = 4096;
@@ -43,39 +43,39 @@ pub(super) struct Assembly<'a> {
 impl Assembly<'_> {
     /// Adds a span for each process, the links between them, and anchors;
     /// gives the spans, by process.
-    pub(super) fn add(mut self, sheet: &mut Sheet<'_>) -> Vec<SpanId> {
+    pub(super) fn add(mut self, import: &mut Import<'_>) -> Vec<SpanId> {
         let by_pid = self.table.index();
         let processes = &self.table.processes;
         let mut spans: Vec<SpanId> = Vec::with_capacity(processes.len());
         let mut names: HashSet<String> = HashSet::new();
         for (at, process) in processes.iter().enumerate() {
             let alone = by_pid.of(process.pid).len() == 1;
-            let comm = process.name().map_or("", |name| sheet.timeline.text(name));
-            let exec = self.commands.of(process.pid, base(comm), alone, sheet);
+            let comm = process.name().map_or("", |name| import.timeline.text(name));
+            let exec = self.commands.of(process.pid, base(comm), alone, import);
             let ppid = self.paternity.parent(process.pid, process.ppid);
-            let mut args = self.args(at, ppid, sheet);
+            let mut args = self.args(at, ppid, import);
             if let Some(exec) = exec {
-                args.push((sheet.sym("exe"), exec.file));
-                args.push((sheet.sym("cmdline"), exec.args));
+                args.push((import.sym("exe"), exec.file));
+                args.push((import.sym("cmdline"), exec.args));
             }
             if at == 0 {
                 args.append(&mut self.facts);
             }
             let start = self.start(process);
             let span = Span {
-                track: sheet.timeline.track(TrackKind::Process, "processes"),
+                track: import.timeline.track(TrackKind::Process, "processes"),
                 clock: self.clock,
                 start,
                 end: self.end(at, start),
-                name: self.name(process, sheet),
+                name: self.name(process, import),
                 args,
                 evidence: process.at,
             };
-            spans.push(sheet.timeline.add_span(span));
+            spans.push(import.timeline.add_span(span));
             let parent = by_pid.parent(process.ppid, at, processes);
             let parent = parent.and_then(|parent| processes[parent].name());
             let full = exec.map(|exec| exec.file);
-            self.anchors(process, parent, full, &mut names, sheet);
+            self.anchors(process, parent, full, &mut names, import);
         }
         for (at, process) in processes.iter().enumerate() {
             // The nearest ancestor that lived long enough to be sampled.
@@ -83,7 +83,7 @@ impl Assembly<'_> {
             for _ in 0..64 {
                 if let Some(found) = by_pid.parent(parent, at, processes) {
                     let (from, to) = (spans[found], spans[at]);
-                    sheet.timeline.link(from, to, LinkKind::Spawns);
+                    import.timeline.link(from, to, LinkKind::Spawns);
                     break;
                 }
                 match self.paternity.parent(parent, 0) {
@@ -96,11 +96,11 @@ impl Assembly<'_> {
     }
 
     /// The program's name: Android has paths and whole command lines.
-    fn name(&self, process: &Process, sheet: &mut Sheet<'_>) -> Sym {
+    fn name(&self, process: &Process, import: &mut Import<'_>) -> Sym {
         let Some(name) = process.name() else {
-            return sheet.sym("");
+            return import.sym("");
         };
-        let text = sheet.timeline.text(name);
+        let text = import.timeline.text(name);
         if !text.starts_with('/') || process.kernel {
             return name;
         }
@@ -108,14 +108,14 @@ impl Assembly<'_> {
         if short.is_empty() {
             name
         } else {
-            sheet.sym(&short)
+            import.sym(&short)
         }
     }
 
-    fn args(&self, at: usize, ppid: u32, sheet: &mut Sheet<'_>) -> Vec<(Sym, Sym)> {
+    fn args(&self, at: usize, ppid: u32, import: &mut Import<'_>) -> Vec<(Sym, Sym)> {
         let process = &self.table.processes[at];
         let mut facts = vec![("pid", process.pid.to_string()), ("ppid", ppid.to_string())];
-        let text = |name: Sym| sheet.timeline.text(name).to_owned();
+        let text = |name: Sym| import.timeline.text(name).to_owned();
         match &process.names[..] {
             [] => {}
             [(name, _)] => {
@@ -159,7 +159,7 @@ impl Assembly<'_> {
         }
         let args = facts
             .iter()
-            .map(|(key, value)| (sheet.sym(key), sheet.sym(value)));
+            .map(|(key, value)| (import.sym(key), import.sym(value)));
         args.collect()
     }
 
@@ -205,17 +205,17 @@ impl Assembly<'_> {
         parent: Option<Sym>,
         full: Option<Sym>,
         names: &mut HashSet<String>,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         for (name, block) in &process.names {
-            let comm = sheet.timeline.text(*name);
+            let comm = import.timeline.text(*name);
             let known = names.len() >= MAX_ANCHORS || !names.insert(comm.to_owned());
             // A fork without exec keeps its parent's name; what ran before the
             // recording began some time before.
             if known || process.kernel || parent == Some(*name) || *block == 0 {
                 continue;
             }
-            let full = full.map(|file| base(sheet.timeline.text(file)));
+            let full = full.map(|file| base(import.timeline.text(file)));
             let program = match full.filter(|file| file.starts_with(comm)) {
                 Some(full) => full,
                 None if comm.len() == COMM_LEN => continue,
@@ -229,7 +229,7 @@ impl Assembly<'_> {
             let begun = start.unwrap_or(before).clamp(before, after);
             let moment = between(begun, after);
             let err = moment.err_ns.saturating_add(JIFFY_ERR_NS);
-            sheet.anchor(self.clock, Stamp::new(moment.ns, err), key, process.at);
+            import.anchor(self.clock, Stamp::new(moment.ns, err), key, process.at);
         }
     }
 }

@@ -11,7 +11,7 @@
 
 use bootlap_model::{Evidence, Severity};
 
-use crate::text::{Line, Sheet, Skip, decimal};
+use crate::text::{Import, Line, Skip, decimal};
 
 /// Uptimes are in jiffies of 1/100 s, whatever the kernel's own HZ.
 pub(super) const JIFFY_NS: i64 = 10_000_000;
@@ -88,11 +88,11 @@ impl Blocks {
     }
 
     /// Says that the last block is cut, where its values may be.
-    pub(super) fn say_if_cut(&self, sheet: &mut Sheet<'_>) {
+    pub(super) fn say_if_cut(&self, import: &mut Import<'_>) {
         if let Some((_, at)) = self.ends
             && self.whole() < self.times.len()
         {
-            sheet.notice(
+            import.notice(
                 "bootchart-last-sample-cut",
                 Severity::Info,
                 at,

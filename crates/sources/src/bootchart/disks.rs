@@ -23,7 +23,7 @@ use std::collections::HashMap;
 use bootlap_model::{ClockId, Evidence, Severity};
 
 use super::blocks::{Blocks, Row, count, per_second, words};
-use crate::text::{Line, Reader, Sheet, Skip};
+use crate::text::{Import, Line, Reader, Skip};
 
 /// What counters count is of 1000 bytes.
 const SECTOR_KB: f64 = 0.512;
@@ -71,7 +71,7 @@ const UNKNOWN: Skip = Skip::unknown(
 );
 
 impl Reader for Disks {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         let Row::Of(block) = self.blocks.row(line)? else {
             return Ok(());
         };
@@ -82,7 +82,7 @@ impl Reader for Disks {
             Some(device) => *device,
             None if self.names.len() >= MAX_DEVICES => {
                 let remedy = "more than 4096 disks are named here: the others are not counted; is the file whole?";
-                sheet.notice("too-many-disks", Severity::DataLoss, line.at, remedy);
+                import.notice("too-many-disks", Severity::DataLoss, line.at, remedy);
                 return Ok(());
             }
             None => {
@@ -100,7 +100,7 @@ impl Reader for Disks {
         Ok(())
     }
 
-    fn blank(&mut self, _line: &Line<'_>, _sheet: &mut Sheet<'_>) {
+    fn blank(&mut self, _line: &Line<'_>, _sheet: &mut Import<'_>) {
         self.blocks.blank();
     }
 }
@@ -138,8 +138,8 @@ impl Disks {
         row(line).is_some_and(|(name, _)| name[0].is_ascii_alphabetic())
     }
 
-    pub(super) fn counters(&self, clock: ClockId, sheet: &mut Sheet<'_>) {
-        self.blocks.say_if_cut(sheet);
+    pub(super) fn counters(&self, clock: ClockId, import: &mut Import<'_>) {
+        self.blocks.say_if_cut(import);
         let Some(at) = self.at else {
             return;
         };
@@ -178,9 +178,9 @@ impl Disks {
             }
             from = Some(to);
         }
-        sheet.counter(clock, ("disk read", "kB/s"), read, at);
-        sheet.counter(clock, ("disk write", "kB/s"), written, at);
-        sheet.counter(clock, ("disk busy", "%"), busy, at);
+        import.counter(clock, ("disk read", "kB/s"), read, at);
+        import.counter(clock, ("disk write", "kB/s"), written, at);
+        import.counter(clock, ("disk busy", "%"), busy, at);
     }
 
     /// By device: whether what it does is counted.

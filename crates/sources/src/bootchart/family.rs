@@ -17,7 +17,7 @@ use bootlap_model::{Evidence, Sym};
 
 use super::blocks::{number, words};
 use crate::parts::base;
-use crate::text::{Line, Reader, Sheet, Skip};
+use crate::text::{Import, Line, Reader, Skip};
 
 /// A boot forks some ten thousand times.
 const MAX_ENTRIES: usize = 1 << 20;
@@ -39,7 +39,7 @@ pub(super) struct Paternity {
 }
 
 impl Reader for Paternity {
-    fn line(&mut self, line: &Line<'_>, _sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, _sheet: &mut Import<'_>) -> Result<(), Skip> {
         let (child, parent) = pair(line.text).ok_or(Skip::unknown(
             "expected the pid of a child and of its parent: `412 398`",
         ))?;
@@ -112,7 +112,7 @@ enum Entry {
 }
 
 impl Reader for Commands {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         const UNKNOWN: Skip = Skip::unknown(
             "expected a pid, then a line `:` with the file, then a line `:` with the arguments",
         );
@@ -123,11 +123,11 @@ impl Reader for Commands {
                 self.entry = Entry::Pid(pid(line.text.trim_ascii()).ok_or(UNKNOWN)?)
             }
             (Entry::Pid(pid), Some(file)) => {
-                let file = sheet.sym(&String::from_utf8_lossy(file));
+                let file = import.sym(&String::from_utf8_lossy(file));
                 self.entry = Entry::File(pid, file);
             }
             (Entry::File(pid, file), Some(args)) => {
-                let args = sheet.sym(&arguments(args));
+                let args = import.sym(&arguments(args));
                 if self.count >= MAX_ENTRIES {
                     return Err(TOO_MANY);
                 }
@@ -151,10 +151,16 @@ fn arguments(text: &[u8]) -> String {
 impl Commands {
     /// What the process with this pid and name executed last. Of a pid that
     /// was used more than once, only what fits the name.
-    pub(super) fn of(&self, pid: u32, name: &str, alone: bool, sheet: &Sheet<'_>) -> Option<Exec> {
+    pub(super) fn of(
+        &self,
+        pid: u32,
+        name: &str,
+        alone: bool,
+        import: &Import<'_>,
+    ) -> Option<Exec> {
         let execs = self.execs.get(&pid)?;
-        let text = |sym| base(sheet.timeline.text(sym));
-        let first = |args: Sym| base(sheet.timeline.text(args).split(' ').next().unwrap_or(""));
+        let text = |sym| base(import.timeline.text(sym));
+        let first = |args: Sym| base(import.timeline.text(args).split(' ').next().unwrap_or(""));
         let fits = |exec: &&Exec| {
             !name.is_empty()
                 && (text(exec.file).starts_with(name) || first(exec.args).starts_with(name))

@@ -12,7 +12,7 @@
 
 use bootlap_model::Sym;
 
-use crate::text::{Line, Reader, Sheet, Skip};
+use crate::text::{Import, Line, Reader, Skip};
 
 /// A header has a dozen facts.
 const MAX_FACTS: usize = 64;
@@ -39,7 +39,7 @@ pub(super) struct Header {
 }
 
 impl Reader for Header {
-    fn line(&mut self, line: &Line<'_>, _sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, _sheet: &mut Import<'_>) -> Result<(), Skip> {
         let text = String::from_utf8_lossy(line.text);
         match fact(&text) {
             Some((key, value)) => {
@@ -99,12 +99,12 @@ impl Header {
     }
 
     /// The facts as arguments of a span; the last of a key counts.
-    pub(super) fn args(&self, sheet: &mut Sheet<'_>) -> Vec<(Sym, Sym)> {
+    pub(super) fn args(&self, import: &mut Import<'_>) -> Vec<(Sym, Sym)> {
         let mut args = Vec::new();
         for (key, name) in KNOWN {
             let fact = self.facts.iter().rfind(|(k, _)| k == key);
             if let Some((_, value)) = fact.filter(|(_, value)| !value.is_empty()) {
-                args.push((sheet.sym(name), sheet.sym(model(value))));
+                args.push((import.sym(name), import.sym(model(value))));
             }
         }
         args

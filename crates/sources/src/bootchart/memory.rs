@@ -11,7 +11,7 @@
 use bootlap_model::{ClockId, Evidence};
 
 use super::blocks::{Blocks, Row, number, words};
-use crate::text::{Line, Reader, Sheet, Skip};
+use crate::text::{Import, Line, Reader, Skip};
 
 /// What is shown, and what it is called there.
 const SHOWN: [(&[u8], &str); 9] = [
@@ -35,7 +35,7 @@ pub(super) struct Memory {
 }
 
 impl Reader for Memory {
-    fn line(&mut self, line: &Line<'_>, _sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, _sheet: &mut Import<'_>) -> Result<(), Skip> {
         let Row::Of(block) = self.blocks.row(line)? else {
             return Ok(());
         };
@@ -49,7 +49,7 @@ impl Reader for Memory {
         Ok(())
     }
 
-    fn blank(&mut self, _line: &Line<'_>, _sheet: &mut Sheet<'_>) {
+    fn blank(&mut self, _line: &Line<'_>, _sheet: &mut Import<'_>) {
         self.blocks.blank();
     }
 }
@@ -67,8 +67,8 @@ impl Memory {
         row(line).is_some_and(|(key, _)| key == b"MemTotal")
     }
 
-    pub(super) fn counters(&self, clock: ClockId, sheet: &mut Sheet<'_>) {
-        self.blocks.say_if_cut(sheet);
+    pub(super) fn counters(&self, clock: ClockId, import: &mut Import<'_>) {
+        self.blocks.say_if_cut(import);
         let Some(at) = self.at else {
             return;
         };
@@ -79,7 +79,7 @@ impl Memory {
             let samples: Vec<_> = samples.collect();
             // A machine without swap says so in every sample.
             if samples.iter().any(|(_, kb)| *kb > 0.0) {
-                sheet.counter(clock, (name, "kB"), samples, at);
+                import.counter(clock, (name, "kB"), samples, at);
             }
         }
     }

@@ -15,7 +15,7 @@ use std::io::{self, BufRead};
 use bootlap_model::{Evidence, Severity};
 
 use super::blocks::JIFFY_NS;
-use crate::text::{Sheet, Skip};
+use crate::text::{Import, Skip};
 
 const LEN: usize = 64;
 /// m68k aligns to two bytes.
@@ -157,7 +157,7 @@ pub(super) fn looks(head: &[u8]) -> u8 {
 }
 
 /// Reads all records; those that are none are skipped.
-pub(super) fn read(bytes: &mut dyn BufRead, sheet: &mut Sheet<'_>) -> io::Result<Vec<Account>> {
+pub(super) fn read(bytes: &mut dyn BufRead, import: &mut Import<'_>) -> io::Result<Vec<Account>> {
     let mut all = Vec::new();
     let limit = (MAX_RECORDS * LEN) as u64;
     io::Read::read_to_end(&mut io::Read::take(bytes, limit), &mut all)?;
@@ -166,27 +166,27 @@ pub(super) fn read(bytes: &mut dyn BufRead, sheet: &mut Sheet<'_>) -> io::Result
     for (i, record) in all.chunks(len).enumerate() {
         let start = (i * len) as u64;
         let at = Evidence {
-            file: sheet.file,
+            file: import.file,
             start,
             end: start + record.len() as u64,
             line: i as u32 + 1,
         };
-        take(record, at, &mut accounts, sheet);
+        take(record, at, &mut accounts, import);
     }
     Ok(accounts)
 }
 
-fn take(record: &[u8], at: Evidence, accounts: &mut Vec<Account>, sheet: &mut Sheet<'_>) {
+fn take(record: &[u8], at: Evidence, accounts: &mut Vec<Account>, import: &mut Import<'_>) {
     const BROKEN: Skip = Skip {
         code: "accounting-record-broken",
         severity: Severity::DataLoss,
         remedy: "these are no records of process accounting, or the last one is cut: the others are used; copy kernel_pacct after `accton off`",
     };
-    sheet.count_lines(1);
+    import.count_lines(1);
     let account = Layout::of(record).and_then(|layout| layout.account(record, at));
     match account {
         Some(account) => accounts.push(account),
-        None => sheet.skip(at, BROKEN),
+        None => import.skip(at, BROKEN),
     }
 }
 

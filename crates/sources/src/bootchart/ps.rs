@@ -25,7 +25,7 @@
 use super::blocks::{Blocks, Row, count, number, words};
 use super::family::pid;
 use super::table::{Seen, State, Table, jiffies_ns};
-use crate::text::{Line, Reader, Sheet, Skip};
+use crate::text::{Import, Line, Reader, Skip};
 
 /// `PF_KTHREAD` among the flags.
 const KERNEL_THREAD: i64 = 0x0020_0000;
@@ -43,7 +43,7 @@ pub(super) struct Ps {
 }
 
 impl Reader for Ps {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         let Row::Of(block) = self.blocks.row(line)? else {
             return Ok(());
         };
@@ -51,7 +51,7 @@ impl Reader for Ps {
             "bootchart-process-cut",
             "these lines are no whole /proc/PID/stat (a process name with a line break in it, or the recording was stopped within one): the other samples of these processes are used",
         ))?;
-        let name = sheet.sym(&row.name());
+        let name = import.sym(&row.name());
         let seen = Seen {
             pid: row.pid,
             ppid: row.ppid,
@@ -69,7 +69,7 @@ impl Reader for Ps {
         room.then_some(()).ok_or(FULL)
     }
 
-    fn blank(&mut self, _line: &Line<'_>, _sheet: &mut Sheet<'_>) {
+    fn blank(&mut self, _line: &Line<'_>, _sheet: &mut Import<'_>) {
         self.blocks.blank();
     }
 }
@@ -162,7 +162,7 @@ pub(super) struct Tasks {
 }
 
 impl Reader for Tasks {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         let Row::Of(block) = self.blocks.row(line)? else {
             return Ok(());
         };
@@ -172,7 +172,7 @@ impl Reader for Tasks {
         let seen = Seen {
             pid: row.pid,
             ppid: row.ppid,
-            name: sheet.sym(&String::from_utf8_lossy(row.name)),
+            name: import.sym(&String::from_utf8_lossy(row.name)),
             start_ns: None,
             state: None,
             cpu_ns: row.cpu_ns,
@@ -186,7 +186,7 @@ impl Reader for Tasks {
         room.then_some(()).ok_or(FULL)
     }
 
-    fn blank(&mut self, _line: &Line<'_>, _sheet: &mut Sheet<'_>) {
+    fn blank(&mut self, _line: &Line<'_>, _sheet: &mut Import<'_>) {
         self.blocks.blank();
     }
 }

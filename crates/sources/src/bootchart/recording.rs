@@ -18,7 +18,7 @@ use super::stat::Stat;
 use super::svg::Svg;
 use super::table::Table;
 use crate::parts::Parts;
-use crate::text::{Line, Reader, Sheet, Skip};
+use crate::text::{Import, Line, Reader, Skip};
 use crate::{HEAD_LEN, binary};
 
 #[derive(Default)]
@@ -39,7 +39,7 @@ impl Parts for Recording {
         &mut self,
         name: &str,
         bytes: &mut dyn BufRead,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> io::Result<()> {
         let head = binary::head(bytes, HEAD_LEN as u64)?;
         let known = Member::of(&head).map(|(member, _)| member);
@@ -55,26 +55,26 @@ impl Parts for Recording {
             Some(Member::CpuInfo) => &mut CpuInfo,
             Some(Member::Svg) => &mut Svg::default(),
             Some(Member::Commands) => {
-                return sheet.read(&mut NulsAsTabs::new(bytes), &mut self.commands);
+                return import.read(&mut NulsAsTabs::new(bytes), &mut self.commands);
             }
             Some(Member::Accounts) => {
-                self.accounts.append(&mut pacct::read(bytes, sheet)?);
+                self.accounts.append(&mut pacct::read(bytes, import)?);
                 return Ok(());
             }
             None => &mut Unknown,
         };
-        sheet.read(bytes, reader)
+        import.read(bytes, reader)
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
-        let (table, blocks) = self.processes(sheet);
-        let sampled = self.clock(sheet);
+    fn finish(&mut self, import: &mut Import<'_>) {
+        let (table, blocks) = self.processes(import);
+        let sampled = self.clock(import);
         if let Some(clock) = sampled {
-            self.stat.counters(clock, sheet);
-            self.disks.counters(clock, sheet);
-            self.memory.counters(clock, sheet);
+            self.stat.counters(clock, import);
+            self.disks.counters(clock, import);
+            self.memory.counters(clock, import);
         }
-        let (exits, found) = accounts::matched(&self.accounts, table, blocks, sheet);
+        let (exits, found) = accounts::matched(&self.accounts, table, blocks, import);
         let mut spans = Vec::new();
         if let Some(clock) = sampled {
             let assembly = Assembly {
@@ -84,10 +84,10 @@ impl Parts for Recording {
                 paternity: &self.paternity,
                 commands: &self.commands,
                 exits: &exits,
-                facts: self.header.args(sheet),
+                facts: self.header.args(import),
                 relative: self.is_relative(),
             };
-            spans = assembly.add(sheet);
+            spans = assembly.add(import);
         }
         let times = Times {
             uptime: sampled.map(|clock| (clock, blocks)),
@@ -97,20 +97,20 @@ impl Parts for Recording {
             table,
             spans: &spans,
         };
-        times.add(&self.accounts, sheet);
-        self.too_short(table, sheet);
+        times.add(&self.accounts, import);
+        self.too_short(table, import);
     }
 }
 
 impl Recording {
     /// Who was sampled, and when.
-    fn processes(&self, sheet: &mut Sheet<'_>) -> (&Table, &Blocks) {
+    fn processes(&self, import: &mut Import<'_>) -> (&Table, &Blocks) {
         if self.ps.table.processes.is_empty() {
             return (&self.tasks.table, &self.tasks.blocks);
         }
         if let Some((at, _)) = self.tasks.blocks.ends {
             let remedy = "the processes are in proc_ps.log and in taskstats.log: those of proc_ps.log are used, which knows when each began";
-            sheet.notice("bootchart-processes-twice", Severity::Info, at, remedy);
+            import.notice("bootchart-processes-twice", Severity::Info, at, remedy);
         }
         (&self.ps.table, &self.ps.blocks)
     }
@@ -143,16 +143,16 @@ impl Recording {
 
     /// The clock of all samples: one kernel's uptime. With it the marks of
     /// where the recording begins and ends.
-    fn clock(&self, sheet: &mut Sheet<'_>) -> Option<ClockId> {
+    fn clock(&self, import: &mut Import<'_>) -> Option<ClockId> {
         let (at, _) = self.sampled().find_map(|blocks| blocks.ends)?;
         let kind = if self.is_relative() {
             let remedy = "the times of this recording count from its own start (bootchartd start, or -r), so they are not on the axis of other evidence: boot with init=/sbin/bootchartd";
-            sheet.notice("bootchart-start-unknown", Severity::Notice, at, remedy);
+            import.notice("bootchart-start-unknown", Severity::Notice, at, remedy);
             ClockKind::Relative
         } else {
             ClockKind::Boottime
         };
-        let clock = sheet.timeline.add_clock(kind, false, at.file);
+        let clock = import.timeline.add_clock(kind, false, at.file);
         let window = |blocks: &Blocks| Some((blocks.window()?, blocks.ends?));
         let windows: Vec<_> = self.sampled().filter_map(window).collect();
         let first = windows.iter().min_by_key(|((first, _), _)| *first)?;
@@ -160,18 +160,18 @@ impl Recording {
         let begins = (first.0.0, first.1.0, "bootchart starts");
         let ends = (last.0.1, last.1.1, "bootchart ends");
         for (ns, at, name) in [begins, ends] {
-            sheet.mark(clock, Stamp::new(ns, JIFFY_ERR_NS), name, at);
+            import.mark(clock, Stamp::new(ns, JIFFY_ERR_NS), name, at);
         }
         Some(clock)
     }
 
     /// Says which forks no sample saw.
-    fn too_short(&self, table: &Table, sheet: &mut Sheet<'_>) {
+    fn too_short(&self, table: &Table, import: &mut Import<'_>) {
         let by_pid = table.index();
         for (child, at) in &self.paternity.forks {
             if by_pid.of(*child).is_empty() && !table.processes.is_empty() {
                 let remedy = "these processes began and ended between two samples, so nothing but their parent is known: record with strace -f or the sched events of ftrace to see them";
-                sheet.notice("gone-between-samples", Severity::Info, *at, remedy);
+                import.notice("gone-between-samples", Severity::Info, *at, remedy);
             }
         }
     }
@@ -181,7 +181,7 @@ impl Recording {
 struct CpuInfo;
 
 impl Reader for CpuInfo {
-    fn line(&mut self, line: &Line<'_>, _sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, _sheet: &mut Import<'_>) -> Result<(), Skip> {
         let known = line.text.contains(&b':') || super::blocks::stamp_ns(line.text).is_some();
         let unknown = Skip::unknown("expected lines of /proc/cpuinfo: `model name : …`");
         known.then_some(()).ok_or(unknown)
@@ -192,7 +192,7 @@ impl Reader for CpuInfo {
 struct Unknown;
 
 impl Reader for Unknown {
-    fn line(&mut self, _line: &Line<'_>, _sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, _line: &Line<'_>, _sheet: &mut Import<'_>) -> Result<(), Skip> {
         Err(Skip::unknown(
             "expected a member of a bootchart archive (header, proc_stat.log, proc_ps.log, …) or systemd-bootchart's SVG",
         ))

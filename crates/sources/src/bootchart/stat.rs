@@ -18,7 +18,7 @@
 use bootlap_model::{ClockId, Evidence};
 
 use super::blocks::{Blocks, Row, number, per_second, words};
-use crate::text::{Line, Reader, Sheet, Skip};
+use crate::text::{Import, Line, Reader, Skip};
 
 /// The columns of the `cpu` line that are used.
 const COLUMNS: usize = 8;
@@ -45,7 +45,7 @@ pub(super) struct Stat {
 }
 
 impl Reader for Stat {
-    fn line(&mut self, line: &Line<'_>, _sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, _sheet: &mut Import<'_>) -> Result<(), Skip> {
         let Row::Of(block) = self.blocks.row(line)? else {
             return Ok(());
         };
@@ -73,7 +73,7 @@ impl Reader for Stat {
         Ok(())
     }
 
-    fn blank(&mut self, _line: &Line<'_>, _sheet: &mut Sheet<'_>) {
+    fn blank(&mut self, _line: &Line<'_>, _sheet: &mut Import<'_>) {
         self.blocks.blank();
     }
 }
@@ -115,8 +115,8 @@ impl Stat {
         ((first - last).abs() <= 1).then_some(first)
     }
 
-    pub(super) fn counters(&self, clock: ClockId, sheet: &mut Sheet<'_>) {
-        self.blocks.say_if_cut(sheet);
+    pub(super) fn counters(&self, clock: ClockId, import: &mut Import<'_>) {
+        self.blocks.say_if_cut(import);
         let Some(at) = self.at else {
             return;
         };
@@ -132,15 +132,15 @@ impl Stat {
             let samples = self.shares(columns);
             // Only a guest of a busy host has any.
             if columns != [STEAL] || samples.iter().any(|(_, share)| *share > 0.0) {
-                sheet.counter(clock, (name, "%"), samples, at);
+                import.counter(clock, (name, "%"), samples, at);
             }
         }
         for (name, list) in [("runnable", &self.running), ("blocked", &self.blocked)] {
             let samples = list.iter().filter(|(block, _)| *block < whole);
             let samples = samples.map(|(block, n)| (self.blocks.times[*block], *n as f64));
-            sheet.counter(clock, (name, "processes"), samples.collect(), at);
+            import.counter(clock, (name, "processes"), samples.collect(), at);
         }
-        sheet.counter(clock, ("forks", "per second"), self.fork_rate(whole), at);
+        import.counter(clock, ("forks", "per second"), self.fork_rate(whole), at);
     }
 
     /// The share of some columns in each time between two samples, in %.

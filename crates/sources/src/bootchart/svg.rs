@@ -36,7 +36,7 @@ use bootlap_model::{
 };
 
 use crate::parts::base;
-use crate::text::{Line, Reader, Sheet, Skip, decimal, seconds_ns};
+use crate::text::{Import, Line, Reader, Skip, decimal, seconds_ns};
 
 /// More processes than any boot has.
 const MAX_PROCESSES: usize = 1 << 20;
@@ -110,7 +110,7 @@ pub(super) struct Svg {
 }
 
 impl Reader for Svg {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         self.first.get_or_insert(line.at);
         let text = String::from_utf8_lossy(line.text.trim_ascii());
         if let Some(comment) = text.strip_prefix("<!--") {
@@ -119,12 +119,12 @@ impl Reader for Svg {
         } else if text.starts_with("<rect") {
             self.rect(&text)?;
         } else if text.starts_with("<text") {
-            self.text(&text, line.at, sheet);
+            self.text(&text, line.at, import);
         }
         Ok(())
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
+    fn finish(&mut self, import: &mut Import<'_>) {
         let Some(at) = self.first else {
             return;
         };
@@ -136,15 +136,15 @@ impl Reader for Svg {
         };
         if !known {
             let remedy = "these times count from the start of the recording, and the line that says when that was (Log start time) is missing: copy the whole file, or record without --rel";
-            sheet.notice("bootchart-start-unknown", Severity::Notice, at, remedy);
+            import.notice("bootchart-start-unknown", Severity::Notice, at, remedy);
         }
-        let clock = sheet.clock(kind);
-        let spans = self.spans(clock, sheet);
-        self.links(&spans, sheet);
-        self.initcalls(sheet);
+        let clock = import.clock(kind);
+        let spans = self.spans(clock, import);
+        self.links(&spans, import);
+        self.initcalls(import);
         for (name, list) in [("cpu busy", &self.cpu), ("cpu wait", &self.wait)] {
             let samples = self.load(list);
-            sheet.counter(clock, (name, "%"), samples, at);
+            import.counter(clock, (name, "%"), samples, at);
         }
     }
 }
@@ -250,7 +250,7 @@ impl Svg {
         Ok(())
     }
 
-    fn text(&mut self, text: &str, at: Evidence, sheet: &mut Sheet<'_>) {
+    fn text(&mut self, text: &str, at: Evidence, import: &mut Import<'_>) {
         let Some((_, shown)) = text.split_once('>') else {
             return;
         };
@@ -276,7 +276,7 @@ impl Svg {
             self.log_start_ns = seconds_ns(start.trim_end_matches('s').as_bytes());
             if self.log_start_ns.is_none() {
                 let remedy = "the start time of this recording is no number of seconds";
-                sheet.notice("bootchart-start-unknown", Severity::Notice, at, remedy);
+                import.notice("bootchart-start-unknown", Severity::Notice, at, remedy);
             }
         } else {
             const FACTS: [(&str, &str); 5] = [
@@ -322,13 +322,13 @@ impl Svg {
     }
 
     /// One span for each process that has a bar.
-    fn spans(&mut self, clock: ClockId, sheet: &mut Sheet<'_>) -> HashMap<u32, SpanId> {
+    fn spans(&mut self, clock: ClockId, import: &mut Import<'_>) -> HashMap<u32, SpanId> {
         const NO_BAR: &str = "systemd-bootchart draws no bar for a process that used less than 1 ms of CPU time, so its times are not known: set Filter=no in bootchart.conf";
         let mut spans = HashMap::new();
         let first = self.first_sample().unwrap_or(0);
         for process in &self.processes {
             let Some((from, to)) = process.bar else {
-                sheet.notice(
+                import.notice(
                     "bootchart-process-without-bar",
                     Severity::Info,
                     process.at,
@@ -360,7 +360,7 @@ impl Svg {
             }
             let args: Vec<(&str, &str)> = args.iter().map(|(k, v)| (*k, &v[..])).collect();
             let track = (TrackKind::Process, "processes");
-            let span = sheet.span(clock, track, name, (start, end), &args, process.at);
+            let span = import.span(clock, track, name, (start, end), &args, process.at);
             spans.insert(process.pid, span);
         }
         spans
@@ -384,7 +384,7 @@ impl Svg {
     }
 
     /// Parents that have no bar hand their children to their own parents.
-    fn links(&self, spans: &HashMap<u32, SpanId>, sheet: &mut Sheet<'_>) {
+    fn links(&self, spans: &HashMap<u32, SpanId>, import: &mut Import<'_>) {
         let parents: HashMap<u32, u32> = self.processes.iter().map(|p| (p.pid, p.ppid)).collect();
         for process in &self.processes {
             let Some(&child) = spans.get(&process.pid) else {
@@ -394,7 +394,7 @@ impl Svg {
             for _ in 0..64 {
                 match (spans.get(&parent), parents.get(&parent)) {
                     (Some(&span), _) if span != child => {
-                        sheet.timeline.link(span, child, LinkKind::Spawns);
+                        import.timeline.link(span, child, LinkKind::Spawns);
                         break;
                     }
                     (None, Some(&next)) if next != parent => parent = next,
@@ -404,12 +404,12 @@ impl Svg {
         }
     }
 
-    fn initcalls(&self, sheet: &mut Sheet<'_>) {
+    fn initcalls(&self, import: &mut Import<'_>) {
         if self.initcalls.is_empty() {
             return;
         }
-        let file = sheet.file;
-        let clock = sheet
+        let file = import.file;
+        let clock = import
             .timeline
             .add_clock(ClockKind::KernelPrintk, false, file);
         for call in &self.initcalls {
@@ -418,7 +418,7 @@ impl Svg {
             let end = SpanEnd::At(Stamp::new(call.returned_ns, MS_ERR_NS));
             let args = [("ret", &call.ret[..]), ("usecs", &call.usecs[..])];
             let track = (TrackKind::Initcall, "initcalls");
-            sheet.span(clock, track, &call.name, (start, end), &args, call.at);
+            import.span(clock, track, &call.name, (start, end), &args, call.at);
         }
     }
 

@@ -32,7 +32,7 @@ use std::io::{BufRead, Read};
 
 use bootlap_model::Timeline;
 
-use crate::text::{self, Sheet};
+use crate::text::{self, Import};
 use crate::{HEAD_LEN, Hints, Input, Sniff, Source, SourceError, SourceInfo, binary};
 
 use self::report::Report;
@@ -76,15 +76,15 @@ impl Source for Bootstage {
             return read_text(input.label, input.hints, &mut whole, out);
         }
         let (bytes, more) = binary::all(&mut whole, LIMIT)?;
-        let mut sheet = Sheet::new(out, input.label, INFO.name);
+        let mut import = Import::new(out, input.label, INFO.name);
         match stash::order(&bytes) {
-            Some(order) => stash::read(&bytes, order, &mut sheet),
-            None => tree::read_blob(&bytes, &mut sheet),
+            Some(order) => stash::read(&bytes, order, &mut import),
+            None => tree::read_blob(&bytes, &mut import),
         }
         if more {
-            stages::cut(&mut sheet, LIMIT);
+            stages::cut(&mut import, LIMIT);
         }
-        sheet.finish();
+        import.finish();
         Ok(())
     }
 }

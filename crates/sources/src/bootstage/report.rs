@@ -28,7 +28,7 @@ use bootlap_model::{Evidence, Severity};
 
 use crate::Sniff;
 use crate::steps;
-use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::text::{self, Import, Line, Reader, Skip};
 
 use super::stages::{self, Record, Records, UNIT_NS};
 
@@ -198,7 +198,7 @@ impl Report {
 }
 
 impl Reader for Report {
-    fn line(&mut self, line: &Line<'_>, _sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, _sheet: &mut Import<'_>) -> Result<(), Skip> {
         self.overfull = false;
         match Report::line(self, line.str(), line.at) {
             true => Ok(()),
@@ -207,22 +207,22 @@ impl Reader for Report {
         }
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
+    fn finish(&mut self, import: &mut Import<'_>) {
         if !self.found() {
-            sheet.notice(
+            import.notice(
                 "no-records",
                 Severity::Notice,
-                stages::nowhere(sheet, 0),
+                stages::nowhere(import, 0),
                 "there is no bootstage report in this file: run `bootstage report` at U-Boot's prompt, or set CONFIG_BOOTSTAGE_REPORT",
             );
         }
         self.end_report();
-        std::mem::take(&mut self.records).write(sheet.timeline);
+        std::mem::take(&mut self.records).write(import.timeline);
         for at in std::mem::take(&mut self.dropped) {
-            sheet.skip(at, OTHER_BOOT);
+            import.skip(at, OTHER_BOOT);
         }
         if let Some(at) = self.full {
-            stages::full(sheet, at);
+            stages::full(import, at);
         }
     }
 }

@@ -20,7 +20,7 @@ use bootlap_model::{
     Stamp, Timeline, TrackKind,
 };
 
-use crate::text::{Sheet, Skip};
+use crate::text::{Import, Skip};
 
 /// U-Boot counts µs.
 pub(super) const UNIT_NS: i64 = 1_000;
@@ -232,8 +232,8 @@ fn shown(name: &str) -> &str {
 }
 
 /// Says that U-Boot's table was full.
-pub(super) fn full(sheet: &mut Sheet<'_>, at: Evidence) {
-    sheet.notice(
+pub(super) fn full(import: &mut Import<'_>, at: Evidence) {
+    import.notice(
         "bootstage-table-full",
         Severity::DataLoss,
         at,
@@ -242,9 +242,9 @@ pub(super) fn full(sheet: &mut Sheet<'_>, at: Evidence) {
 }
 
 /// Says that the file was not read to its end.
-pub(super) fn cut(sheet: &mut Sheet<'_>, limit: u64) {
-    let at = nowhere(sheet, limit);
-    sheet.notice(
+pub(super) fn cut(import: &mut Import<'_>, limit: u64) {
+    let at = nowhere(import, limit);
+    import.notice(
         "file-too-large",
         Severity::DataLoss,
         at,
@@ -253,9 +253,9 @@ pub(super) fn cut(sheet: &mut Sheet<'_>, limit: u64) {
 }
 
 /// An empty place at `offset`.
-pub(super) fn nowhere(sheet: &Sheet<'_>, offset: u64) -> Evidence {
+pub(super) fn nowhere(import: &Import<'_>, offset: u64) -> Evidence {
     Evidence {
-        file: sheet.file,
+        file: import.file,
         start: offset,
         end: offset,
         line: 1,

@@ -14,7 +14,7 @@
 use bootlap_model::{Evidence, Severity};
 
 use crate::binary::{Order, c_str, u32_at, u64_at};
-use crate::text::{self, Sheet};
+use crate::text::{self, Import};
 
 use super::stages::{self, MAX_RECORDS, Record, Records, UNIT_NS};
 
@@ -53,12 +53,12 @@ const WIDE: Layout = Layout {
 };
 
 /// Reads all records; each counts as a line.
-pub(super) fn read(bytes: &[u8], order: Order, sheet: &mut Sheet<'_>) {
+pub(super) fn read(bytes: &[u8], order: Order, import: &mut Import<'_>) {
     let claimed = u32_at(bytes, 4, order).unwrap_or(0) as usize;
     let size = u32_at(bytes, 8, order).unwrap_or(0) as usize;
-    let whole = stages::nowhere(sheet, 0);
+    let whole = stages::nowhere(import, 0);
     if size == 0 {
-        sheet.notice(
+        import.notice(
             "stash-too-small",
             Severity::DataLoss,
             whole,
@@ -67,7 +67,7 @@ pub(super) fn read(bytes: &[u8], order: Order, sheet: &mut Sheet<'_>) {
     }
     let count = claimed.min(MAX_RECORDS);
     let Some(layout) = layout(bytes, order, count, size) else {
-        sheet.notice(
+        import.notice(
             "stash-cut",
             Severity::DataLoss,
             whole,
@@ -80,12 +80,12 @@ pub(super) fn read(bytes: &[u8], order: Order, sheet: &mut Sheet<'_>) {
     for i in 0..count {
         let start = HEADER_LEN + i * layout.len;
         let at = Evidence {
-            file: sheet.file,
+            file: import.file,
             start: start as u64,
             end: (start + layout.len) as u64,
             line: i as u32 + 1,
         };
-        sheet.count_lines(1);
+        import.count_lines(1);
         let name = c_str(bytes, name_at).unwrap_or_default();
         name_at += name.len() + 1;
         match record(bytes, start, order, layout) {
@@ -99,7 +99,7 @@ pub(super) fn read(bytes: &[u8], order: Order, sheet: &mut Sheet<'_>) {
                     at,
                 });
             }
-            None => sheet.skip(
+            None => import.skip(
                 at,
                 text::Skip::lost(
                     "stash-cut",
@@ -108,7 +108,7 @@ pub(super) fn read(bytes: &[u8], order: Order, sheet: &mut Sheet<'_>) {
             ),
         }
     }
-    records.write(sheet.timeline);
+    records.write(import.timeline);
 }
 
 /// ns, whether it is a length, whether it tells of a failure.

@@ -24,7 +24,7 @@ use bootlap_model::{Evidence, Severity};
 
 use crate::Sniff;
 use crate::binary::{self, Order};
-use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::text::{self, Import, Line, Reader, Skip};
 
 use super::stages::{self, Record, Records, UNIT_NS};
 
@@ -60,39 +60,39 @@ impl Partial {
 }
 
 /// Reads the records of a blob; each counts as a line.
-pub(super) fn read_blob(bytes: &[u8], sheet: &mut Sheet<'_>) {
+pub(super) fn read_blob(bytes: &[u8], import: &mut Import<'_>) {
     let mut walk = Walk {
         bytes,
         records: Records::default(),
         partial: None,
     };
-    let whole = walk.run(sheet);
+    let whole = walk.run(import);
     if whole.is_none() {
-        sheet.notice(
+        import.notice(
             "device-tree-cut",
             Severity::DataLoss,
-            stages::nowhere(sheet, bytes.len() as u64),
+            stages::nowhere(import, bytes.len() as u64),
             "the device tree ends too early: copy the whole of /sys/firmware/fdt",
         );
     }
     let records = walk.records;
-    sheet.count_lines(records.0.len() as u64);
-    missing(&records, sheet);
-    records.write(sheet.timeline);
+    import.count_lines(records.0.len() as u64);
+    missing(&records, import);
+    records.write(import.timeline);
 }
 
 /// Says what U-Boot left out.
-fn missing(records: &Records, sheet: &mut Sheet<'_>) {
-    let at = stages::nowhere(sheet, 0);
+fn missing(records: &Records, import: &mut Import<'_>) {
+    let at = stages::nowhere(import, 0);
     if records.0.is_empty() {
-        sheet.notice(
+        import.notice(
             "no-records",
             Severity::Notice,
             at,
             "the device tree has no bootstage records: build U-Boot with CONFIG_BOOTSTAGE_FDT, and take /sys/firmware/fdt of the running Linux",
         );
     } else if records.0.iter().all(|r| r.ns > 0) {
-        sheet.notice(
+        import.notice(
             "first-stages-missing",
             Severity::DataLoss,
             at,
@@ -113,7 +113,7 @@ impl Walk<'_> {
     }
 
     /// Goes through all nodes once; `None` if the blob ends too early.
-    fn run(&mut self, sheet: &mut Sheet<'_>) -> Option<()> {
+    fn run(&mut self, import: &mut Import<'_>) -> Option<()> {
         const BEGIN: usize = 1;
         const END: usize = 2;
         const PROPERTY: usize = 3;
@@ -147,7 +147,7 @@ impl Walk<'_> {
                 END => {
                     depth = depth.checked_sub(1)?;
                     if within.is_some_and(|d| depth == d + 1) {
-                        self.end_record(at as u64, sheet);
+                        self.end_record(at as u64, import);
                     } else if within == Some(depth) {
                         within = None;
                     }
@@ -171,12 +171,12 @@ impl Walk<'_> {
         }
     }
 
-    fn end_record(&mut self, end: u64, sheet: &Sheet<'_>) {
+    fn end_record(&mut self, end: u64, import: &Import<'_>) {
         let Some(partial) = self.partial.take() else {
             return;
         };
         let at = Evidence {
-            file: sheet.file,
+            file: import.file,
             start: partial.start,
             end,
             line: self.records.0.len() as u32 + 1,
@@ -275,7 +275,7 @@ impl SourceText {
 
 impl Reader for SourceText {
     /// All lines of a device tree are understood; most need no event.
-    fn line(&mut self, line: &Line<'_>, _sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, _sheet: &mut Import<'_>) -> Result<(), Skip> {
         let partial = self.take(line.str().trim(), Some(line.at));
         let at = self.at.unwrap_or(line.at);
         if let Some(record) = partial.and_then(|p| p.record(at))
@@ -286,10 +286,10 @@ impl Reader for SourceText {
         Ok(())
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
+    fn finish(&mut self, import: &mut Import<'_>) {
         let records = std::mem::take(&mut self.records);
-        missing(&records, sheet);
-        records.write(sheet.timeline);
+        missing(&records, import);
+        records.write(import.timeline);
     }
 }
 

@@ -18,7 +18,7 @@ use bootlap_model::{Evidence, Stamp};
 use super::reader::DmesgReader;
 use crate::console::printk::RESOLUTION_NS;
 use crate::json::{Item, Json};
-use crate::text::{Line, Reader, Sheet, Skip, decimal, seconds_ns};
+use crate::text::{Import, Line, Reader, Skip, decimal, seconds_ns};
 
 /// The records of a log.
 pub(crate) struct JsonReader<'h> {
@@ -50,7 +50,7 @@ impl Record {
     }
 
     /// All of it is there.
-    fn close(self, log: &mut DmesgReader<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn close(self, log: &mut DmesgReader<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         let Some((text, at)) = self.text else {
             return Ok(());
         };
@@ -61,7 +61,7 @@ impl Record {
         log.count_kernel();
         text.split(|b| *b == b'\n')
             .filter(|l| !l.trim_ascii().is_empty())
-            .try_for_each(|line| log.logged(line, 0, (stamp, self.task), at, sheet))
+            .try_for_each(|line| log.logged(line, 0, (stamp, self.task), at, import))
     }
 }
 
@@ -91,7 +91,7 @@ fn inside_all(line: &[u8]) -> Option<&[u8]> {
 }
 
 impl Reader for JsonReader<'_> {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         let Self { log, json, record } = self;
         let inside = inside_all(line.text);
         if inside.is_some() {
@@ -101,7 +101,7 @@ impl Reader for JsonReader<'_> {
         let clean = json.line(inside.unwrap_or(line.text), &mut |item| match item {
             Item::Begin => *record = Record::default(),
             Item::Field(key, value) => record.field(key, value, line.at),
-            Item::End => result = result.and(std::mem::take(record).close(log, sheet)),
+            Item::End => result = result.and(std::mem::take(record).close(log, import)),
         });
         match clean {
             true => result,
@@ -109,12 +109,12 @@ impl Reader for JsonReader<'_> {
         }
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
+    fn finish(&mut self, import: &mut Import<'_>) {
         // The last record of a log that was cut, if all that counts is there.
         let record = std::mem::take(&mut self.record);
         if record.ns.is_some() {
-            let _ = record.close(&mut self.log, sheet);
+            let _ = record.close(&mut self.log, import);
         }
-        self.log.finish(sheet);
+        self.log.finish(import);
     }
 }

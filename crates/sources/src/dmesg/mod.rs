@@ -36,7 +36,7 @@ pub(crate) use self::reader::DmesgReader;
 use self::syslog::SyslogReader;
 use crate::console::bootloader::BootLoader;
 use crate::console::{kernel, printk};
-use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Hints, Input, Sniff, Source, SourceError, SourceInfo};
 
 /// The source.
@@ -200,7 +200,7 @@ struct AnyReader<'h> {
 }
 
 impl Reader for AnyReader<'_> {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         let hints = self.hints;
         let of = self.of.get_or_insert_with(|| {
             if line.text.trim_ascii_start().starts_with(b"{") {
@@ -212,12 +212,12 @@ impl Reader for AnyReader<'_> {
             }
             Box::new(DmesgReader::new(hints))
         });
-        of.line(line, sheet)
+        of.line(line, import)
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
+    fn finish(&mut self, import: &mut Import<'_>) {
         if let Some(of) = &mut self.of {
-            of.finish(sheet);
+            of.finish(import);
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::console::kernel::{Kernel, Log, is_first_line};
 use crate::console::line::Line as ConsoleLine;
 use crate::console::out::{Kept, Moment, Out};
 use crate::console::printk;
-use crate::text::{Line, Reader, Sheet, Skip};
+use crate::text::{Import, Line, Reader, Skip};
 
 /// A kernel log on the way.
 pub(crate) struct DmesgReader<'h> {
@@ -63,11 +63,11 @@ impl<'h> DmesgReader<'h> {
         body: usize,
         (stamp, task): (Stamp, Option<u32>),
         at: Evidence,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> Result<(), Skip> {
         let kept = self
             .kept
-            .get_or_insert_with(|| Kept::new(sheet.timeline, sheet.file, None));
+            .get_or_insert_with(|| Kept::new(import.timeline, import.file, None));
         if self.first.is_none() {
             self.first = Some((stamp.ns, at));
             kept.printk_kind = match (self.counts, is_first_line(&text[body..])) {
@@ -76,7 +76,7 @@ impl<'h> DmesgReader<'h> {
                 _ => ClockKind::KernelPrintk,
             };
         }
-        let mut out = Out::new(sheet.timeline, kept);
+        let mut out = Out::new(import.timeline, kept);
         match self.kernel.log_of(&text[body..], stamp.ns) {
             Log::Same => {}
             Log::PrintedAgain => self.kernel.clock.replay(),
@@ -111,16 +111,16 @@ impl<'h> DmesgReader<'h> {
                 let before = text.get(body..glued).unwrap_or_default();
                 let before = before.trim_ascii_end();
                 self.kernel.line(before, &moment, false, at, &mut out);
-                self.glued(&text[glued..], at, sheet);
+                self.glued(&text[glued..], at, import);
             }
         }
         Ok(())
     }
 
     /// Takes what another CPU wrote into a line.
-    fn glued(&mut self, text: &[u8], at: Evidence, sheet: &mut Sheet<'_>) {
+    fn glued(&mut self, text: &[u8], at: Evidence, import: &mut Import<'_>) {
         let Some(kept) = &mut self.kept else { return };
-        let mut out = Out::new(sheet.timeline, kept);
+        let mut out = Out::new(import.timeline, kept);
         let mut rest = text;
         while let Some(prefix) = printk::parse(rest) {
             let end = printk::find_glued(rest, prefix.body);
@@ -142,13 +142,13 @@ impl<'h> DmesgReader<'h> {
     }
 
     /// A line whose prefix is not the kernel's own.
-    fn unusual(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn unusual(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         let Some(prefix) = prefix::parse(line.text) else {
-            return self.without_prefix(line, sheet);
+            return self.without_prefix(line, import);
         };
         let first = is_first_line(&line.text[prefix.body..]);
-        let Some((counts, stamp)) = self.stamp(&prefix, line.at, first, sheet) else {
-            return self.without_prefix(line, sheet);
+        let Some((counts, stamp)) = self.stamp(&prefix, line.at, first, import) else {
+            return self.without_prefix(line, import);
         };
         if *self.counts.get_or_insert(counts) != counts {
             return Err(Skip::lost(
@@ -156,7 +156,13 @@ impl<'h> DmesgReader<'h> {
                 "the times of these lines count something else than those before: use the log as one program printed it",
             ));
         }
-        self.logged(line.text, prefix.body, (stamp, prefix.task), line.at, sheet)
+        self.logged(
+            line.text,
+            prefix.body,
+            (stamp, prefix.task),
+            line.at,
+            import,
+        )
     }
 
     fn stamp(
@@ -164,7 +170,7 @@ impl<'h> DmesgReader<'h> {
         prefix: &prefix::Prefix,
         at: Evidence,
         first: bool,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> Option<(Counts, Stamp)> {
         let since = |ns: i64, more: i64| ns.saturating_add(more);
         Some(match prefix.time {
@@ -180,7 +186,7 @@ impl<'h> DmesgReader<'h> {
                     self.minute = Some(minute);
                     return Some((Counts::Since, Stamp::new(0, printk::RESOLUTION_NS)));
                 };
-                sheet.notice(
+                import.notice(
                     "new-minute",
                     Severity::Notice,
                     at,
@@ -198,7 +204,7 @@ impl<'h> DmesgReader<'h> {
 
     /// A line without a prefix: the rest of a message of several lines, or of
     /// one that another CPU interrupted.
-    fn without_prefix(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn without_prefix(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         let (Some(kept), Some(now)) = (&mut self.kept, self.now) else {
             return Err(Skip::unknown(
                 "expected kernel log lines, such as `[    0.123456] Run /init as init process`",
@@ -210,7 +216,7 @@ impl<'h> DmesgReader<'h> {
         if is_property(line.text) {
             return Ok(());
         }
-        let mut out = Out::new(sheet.timeline, kept);
+        let mut out = Out::new(import.timeline, kept);
         if !self.hints.is_done() {
             let line = ConsoleLine::unstamped(line.text, line.at);
             self.hints.line(&line, Some(now), &mut out);
@@ -244,21 +250,27 @@ const ANOTHER_BOOT: Skip = Skip::lost(
 );
 
 impl Reader for DmesgReader<'_> {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         if matches!(self.counts, None | Some(Counts::Kernel))
             && let Some(prefix) = printk::parse(line.text)
             && !prefix::has_another(&line.text[prefix.body..])
         {
             self.counts = Some(Counts::Kernel);
             let stamp = Stamp::new(prefix.ns, printk::RESOLUTION_NS);
-            return self.logged(line.text, prefix.body, (stamp, prefix.task), line.at, sheet);
+            return self.logged(
+                line.text,
+                prefix.body,
+                (stamp, prefix.task),
+                line.at,
+                import,
+            );
         }
-        self.unusual(line, sheet)
+        self.unusual(line, import)
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
+    fn finish(&mut self, import: &mut Import<'_>) {
         let Some(kept) = &mut self.kept else { return };
-        let mut out = Out::new(sheet.timeline, kept);
+        let mut out = Out::new(import.timeline, kept);
         self.hints.finish(&mut out);
         self.kernel.finish(&mut out);
         if let (Some((ns, at)), false, Some(Counts::Kernel)) =

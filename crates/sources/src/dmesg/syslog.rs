@@ -15,7 +15,7 @@ use super::prefix::{self, Syslog};
 use crate::Hints;
 use crate::console::printk;
 use crate::stamped::{Of, Stamped};
-use crate::text::{Line, Reader, Sheet, Skip};
+use crate::text::{Import, Line, Reader, Skip};
 
 /// The wall clock does not go forward by so much between two lines of a boot …
 const SET_FORWARD_NS: i64 = 3_600_000_000_000;
@@ -39,7 +39,7 @@ impl<'h> SyslogReader<'h> {
 }
 
 impl Reader for SyslogReader<'_> {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         let Some(syslog) = prefix::syslog(line.text) else {
             return Err(Skip::unknown(
                 "expected a logger's lines: `Nov 21 13:05:59 host kernel: [    0.123456] text`",
@@ -52,8 +52,8 @@ impl Reader for SyslogReader<'_> {
         });
         self.latest = Some(stamp);
         if was_set {
-            self.console.restart(sheet);
-            sheet.notice(
+            self.console.restart(import);
+            import.notice(
                 "wall-clock-set",
                 Severity::Info,
                 line.at,
@@ -64,19 +64,19 @@ impl Reader for SyslogReader<'_> {
         // BusyBox's klogd says of itself that it has started.
         let by_kernel = syslog.kernel && !text.starts_with(b"klogd started");
         if by_kernel && printk::parse(text).is_none() {
-            sheet.notice(
+            import.notice(
                 "time-of-receipt",
                 Severity::DataLoss,
                 line.at,
                 "these kernel lines have only the time at which the logger got them, which for early ones is when it started, so nothing was made of them but text: use dmesg or journalctl -o json, which have the kernel's own times",
             );
         }
-        self.console.line(text, Some(stamp), line.at, sheet);
+        self.console.line(text, Some(stamp), line.at, import);
         Ok(())
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
-        self.console.finish(sheet);
+    fn finish(&mut self, import: &mut Import<'_>) {
+        self.console.finish(import);
     }
 }
 

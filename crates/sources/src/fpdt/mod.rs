@@ -32,7 +32,7 @@ use bootlap_model::{
 };
 
 use crate::parts::{self, Parts, base};
-use crate::text::Sheet;
+use crate::text::Import;
 use crate::{HEAD_LEN, Input, Sniff, Source, SourceError, SourceInfo, binary};
 
 /// The source.
@@ -189,29 +189,29 @@ impl Parts for Boot {
         &mut self,
         name: &str,
         bytes: &mut dyn BufRead,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> io::Result<()> {
         let head = binary::head(bytes, HEAD_LEN as u64)?;
         let is_table = table::is_table(&head);
         let mut whole = head.chain(bytes);
         if is_table {
             let (bytes, more) = binary::all(&mut whole, LIMIT)?;
-            table::read(&bytes, more, self, sheet);
+            table::read(&bytes, more, self, import);
             return Ok(());
         }
-        sheet.read(&mut whole, &mut text::Names::new(Moment::of(name), self))
+        import.read(&mut whole, &mut text::Names::new(Moment::of(name), self))
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
-        self.remarks(sheet);
+    fn finish(&mut self, import: &mut Import<'_>) {
+        self.remarks(import);
         let has_times = self.moments.iter().any(|(_, ns, _)| *ns > 0);
         if !has_times && self.events.is_empty() {
             return;
         }
-        let clock = sheet.clock(ClockKind::Firmware);
+        let clock = import.clock(ClockKind::Firmware);
         for (moment, _, name) in MOMENTS {
             if let Some((stamp, at)) = self.get(moment) {
-                sheet.mark(clock, stamp, name, at);
+                import.mark(clock, stamp, name, at);
             }
         }
         for (moment, milestone) in [
@@ -221,7 +221,7 @@ impl Parts for Boot {
             (Moment::ExitEnd, Milestone::BootloaderHandover),
         ] {
             if let Some((stamp, at)) = self.get(moment) {
-                sheet.milestone(clock, stamp, milestone, at);
+                import.milestone(clock, stamp, milestone, at);
             }
         }
         use Moment::{ExitEnd, ExitStart, FirmwareStart, LoaderLaunch, LoaderLoad};
@@ -240,25 +240,25 @@ impl Parts for Boot {
         ];
         for (track, name, from, to) in spans {
             if let (Some((start, at)), Some((end, _))) = (self.get(from), self.first_of(to)) {
-                sheet.span(clock, track, name, (start, SpanEnd::At(end)), &[], at);
+                import.span(clock, track, name, (start, SpanEnd::At(end)), &[], at);
             }
         }
-        table::write(std::mem::take(&mut self.events), clock, sheet);
+        table::write(std::mem::take(&mut self.events), clock, import);
     }
 }
 
 impl Boot {
-    fn remarks(&self, sheet: &mut Sheet<'_>) {
+    fn remarks(&self, import: &mut Import<'_>) {
         for (_, ns, at) in &self.moments {
             if *ns == 0 {
-                sheet.notice(
+                import.notice(
                     "not-recorded",
                     Severity::Info,
                     *at,
                     "the firmware did not write these times down (0): it does so only for boot loaders of UEFI",
                 );
             } else if *ns > TOO_LONG_NS {
-                sheet.notice(
+                import.notice(
                     "counter-not-reset",
                     Severity::Notice,
                     *at,
@@ -267,7 +267,7 @@ impl Boot {
             }
         }
         if let (Some(at), true) = (self.pointer, self.moments.is_empty()) {
-            sheet.notice(
+            import.notice(
                 "fpdt-only-points",
                 Severity::DataLoss,
                 at,

@@ -19,7 +19,7 @@ use data_encoding::HEXLOWER;
 
 use super::{Boot, MOMENTS};
 use crate::binary::{Order, u16_at, u32_at, u64_at};
-use crate::text::{self, Sheet, Skip};
+use crate::text::{self, Import, Skip};
 
 const ACPI_HEADER: usize = 36;
 const HEADER: usize = 8;
@@ -46,7 +46,7 @@ pub(super) struct Event {
 }
 
 /// Reads tables that follow each other; each record counts as a line.
-pub(super) fn read(bytes: &[u8], more: bool, boot: &mut Boot, sheet: &mut Sheet<'_>) {
+pub(super) fn read(bytes: &[u8], more: bool, boot: &mut Boot, import: &mut Import<'_>) {
     let mut records = 0;
     let mut at = 0;
     while is_table(&bytes[at..]) {
@@ -54,33 +54,33 @@ pub(super) fn read(bytes: &[u8], more: bool, boot: &mut Boot, sheet: &mut Sheet<
         let end = at.saturating_add(length);
         let kept = end.min(bytes.len());
         if end > bytes.len() {
-            cut(bytes.len(), sheet);
+            cut(bytes.len(), import);
         }
-        table(bytes, (at, kept), &mut records, boot, sheet);
+        table(bytes, (at, kept), &mut records, boot, import);
         at = kept;
     }
     if more {
-        cut(bytes.len(), sheet);
+        cut(bytes.len(), import);
     }
 }
 
 /// Reads what a text dump was of; its lines are counted by the text.
-pub(super) fn read_dump(bytes: &[u8], boot: &mut Boot, sheet: &mut Sheet<'_>) {
+pub(super) fn read_dump(bytes: &[u8], boot: &mut Boot, import: &mut Import<'_>) {
     if is_table(bytes) {
         let length = u32_at(bytes, 4, Order::Little).unwrap_or(0) as usize;
         let end = length.min(bytes.len());
-        table(bytes, (0, end), &mut 0, boot, sheet);
+        table(bytes, (0, end), &mut 0, boot, import);
     }
 }
 
-fn cut(at: usize, sheet: &mut Sheet<'_>) {
+fn cut(at: usize, import: &mut Import<'_>) {
     let at = Evidence {
-        file: sheet.file,
+        file: import.file,
         start: at as u64,
         end: at as u64,
         line: 1,
     };
-    sheet.notice(
+    import.notice(
         "table-cut",
         Severity::DataLoss,
         at,
@@ -93,7 +93,7 @@ fn table(
     (start, end): (usize, usize),
     records: &mut u32,
     boot: &mut Boot,
-    sheet: &mut Sheet<'_>,
+    import: &mut Import<'_>,
 ) {
     let header = match &bytes[start..start + 4] {
         b"FPDT" => ACPI_HEADER,
@@ -106,14 +106,14 @@ fn table(
         let length = usize::from(bytes[at + 2]);
         *records += 1;
         let place = Evidence {
-            file: sheet.file,
+            file: import.file,
             start: at as u64,
             end: (at + length).min(end) as u64,
             line: *records,
         };
-        sheet.count_lines(1);
+        import.count_lines(1);
         if length < 4 || at + length > end {
-            sheet.skip(place, DAMAGED);
+            import.skip(place, DAMAGED);
             return;
         }
         let record = &bytes[at..at + length];
@@ -134,7 +134,7 @@ fn table(
             _ => false,
         };
         if !known {
-            sheet.skip(place, FOREIGN);
+            import.skip(place, FOREIGN);
         }
         at += length;
     }
@@ -213,14 +213,14 @@ const SINGLE: u16 = 0x60;
 const LOAD_IMAGE: u16 = 0x03;
 
 /// Pairs beginnings and ends, and writes them down.
-pub(super) fn write(events: Vec<Event>, clock: ClockId, sheet: &mut Sheet<'_>) {
+pub(super) fn write(events: Vec<Event>, clock: ClockId, import: &mut Import<'_>) {
     type Key = (u16, Vec<u8>, Vec<u8>);
     let mut open: BTreeMap<Key, Vec<Event>> = BTreeMap::new();
     for event in events {
         let (id, is_begin) = begins(event.id.max(1));
         if id == SINGLE {
             let name = named(&event, &event);
-            sheet.mark(clock, Stamp::new(event.ns, 1), &name, event.at);
+            import.mark(clock, Stamp::new(event.ns, 1), &name, event.at);
             continue;
         }
         // Which image is loaded is known only when it is.
@@ -236,8 +236,8 @@ pub(super) fn write(events: Vec<Event>, clock: ClockId, sheet: &mut Sheet<'_>) {
             continue;
         }
         match open.get_mut(&key).and_then(Vec::pop) {
-            Some(begin) => span(&begin, Some(&event), clock, sheet),
-            None => sheet.notice(
+            Some(begin) => span(&begin, Some(&event), clock, import),
+            None => import.notice(
                 "end-without-beginning",
                 Severity::Info,
                 event.at,
@@ -248,11 +248,11 @@ pub(super) fn write(events: Vec<Event>, clock: ClockId, sheet: &mut Sheet<'_>) {
     let mut rest: Vec<Event> = open.into_values().flatten().collect();
     rest.sort_by_key(|e| (e.ns, e.at.start));
     for begin in rest {
-        span(&begin, None, clock, sheet);
+        span(&begin, None, clock, import);
     }
 }
 
-fn span(begin: &Event, end: Option<&Event>, clock: ClockId, sheet: &mut Sheet<'_>) {
+fn span(begin: &Event, end: Option<&Event>, clock: ClockId, import: &mut Import<'_>) {
     let known = end.unwrap_or(begin);
     let name = named(begin, known);
     let guid = guid(&known.guid);
@@ -260,7 +260,7 @@ fn span(begin: &Event, end: Option<&Event>, clock: ClockId, sheet: &mut Sheet<'_
     let ends = (Stamp::new(begin.ns, 1), until);
     let args = [("about", about(begin.id)), ("guid", &guid)];
     let track = (TrackKind::Firmware, "UEFI modules");
-    sheet.span(clock, track, &name, ends, &args, begin.at);
+    import.span(clock, track, &name, ends, &args, begin.at);
 }
 
 /// The name, which may be in the end only; else the GUID.

@@ -17,7 +17,7 @@
 use bootlap_model::Severity;
 
 use crate::Sniff;
-use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::text::{self, Import, Line, Reader, Skip};
 
 use super::{Boot, Moment, table};
 
@@ -80,9 +80,9 @@ impl<'b> Names<'b> {
         }
     }
 
-    fn end_dump(&mut self, sheet: &mut Sheet<'_>) {
+    fn end_dump(&mut self, import: &mut Import<'_>) {
         if let Some(bytes) = self.dump.take() {
-            table::read_dump(&bytes, self.boot, sheet);
+            table::read_dump(&bytes, self.boot, import);
         }
     }
 
@@ -102,10 +102,10 @@ impl<'b> Names<'b> {
 }
 
 impl Reader for Names<'_> {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         let text = line.str().trim();
         if let Some(ours) = is_dump_of(text) {
-            self.end_dump(sheet);
+            self.end_dump(import);
             self.other = !ours;
             self.dump = ours.then(Vec::new);
             self.boot.pointer.get_or_insert(line.at);
@@ -143,8 +143,8 @@ impl Reader for Names<'_> {
         }
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
-        self.end_dump(sheet);
+    fn finish(&mut self, import: &mut Import<'_>) {
+        self.end_dump(import);
     }
 }
 

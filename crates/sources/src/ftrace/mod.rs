@@ -37,7 +37,7 @@ use bootlap_model::{ClockKind, Evidence, Severity, Timeline};
 
 use self::event_line::Time;
 use self::graph_line::{GraphLine, Shape};
-use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::text::{self, Import, Line, Reader, Skip};
 use crate::trace::{Event, Recording, What, readable};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
 
@@ -121,9 +121,9 @@ impl Default for FtraceReader {
 }
 
 impl Reader for FtraceReader {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         let text = &*readable(line.text);
-        if self.graph && self.graph_line(text, line, sheet) {
+        if self.graph && self.graph_line(text, line, import) {
             return Ok(());
         }
         if let Some(head) = event_line::parse(text) {
@@ -143,27 +143,27 @@ impl Reader for FtraceReader {
                 pid: Some(head.pid),
                 what: body::parse(head.body),
             };
-            self.recording.event(&event, line.at, sheet);
+            self.recording.event(&event, line.at, import);
             return Ok(());
         }
         if is_aside(text) {
-            self.aside(text.trim_ascii(), line, sheet);
+            self.aside(text.trim_ascii(), line, import);
             return Ok(());
         }
-        if self.graph_line(text, line, sheet) {
+        if self.graph_line(text, line, import) {
             return Ok(());
         }
         Err(UNKNOWN)
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
-        self.recording.finish(sheet);
+    fn finish(&mut self, import: &mut Import<'_>) {
+        self.recording.finish(import);
     }
 }
 
 impl FtraceReader {
     /// Looks at one line; `false` if it is none of `function_graph`.
-    fn graph_line(&mut self, text: &str, line: &Line<'_>, sheet: &mut Sheet<'_>) -> bool {
+    fn graph_line(&mut self, text: &str, line: &Line<'_>, import: &mut Import<'_>) -> bool {
         let Some(graph) = graph_line::parse(text) else {
             return false;
         };
@@ -172,9 +172,9 @@ impl FtraceReader {
         }
         self.graph = true;
         match graph.what {
-            Shape::Call(what) => self.graph_event(&graph, what, line, sheet),
+            Shape::Call(what) => self.graph_event(&graph, what, line, import),
             Shape::Comment(comment) => {
-                self.graph_event(&graph, body::parse(comment), line, sheet);
+                self.graph_event(&graph, body::parse(comment), line, import);
             }
             Shape::Banner(task) => {
                 if let Some(cpu) = graph.cpu
@@ -183,7 +183,7 @@ impl FtraceReader {
                     self.running.insert(cpu, (task.pid, task.comm.to_owned()));
                 }
             }
-            Shape::Overruns => lost(line.at, sheet),
+            Shape::Overruns => lost(line.at, import),
             Shape::Interrupt => {}
         }
         true
@@ -194,7 +194,7 @@ impl FtraceReader {
         graph: &GraphLine<'_>,
         what: What<'_>,
         line: &Line<'_>,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         let (mut comm, mut pid) = ("", None);
         if let Some(task) = graph.task {
@@ -209,11 +209,11 @@ impl FtraceReader {
             pid,
             what,
         };
-        self.recording.event(&event, line.at, sheet);
+        self.recording.event(&event, line.at, import);
     }
 
     /// A line that is no event.
-    fn aside(&mut self, text: &str, line: &Line<'_>, sheet: &mut Sheet<'_>) {
+    fn aside(&mut self, text: &str, line: &Line<'_>, import: &mut Import<'_>) {
         if let Some(tracer) = text.strip_prefix("# tracer: ") {
             self.named = tracer.trim() == "function_graph";
         } else if let Some(counts) = text.strip_prefix("# entries-in-buffer/entries-written: ") {
@@ -221,12 +221,12 @@ impl FtraceReader {
             if let [Ok(kept), Ok(written)] = counts.take(2).collect::<Vec<_>>()[..]
                 && written > kept
             {
-                lost(line.at, sheet);
+                lost(line.at, import);
             }
         } else if let Some(clock) = text.strip_prefix("# clock: ") {
             self.recording.is_on(clock_kind(clock.trim()));
         } else if is_loss(text) {
-            lost(line.at, sheet);
+            lost(line.at, import);
         }
     }
 }
@@ -242,8 +242,8 @@ pub(crate) fn clock_kind(name: &str) -> ClockKind {
 }
 
 /// The kernel dropped events.
-pub(crate) fn lost(at: Evidence, sheet: &mut Sheet<'_>) {
-    sheet.notice(
+pub(crate) fn lost(at: Evidence, import: &mut Import<'_>) {
+    import.notice(
         "trace-events-lost",
         Severity::DataLoss,
         at,

@@ -21,7 +21,7 @@
 use bootlap_model::{ClockEdge, ClockId, Evidence, How, Severity};
 
 use super::row::Row;
-use crate::text::Sheet;
+use crate::text::Import;
 
 /// What is stated where nothing tells how printk's clock lies to the monotonic
 /// one: they begin within some ms of each other.
@@ -115,13 +115,13 @@ fn nearest(differences: impl Iterator<Item = (i64, Evidence)>, limit: i64) -> Op
 
 impl Offset {
     /// Says so of two clocks.
-    pub(crate) fn join(&self, from: ClockId, to: ClockId, sheet: &mut Sheet<'_>) {
+    pub(crate) fn join(&self, from: ClockId, to: ClockId, import: &mut Import<'_>) {
         let edge = ClockEdge::offset(from, to, self.ns, self.err_ns, self.how);
         let why = match self.how {
             How::Assumed => "the kernel's log clock and the monotonic clock begin within ms",
             _ => "the message that was received soonest after the kernel logged it",
         };
-        sheet.timeline.edges.push(edge.because(why, self.at));
+        import.timeline.edges.push(edge.because(why, self.at));
     }
 }
 
@@ -130,7 +130,7 @@ const STEP_NS: u64 = 10_000_000;
 
 /// Joins the monotonic and the wall clock by the offset that most messages
 /// have.
-pub(crate) fn join_wall(rows: &[Row], mono: ClockId, real: ClockId, sheet: &mut Sheet<'_>) {
+pub(crate) fn join_wall(rows: &[Row], mono: ClockId, real: ClockId, import: &mut Import<'_>) {
     struct Stretch {
         from: i64,
         last: i64,
@@ -164,12 +164,12 @@ pub(crate) fn join_wall(rows: &[Row], mono: ClockId, real: ClockId, sheet: &mut 
     let err_ns = u32::try_from(drift).unwrap_or(u32::MAX);
     let edge = ClockEdge::offset(mono, real, longest.from, err_ns, How::Measured);
     let why = "journald reads both clocks for each message";
-    sheet
+    import
         .timeline
         .edges
         .push(edge.because(why, Some(longest.at)));
     for stepped in stretches.iter().skip(1) {
-        sheet.notice(
+        import.notice(
             "wall-clock-stepped",
             Severity::Info,
             stepped.at,

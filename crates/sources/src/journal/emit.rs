@@ -14,7 +14,7 @@ use crate::cleaner::Cleaner;
 use crate::console::{KernelLog, shown};
 use crate::systemd::startup::{self, Startup};
 use crate::systemd::units::UNITS;
-use crate::text::{Sheet, valid};
+use crate::text::{Import, valid};
 
 /// More kernel lines do not help to join files.
 const MAX_ANCHORS: usize = 16_384;
@@ -50,14 +50,14 @@ struct Starting {
 }
 
 /// Puts all rows of a boot onto the timeline.
-pub(crate) fn emit(mut rows: Vec<Row>, sheet: &mut Sheet<'_>) {
+pub(crate) fn emit(mut rows: Vec<Row>, import: &mut Import<'_>) {
     from_the_first_day(&mut rows);
-    let late = sort_out(&mut rows, sheet);
-    let mut emitter = Emitter::new(&rows, sheet);
+    let late = sort_out(&mut rows, import);
+    let mut emitter = Emitter::new(&rows, import);
     for (i, row) in rows.iter().enumerate() {
-        emitter.row(row, i < late, i, sheet);
+        emitter.row(row, i < late, i, import);
     }
-    emitter.finish(sheet);
+    emitter.finish(import);
 }
 
 /// Times without a year count from the first day that is told.
@@ -74,7 +74,7 @@ fn from_the_first_day(rows: &mut [Row]) {
 /// Finds out what the shown times of kernel messages are. Says how many of
 /// the first messages are shown when journald had them, long after they were
 /// sent.
-fn sort_out(rows: &mut [Row], sheet: &mut Sheet<'_>) -> usize {
+fn sort_out(rows: &mut [Row], import: &mut Import<'_>) -> usize {
     let first = rows.iter().position(Row::is_kernels);
     let Some(first) = first.filter(|_| rows.iter().all(|r| r.logged_ns.is_none())) else {
         return 0;
@@ -114,7 +114,7 @@ fn sort_out(rows: &mut [Row], sheet: &mut Sheet<'_>) -> usize {
         .position(|r| !r.is_kernels() && !r.is_managers() && !journald(r));
     let late = daemon.or(other).unwrap_or(rows.len());
     if let Some(at) = rows[first].at {
-        sheet.notice(
+        import.notice(
             "kernel-messages-late",
             Severity::DataLoss,
             at,
@@ -125,11 +125,11 @@ fn sort_out(rows: &mut [Row], sheet: &mut Sheet<'_>) -> usize {
 }
 
 impl Emitter {
-    fn new(rows: &[Row], sheet: &mut Sheet<'_>) -> Self {
+    fn new(rows: &[Row], import: &mut Import<'_>) -> Self {
         let mono = rows.iter().any(|r| r.mono_ns.is_some());
         let real = rows.iter().any(|r| r.real_ns.is_some());
         let logged = rows.iter().any(|r| r.logged_ns.is_some());
-        let (timeline, file) = (&mut *sheet.timeline, sheet.file);
+        let (timeline, file) = (&mut *import.timeline, import.file);
         let mut kernel = logged.then(|| KernelLog::new(timeline, file));
         let printk = kernel.as_mut().map(|k| k.clock(timeline));
         let mut clock = |kind| timeline.add_clock(kind, false, file);
@@ -142,10 +142,10 @@ impl Emitter {
             (true, None) => clocks::printk_to_wall(rows),
         };
         if let (Some(offset), Some(from), Some(to)) = (offset, printk, base) {
-            offset.join(from, to, sheet);
+            offset.join(from, to, import);
         }
         if let (Some(mono), Some(real)) = (mono, real) {
-            clocks::join_wall(rows, mono, real, sheet);
+            clocks::join_wall(rows, mono, real, import);
         }
         Self {
             base,
@@ -192,14 +192,14 @@ impl Emitter {
         Some((base, Stamp::new(at.ns.saturating_add(offset.ns), err_ns)))
     }
 
-    fn row(&mut self, row: &Row, late: bool, number: usize, sheet: &mut Sheet<'_>) {
+    fn row(&mut self, row: &Row, late: bool, number: usize, import: &mut Import<'_>) {
         let (Some((clock, mut stamp)), Some(at)) = (self.stamp(row), row.at) else {
             return;
         };
         if late {
             stamp.err_ns = u32::try_from(stamp.ns).unwrap_or(u32::MAX);
         }
-        console(row, clock, stamp, at, sheet);
+        console(row, clock, stamp, at, import);
         if late {
             if let Some(begun) = said(row).filter(|s| row.is_managers() && s.what == What::Begins)
                 && self.begun_unseen.len() < MAX_STARTING
@@ -210,14 +210,14 @@ impl Emitter {
         }
         if let (Some(ns), Some(kernel)) = (row.logged_ns, &mut self.kernel) {
             let body = row.body();
-            kernel.line(ns, &body, at, sheet.timeline);
+            kernel.line(ns, &body, at, import.timeline);
             self.anchors += 1;
             if self.anchors <= MAX_ANCHORS {
-                sheet.anchor(clock, stamp, Anchor::kernel_line(&body), at);
+                import.anchor(clock, stamp, Anchor::kernel_line(&body), at);
             }
         }
         if row.is_managers() {
-            self.manager(row, (clock, stamp), number, sheet);
+            self.manager(row, (clock, stamp), number, import);
         }
     }
 
@@ -227,18 +227,18 @@ impl Emitter {
         row: &Row,
         (clock, stamp): (ClockId, Stamp),
         number: usize,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         let (Some(at), Some((base, moment))) = (row.at, self.common(row)) else {
             return;
         };
         let text = valid(&row.message).trim();
         if text.starts_with("systemd ") && text.contains(" running in system mode") {
-            sheet.anchor(clock, stamp, Anchor::key("systemd", b"running"), at);
+            import.anchor(clock, stamp, Anchor::key("systemd", b"running"), at);
         } else if text.starts_with("Switching root") && row.logged_ns.is_none() {
-            sheet.milestone(base, moment, Milestone::SwitchRoot, at);
+            import.milestone(base, moment, Milestone::SwitchRoot, at);
         } else if let Some(startup) = Startup::parse(text) {
-            self.finished(startup, (base, moment), at, sheet);
+            self.finished(startup, (base, moment), at, import);
         } else if let Some(said) = said(row) {
             let name = said.name();
             match said.what {
@@ -266,13 +266,13 @@ impl Emitter {
                     if let What::Failed(how) = said.what {
                         args.push(("result", how));
                     } else {
-                        sheet.anchor(base, moment, startup::unit_key(name), at);
+                        import.anchor(base, moment, startup::unit_key(name), at);
                     }
                     let mut place = began.as_ref().map_or(at, |b| b.evidence);
                     place.end = place.end.max(at.end);
                     let start = began.map_or(moment, |b| b.at);
                     let times = (start, SpanEnd::At(moment));
-                    sheet.span(base, UNITS, name, times, &args, place);
+                    import.span(base, UNITS, name, times, &args, place);
                 }
             }
         }
@@ -284,14 +284,14 @@ impl Emitter {
         mut startup: Startup,
         (base, moment): (ClockId, Stamp),
         at: Evidence,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         let end = Stamp::new(moment.ns, moment.err_ns.max(1_000_000));
-        startup::finished(base, end, at, sheet);
+        startup::finished(base, end, at, import);
         let Some((finish_ns, err_ns)) = startup.finish_ns() else {
             return;
         };
-        let zero = match sheet.timeline.clock(base).kind {
+        let zero = match import.timeline.clock(base).kind {
             ClockKind::Monotonic if startup.kernel.is_some() => Stamp::new(0, 0),
             _ => Stamp::new(
                 end.ns.saturating_sub(finish_ns),
@@ -303,13 +303,13 @@ impl Emitter {
         self.startup.get_or_insert((startup, base, zero, at));
     }
 
-    fn finish(mut self, sheet: &mut Sheet<'_>) {
+    fn finish(mut self, import: &mut Import<'_>) {
         if let Some(kernel) = &mut self.kernel {
-            kernel.finish(sheet.timeline);
+            kernel.finish(import.timeline);
         }
         // What the kernel said of its own is better, so it comes first.
         if let Some((startup, clock, zero, at)) = self.startup.take() {
-            startup.place(clock, zero, at, sheet);
+            startup.place(clock, zero, at, import);
         }
         let Some(clock) = self.base.or(self.printk) else {
             return;
@@ -322,8 +322,8 @@ impl Emitter {
             if starting.description != name {
                 args.push(("description", &*starting.description));
             }
-            sheet.span(clock, UNITS, &name, times, &args, starting.evidence);
-            sheet.notice(
+            import.span(clock, UNITS, &name, times, &args, starting.evidence);
+            import.notice(
                 "unit-still-starting",
                 Severity::Info,
                 starting.evidence,
@@ -335,10 +335,10 @@ impl Emitter {
 
 /// One line of console text. Lines are many and differ, so their text is not
 /// looked up.
-fn console(row: &Row, clock: ClockId, start: Stamp, evidence: Evidence, sheet: &mut Sheet<'_>) {
-    let name = sheet.timeline.symbols.add(&one_line(&row.named()));
-    let track = sheet.timeline.track(TrackKind::Console, "journal");
-    sheet.timeline.add_span(Span {
+fn console(row: &Row, clock: ClockId, start: Stamp, evidence: Evidence, import: &mut Import<'_>) {
+    let name = import.timeline.symbols.add(&one_line(&row.named()));
+    let track = import.timeline.track(TrackKind::Console, "journal");
+    import.timeline.add_span(Span {
         track,
         clock,
         start,

@@ -20,7 +20,7 @@ use bootlap_model::{Evidence, Severity};
 
 use super::Collected;
 use super::row::Row;
-use crate::text::{Sheet, Skip};
+use crate::text::{Import, Skip};
 
 /// More of one value is not kept.
 const MAX_VALUE: usize = 64 * 1024;
@@ -39,7 +39,7 @@ pub(crate) fn is_export(head: &[u8]) -> bool {
 /// Reads all messages of `bytes`.
 pub(crate) fn read(
     bytes: &mut dyn BufRead,
-    sheet: &mut Sheet<'_>,
+    import: &mut Import<'_>,
     out: &mut Collected,
 ) -> io::Result<()> {
     let mut input = Bytes {
@@ -56,7 +56,7 @@ pub(crate) fn read(
             break;
         }
         let at = Evidence {
-            file: sheet.file,
+            file: import.file,
             start,
             end: input.offset,
             line: input.number,
@@ -65,7 +65,7 @@ pub(crate) fn read(
             line.pop();
         }
         if line.is_empty() {
-            flush(&mut entry, sheet, out);
+            flush(&mut entry, import, out);
             continue;
         }
         let (row, boot) = entry.get_or_insert_with(Default::default);
@@ -77,34 +77,34 @@ pub(crate) fn read(
             let whole = input.value(&mut value)?;
             row.field(&line, &value, boot);
             if !whole {
-                cut(at, sheet);
+                cut(at, import);
             }
             row.at.get_or_insert(at).end = input.offset;
         } else {
-            sheet.count_lines(1);
-            sheet.skip(
+            import.count_lines(1);
+            import.skip(
                 at,
                 Skip::unknown("expected `FIELD=value` as `journalctl -o export` prints it"),
             );
         }
     }
-    flush(&mut entry, sheet, out);
+    flush(&mut entry, import, out);
     Ok(())
 }
 
-fn flush(entry: &mut Option<(Row, Box<str>)>, sheet: &mut Sheet<'_>, out: &mut Collected) {
+fn flush(entry: &mut Option<(Row, Box<str>)>, import: &mut Import<'_>, out: &mut Collected) {
     let Some((mut row, boot)) = entry.take() else {
         return;
     };
-    sheet.count_lines(1);
+    import.count_lines(1);
     row.lines = 1;
     row.err_ns = 1_000;
-    out.add(row, boot, sheet);
+    out.add(row, boot, import);
 }
 
 /// The text ended within a message.
-pub(crate) fn cut(at: Evidence, sheet: &mut Sheet<'_>) {
-    sheet.notice(
+pub(crate) fn cut(at: Evidence, import: &mut Import<'_>) {
+    import.notice(
         "record-cut",
         Severity::DataLoss,
         at,

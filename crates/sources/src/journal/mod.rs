@@ -35,7 +35,7 @@ use bootlap_model::{Severity, Timeline};
 
 use self::row::Row;
 use crate::json::{Item, Json};
-use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
 
 /// The source.
@@ -80,11 +80,11 @@ fn read_export(
     label: &str,
     out: &mut Timeline,
 ) -> Result<(), SourceError> {
-    let mut sheet = Sheet::new(out, label, INFO.name);
+    let mut import = Import::new(out, label, INFO.name);
     let mut collected = Collected::default();
-    export::read(bytes, &mut sheet, &mut collected)?;
-    collected.finish(&mut sheet);
-    sheet.finish();
+    export::read(bytes, &mut import, &mut collected)?;
+    collected.finish(&mut import);
+    import.finish();
     Ok(())
 }
 
@@ -202,11 +202,11 @@ struct Collected {
 const MAX_BOOTS: usize = 4096;
 
 impl Collected {
-    fn add(&mut self, row: Row, boot: Box<str>, sheet: &mut Sheet<'_>) {
+    fn add(&mut self, row: Row, boot: Box<str>, import: &mut Import<'_>) {
         let Some(at) = row.at else { return };
         if row.logged_ns.is_none() && row.mono_ns.is_none() && row.real_ns.is_none() {
             for _ in 0..row.lines {
-                sheet.skip(
+                import.skip(
                     at,
                     Skip::lost(
                         "no-time",
@@ -231,17 +231,17 @@ impl Collected {
 
     /// There are no more: takes the boot with the most messages, of equal ones
     /// the last.
-    fn finish(self, sheet: &mut Sheet<'_>) {
+    fn finish(self, import: &mut Import<'_>) {
         let longest = (0..self.boots.len()).max_by_key(|i| self.boots[*i].len());
         for (i, rows) in self.boots.into_iter().enumerate() {
             if Some(i) == longest {
-                emit::emit(rows, sheet);
+                emit::emit(rows, import);
                 continue;
             }
             for row in rows {
                 let Some(at) = row.at else { continue };
                 for _ in 0..row.lines {
-                    sheet.skip(at, ANOTHER);
+                    import.skip(at, ANOTHER);
                 }
             }
         }
@@ -270,7 +270,7 @@ pub(crate) struct JournalReader {
 }
 
 impl JournalReader {
-    fn json(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Option<Result<(), Skip>> {
+    fn json(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Option<Result<(), Skip>> {
         let text = line.text.trim_ascii();
         let text = text.strip_prefix(b"data: ").unwrap_or(text);
         if !self.json.inside() && !text.starts_with(b"{") {
@@ -298,7 +298,7 @@ impl JournalReader {
                 if let Some(at) = &mut row.at {
                     at.end = at.end.max(line.at.end);
                 }
-                collected.add(std::mem::take(row), std::mem::take(boot), sheet);
+                collected.add(std::mem::take(row), std::mem::take(boot), import);
             }
         });
         if clean {
@@ -307,26 +307,26 @@ impl JournalReader {
         self.json.reset();
         if lines == 0 {
             // A message ended in this line, which is used by that.
-            sheet.notice(EXPECTED.code, EXPECTED.severity, line.at, EXPECTED.remedy);
+            import.notice(EXPECTED.code, EXPECTED.severity, line.at, EXPECTED.remedy);
             return Some(Ok(()));
         }
         Some(Err(EXPECTED))
     }
 
-    fn flush_verbose(&mut self, sheet: &mut Sheet<'_>) {
+    fn flush_verbose(&mut self, import: &mut Import<'_>) {
         if std::mem::take(&mut self.in_verbose) {
             let (row, boot) = (
                 std::mem::take(&mut self.row),
                 std::mem::take(&mut self.boot),
             );
-            self.collected.add(row, boot, sheet);
+            self.collected.add(row, boot, import);
         }
     }
 
-    fn verbose(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> bool {
+    fn verbose(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> bool {
         let text = line.str();
         if is_verbose(text).is_some() {
-            self.flush_verbose(sheet);
+            self.flush_verbose(import);
             self.in_verbose = true;
             self.row = Row {
                 at: Some(line.at),
@@ -361,14 +361,14 @@ impl JournalReader {
         true
     }
 
-    fn short(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> bool {
+    fn short(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> bool {
         let Some(short) = short::parse(line.text) else {
             return false;
         };
         let mut row = short.row;
         row.at = Some(line.at);
         row.lines = 1;
-        self.collected.add(row, self.marked_boot(), sheet);
+        self.collected.add(row, self.marked_boot(), import);
         true
     }
 
@@ -379,19 +379,19 @@ impl JournalReader {
 }
 
 impl Reader for JournalReader {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
-        if let Some(result) = self.json(line, sheet) {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
+        if let Some(result) = self.json(line, import) {
             return result;
         }
-        if self.verbose(line, sheet) {
+        if self.verbose(line, import) {
             return Ok(());
         }
-        self.flush_verbose(sheet);
+        self.flush_verbose(import);
         if let Some(boot) = marker(line.str()) {
             self.collected.markers += u32::from(boot);
             return Ok(());
         }
-        if self.short(line, sheet) {
+        if self.short(line, import) {
             return Ok(());
         }
         // A message of several lines is indented up to where its text begins.
@@ -408,18 +408,18 @@ impl Reader for JournalReader {
         }
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
-        self.flush_verbose(sheet);
+    fn finish(&mut self, import: &mut Import<'_>) {
+        self.flush_verbose(import);
         if self.json.inside() {
             let (row, boot) = (
                 std::mem::take(&mut self.row),
                 std::mem::take(&mut self.boot),
             );
             if let Some(at) = row.at {
-                export::cut(at, sheet);
-                self.collected.add(row, boot, sheet);
+                export::cut(at, import);
+                self.collected.add(row, boot, import);
             }
         }
-        std::mem::take(&mut self.collected).finish(sheet);
+        std::mem::take(&mut self.collected).finish(import);
     }
 }

@@ -38,7 +38,7 @@ use bootlap_model::Timeline;
 use bootlap_model::{ClockId, ClockKind, Evidence, Milestone, Severity, SpanEnd, Stamp, TrackKind};
 
 use self::row::{Column, Delta, Row};
-use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
 
 /// Stamps are whole µs.
@@ -103,7 +103,7 @@ pub(crate) struct KfiReader {
 }
 
 impl Reader for KfiReader {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         let text = line.str();
         if let Some(columns) = row::heading(text) {
             self.columns = columns.filter(|c| !c.is_empty());
@@ -114,21 +114,21 @@ impl Reader for KfiReader {
                 if !row::has_times(columns) {
                     return Err(SUMMARY);
                 }
-                return self.call(&row, line.at, sheet);
+                return self.call(&row, line.at, import);
             }
         } else if let Some(row) = row::parse(text) {
-            return self.call(&row, line.at, sheet);
+            return self.call(&row, line.at, import);
         }
         let Some(fact) = preamble(text) else {
             return Err(Skip::unknown(
                 "expected entry, delta, PID, function and caller, as /proc/kft prints them",
             ));
         };
-        self.fact(fact, line.at, sheet)
+        self.fact(fact, line.at, import)
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
-        self.end_run(sheet);
+    fn finish(&mut self, import: &mut Import<'_>) {
+        self.end_run(import);
     }
 }
 
@@ -145,9 +145,9 @@ const OUT_OF_RANGE: Skip = Skip::lost(
 
 impl KfiReader {
     /// Takes one call of a function.
-    fn call(&mut self, row: &Row<'_>, at: Evidence, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn call(&mut self, row: &Row<'_>, at: Evidence, import: &mut Import<'_>) -> Result<(), Skip> {
         self.rows += 1;
-        let (clock, base_ns) = self.clock(at, sheet);
+        let (clock, base_ns) = self.clock(at, import);
         let stamp = |ns: Option<i64>| match ns {
             Some(ns) => Ok(Stamp::new(ns, RESOLUTION_NS)),
             None => Err(OUT_OF_RANGE),
@@ -156,7 +156,7 @@ impl KfiReader {
         let end = match row.delta {
             Delta::Ns(ns) => SpanEnd::At(stamp(start.ns.checked_add(ns))?),
             Delta::NoExit => {
-                sheet.notice(
+                import.notice(
                     "exit-not-seen",
                     Severity::Info,
                     at,
@@ -165,7 +165,7 @@ impl KfiReader {
                 SpanEnd::Unknown
             }
             Delta::StackWatch => {
-                sheet.notice(
+                import.notice(
                     "stack-watch",
                     Severity::Info,
                     at,
@@ -175,7 +175,7 @@ impl KfiReader {
             }
         };
         if row::is_address(row.function) {
-            sheet.notice(
+            import.notice(
                 "unresolved-address",
                 Severity::Notice,
                 at,
@@ -194,19 +194,19 @@ impl KfiReader {
             .filter_map(|(k, v)| Some((*k, (*v)?)))
             .collect();
         let track = (TrackKind::Function, &track[..]);
-        sheet.span(clock, track, row.function, (start, end), &args, at);
+        import.span(clock, track, row.function, (start, end), &args, at);
         match row.function {
-            "start_kernel" => sheet.milestone(clock, start, Milestone::KernelEntry, at),
+            "start_kernel" => import.milestone(clock, start, Milestone::KernelEntry, at),
             // A function of the KFI patch, called right before init is run.
-            "to_userspace" => sheet.milestone(clock, start, Milestone::InitStart, at),
+            "to_userspace" => import.milestone(clock, start, Milestone::InitStart, at),
             _ => {}
         }
         Ok(())
     }
 
     /// The clock of the entries, and what to add to them.
-    fn clock(&mut self, at: Evidence, sheet: &mut Sheet<'_>) -> (ClockId, i64) {
-        let (timeline, file) = (&mut *sheet.timeline, sheet.file);
+    fn clock(&mut self, at: Evidence, import: &mut Import<'_>) -> (ClockId, i64) {
+        let (timeline, file) = (&mut *import.timeline, import.file);
         if let Some(started_ns) = self.started_ns {
             let new = || timeline.add_clock(ClockKind::Trace, false, file);
             return (*self.trace.get_or_insert_with(new), started_ns);
@@ -216,7 +216,7 @@ impl KfiReader {
         }
         let clock = timeline.add_clock(ClockKind::Relative, false, file);
         self.relative = Some(clock);
-        sheet.notice(
+        import.notice(
             "no-start-time",
             Severity::Notice,
             at,
@@ -226,10 +226,10 @@ impl KfiReader {
     }
 
     /// Takes a line above the table.
-    fn fact(&mut self, fact: Fact<'_>, at: Evidence, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn fact(&mut self, fact: Fact<'_>, at: Evidence, import: &mut Import<'_>) -> Result<(), Skip> {
         match fact {
             Fact::Run => {
-                self.end_run(sheet);
+                self.end_run(import);
                 *self = Self {
                     trace: self.trace,
                     relative: self.relative,
@@ -238,8 +238,8 @@ impl KfiReader {
             }
             Fact::Entries(n) => self.promised = Some((n, at)),
             Fact::Started(ns) => self.started_ns = Some(ns),
-            Fact::Stopped(ns, why) => self.stopped(ns, why, at, sheet),
-            Fact::Filtered => sheet.notice(
+            Fact::Stopped(ns, why) => self.stopped(ns, why, at, import),
+            Fact::Filtered => import.notice(
                 "calls-filtered",
                 Severity::Info,
                 at,
@@ -262,9 +262,9 @@ impl KfiReader {
         Ok(())
     }
 
-    fn stopped(&mut self, ns: i64, why: &str, at: Evidence, sheet: &mut Sheet<'_>) {
+    fn stopped(&mut self, ns: i64, why: &str, at: Evidence, import: &mut Import<'_>) {
         if why.trim() == "log full" {
-            sheet.notice(
+            import.notice(
                 "log-full",
                 Severity::DataLoss,
                 at,
@@ -272,16 +272,16 @@ impl KfiReader {
             );
         }
         if self.started_ns.is_some() {
-            let (clock, _) = self.clock(at, sheet);
-            sheet.mark(clock, Stamp::new(ns, RESOLUTION_NS), "logging stops", at);
+            let (clock, _) = self.clock(at, import);
+            import.mark(clock, Stamp::new(ns, RESOLUTION_NS), "logging stops", at);
         }
     }
 
-    fn end_run(&mut self, sheet: &mut Sheet<'_>) {
+    fn end_run(&mut self, import: &mut Import<'_>) {
         if let Some((promised, at)) = self.promised
             && self.rows != promised
         {
-            sheet.notice(
+            import.notice(
                 "entries-missing",
                 Severity::DataLoss,
                 at,

@@ -9,7 +9,7 @@
 use bootlap_model::{ClockEdge, ClockId, ClockKind, Evidence, How, Severity, Stamp};
 
 use super::date::{Scale, When};
-use crate::text::Sheet;
+use crate::text::Import;
 
 const SECOND_NS: i64 = 1_000_000_000;
 const HOUR_NS: i64 = 3_600 * SECOND_NS;
@@ -70,7 +70,7 @@ impl Eras {
         &mut self,
         when: When,
         at: Evidence,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> (ClockId, Stamp) {
         let ns = when.ns;
         let fits = |era: &Era| {
@@ -78,7 +78,7 @@ impl Eras {
                 && ns <= era.last_ns.saturating_add(DAY_NS / 2)
         };
         if self.all.is_empty() {
-            self.begin(when, at, sheet);
+            self.begin(when, at, import);
         } else if !fits(&self.all[self.current]) {
             // Logs of several buffers, one behind the other, go back in time.
             match self.all.iter().position(fits) {
@@ -86,27 +86,27 @@ impl Eras {
                 None if self.all.len() < MAX_ERAS => {
                     let last = &self.all[self.current];
                     let after = Some((last.clock, last.last_ns));
-                    self.begin(when, at, sheet);
+                    self.begin(when, at, import);
                     self.all[self.current].after = after;
-                    clock_was_set(at, sheet);
+                    clock_was_set(at, import);
                 }
                 None => {}
             }
         }
-        self.listen(ns, at, sheet);
+        self.listen(ns, at, import);
         let era = &mut self.all[self.current];
         era.last_ns = era.last_ns.max(ns);
         era.first_ns = era.first_ns.min(ns);
         (era.clock, Stamp::new(ns, when.err_ns))
     }
 
-    fn begin(&mut self, when: When, at: Evidence, sheet: &mut Sheet<'_>) {
+    fn begin(&mut self, when: When, at: Evidence, import: &mut Import<'_>) {
         let kind = match when.scale {
             Scale::Monotonic => ClockKind::Monotonic,
             Scale::NoYear | Scale::Epoch => ClockKind::Realtime,
         };
         if when.scale == Scale::NoYear && self.all.is_empty() {
-            sheet.notice(
+            import.notice(
                 "dates-without-year",
                 Severity::Info,
                 at,
@@ -116,7 +116,7 @@ impl Eras {
         self.current = self.all.len();
         self.silence = None;
         self.all.push(Era {
-            clock: sheet.timeline.add_clock(kind, false, sheet.file),
+            clock: import.timeline.add_clock(kind, false, import.file),
             first_ns: when.ns,
             last_ns: when.ns,
             at,
@@ -126,7 +126,7 @@ impl Eras {
     }
 
     /// Remembers where the log was silent for longest.
-    fn listen(&mut self, ns: i64, at: Evidence, sheet: &Sheet<'_>) {
+    fn listen(&mut self, ns: i64, at: Evidence, import: &Import<'_>) {
         let era = &self.all[self.current];
         let gap_ns = ns.saturating_sub(era.last_ns);
         if gap_ns < SET_NS || self.silence.as_ref().is_some_and(|s| s.gap_ns >= gap_ns) {
@@ -136,38 +136,38 @@ impl Eras {
             gap_ns,
             from_ns: era.last_ns,
             to_ns: ns,
-            spans: sheet.timeline.spans.len(),
-            marks: sheet.timeline.marks.len(),
-            anchors: sheet.timeline.anchors.len(),
+            spans: import.timeline.spans.len(),
+            marks: import.timeline.marks.len(),
+            anchors: import.timeline.anchors.len(),
             at,
         });
     }
 
     /// The boot's own clock.
-    pub(super) fn boot(&mut self, sheet: &mut Sheet<'_>) -> ClockId {
+    pub(super) fn boot(&mut self, import: &mut Import<'_>) -> ClockId {
         let kind = ClockKind::Boottime;
         *self
             .boot
-            .get_or_insert_with(|| sheet.timeline.add_clock(kind, false, sheet.file))
+            .get_or_insert_with(|| import.timeline.add_clock(kind, false, import.file))
     }
 
     /// A new boot: its times are on a clock of their own, and so are dates.
-    pub(super) fn reboot(&mut self, when: Option<When>, at: Evidence, sheet: &mut Sheet<'_>) {
+    pub(super) fn reboot(&mut self, when: Option<When>, at: Evidence, import: &mut Import<'_>) {
         self.boot = None;
         if let Some(when) = when.filter(|_| self.all.len() < MAX_ERAS) {
-            self.begin(when, at, sheet);
+            self.begin(when, at, import);
         }
     }
 
     /// An event written at `date_ns` tells the boot's time.
-    pub(super) fn tie(&mut self, boot_ns: i64, when: When, at: Evidence, sheet: &mut Sheet<'_>) {
-        let boot = self.boot(sheet);
+    pub(super) fn tie(&mut self, boot_ns: i64, when: When, at: Evidence, import: &mut Import<'_>) {
+        let boot = self.boot(import);
         let offset = boot_ns.saturating_sub(when.ns);
         let stepped = self.all[self.current].ties.as_ref().is_some_and(|t| {
             offset < t.least_ns.saturating_sub(SET_NS) || offset > t.most_ns.saturating_add(SET_NS)
         });
         if stepped {
-            self.split(when, at, sheet);
+            self.split(when, at, import);
         }
         let era = &mut self.all[self.current];
         // The value has ms, too.
@@ -188,21 +188,21 @@ impl Eras {
 
     /// The clock was set by less than a jump shows: at the widest silence
     /// since the event before, most likely.
-    fn split(&mut self, when: When, at: Evidence, sheet: &mut Sheet<'_>) {
+    fn split(&mut self, when: When, at: Evidence, import: &mut Import<'_>) {
         if self.all.len() >= MAX_ERAS {
             return;
         }
         let old = self.all[self.current].clock;
         let silence = self.silence.take();
         let at = silence.as_ref().map_or(at, |s| s.at);
-        self.begin(when, at, sheet);
+        self.begin(when, at, import);
         let new = self.all[self.current].clock;
         if let Some(s) = silence {
             self.all[self.current].first_ns = s.to_ns.min(when.ns);
             if let Some(era) = self.all.iter_mut().find(|e| e.clock == old) {
                 era.last_ns = s.from_ns;
             }
-            let timeline = &mut *sheet.timeline;
+            let timeline = &mut *import.timeline;
             let spans = timeline.spans[s.spans..].iter_mut().map(|s| &mut s.clock);
             let marks = timeline.marks[s.marks..].iter_mut().map(|m| &mut m.clock);
             let anchors = timeline.anchors[s.anchors..].iter_mut();
@@ -210,18 +210,18 @@ impl Eras {
             let later = spans.chain(marks).chain(anchors);
             later.filter(|c| **c == old).for_each(|c| *c = new);
         }
-        clock_was_set(at, sheet);
+        clock_was_set(at, import);
     }
 
     /// Says how the eras relate.
-    pub(super) fn finish(&mut self, sheet: &mut Sheet<'_>) {
+    pub(super) fn finish(&mut self, import: &mut Import<'_>) {
         let tied = |clock: ClockId| {
             let mut eras = self.all.iter();
             eras.any(|e| e.clock == clock && e.ties.is_some())
         };
         for era in &self.all {
             if let Some(t) = &era.ties {
-                sheet.timeline.edges.push(t.edge(era.clock));
+                import.timeline.edges.push(t.edge(era.clock));
             }
             if let Some((before, last_ns)) = era.after
                 && !(era.ties.is_some() && tied(before))
@@ -230,7 +230,7 @@ impl Eras {
                 let err_ns = SECOND_NS as u32;
                 let edge = ClockEdge::offset(era.clock, before, offset, err_ns, How::Assumed);
                 let why = "no time passed while the clock was set";
-                sheet.timeline.edges.push(edge.because(why, Some(era.at)));
+                import.timeline.edges.push(edge.because(why, Some(era.at)));
             }
         }
     }
@@ -251,8 +251,8 @@ impl Ties {
     }
 }
 
-fn clock_was_set(at: Evidence, sheet: &mut Sheet<'_>) {
-    sheet.notice(
+fn clock_was_set(at: Evidence, import: &mut Import<'_>) {
+    import.notice(
         "clock-was-set",
         Severity::Notice,
         at,

@@ -41,7 +41,7 @@ use foldhash::fast::FixedState;
 
 use self::eras::Eras;
 use self::line::{Entry, buffer, entry, long_head};
-use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
 
 /// Lines are shown up to here; a boot has some ten thousand.
@@ -128,7 +128,7 @@ struct LongHead {
 }
 
 impl Reader for LogcatReader {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         // Binary bytes in messages are common; only they are lost.
         let text = &*String::from_utf8_lossy(line.text);
         if buffer(text).is_some() {
@@ -146,21 +146,21 @@ impl Reader for LogcatReader {
         {
             let end = line.at.end;
             let at = Evidence { end, ..head.at };
-            let done = self.entry(&Entry { text, ..entry }, at, sheet);
+            let done = self.entry(&Entry { text, ..entry }, at, import);
             self.long = Some(head);
             return done;
         }
         let entry = entry(text).ok_or(UNKNOWN)?;
-        self.entry(&entry, line.at, sheet)
+        self.entry(&entry, line.at, import)
     }
 
     /// Ends a message of the format `long`.
-    fn blank(&mut self, _line: &Line<'_>, _sheet: &mut Sheet<'_>) {
+    fn blank(&mut self, _line: &Line<'_>, _sheet: &mut Import<'_>) {
         self.long = None;
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
-        self.eras.finish(sheet);
+    fn finish(&mut self, import: &mut Import<'_>) {
+        self.eras.finish(import);
     }
 }
 
@@ -184,28 +184,28 @@ impl LogcatReader {
         &mut self,
         entry: &Entry<'_>,
         at: Evidence,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> Result<(), Skip> {
         let boot_ms = event::boot_ms(entry.tag, entry.text);
         if boot_ms.is_some_and(|ms| self.is_another_boot(entry.tag, ms)) {
-            self.reboot(entry, at, sheet);
+            self.reboot(entry, at, import);
         }
-        let now = entry.when.map(|when| self.eras.now(when, at, sheet));
+        let now = entry.when.map(|when| self.eras.now(when, at, import));
         if let Some(ms) = boot_ms {
             // Before the line itself, which may be the first of a new era.
             if let Some(when) = entry.when {
-                self.eras.tie(ms * 1_000_000, when, at, sheet);
+                self.eras.tie(ms * 1_000_000, when, at, import);
             }
-            self.boot_event(entry.tag, ms, at, sheet);
+            self.boot_event(entry.tag, ms, at, import);
         }
         let now = match (entry.when, boot_ms, now) {
-            (Some(when), Some(_), _) => self.eras.now(when, at, sheet),
+            (Some(when), Some(_), _) => self.eras.now(when, at, import),
             (_, _, Some(now)) => now,
             (_, Some(_), None) => return Ok(()),
             (_, None, None) => return Err(NO_TIMES),
         };
-        self.message(entry, now, at, sheet);
-        self.console(entry, now, at, sheet);
+        self.message(entry, now, at, import);
+        self.console(entry, now, at, import);
         Ok(())
     }
 
@@ -216,13 +216,13 @@ impl LogcatReader {
         tag == "boot_progress_start" && last.is_some_and(|last| ms < last)
     }
 
-    fn reboot(&mut self, entry: &Entry<'_>, at: Evidence, sheet: &mut Sheet<'_>) {
+    fn reboot(&mut self, entry: &Entry<'_>, at: Evidence, import: &mut Import<'_>) {
         self.stage = None;
         self.anchored.clear();
         self.processes.clear();
         self.services.clear();
-        self.eras.reboot(entry.when, at, sheet);
-        sheet.notice(
+        self.eras.reboot(entry.when, at, import);
+        import.notice(
             "another-boot",
             Severity::Notice,
             at,
@@ -230,8 +230,8 @@ impl LogcatReader {
         );
     }
 
-    fn boot_event(&mut self, tag: &str, ms: i64, evidence: Evidence, sheet: &mut Sheet<'_>) {
-        let clock = self.eras.boot(sheet);
+    fn boot_event(&mut self, tag: &str, ms: i64, evidence: Evidence, import: &mut Import<'_>) {
+        let clock = self.eras.boot(import);
         let at = Stamp::new(ms * 1_000_000, 1_000_000);
         if self.anchored.iter().any(|known| known == tag) {
             // Once from each buffer, or the runtime restarted.
@@ -245,11 +245,11 @@ impl LogcatReader {
         } else if self.anchored.len() < 64 {
             self.anchored.push(tag.to_owned());
             let key = Anchor::key("android", tag.as_bytes());
-            sheet.anchor(clock, at, key, evidence);
+            import.anchor(clock, at, key, evidence);
         }
-        sheet.mark(clock, at, tag, evidence);
+        import.mark(clock, at, tag, evidence);
         if tag == "boot_progress_enable_screen" {
-            sheet.milestone(clock, at, Milestone::StartupFinished, evidence);
+            import.milestone(clock, at, Milestone::StartupFinished, evidence);
         }
         if let Some((from, start)) = self.stage.take()
             && start.ns <= at.ns
@@ -258,7 +258,7 @@ impl LogcatReader {
         {
             let name = event::stage(&from, tag);
             let args = [("from", &from[..]), ("to", tag)];
-            sheet.span(
+            import.span(
                 clock,
                 BOOT,
                 &name,
@@ -276,7 +276,7 @@ impl LogcatReader {
         entry: &Entry<'_>,
         (clock, now): (ClockId, Stamp),
         at: Evidence,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         match entry.tag {
             "am_activity_launch_time" | "wm_activity_launch_time" => {
@@ -284,25 +284,25 @@ impl LogcatReader {
                     let track = (TrackKind::Userspace, "activities");
                     let start = Stamp::new(now.ns.saturating_sub(ns), now.err_ns);
                     let name = format!("launch {name}");
-                    sheet.span(clock, track, &name, (start, SpanEnd::At(now)), &[], at);
+                    import.span(clock, track, &name, (start, SpanEnd::At(now)), &[], at);
                 }
             }
-            "am_proc_start" => self.process_starts(entry.text, (clock, now), at, sheet),
+            "am_proc_start" => self.process_starts(entry.text, (clock, now), at, import),
             "am_proc_bound" => {
                 if let Some(pid) = event::of_process(entry.text)
                     && let Some(index) = self.processes.get(&pid)
                 {
-                    bound(*index, clock, now, sheet);
+                    bound(*index, clock, now, import);
                 }
             }
             "am_proc_died" | "am_kill" => {
                 if let Some(pid) = event::of_process(entry.text)
                     && let Some(index) = self.processes.remove(&pid)
                 {
-                    end(index, clock, now, sheet.timeline);
+                    end(index, clock, now, import.timeline);
                 }
             }
-            "init" => self.service(entry.text, (clock, now), at, sheet),
+            "init" => self.service(entry.text, (clock, now), at, import),
             _ => {}
         }
         if let Some(took) = message::took(entry.tag, entry.text) {
@@ -314,7 +314,7 @@ impl LogcatReader {
             let args: Vec<_> = pid.into_iter().chain(count).collect();
             let track = (TrackKind::Userspace, took.track);
             let times = (start, SpanEnd::At(now));
-            sheet.span(clock, track, &took.name, times, &args, at);
+            import.span(clock, track, &took.name, times, &args, at);
         }
         // From the kernel's buffer: logcat takes a tag off its lines.
         if (entry.pid, entry.tid) == (Some(0), Some(0)) && self.kernel_lines < MAX_KERNEL_LINES {
@@ -324,7 +324,7 @@ impl LogcatReader {
             } else {
                 format!("{}: {}", entry.tag, entry.text)
             };
-            sheet.anchor(clock, now, Anchor::kernel_line(body.as_bytes()), at);
+            import.anchor(clock, now, Anchor::kernel_line(body.as_bytes()), at);
         }
     }
 
@@ -333,7 +333,7 @@ impl LogcatReader {
         text: &str,
         (clock, now): (ClockId, Stamp),
         at: Evidence,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         let Some(p) = event::started(text).filter(|_| self.processes.len() < MAX_OPEN) else {
             return;
@@ -348,8 +348,8 @@ impl LogcatReader {
         let args: Vec<_> = args.into_iter().filter(|(_, v)| !v.is_empty()).collect();
         let track = (TrackKind::Process, "processes");
         let times = (now, SpanEnd::OpenAtCut);
-        self.processes.insert(p.pid, sheet.timeline.spans.len());
-        sheet.span(clock, track, p.name, times, &args, at);
+        self.processes.insert(p.pid, import.timeline.spans.len());
+        import.span(clock, track, p.name, times, &args, at);
     }
 
     /// `Starting service 'x'...`, `starting service 'x'...`, `Service 'x' (pid
@@ -359,7 +359,7 @@ impl LogcatReader {
         text: &str,
         (clock, now): (ClockId, Stamp),
         at: Evidence,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         let quoted = |text: &str| Some(text.split('\'').nth(1)?.to_owned());
         let Some(name) = quoted(text) else {
@@ -372,15 +372,15 @@ impl LogcatReader {
             if self.services.len() < MAX_OPEN {
                 let track = (TrackKind::Userspace, "android services");
                 let times = (now, SpanEnd::OpenAtCut);
-                let index = sheet.timeline.spans.len();
-                sheet.span(clock, track, &name, times, &[], at);
+                let index = import.timeline.spans.len();
+                import.span(clock, track, &name, times, &[], at);
                 self.services.insert(name, index);
             }
         } else if text.starts_with("Service '")
             && (text.contains(" exited with ") || text.contains("killed by signal"))
             && let Some(index) = self.services.remove(&name)
         {
-            end(index, clock, now, sheet.timeline);
+            end(index, clock, now, import.timeline);
         }
     }
 
@@ -389,11 +389,11 @@ impl LogcatReader {
         entry: &Entry<'_>,
         (clock, now): (ClockId, Stamp),
         evidence: Evidence,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         self.lines += 1;
         if self.lines > MAX_LINES {
-            sheet.notice(
+            import.notice(
                 "many-lines",
                 Severity::Info,
                 evidence,
@@ -403,12 +403,12 @@ impl LogcatReader {
         }
         let track = *self
             .track
-            .get_or_insert_with(|| sheet.timeline.track(TrackKind::Console, "logcat"));
+            .get_or_insert_with(|| import.timeline.track(TrackKind::Console, "logcat"));
         let name = match (entry.tag, entry.text) {
-            ("", text) => sheet.timeline.symbols.add(text),
-            (tag, text) => sheet.timeline.symbols.add(&format!("{tag}: {text}")),
+            ("", text) => import.timeline.symbols.add(text),
+            (tag, text) => import.timeline.symbols.add(&format!("{tag}: {text}")),
         };
-        sheet.timeline.add_span(Span {
+        import.timeline.add_span(Span {
             track,
             clock,
             start: now,
@@ -421,14 +421,14 @@ impl LogcatReader {
 }
 
 /// A process is ready to be used: how long that took.
-fn bound(index: usize, clock: ClockId, now: Stamp, sheet: &mut Sheet<'_>) {
-    let span = &sheet.timeline.spans[index];
+fn bound(index: usize, clock: ClockId, now: Stamp, import: &mut Import<'_>) {
+    let span = &import.timeline.spans[index];
     if span.clock != clock || now.ns < span.start.ns {
         return;
     }
     let us = (now.ns.saturating_sub(span.start.ns) / 1_000).to_string();
-    let arg: (Sym, Sym) = (sheet.sym("bound_us"), sheet.sym(&us));
-    let args = &mut sheet.timeline.spans[index].args;
+    let arg: (Sym, Sym) = (import.sym("bound_us"), import.sym(&us));
+    let args = &mut import.timeline.spans[index].args;
     if args.iter().all(|(key, _)| *key != arg.0) {
         args.push(arg);
     }

@@ -35,7 +35,7 @@ use self::row::{cells, is_comment, is_level, separator, value};
 use self::time::{Heading, Times};
 use crate::pins::units::rate_hz;
 use crate::pins::{Level, PinId, Pins, Recording};
-use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
 
 /// The source.
@@ -179,7 +179,7 @@ enum Is {
 }
 
 impl Reader for CsvReader<'_> {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         if self.previous == line.text
             && let Some(table) = &mut self.table
         {
@@ -195,7 +195,7 @@ impl Reader for CsvReader<'_> {
         }
         if self.table.is_none() {
             if self.sigrok && row::is_listed_voltage(text) {
-                sheet.notice(
+                import.notice(
                     "voltages-listed",
                     Severity::Info,
                     line.at,
@@ -208,7 +208,7 @@ impl Reader for CsvReader<'_> {
             }
         }
         let without_times = self.table.as_ref().is_some_and(|t| t.time_at.is_none());
-        self.row(text, line.at, sheet)?;
+        self.row(text, line.at, import)?;
         if without_times {
             self.previous.clear();
             self.previous.extend_from_slice(line.text);
@@ -216,18 +216,18 @@ impl Reader for CsvReader<'_> {
         Ok(())
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
+    fn finish(&mut self, import: &mut Import<'_>) {
         let period = self.rate_hz.map(|hz| 1_000_000_000u64.div_ceil(hz));
         let digits = self.table.as_ref().map(|t| t.times.resolution_ns());
         let resolution = period.or(digits).unwrap_or(1).max(1);
         self.recording.resolution_ns = u32::try_from(resolution).unwrap_or(u32::MAX);
-        let clock = sheet.clock(ClockKind::Analyser);
+        let clock = import.clock(ClockKind::Analyser);
         if let (Some(latest), Some(period), true) = (self.latest_ns, period, self.sigrok) {
             // The last sample lasts as long as the others.
             let period = i64::try_from(period).unwrap_or(0);
             self.pins.seen(latest.saturating_add(period));
         }
-        std::mem::take(&mut self.pins).finish(&self.recording, clock, sheet);
+        std::mem::take(&mut self.pins).finish(&self.recording, clock, import);
     }
 }
 
@@ -308,7 +308,7 @@ impl CsvReader<'_> {
         true
     }
 
-    fn row(&mut self, text: &str, at: Evidence, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn row(&mut self, text: &str, at: Evidence, import: &mut Import<'_>) -> Result<(), Skip> {
         let Some(table) = &mut self.table else {
             return Err(ODD_ROW);
         };
@@ -319,7 +319,7 @@ impl CsvReader<'_> {
         let ns = match table.time_at {
             Some(column) => {
                 let cell = cells(text, table.separator).nth(column).unwrap_or_default();
-                table.times.of(cell, at, sheet)?
+                table.times.of(cell, at, import)?
             }
             None => table.times.next_row()?,
         };
@@ -335,7 +335,7 @@ impl CsvReader<'_> {
                 let heading = self.names.as_ref().and_then(|(_, n)| n.get(i));
                 let unit = heading.and_then(|n| row::unit(n));
                 let column = &mut table.columns[i];
-                odd |= !column.take(cell, ns, unit, at, &mut self.pins, sheet);
+                odd |= !column.take(cell, ns, unit, at, &mut self.pins, import);
             }
         }
         self.seen(ns);
@@ -357,7 +357,7 @@ impl Column {
         unit: Option<&str>,
         at: Evidence,
         pins: &mut Pins,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> bool {
         let level = is_level(cell)
             .then(|| Level::of(cell.as_bytes()[0]))
@@ -365,11 +365,11 @@ impl Column {
         let number = value(cell);
         if let (Is::New, ..) | (Is::Bit(_), None, Some(_)) = (self.is, level, number) {
             self.is = match (level, number) {
-                (Some(_), _) if unit.is_none() => Is::Bit(pins.bit(&self.name, at, sheet)),
+                (Some(_), _) if unit.is_none() => Is::Bit(pins.bit(&self.name, at, import)),
                 (_, Some(_)) => {
-                    Is::Quantity(pins.quantity(&self.name, unit.unwrap_or("value"), at, sheet))
+                    Is::Quantity(pins.quantity(&self.name, unit.unwrap_or("value"), at, import))
                 }
-                _ => Is::Word(pins.word(&self.name, at, sheet)),
+                _ => Is::Word(pins.word(&self.name, at, import)),
             };
         }
         match (self.is, level, number) {

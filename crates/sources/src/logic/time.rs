@@ -3,7 +3,7 @@
 use bootlap_model::{Evidence, Severity};
 
 use crate::pins::units::{fs_to_ns, scaled, time_unit};
-use crate::text::{Sheet, Skip};
+use crate::text::{Import, Skip};
 
 /// What a time column's heading says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +120,7 @@ impl Times {
         &mut self,
         cell: &str,
         at: Evidence,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> Result<i64, Skip> {
         if self.heading == Some(Heading::Samples) {
             let n = scaled(cell.as_bytes(), 0).ok_or(NO_TIME)?;
@@ -158,7 +158,7 @@ impl Times {
             None => {
                 let unit = if behind > 0 || exponent { 0 } else { -6 };
                 self.unit = Some(unit);
-                sheet.notice(
+                import.notice(
                     "no-time-unit",
                     Severity::Notice,
                     at,

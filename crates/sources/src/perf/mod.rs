@@ -32,7 +32,7 @@ use bootlap_model::{ClockKind, Evidence, Stamp, Timeline};
 
 use self::line::Head;
 use crate::ftrace::{self, body};
-use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::text::{self, Import, Line, Reader, Skip};
 use crate::trace::{Event, Recording, Task, What, readable};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
 
@@ -134,17 +134,17 @@ impl Default for PerfReader {
 }
 
 impl Reader for PerfReader {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         let text = readable(line.text);
         if text.starts_with('#') {
             self.header(&text);
             return Ok(());
         }
         if is_stack_row(line.text) {
-            return self.row(&text, line.at, sheet);
+            return self.row(&text, line.at, import);
         }
         let Some(head) = line::head(&text) else {
-            return self.row(&text, line.at, sheet);
+            return self.row(&text, line.at, import);
         };
         self.stack = true;
         let is_record = head.event.starts_with("PERF_RECORD_");
@@ -157,53 +157,53 @@ impl Reader for PerfReader {
         }
         if self.times == Times::Held && !is_record {
             if head.at.ns < self.held_ns {
-                self.decide(Times::Deltas(0), sheet);
+                self.decide(Times::Deltas(0), import);
             } else {
                 self.held_ns = head.at.ns;
                 self.held.push((text.into_owned(), line.at));
                 if self.held.len() >= ENOUGH {
-                    self.decide(Times::SinceFirst, sheet);
+                    self.decide(Times::SinceFirst, import);
                 }
                 return Ok(());
             }
         }
-        self.event(&head, line.at, sheet);
+        self.event(&head, line.at, import);
         Ok(())
     }
 
-    fn blank(&mut self, _line: &Line<'_>, sheet: &mut Sheet<'_>) {
-        self.count_sample(None, sheet);
+    fn blank(&mut self, _line: &Line<'_>, import: &mut Import<'_>) {
+        self.count_sample(None, import);
         self.stack = false;
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
-        self.decide(Times::SinceFirst, sheet);
-        self.count_sample(None, sheet);
-        self.recording.finish(sheet);
+    fn finish(&mut self, import: &mut Import<'_>) {
+        self.decide(Times::SinceFirst, import);
+        self.count_sample(None, import);
+        self.recording.finish(import);
     }
 }
 
 impl PerfReader {
     /// A row of a stack: the first is the function that ran.
-    fn row(&mut self, text: &str, at: Evidence, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn row(&mut self, text: &str, at: Evidence, import: &mut Import<'_>) -> Result<(), Skip> {
         if !self.stack || !text.starts_with(['\t', ' ']) {
             return Err(UNKNOWN);
         }
         if self.times == Times::Held {
             self.held.push((text.to_owned(), at));
             if self.held.len() >= ENOUGH * ENOUGH {
-                self.decide(Times::SinceFirst, sheet);
+                self.decide(Times::SinceFirst, import);
             }
             return Ok(());
         }
         if self.sample.is_some() {
-            self.count_sample(line::symbol(text), sheet);
+            self.count_sample(line::symbol(text), import);
         }
         Ok(())
     }
 
     /// Now it is known how the times count: the lines that waited for it.
-    fn decide(&mut self, times: Times, sheet: &mut Sheet<'_>) {
+    fn decide(&mut self, times: Times, import: &mut Import<'_>) {
         if self.times != Times::Held {
             return;
         }
@@ -211,15 +211,15 @@ impl PerfReader {
         self.recording.is_on(ClockKind::Relative);
         for (text, at) in std::mem::take(&mut self.held) {
             match line::head(&text) {
-                Some(head) if !is_stack_row(text.as_bytes()) => self.event(&head, at, sheet),
-                _ if self.sample.is_some() => self.count_sample(line::symbol(&text), sheet),
+                Some(head) if !is_stack_row(text.as_bytes()) => self.event(&head, at, import),
+                _ if self.sample.is_some() => self.count_sample(line::symbol(&text), import),
                 _ => {}
             }
         }
     }
 
-    fn event(&mut self, head: &Head<'_>, at: Evidence, sheet: &mut Sheet<'_>) {
-        self.count_sample(None, sheet);
+    fn event(&mut self, head: &Head<'_>, at: Evidence, import: &mut Import<'_>) {
+        self.count_sample(None, import);
         let mut stamp = head.at;
         if let Times::Deltas(before) = &mut self.times {
             stamp.ns = before.saturating_add(stamp.ns.max(0));
@@ -235,11 +235,11 @@ impl PerfReader {
         if let Some(kind) = head.event.strip_prefix("PERF_RECORD_") {
             // Those of what was there before the recording have no time.
             if head.at.ns != 0 {
-                self.record(kind, head, event, at, sheet);
+                self.record(kind, head, event, at, import);
             }
         } else if let Some(name) = line::tracepoint(head.event) {
             event.what = body::event(name, head.rest);
-            self.recording.event(&event, at, sheet);
+            self.recording.event(&event, at, import);
         } else {
             self.sample = Some(Sampled {
                 comm: head.comm.to_owned(),
@@ -248,12 +248,12 @@ impl PerfReader {
                 evidence: at,
             });
             if !head.rest.is_empty() {
-                self.count_sample(line::symbol(head.rest), sheet);
+                self.count_sample(line::symbol(head.rest), import);
             }
         }
     }
 
-    fn count_sample(&mut self, symbol: Option<&str>, sheet: &mut Sheet<'_>) {
+    fn count_sample(&mut self, symbol: Option<&str>, import: &mut Import<'_>) {
         if let Some(sample) = self.sample.take() {
             let event = Event {
                 at: Some(sample.at),
@@ -262,7 +262,7 @@ impl PerfReader {
                 pid: Some(sample.pid),
                 what: What::Sample { symbol },
             };
-            self.recording.event(&event, sample.evidence, sheet);
+            self.recording.event(&event, sample.evidence, import);
         }
     }
 
@@ -273,7 +273,7 @@ impl PerfReader {
         head: &Head<'a>,
         mut event: Event<'a>,
         at: Evidence,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         match kind {
             "COMM" => {
@@ -295,7 +295,7 @@ impl PerfReader {
                         task: Task { comm, pid },
                     }
                 };
-                self.recording.event(&event, at, sheet);
+                self.recording.event(&event, at, import);
             }
             "FORK" | "EXIT" => {
                 let Some([pid, tid, _, ptid]) = four(head.rest) else {
@@ -316,16 +316,16 @@ impl PerfReader {
                 } else {
                     What::Exit { task: child }
                 };
-                self.recording.event(&event, at, sheet);
+                self.recording.event(&event, at, import);
                 if kind == "FORK" && pid != tid {
                     event.what = What::New {
                         task: child,
                         is_thread: true,
                     };
-                    self.recording.event(&event, at, sheet);
+                    self.recording.event(&event, at, import);
                 }
             }
-            "LOST" | "LOST_SAMPLES" => ftrace::lost(at, sheet),
+            "LOST" | "LOST_SAMPLES" => ftrace::lost(at, import),
             _ => {}
         }
     }

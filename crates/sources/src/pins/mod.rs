@@ -26,7 +26,7 @@ use bootlap_model::{ClockId, Evidence, Severity, Stamp};
 use self::edges::Edges;
 pub(crate) use self::edges::Level;
 use crate::Hints;
-use crate::text::Sheet;
+use crate::text::Import;
 
 /// More pins are not kept: a file of a simulation can have 10⁵ signals.
 const MAX_PINS: usize = 1024;
@@ -90,14 +90,14 @@ impl Recording<'_> {
 
 impl Pins {
     /// A pin of one bit.
-    pub(crate) fn bit(&mut self, name: &str, at: Evidence, sheet: &mut Sheet<'_>) -> PinId {
-        self.add(name, at, What::Bit(Edges::default()), sheet)
+    pub(crate) fn bit(&mut self, name: &str, at: Evidence, import: &mut Import<'_>) -> PinId {
+        self.add(name, at, What::Bit(Edges::default()), import)
     }
 
     /// A pin of several bits.
-    pub(crate) fn word(&mut self, name: &str, at: Evidence, sheet: &mut Sheet<'_>) -> PinId {
+    pub(crate) fn word(&mut self, name: &str, at: Evidence, import: &mut Import<'_>) -> PinId {
         let what = What::Word(Vec::new(), Edges::default());
-        self.add(name, at, what, sheet)
+        self.add(name, at, what, import)
     }
 
     /// A voltage, or another quantity.
@@ -106,7 +106,7 @@ impl Pins {
         name: &str,
         unit: &str,
         at: Evidence,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> PinId {
         let what = What::Quantity {
             unit: unit.to_owned(),
@@ -114,12 +114,12 @@ impl Pins {
             stride: 1,
             seen: 0,
         };
-        self.add(name, at, what, sheet)
+        self.add(name, at, what, import)
     }
 
-    fn add(&mut self, name: &str, at: Evidence, what: What, sheet: &mut Sheet<'_>) -> PinId {
+    fn add(&mut self, name: &str, at: Evidence, what: What, import: &mut Import<'_>) -> PinId {
         if self.pins.len() >= MAX_PINS {
-            sheet.notice(
+            import.notice(
                 "too-many-pins",
                 Severity::DataLoss,
                 at,
@@ -210,10 +210,10 @@ impl Pins {
     }
 
     /// Adds all events.
-    pub(crate) fn finish(self, recording: &Recording<'_>, clock: ClockId, sheet: &mut Sheet<'_>) {
+    pub(crate) fn finish(self, recording: &Recording<'_>, clock: ClockId, import: &mut Import<'_>) {
         let Some(extent) = self.extent else { return };
         if self.full {
-            sheet.notice(
+            import.notice(
                 "too-many-changes",
                 Severity::DataLoss,
                 self.pins[0].at,
@@ -229,7 +229,7 @@ impl Pins {
                     None => bits.push((pin, edges)),
                 },
                 What::Word(values, edges) => {
-                    show::word(&pin.name, values, edges, recording, clock, sheet);
+                    show::word(&pin.name, values, edges, recording, clock, import);
                 }
                 What::Quantity {
                     unit,
@@ -237,26 +237,26 @@ impl Pins {
                     stride,
                     ..
                 } => {
-                    show::quantity(pin, unit, samples, *stride, clock, sheet);
+                    show::quantity(pin, unit, samples, *stride, clock, import);
                 }
             }
         }
-        show::bits(&bits, extent, recording, clock, sheet);
+        show::bits(&bits, extent, recording, clock, import);
         // The console of a board says more than what somebody types to it.
         consoles.sort_by_key(|(i, heard)| (std::cmp::Reverse(heard.bytes.len()), *i));
         if let Some((i, _)) = consoles.first() {
             let found = consoles.iter().map(|(i, heard)| heard.text(&self.pins[*i]));
             let found: Vec<String> = found.take(8).collect();
             let text = format!("serial text was decoded: {}", found.join("; "));
-            sheet.notice("serial-text", Severity::Info, self.pins[*i].at, &text);
+            import.notice("serial-text", Severity::Info, self.pins[*i].at, &text);
         }
         for (nth, (i, heard)) in consoles.iter().enumerate() {
             let pin = &self.pins[*i];
-            heard.tell(pin, sheet);
+            heard.tell(pin, import);
             if nth == 0 {
-                heard.read(&pin.name, recording, clock, sheet);
+                heard.read(&pin.name, recording, clock, import);
             } else {
-                heard.show(pin, recording, clock, sheet);
+                heard.show(pin, recording, clock, import);
             }
         }
     }

@@ -4,7 +4,7 @@ use bootlap_model::{ClockId, Evidence, Milestone, Severity, SpanEnd, TrackKind};
 
 use super::edges::{Edges, Level, MAX_SPANS};
 use super::{Pin, Recording};
-use crate::text::Sheet;
+use crate::text::Import;
 
 /// Power, reset and ready change less often.
 const MAX_CALM: usize = 100;
@@ -53,15 +53,15 @@ pub(super) fn bits(
     extent: (i64, i64),
     recording: &Recording<'_>,
     clock: ClockId,
-    sheet: &mut Sheet<'_>,
+    import: &mut Import<'_>,
 ) {
-    milestones(pins, extent, recording, clock, sheet);
+    milestones(pins, extent, recording, clock, import);
     for (pin, edges) in pins {
         if edges.cut || edges.len() > MAX_SPANS {
-            busy(&pin.name, edges, recording, clock, sheet);
+            busy(&pin.name, edges, recording, clock, import);
         } else {
-            highs(pin, edges, extent, recording, clock, sheet);
-            changes(pin, edges, recording, clock, sheet);
+            highs(pin, edges, extent, recording, clock, import);
+            changes(pin, edges, recording, clock, import);
         }
     }
 }
@@ -72,7 +72,7 @@ fn milestones(
     extent: (i64, i64),
     recording: &Recording<'_>,
     clock: ClockId,
-    sheet: &mut Sheet<'_>,
+    import: &mut Import<'_>,
 ) {
     // A pin that changes all the time is not what its name says.
     let calm = |edges: &Edges| !edges.cut && edges.len() <= MAX_CALM;
@@ -89,7 +89,7 @@ fn milestones(
     let powered = of(Role::Power).filter_map(|(pin, edges)| {
         let was_off = edges.len() > 1 && edges.get(0).1 != Level::High;
         if !was_off && edges.len() > 0 {
-            sheet.notice(
+            import.notice(
                 "was-on-before",
                 Severity::Notice,
                 pin.at,
@@ -105,14 +105,14 @@ fn milestones(
     let powered = powered.min_by_key(|(ns, _)| *ns);
     let released = released.min_by_key(|(ns, _)| *ns);
     if let Some((ns, at)) = powered.or(released) {
-        sheet.milestone(clock, recording.stamp(ns), Milestone::PowerOn, at);
+        import.milestone(clock, recording.stamp(ns), Milestone::PowerOn, at);
     }
     if let (Some(_), Some((ns, at))) = (powered, released) {
-        sheet.mark(clock, recording.stamp(ns), "reset released", at);
+        import.mark(clock, recording.stamp(ns), "reset released", at);
     }
     let ready = of(Role::Ready).filter_map(|(pin, edges)| Some((rise(edges)?, pin.at)));
     if let Some(((ns, at), pin_at)) = ready.min_by_key(|((ns, _), _)| *ns) {
-        sheet.milestone(
+        import.milestone(
             clock,
             recording.stamp(ns),
             Milestone::Ready,
@@ -159,7 +159,7 @@ fn highs(
     extent: (i64, i64),
     recording: &Recording<'_>,
     clock: ClockId,
-    sheet: &mut Sheet<'_>,
+    import: &mut Import<'_>,
 ) {
     for (i, (ns, level)) in edges.iter().enumerate() {
         if level != Level::High {
@@ -182,7 +182,7 @@ fn highs(
         };
         let at = edges.place(i).unwrap_or(pin.at);
         let track = (TrackKind::Signal, &pin.name[..]);
-        sheet.span(clock, track, "high", (recording.stamp(ns), end), args, at);
+        import.span(clock, track, "high", (recording.stamp(ns), end), args, at);
     }
 }
 
@@ -192,7 +192,7 @@ fn changes(
     edges: &Edges,
     recording: &Recording<'_>,
     clock: ClockId,
-    sheet: &mut Sheet<'_>,
+    import: &mut Import<'_>,
 ) {
     let hints = recording.hints;
     let few = edges.len() <= MAX_MARKS + 1;
@@ -208,7 +208,7 @@ fn changes(
         let at = edges.place(i).unwrap_or(pin.at);
         let stamp = recording.stamp(ns);
         if few {
-            sheet.mark(clock, stamp, &text, at);
+            import.mark(clock, stamp, &text, at);
         }
         if seen.contains(&level) {
             continue;
@@ -220,14 +220,14 @@ fn changes(
                 .is_some_and(|p| p.is_match(text.as_bytes()))
         };
         if matches(&hints.ready) {
-            sheet.milestone(clock, stamp, Milestone::Ready, at);
+            import.milestone(clock, stamp, Milestone::Ready, at);
         }
         if matches(&hints.application) {
-            sheet.milestone(clock, stamp, Milestone::ApplicationStart, at);
+            import.milestone(clock, stamp, Milestone::ApplicationStart, at);
         }
         for (name, pattern) in &hints.marks {
             if pattern.is_match(text.as_bytes()) {
-                sheet.mark(clock, stamp, name, at);
+                import.mark(clock, stamp, name, at);
             }
         }
     }
@@ -239,10 +239,10 @@ fn busy(
     edges: &Edges,
     recording: &Recording<'_>,
     clock: ClockId,
-    sheet: &mut Sheet<'_>,
+    import: &mut Import<'_>,
 ) {
     for busy in &edges.busy {
-        sheet.notice(
+        import.notice(
             "busy-pins",
             Severity::Info,
             busy.at,
@@ -254,7 +254,7 @@ fn busy(
         );
         let changes = busy.edges.to_string();
         let track = (TrackKind::Signal, name);
-        sheet.span(
+        import.span(
             clock,
             track,
             "busy",
@@ -272,17 +272,17 @@ pub(super) fn word(
     edges: &Edges,
     recording: &Recording<'_>,
     clock: ClockId,
-    sheet: &mut Sheet<'_>,
+    import: &mut Import<'_>,
 ) {
     if values.len() > MAX_SPANS {
-        return busy(name, edges, recording, clock, sheet);
+        return busy(name, edges, recording, clock, import);
     }
     for (i, (ns, value, at)) in values.iter().enumerate() {
         let end = values
             .get(i + 1)
             .map(|(ns, ..)| SpanEnd::At(recording.stamp(*ns)));
         let times = (recording.stamp(*ns), end.unwrap_or(SpanEnd::OpenAtCut));
-        sheet.span(clock, (TrackKind::Signal, name), value, times, &[], *at);
+        import.span(clock, (TrackKind::Signal, name), value, times, &[], *at);
     }
 }
 
@@ -293,17 +293,17 @@ pub(super) fn quantity(
     samples: &[(i64, f64)],
     stride: usize,
     clock: ClockId,
-    sheet: &mut Sheet<'_>,
+    import: &mut Import<'_>,
 ) {
     if stride > 1 {
-        sheet.notice(
+        import.notice(
             "samples-thinned",
             Severity::Info,
             pin.at,
             "these quantities have more samples than can be shown: some were left out, evenly",
         );
     }
-    sheet.counter(clock, (&pin.name, unit), samples.to_vec(), pin.at);
+    import.counter(clock, (&pin.name, unit), samples.to_vec(), pin.at);
 }
 
 #[cfg(test)]

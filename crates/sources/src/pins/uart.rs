@@ -13,7 +13,7 @@ use bootlap_model::{ClockId, Evidence, Severity, SpanEnd, TrackKind};
 use super::edges::{Edges, Level};
 use super::{Pin, Recording};
 use crate::console::Session;
-use crate::text::Sheet;
+use crate::text::Import;
 
 /// The usual ones, and some that boot ROMs use.
 const BAUD_RATES: [u32; 27] = [
@@ -217,9 +217,9 @@ impl Heard {
     }
 
     /// Says what was lost.
-    pub(super) fn tell(&self, pin: &Pin, sheet: &mut Sheet<'_>) {
+    pub(super) fn tell(&self, pin: &Pin, import: &mut Import<'_>) {
         for _ in 0..self.garbled {
-            sheet.notice(
+            import.notice(
                 "garbled-bytes",
                 Severity::DataLoss,
                 pin.at,
@@ -227,7 +227,7 @@ impl Heard {
             );
         }
         if self.cut {
-            sheet.notice(
+            import.notice(
                 "serial-text-cut",
                 Severity::DataLoss,
                 pin.at,
@@ -242,11 +242,11 @@ impl Heard {
         pin: &str,
         recording: &Recording<'_>,
         clock: ClockId,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         let label = format!("{} (serial text on {pin})", recording.label);
         let names = (&label[..], recording.source);
-        let timeline = &mut *sheet.timeline;
+        let timeline = &mut *import.timeline;
         let mut session = Session::on_clock(timeline, recording.hints, names, clock);
         for (ns, byte) in &self.bytes {
             session.byte(*byte, recording.stamp(*ns));
@@ -260,7 +260,7 @@ impl Heard {
         pin: &Pin,
         recording: &Recording<'_>,
         clock: ClockId,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         let byte_ns = (10.0 * self.uart.bit_ns) as i64;
         let mut line: Vec<u8> = Vec::new();
@@ -272,7 +272,7 @@ impl Heard {
                 lines += 1;
                 let track = (TrackKind::Signal, &pin.name[..]);
                 let times = (recording.stamp(start), SpanEnd::At(recording.stamp(end)));
-                sheet.span(clock, track, text, times, &[], at);
+                import.span(clock, track, text, times, &[], at);
             }
             line.clear();
         };

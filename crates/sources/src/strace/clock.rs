@@ -3,7 +3,7 @@
 use bootlap_model::{ClockId, ClockKind, Severity, Stamp};
 
 use super::line::{Style, Time};
-use crate::text::{Line, Sheet};
+use crate::text::{Import, Line};
 
 const SECOND_NS: i64 = 1_000_000_000;
 const HOUR_NS: i64 = 3_600 * SECOND_NS;
@@ -43,10 +43,10 @@ impl FileClock {
         own_ns: Option<i64>,
         line: &Line<'_>,
         shared: &mut Shared,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> Option<(ClockId, Stamp)> {
         let Some((clock, style)) = self.clock else {
-            return Some(self.begin(time, line, shared, sheet));
+            return Some(self.begin(time, line, shared, import));
         };
         if (style == Style::Day) != (time.style == Style::Day) {
             return None;
@@ -58,7 +58,7 @@ impl FileClock {
             self.last_ns
         } else {
             self.err_ns = time.step_ns;
-            let ns = self.absolute(time.ns, style, own_ns, line, sheet);
+            let ns = self.absolute(time.ns, style, own_ns, line, import);
             self.last_ns = self.last_ns.max(ns);
             ns
         };
@@ -70,9 +70,9 @@ impl FileClock {
         time: Time,
         line: &Line<'_>,
         shared: &mut Shared,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> (ClockId, Stamp) {
-        let (timeline, file) = (&mut *sheet.timeline, sheet.file);
+        let (timeline, file) = (&mut *import.timeline, import.file);
         let mut add = |kind| timeline.add_clock(kind, false, file);
         let clock = match time.style {
             Style::Epoch => *shared.epoch.get_or_insert_with(|| add(ClockKind::Realtime)),
@@ -84,7 +84,7 @@ impl FileClock {
         self.last_ns = time.ns;
         match time.style {
             Style::Epoch => {}
-            Style::Day => sheet.notice(
+            Style::Day => import.notice(
                 "times-without-date",
                 Severity::Info,
                 line.at,
@@ -93,7 +93,7 @@ impl FileClock {
             Style::Delta => {
                 self.last_ns = 0;
                 if time.ns != 0 {
-                    sheet.notice(
+                    import.notice(
                         "first-delta-not-zero",
                         Severity::Notice,
                         line.at,
@@ -113,7 +113,7 @@ impl FileClock {
         style: Style,
         own_ns: Option<i64>,
         line: &Line<'_>,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> i64 {
         let mut now = ns.saturating_add(self.shift_ns);
         let far = if style == Style::Day {
@@ -137,7 +137,7 @@ impl FileClock {
         if back || gap > far {
             self.shift_ns = self.shift_ns.saturating_sub(gap);
             now = self.last_ns;
-            sheet.notice(
+            import.notice(
                 "clock-was-set",
                 Severity::Notice,
                 line.at,

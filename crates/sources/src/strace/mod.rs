@@ -50,7 +50,7 @@ use foldhash::fast::FixedState;
 use self::clock::{FileClock, Shared};
 use self::line::{Body, CallEnd, Head, Style};
 use self::trace::Trace;
-use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
 
 /// A call that took so long is shown by itself.
@@ -208,7 +208,7 @@ pub(crate) struct StraceReader {
 }
 
 impl Reader for StraceReader {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         let (head, body) = line::parse(line.text);
         if let Some(process) = self.file.torn
             && (head.pid, head.time) == (None, None)
@@ -220,7 +220,7 @@ impl Reader for StraceReader {
         match body {
             Body::Detail => return Ok(()),
             Body::Summary => {
-                summary(line, sheet);
+                summary(line, import);
                 return Ok(());
             }
             Body::Message(text) => {
@@ -245,12 +245,12 @@ impl Reader for StraceReader {
             },
         });
         let shared = &mut self.clocks;
-        let now = self.file.clock.now(time, own_ns, line, shared, sheet);
+        let now = self.file.clock.now(time, own_ns, line, shared, import);
         let (clock, now) = now.ok_or(UNKNOWN)?;
         let process = self.process(&head, &body, (clock, now), line)?;
         self.file.torn = None;
         self.trace.seen(process, now);
-        self.happened(process, body, now, line, sheet);
+        self.happened(process, body, now, line, import);
         Ok(())
     }
 }
@@ -272,7 +272,7 @@ impl StraceReader {
         body: Body<'_>,
         now: Stamp,
         line: &Line<'_>,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         let whole = match body {
             Body::Call(name, rest) => {
@@ -291,7 +291,7 @@ impl StraceReader {
                 let now = Some(now);
                 let begun = self.trace.resumed(process, Some(name), rest, now, line.at);
                 if !begun {
-                    sheet.notice(
+                    import.notice(
                         "call-without-beginning",
                         Severity::Info,
                         line.at,
@@ -311,7 +311,7 @@ impl StraceReader {
             _ => true,
         };
         if !whole {
-            sheet.notice(
+            import.notice(
                 "call-without-end",
                 Severity::Notice,
                 line.at,
@@ -425,9 +425,9 @@ fn begins(body: &Body<'_>) -> bool {
     matches!(body, Body::Call(..))
 }
 
-fn summary(line: &Line<'_>, sheet: &mut Sheet<'_>) {
+fn summary(line: &Line<'_>, import: &mut Import<'_>) {
     if line.text.starts_with(b"% time ") {
-        sheet.notice(
+        import.notice(
             "summary-without-times",
             Severity::Info,
             line.at,

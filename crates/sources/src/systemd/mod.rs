@@ -32,7 +32,7 @@ use self::rows::Chain;
 use self::startup::Startup;
 use self::units::{Since, Units};
 use crate::json::Json;
-use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo};
 
 /// The source.
@@ -167,7 +167,7 @@ impl SystemdReader {
         &mut self,
         startup: &Startup,
         at: Evidence,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> Result<(), Skip> {
         if self.told.is_some_and(|told| told != *startup) {
             return Err(ANOTHER_BOOT);
@@ -177,26 +177,26 @@ impl SystemdReader {
             Some(_) => Since::Boot,
             None => Since::Userspace,
         };
-        let clock = self.units.clock(since, sheet);
-        startup.place(clock, Stamp::new(0, 0), at, sheet);
+        let clock = self.units.clock(since, import);
+        startup.place(clock, Stamp::new(0, 0), at, import);
         if let Some(ns) = startup.userspace_ns() {
             self.units.userspace_at(Stamp::new(ns, 2_000_000), at);
         }
         Ok(())
     }
 
-    fn target(&mut self, text: &str, at: Evidence, sheet: &mut Sheet<'_>) -> Option<()> {
+    fn target(&mut self, text: &str, at: Evidence, import: &mut Import<'_>) -> Option<()> {
         let (unit, span) = startup::target_reached(text)?;
         self.targets += 1;
         match span {
             _ if self.targets > MAX_TARGETS => {}
             Some(span) => {
-                let clock = self.units.clock(Since::Userspace, sheet);
+                let clock = self.units.clock(Since::Userspace, import);
                 let moment = Stamp::new(span.ns, span.err_ns);
-                sheet.mark(clock, moment, &format!("{unit} reached"), at);
-                sheet.anchor(clock, Stamp::new(0, 0), startup::userspace_key(), at);
+                import.mark(clock, moment, &format!("{unit} reached"), at);
+                import.anchor(clock, Stamp::new(0, 0), startup::userspace_key(), at);
             }
-            None => sheet.notice(
+            None => import.notice(
                 "target-not-reached",
                 Severity::Notice,
                 at,
@@ -207,7 +207,7 @@ impl SystemdReader {
     }
 
     /// JSON: `None` if this is none of it.
-    fn json(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Option<Result<(), Skip>> {
+    fn json(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Option<Result<(), Skip>> {
         let first = line.text.trim_ascii().first()?;
         if !self.json.inside() && !matches!(first, b'[' | b'{' | b']' | b'}' | b',') {
             return None;
@@ -216,7 +216,7 @@ impl SystemdReader {
         let mut result = Ok(());
         let (plot, units, at) = (&mut self.plot, &mut self.units, line.at);
         let clean = self.json.line(line.text, &mut |item| {
-            result = result.and(plot.item(&item, at, units, sheet));
+            result = result.and(plot.item(&item, at, units, import));
         });
         if !clean {
             self.json.reset();
@@ -225,7 +225,7 @@ impl SystemdReader {
         Some(result)
     }
 
-    fn drawing(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> bool {
+    fn drawing(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> bool {
         let text = line.str();
         let begins =
             text.trim_start().starts_with("<?xml") || text.trim_start().starts_with("<svg");
@@ -235,12 +235,12 @@ impl SystemdReader {
         // The heading is the output of `systemd-analyze time`; the bars tell
         // the same, and finer.
         let heading = text.split('<').next().unwrap_or_default();
-        self.target(heading, line.at, sheet);
-        self.svg.line(text, line.at, &mut self.units, sheet);
+        self.target(heading, line.at, import);
+        self.svg.line(text, line.at, &mut self.units, import);
         true
     }
 
-    fn graph(&mut self, text: &str, at: Evidence, sheet: &mut Sheet<'_>) -> bool {
+    fn graph(&mut self, text: &str, at: Evidence, import: &mut Import<'_>) -> bool {
         if text.starts_with("digraph ") {
             self.graph = Some(at);
             return true;
@@ -250,7 +250,7 @@ impl SystemdReader {
         }
         if let Some((unit, order, other)) = dot::edge(text) {
             if let Some(order) = order {
-                self.units.order(unit, order, other, sheet);
+                self.units.order(unit, order, other, import);
             }
             return true;
         }
@@ -259,12 +259,12 @@ impl SystemdReader {
 }
 
 impl Reader for SystemdReader {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         let (text, at) = (line.str(), line.at);
-        if self.drawing(line, sheet) || self.graph(text, at, sheet) {
+        if self.drawing(line, import) || self.graph(text, at, import) {
             return Ok(());
         }
-        if let Some(result) = self.json(line, sheet) {
+        if let Some(result) = self.json(line, import) {
             return result;
         }
         if let Some((key, value)) = show::property(text) {
@@ -272,13 +272,13 @@ impl Reader for SystemdReader {
             return Ok(());
         }
         if let Some(startup) = Startup::parse(text) {
-            return self.startup(&startup, at, sheet);
+            return self.startup(&startup, at, import);
         }
-        if self.target(text, at, sheet).is_some() || rule(text) || plot::is_count(text) {
+        if self.target(text, at, import).is_some() || rule(text) || plot::is_count(text) {
             return Ok(());
         }
         if let Some(row) = rows::blame(text) {
-            rows::add_length(row, at, &mut self.units, sheet);
+            rows::add_length(row, at, &mut self.units, import);
             return Ok(());
         }
         if text.starts_with("The time ") && text.contains(" is printed after the \"") {
@@ -286,16 +286,16 @@ impl Reader for SystemdReader {
             return Ok(());
         }
         if let Some(step) = rows::step(text, self.chain.begun) {
-            return self.chain.add(&step, at, &mut self.units, sheet);
+            return self.chain.add(&step, at, &mut self.units, import);
         }
         if self.plot.heading(text) {
             return Ok(());
         }
-        if let Some(result) = self.plot.row(text, at, &mut self.units, sheet) {
+        if let Some(result) = self.plot.row(text, at, &mut self.units, import) {
             return result;
         }
         if text.starts_with("Bootup is not yet finished") {
-            show::not_finished(at, sheet);
+            show::not_finished(at, import);
             return Ok(());
         }
         match heading(text) || text.starts_with("Please try again later") || hint(text) {
@@ -304,25 +304,25 @@ impl Reader for SystemdReader {
         }
     }
 
-    fn blank(&mut self, _line: &Line<'_>, sheet: &mut Sheet<'_>) {
-        self.show.flush(&mut self.units, sheet);
+    fn blank(&mut self, _line: &Line<'_>, import: &mut Import<'_>) {
+        self.show.flush(&mut self.units, import);
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
-        self.show.flush(&mut self.units, sheet);
+    fn finish(&mut self, import: &mut Import<'_>) {
+        self.show.flush(&mut self.units, import);
         if let (true, Some(at)) = (self.json.inside(), self.json_at) {
-            sheet.notice(
+            import.notice(
                 "record-cut",
                 Severity::DataLoss,
                 at,
                 "the text ends in the middle of a record, which is lost: was the file copied as a whole?",
             );
         }
-        self.plot.finish(&mut self.units, sheet);
+        self.plot.finish(&mut self.units, import);
         let alone = self.units.orders_only();
-        let links = self.units.finish(sheet);
+        let links = self.units.finish(import);
         if let (Some(at), true, 0) = (self.graph, alone, links) {
-            sheet.notice(
+            import.notice(
                 "graph-without-times",
                 Severity::Notice,
                 at,

@@ -22,7 +22,7 @@ use super::startup;
 use super::timespan;
 use super::units::{Since, Unit, Units};
 use crate::json::Item;
-use crate::text::{Sheet, Skip};
+use crate::text::{Import, Skip};
 
 const US: i64 = 1_000;
 
@@ -94,7 +94,7 @@ impl Plot {
         item: &Item<'_>,
         at: Evidence,
         units: &mut Units,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> Result<(), Skip> {
         match item {
             Item::Begin => {
@@ -116,7 +116,7 @@ impl Plot {
                 let mut place = self.begun.take().unwrap_or(at);
                 place.end = place.end.max(at.end);
                 let name = std::mem::take(&mut self.name);
-                return self.unit(&name, place, units, sheet);
+                return self.unit(&name, place, units, import);
             }
         }
         Ok(())
@@ -145,7 +145,7 @@ impl Plot {
         text: &str,
         at: Evidence,
         units: &mut Units,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> Option<Result<(), Skip>> {
         let chars: Vec<char> = text.chars().collect();
         let mut numbers = Numbers {
@@ -167,7 +167,7 @@ impl Plot {
             return None;
         }
         self.numbers = numbers;
-        Some(self.unit(&name, at, units, sheet))
+        Some(self.unit(&name, at, units, import))
     }
 
     fn unit(
@@ -175,7 +175,7 @@ impl Plot {
         name: &str,
         at: Evidence,
         units: &mut Units,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> Result<(), Skip> {
         let n = self.numbers;
         let Some(activating) = n.activating.filter(|_| !name.is_empty()) else {
@@ -196,7 +196,7 @@ impl Plot {
         let finish = n.deactivated.unwrap_or(i64::MIN);
         let cut = name.ends_with('…') || name.ends_with("...");
         if cut {
-            sheet.notice(
+            import.notice(
                 "name-cut",
                 Severity::Notice,
                 at,
@@ -219,7 +219,7 @@ impl Plot {
                 args: &args,
                 at,
             },
-            sheet,
+            import,
         );
         match &mut self.finish {
             Some((latest, _, _)) if *latest == finish => self.finish_units += 1,
@@ -234,15 +234,15 @@ impl Plot {
 
     /// There is no more. What many units share as their end is when startup
     /// was finished.
-    pub(crate) fn finish(&mut self, units: &mut Units, sheet: &mut Sheet<'_>) {
+    pub(crate) fn finish(&mut self, units: &mut Units, import: &mut Import<'_>) {
         if let Some((ns, err_ns, at)) = self.finish.take()
             && self.finish_units >= 2
             && ns > 0
         {
-            let clock = units.clock(Since::Boot, sheet);
-            startup::finished(clock, Stamp::new(ns, err_ns), at, sheet);
+            let clock = units.clock(Since::Boot, import);
+            startup::finished(clock, Stamp::new(ns, err_ns), at, import);
             let zero = Stamp::new(0, startup::CLOCKS_APART_NS);
-            sheet.milestone(clock, zero, Milestone::KernelClockStart, at);
+            import.milestone(clock, zero, Milestone::KernelClockStart, at);
         }
     }
 }

@@ -23,7 +23,7 @@ use bootlap_model::{Evidence, Severity, SpanEnd, Stamp};
 
 use super::timespan::{self, Timespan};
 use super::units::{Order, Since, Unit, Units, is_unit};
-use crate::text::{Sheet, Skip};
+use crate::text::{Import, Skip};
 
 /// A row of `blame`: how long which unit took.
 pub(crate) fn blame(text: &str) -> Option<(Timespan, &str)> {
@@ -37,7 +37,7 @@ pub(crate) fn add_length(
     (span, unit): (Timespan, &str),
     at: Evidence,
     units: &mut Units,
-    sheet: &mut Sheet<'_>,
+    import: &mut Import<'_>,
 ) {
     let end = SpanEnd::At(Stamp::new(span.ns, span.err_ns));
     let unit = Unit {
@@ -49,8 +49,8 @@ pub(crate) fn add_length(
         args: &[("start", "unknown")],
         at,
     };
-    units.add(&unit, sheet);
-    sheet.notice(
+    units.add(&unit, import);
+    import.notice(
         "starts-unknown",
         Severity::Info,
         at,
@@ -129,7 +129,7 @@ impl Chain {
         step: &Step<'_>,
         at: Evidence,
         units: &mut Units,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> Result<(), Skip> {
         if step.depth > MAX_DEPTH {
             return Err(Skip::unknown(
@@ -142,7 +142,7 @@ impl Chain {
         };
         if let Some(later) = self.above.last() {
             let later = later.clone();
-            units.order(&later, Order::After, unit, sheet);
+            units.order(&later, Order::After, unit, import);
         }
         self.above.push(unit.to_owned());
         match (step.at, step.took) {
@@ -159,9 +159,9 @@ impl Chain {
                     args: &[],
                     at,
                 };
-                units.add(&unit, sheet);
+                units.add(&unit, import);
             }
-            (None, Some(took)) => add_length((took, unit), at, units, sheet),
+            (None, Some(took)) => add_length((took, unit), at, units, import),
             // It was active before user space began: the root slice, at times.
             (None, None) => {}
         }

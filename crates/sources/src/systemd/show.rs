@@ -26,7 +26,7 @@ use bootlap_model::{Evidence, Milestone, Severity, SpanEnd, Stamp, TrackKind};
 use super::startup::{self, Before};
 use super::svg::relation;
 use super::units::{Order, Since, Unit, Units, is_unit};
-use crate::text::{Sheet, Skip};
+use crate::text::{Import, Skip};
 
 const ERR_NS: u32 = 1_000;
 const FORK_NS: i64 = 100_000_000;
@@ -130,37 +130,37 @@ impl Show {
     }
 
     /// The block ends.
-    pub(crate) fn flush(&mut self, units: &mut Units, sheet: &mut Sheet<'_>) {
+    pub(crate) fn flush(&mut self, units: &mut Units, import: &mut Import<'_>) {
         let block = std::mem::take(self);
         let Some(at) = block.begun else { return };
         if block.ns("Userspace").is_some() || block.ns("Finish").is_some() {
-            block.manager(at, units, sheet);
+            block.manager(at, units, import);
         }
         if !block.id.is_empty() {
-            block.unit(at, units, sheet);
+            block.unit(at, units, import);
         }
     }
 
-    fn manager(&self, at: Evidence, units: &mut Units, sheet: &mut Sheet<'_>) {
-        let clock = units.clock(Since::Boot, sheet);
+    fn manager(&self, at: Evidence, units: &mut Units, import: &mut Import<'_>) {
+        let clock = units.clock(Since::Boot, import);
         let zero = Stamp::new(0, 0);
         let before = Before {
             firmware_ns: self.ns("Firmware"),
             loader_ns: self.ns("Loader"),
             err_ns: ERR_NS,
         };
-        before.place(clock, zero, at, sheet);
+        before.place(clock, zero, at, import);
         let start = Stamp::new(0, startup::CLOCKS_APART_NS);
-        sheet.milestone(clock, start, Milestone::KernelClockStart, at);
+        import.milestone(clock, start, Milestone::KernelClockStart, at);
         let initrd = self.ns("InitRD");
         if let Some(ns) = initrd {
             let late = Stamp::new(ns, startup::INIT_LATE_NS);
-            sheet.milestone(clock, late, Milestone::InitStart, at);
+            import.milestone(clock, late, Milestone::InitStart, at);
         }
         if let Some(ns) = self.ns("Userspace") {
             let begins = Stamp::new(ns, ERR_NS);
             units.userspace_at(begins, at);
-            startup::userspace_begins(clock, (begins, initrd.is_some()), at, sheet);
+            startup::userspace_begins(clock, (begins, initrd.is_some()), at, import);
         }
         for (key, name) in MANAGER {
             let start = self.ns(&format!("{key}Start"));
@@ -169,18 +169,18 @@ impl Show {
                     Stamp::new(start, ERR_NS),
                     SpanEnd::At(Stamp::new(end, ERR_NS)),
                 );
-                sheet.span(clock, STAGES, name, times, &[], at);
+                import.span(clock, STAGES, name, times, &[], at);
             }
         }
         match self.ns("Finish") {
-            Some(ns) => startup::finished(clock, Stamp::new(ns, ERR_NS), at, sheet),
-            None => not_finished(at, sheet),
+            Some(ns) => startup::finished(clock, Stamp::new(ns, ERR_NS), at, import),
+            None => not_finished(at, import),
         }
     }
 
-    fn unit(&self, at: Evidence, units: &mut Units, sheet: &mut Sheet<'_>) {
+    fn unit(&self, at: Evidence, units: &mut Units, import: &mut Import<'_>) {
         for name in self.names.split_whitespace() {
-            units.alias(&self.id, name, sheet);
+            units.alias(&self.id, name, import);
         }
         for (forward, order, others) in &self.relations {
             for other in others.split_whitespace().filter(|o| is_unit(o)) {
@@ -188,12 +188,12 @@ impl Show {
                     true => (self.id.as_str(), other),
                     false => (other, self.id.as_str()),
                 };
-                units.order(unit, *order, other, sheet);
+                units.order(unit, *order, other, import);
             }
         }
         let Some(start) = self.ns("InactiveExit") else {
             if self.wall_only {
-                sheet.notice(
+                import.notice(
                     "wall-clock-only",
                     Severity::DataLoss,
                     at,
@@ -245,14 +245,14 @@ impl Show {
                 args: &args,
                 at,
             },
-            sheet,
+            import,
         );
     }
 }
 
 /// The start-up was not finished when systemd was asked.
-pub(crate) fn not_finished(at: Evidence, sheet: &mut Sheet<'_>) {
-    sheet.notice(
+pub(crate) fn not_finished(at: Evidence, import: &mut Import<'_>) {
+    import.notice(
         "boot-not-finished",
         Severity::Notice,
         at,

@@ -17,7 +17,7 @@ use bootlap_model::{
 };
 
 use super::timespan;
-use crate::text::Sheet;
+use crate::text::Import;
 
 /// Each part is cut to this.
 const CUT_NS: u32 = 1_000_000;
@@ -96,7 +96,7 @@ impl Startup {
 
     /// Puts the moments on `clock`, of which `zero` is where the kernel (or
     /// where none is told, user space) began.
-    pub(crate) fn place(&self, clock: ClockId, zero: Stamp, at: Evidence, sheet: &mut Sheet<'_>) {
+    pub(crate) fn place(&self, clock: ClockId, zero: Stamp, at: Evidence, import: &mut Import<'_>) {
         let moment = |ns: i64, err_ns: u32| {
             let err_ns = zero.err_ns.saturating_add(err_ns);
             Stamp::new(zero.ns.saturating_add(ns), err_ns)
@@ -108,13 +108,13 @@ impl Startup {
             err_ns: 2 * CUT_NS,
         };
         if self.kernel.is_some() {
-            bounds.place(clock, zero, at, sheet);
+            bounds.place(clock, zero, at, import);
             let start = moment(0, CLOCKS_APART_NS);
-            sheet.milestone(clock, start, Milestone::KernelClockStart, at);
+            import.milestone(clock, start, Milestone::KernelClockStart, at);
         }
         let kernel = self.kernel.unwrap_or(0);
         if let (Some(_), Some(_)) = (self.kernel, self.initrd) {
-            sheet.milestone(
+            import.milestone(
                 clock,
                 moment(kernel, INIT_LATE_NS),
                 Milestone::InitStart,
@@ -126,10 +126,10 @@ impl Startup {
             clock,
             (moment(user_ns, 2 * CUT_NS), self.initrd.is_some()),
             at,
-            sheet,
+            import,
         );
         if let Some((ns, err_ns)) = self.finish_ns() {
-            finished(clock, moment(ns, err_ns), at, sheet);
+            finished(clock, moment(ns, err_ns), at, import);
         }
     }
 }
@@ -139,21 +139,21 @@ pub(crate) fn userspace_begins(
     clock: ClockId,
     (begins, after_initrd): (Stamp, bool),
     at: Evidence,
-    sheet: &mut Sheet<'_>,
+    import: &mut Import<'_>,
 ) {
-    sheet.anchor(clock, begins, userspace_key(), at);
+    import.anchor(clock, begins, userspace_key(), at);
     let milestone = match after_initrd {
         true => Milestone::SwitchRoot,
         false => Milestone::InitStart,
     };
     let late = Stamp::new(begins.ns, begins.err_ns.saturating_add(INIT_LATE_NS));
-    sheet.milestone(clock, late, milestone, at);
+    import.milestone(clock, late, milestone, at);
 }
 
 /// systemd has started all that it was to start.
-pub(crate) fn finished(clock: ClockId, end: Stamp, at: Evidence, sheet: &mut Sheet<'_>) {
-    sheet.milestone(clock, end, Milestone::StartupFinished, at);
-    sheet.anchor(clock, end, Anchor::key("systemd", b"finished"), at);
+pub(crate) fn finished(clock: ClockId, end: Stamp, at: Evidence, import: &mut Import<'_>) {
+    import.milestone(clock, end, Milestone::StartupFinished, at);
+    import.anchor(clock, end, Anchor::key("systemd", b"finished"), at);
 }
 
 /// The key of the moment at which user space began, by systemd's own count.
@@ -176,7 +176,7 @@ pub(crate) struct Before {
 
 impl Before {
     /// Puts it on `clock`.
-    pub(crate) fn place(&self, clock: ClockId, zero: Stamp, at: Evidence, sheet: &mut Sheet<'_>) {
+    pub(crate) fn place(&self, clock: ClockId, zero: Stamp, at: Evidence, import: &mut Import<'_>) {
         let stamp = |ns: i64| {
             let err_ns = zero.err_ns.saturating_add(self.err_ns);
             Stamp::new(zero.ns.saturating_sub(ns), err_ns)
@@ -184,7 +184,7 @@ impl Before {
         let loader_ns = self.loader_ns.unwrap_or(0);
         let longest = self.firmware_ns.unwrap_or(0).max(loader_ns);
         if longest > LONGEST_FIRMWARE_NS {
-            sheet.notice(
+            import.notice(
                 "firmware-time-odd",
                 Severity::Notice,
                 at,
@@ -192,32 +192,32 @@ impl Before {
             );
             return;
         }
-        if told(sheet) {
+        if told(import) {
             return;
         }
         if let Some(ns) = self.firmware_ns {
-            sheet.milestone(clock, stamp(ns), Milestone::PowerOn, at);
+            import.milestone(clock, stamp(ns), Milestone::PowerOn, at);
             let end = SpanEnd::At(stamp(loader_ns));
             let track = (TrackKind::Firmware, "firmware");
-            sheet.span(clock, track, "firmware", (stamp(ns), end), &[], at);
+            import.span(clock, track, "firmware", (stamp(ns), end), &[], at);
         }
         if let Some(ns) = self.loader_ns {
-            sheet.milestone(clock, stamp(ns), Milestone::FirmwareDone, at);
-            sheet.milestone(clock, stamp(ns), Milestone::BootloaderStart, at);
+            import.milestone(clock, stamp(ns), Milestone::FirmwareDone, at);
+            import.milestone(clock, stamp(ns), Milestone::BootloaderStart, at);
             let track = (TrackKind::Bootloader, "boot loader");
             let end = SpanEnd::At(stamp(0));
-            sheet.span(clock, track, "boot loader", (stamp(ns), end), &[], at);
+            import.span(clock, track, "boot loader", (stamp(ns), end), &[], at);
         }
     }
 }
 
 /// Whether this file told before what was before the kernel.
-fn told(sheet: &Sheet<'_>) -> bool {
+fn told(import: &Import<'_>) -> bool {
     let is_it = |m: &Mark| {
         let kinds = [Milestone::PowerOn, Milestone::BootloaderStart];
-        m.evidence.file == sheet.file && kinds.iter().any(|k| m.kind == MarkKind::Milestone(*k))
+        m.evidence.file == import.file && kinds.iter().any(|k| m.kind == MarkKind::Milestone(*k))
     };
-    sheet.timeline.marks.iter().any(is_it)
+    import.timeline.marks.iter().any(is_it)
 }
 
 /// `graphical.target reached after 5.238s in userspace.`: the unit, and when,

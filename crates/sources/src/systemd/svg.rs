@@ -26,7 +26,7 @@ use bootlap_model::{Evidence, Milestone, SpanEnd, Stamp, TrackKind};
 use super::startup::{self, Before};
 use super::timespan::{Timespan, timespan};
 use super::units::{Order, Since, Unit, Units, is_unit};
-use crate::text::{Sheet, decimal};
+use crate::text::{Import, decimal};
 
 /// What the bar of systemd itself shows.
 const STAGES: (TrackKind, &str) = (TrackKind::Userspace, "systemd");
@@ -112,12 +112,12 @@ impl Svg {
         text: &str,
         at: Evidence,
         units: &mut Units,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         let text = text.trim();
         self.open |= text.starts_with("<svg") || text.starts_with("<?xml");
         if self.title.as_ref().is_some_and(|t| !t.done) {
-            self.title_line(text, units, sheet);
+            self.title_line(text, units, import);
         } else if let Some(title) = text.strip_prefix("<title>") {
             let unit = unescaped(title.trim_end_matches(':'));
             self.title = Some(Title {
@@ -131,7 +131,7 @@ impl Svg {
         } else if text.starts_with("<rect ") && !self.legend {
             self.rect(text, at);
         } else if text.starts_with("<text ") && !self.legend {
-            self.label(text, at, units, sheet);
+            self.label(text, at, units, import);
         }
     }
 
@@ -149,7 +149,7 @@ impl Svg {
         }
     }
 
-    fn label(&mut self, text: &str, at: Evidence, units: &mut Units, sheet: &mut Sheet<'_>) {
+    fn label(&mut self, text: &str, at: Evidence, units: &mut Units, import: &mut Import<'_>) {
         let class = attribute(text, "class").unwrap_or_default();
         let Some(words) = text.split_once('>').map(|(_, rest)| rest) else {
             return;
@@ -170,10 +170,10 @@ impl Svg {
             _ => (name.as_str(), None),
         };
         if is_unit(name) {
-            self.unit((name, took), &bars, place, units, sheet);
+            self.unit((name, took), &bars, place, units, import);
         } else {
             for bar in bars {
-                self.stage(bar, name, place, units, sheet);
+                self.stage(bar, name, place, units, import);
             }
         }
     }
@@ -205,7 +205,7 @@ impl Svg {
         bars: &[(Bar, i64, i64)],
         at: Evidence,
         units: &mut Units,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         let of = |bar| bars.iter().find(|(b, ..)| *b == bar);
         let Some((_, x, width)) = of(Bar::Activating) else {
@@ -245,7 +245,7 @@ impl Svg {
                 args: &args,
                 at,
             },
-            sheet,
+            import,
         );
     }
 
@@ -255,9 +255,9 @@ impl Svg {
         label: &str,
         at: Evidence,
         units: &mut Units,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
-        let clock = units.clock(Since::Boot, sheet);
+        let clock = units.clock(Since::Boot, import);
         let (start_ns, end_ns) = (self.ns(x), self.ns(x.saturating_add(width)));
         let err_ns = self.err_ns();
         let (start, end) = (Stamp::new(start_ns, err_ns), Stamp::new(end_ns, err_ns));
@@ -272,9 +272,9 @@ impl Svg {
             }
             Bar::Kernel => {
                 self.before.err_ns = err_ns;
-                self.before.place(clock, Stamp::new(0, 0), at, sheet);
+                self.before.place(clock, Stamp::new(0, 0), at, import);
                 let zero = Stamp::new(start_ns, startup::CLOCKS_APART_NS);
-                return sheet.milestone(clock, zero, Milestone::KernelClockStart, at);
+                return import.milestone(clock, zero, Milestone::KernelClockStart, at);
             }
             Bar::Initrd => {
                 self.initrd = Some((start_ns, at));
@@ -284,22 +284,22 @@ impl Svg {
                 let begins = (start, self.initrd.is_some());
                 if let Some((ns, at)) = self.initrd {
                     let late = Stamp::new(ns, startup::INIT_LATE_NS);
-                    sheet.milestone(clock, late, Milestone::InitStart, at);
+                    import.milestone(clock, late, Milestone::InitStart, at);
                 }
                 units.userspace_at(start, at);
-                startup::userspace_begins(clock, begins, at, sheet);
-                return startup::finished(clock, end, at, sheet);
+                startup::userspace_begins(clock, begins, at, import);
+                return startup::finished(clock, end, at, import);
             }
             Bar::Security => "security module",
             Bar::Generators => "generators",
             Bar::UnitsLoad => "load unit files",
             Bar::Activating | Bar::Active | Bar::Deactivating => return,
         };
-        sheet.span(clock, STAGES, name, (start, SpanEnd::At(end)), &[], at);
+        import.span(clock, STAGES, name, (start, SpanEnd::At(end)), &[], at);
     }
 
     /// A line of a tooltip; `</title>` ends it.
-    fn title_line(&mut self, text: &str, units: &mut Units, sheet: &mut Sheet<'_>) {
+    fn title_line(&mut self, text: &str, units: &mut Units, import: &mut Import<'_>) {
         let Some(title) = &mut self.title else {
             return;
         };
@@ -323,7 +323,7 @@ impl Svg {
                 true => (&title.unit, &other),
                 false => (&other, &title.unit),
             };
-            units.order(unit, order, other, sheet);
+            units.order(unit, order, other, import);
         }
     }
 }

@@ -7,7 +7,7 @@ use bootlap_model::{
 };
 
 use super::startup;
-use crate::text::Sheet;
+use crate::text::Import;
 
 pub(crate) const UNITS: (TrackKind, &str) = (TrackKind::Unit, "units");
 
@@ -93,12 +93,12 @@ pub(crate) struct Units {
 
 impl Units {
     /// The clock of times that count since then.
-    pub(crate) fn clock(&mut self, since: Since, sheet: &mut Sheet<'_>) -> ClockId {
+    pub(crate) fn clock(&mut self, since: Since, import: &mut Import<'_>) -> ClockId {
         let kind = match since {
             Since::Itself | Since::Userspace => ClockKind::Relative,
             Since::Boot => ClockKind::Monotonic,
         };
-        let (timeline, file) = (&mut *sheet.timeline, sheet.file);
+        let (timeline, file) = (&mut *import.timeline, import.file);
         *self.clocks[since as usize].get_or_insert_with(|| timeline.add_clock(kind, false, file))
     }
 
@@ -108,40 +108,40 @@ impl Units {
     }
 
     /// Adds a unit.
-    pub(crate) fn add(&mut self, unit: &Unit<'_>, sheet: &mut Sheet<'_>) {
+    pub(crate) fn add(&mut self, unit: &Unit<'_>, import: &mut Import<'_>) {
         let first = self.clocks[unit.since as usize].is_none();
-        let clock = self.clock(unit.since, sheet);
+        let clock = self.clock(unit.since, import);
         if first && unit.since == Since::Userspace {
             let zero = Stamp::new(0, 1_000_000);
-            sheet.anchor(clock, zero, startup::userspace_key(), unit.at);
+            import.anchor(clock, zero, startup::userspace_key(), unit.at);
         }
         let times = (unit.start, unit.end);
-        let id = sheet.span(clock, UNITS, unit.name, times, unit.args, unit.at);
+        let id = import.span(clock, UNITS, unit.name, times, unit.args, unit.at);
         if let Some(active) = unit.active {
-            sheet.anchor(clock, active, startup::unit_key(unit.name), unit.at);
+            import.anchor(clock, active, startup::unit_key(unit.name), unit.at);
         }
         let placed = Placed {
             since: unit.since,
             id,
         };
-        let known = self.placed.entry(sheet.sym(unit.name)).or_insert(placed);
+        let known = self.placed.entry(import.sym(unit.name)).or_insert(placed);
         if known.since < placed.since {
             *known = placed;
         }
     }
 
     /// `unit` is also called so.
-    pub(crate) fn alias(&mut self, unit: &str, name: &str, sheet: &mut Sheet<'_>) {
+    pub(crate) fn alias(&mut self, unit: &str, name: &str, import: &mut Import<'_>) {
         if unit != name && self.alias.len() < MAX_ORDERS {
-            let (unit, name) = (sheet.sym(unit), sheet.sym(name));
+            let (unit, name) = (import.sym(unit), import.sym(name));
             self.alias.insert(name, unit);
         }
     }
 
     /// `unit` is ordered so to `other`.
-    pub(crate) fn order(&mut self, unit: &str, order: Order, other: &str, sheet: &mut Sheet<'_>) {
+    pub(crate) fn order(&mut self, unit: &str, order: Order, other: &str, import: &mut Import<'_>) {
         if self.orders.len() < MAX_ORDERS {
-            let (unit, other) = (sheet.sym(unit), sheet.sym(other));
+            let (unit, other) = (import.sym(unit), import.sym(other));
             self.orders.push((unit, order, other));
         }
     }
@@ -153,14 +153,14 @@ impl Units {
 
     /// There is no more: joins the clocks and links the units. Says how many
     /// links came of it.
-    pub(crate) fn finish(&mut self, sheet: &mut Sheet<'_>) -> usize {
-        self.join(sheet);
-        self.link(sheet)
+    pub(crate) fn finish(&mut self, import: &mut Import<'_>) -> usize {
+        self.join(import);
+        self.link(import)
     }
 
     /// What counts since user space began is on the boot's clock where the
     /// same file says when that was.
-    fn join(&mut self, sheet: &mut Sheet<'_>) {
+    fn join(&mut self, import: &mut Import<'_>) {
         let Some(user) = self.clocks[Since::Userspace as usize] else {
             return;
         };
@@ -170,15 +170,18 @@ impl Units {
             let how = bootlap_model::How::SharedEvent;
             let edge = bootlap_model::ClockEdge::offset(user, boot, at.ns, at.err_ns, how);
             let why = "user space began then, by systemd's own count";
-            sheet.timeline.edges.push(edge.because(why, Some(evidence)));
+            import
+                .timeline
+                .edges
+                .push(edge.because(why, Some(evidence)));
         }
     }
 
-    fn link(&mut self, sheet: &mut Sheet<'_>) -> usize {
+    fn link(&mut self, import: &mut Import<'_>) -> usize {
         if self.orders.is_empty() {
             return 0;
         }
-        self.find_elsewhere(sheet);
+        self.find_elsewhere(import);
         let mut needs: HashMap<(Sym, Sym), ()> = HashMap::new();
         for (unit, order, other) in &self.orders {
             if *order == Order::Needs {
@@ -199,13 +202,13 @@ impl Units {
             if told.insert((first.id, later.id), ()).is_some() {
                 continue;
             }
-            match was_ordered(first.id, later.id, sheet) {
+            match was_ordered(first.id, later.id, import) {
                 Some(true) => {
                     let kind = match needs.contains_key(&(unit, other)) {
                         true => LinkKind::WaitsOn,
                         false => LinkKind::After,
                     };
-                    sheet.timeline.link(first.id, later.id, kind);
+                    import.timeline.link(first.id, later.id, kind);
                     linked += 1;
                 }
                 Some(false) => against += 1,
@@ -213,8 +216,8 @@ impl Units {
             }
         }
         if against > 0 {
-            let at = sheet.timeline.span(self.any(sheet)).evidence;
-            sheet.notice(
+            let at = import.timeline.span(self.any(import)).evidence;
+            import.notice(
                 "order-not-kept",
                 Severity::Info,
                 at,
@@ -225,23 +228,23 @@ impl Units {
     }
 
     /// The first unit of the file, for a place to show.
-    fn any(&self, sheet: &Sheet<'_>) -> SpanId {
+    fn any(&self, import: &Import<'_>) -> SpanId {
         let ids = self.placed.values().map(|p| p.id);
-        let in_file = ids.filter(|id| sheet.timeline.span(*id).evidence.file == sheet.file);
+        let in_file = ids.filter(|id| import.timeline.span(*id).evidence.file == import.file);
         let all = self.placed.values().map(|p| p.id);
         in_file.min().or(all.min()).expect("a link needs units")
     }
 
     /// `dot` says nothing but orders: the units may be in files read before.
-    fn find_elsewhere(&mut self, sheet: &mut Sheet<'_>) {
+    fn find_elsewhere(&mut self, import: &mut Import<'_>) {
         if !self.placed.is_empty() {
             return;
         }
-        for (id, span) in sheet.timeline.span_ids().zip(&sheet.timeline.spans) {
-            if sheet.timeline.kind_of(span) != TrackKind::Unit {
+        for (id, span) in import.timeline.span_ids().zip(&import.timeline.spans) {
+            if import.timeline.kind_of(span) != TrackKind::Unit {
                 continue;
             }
-            let since = match sheet.timeline.clock(span.clock).kind {
+            let since = match import.timeline.clock(span.clock).kind {
                 ClockKind::Relative => Since::Userspace,
                 ClockKind::Realtime => Since::Itself,
                 _ => Since::Boot,
@@ -260,12 +263,12 @@ impl Units {
 }
 
 /// Whether `first` was active when `later` began; `None` if nobody knows.
-fn was_ordered(first: SpanId, later: SpanId, sheet: &Sheet<'_>) -> Option<bool> {
-    let (first, later) = (sheet.timeline.span(first), sheet.timeline.span(later));
+fn was_ordered(first: SpanId, later: SpanId, import: &Import<'_>) -> Option<bool> {
+    let (first, later) = (import.timeline.span(first), import.timeline.span(later));
     let SpanEnd::At(end) = first.end else {
         return None;
     };
-    let known = |s: &bootlap_model::Span| sheet.timeline.arg(s, "start").is_none();
+    let known = |s: &bootlap_model::Span| import.timeline.arg(s, "start").is_none();
     let slack = i64::from(end.err_ns.max(later.start.err_ns)).max(SLACK_NS);
     (first.clock == later.clock && known(first) && known(later))
         .then(|| end.ns <= later.start.ns.saturating_add(slack))

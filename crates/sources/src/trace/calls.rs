@@ -21,7 +21,7 @@ use bootlap_model::{ClockId, ClockKind, Evidence, Severity, Span, SpanEnd, Stamp
 use super::event::{Event, Function};
 use super::lane::{Lane, Open, Place, Returned, Thread};
 use super::named_initcalls::NamedInitcalls;
-use crate::text::Sheet;
+use crate::text::Import;
 
 /// From here on, calls without calls in them that took less than
 /// [`SHORT_NS`] are left out, which are nearly all; and from the second limit
@@ -67,16 +67,16 @@ impl Calls {
         (function, depth): (&Function<'_>, u32),
         clock: Option<ClockId>,
         evidence: Evidence,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
-        let Some(place) = self.place(event, clock, evidence, sheet) else {
+        let Some(place) = self.place(event, clock, evidence, import) else {
             return;
         };
-        self.lose_from(place.lane, depth, sheet);
-        let name = sheet.sym(function.name);
-        let start = self.start(&place, sheet);
-        let span = self.add(&place, name, function, (start, SpanEnd::Unknown), sheet);
-        let is_initcall = self.keys(sheet).one_initcall == name;
+        self.lose_from(place.lane, depth, import);
+        let name = import.sym(function.name);
+        let start = self.start(&place, import);
+        let span = self.add(&place, name, function, (start, SpanEnd::Unknown), import);
+        let is_initcall = self.keys(import).one_initcall == name;
         let lane = &mut self.lanes[place.lane];
         if let Some(Open {
             children: Some(children),
@@ -107,14 +107,14 @@ impl Calls {
         returned: Returned<'_>,
         clock: Option<ClockId>,
         evidence: Evidence,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
-        let Some(place) = self.place(event, clock, evidence, sheet) else {
+        let Some(place) = self.place(event, clock, evidence, import) else {
             return;
         };
-        let returned = forwards(returned, evidence, sheet);
-        self.lose_from(place.lane, returned.depth, sheet);
-        let start = self.start(&place, sheet);
+        let returned = forwards(returned, evidence, import);
+        self.lose_from(place.lane, returned.depth, import);
+        let start = self.start(&place, import);
         let end = returned
             .duration_ns
             .map_or(SpanEnd::Unknown, |ns| SpanEnd::At(later(start, ns)));
@@ -131,14 +131,14 @@ impl Calls {
                 evidence,
                 "short-calls-left-out",
                 "after the first million calls, calls of less than 10 us that call nothing are left out: trace fewer functions (set_graph_function, max_graph_depth)",
-                sheet,
+                import,
             );
         }
-        let name = sheet.sym(function.name);
-        let span = self.add(&place, name, function, (start, end), sheet);
+        let name = import.sym(function.name);
+        let span = self.add(&place, name, function, (start, end), import);
         if let (Some(span), Some(value)) = (span, returned.value) {
-            let arg = (sheet.sym("ret"), sheet.sym(value));
-            sheet.timeline.spans[span].args.push(arg);
+            let arg = (import.sym("ret"), import.sym(value));
+            import.timeline.spans[span].args.push(arg);
         }
         let lane = &mut self.lanes[place.lane];
         lane.leaf = span;
@@ -158,15 +158,15 @@ impl Calls {
         returned: Returned<'_>,
         clock: Option<ClockId>,
         evidence: Evidence,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
-        let Some(place) = self.place(event, clock, evidence, sheet) else {
+        let Some(place) = self.place(event, clock, evidence, import) else {
             return;
         };
-        let returned = forwards(returned, evidence, sheet);
-        self.lose_from(place.lane, returned.depth.saturating_add(1), sheet);
+        let returned = forwards(returned, evidence, import);
+        self.lose_from(place.lane, returned.depth.saturating_add(1), import);
         let lane = &mut self.lanes[place.lane];
-        let symbols = &sheet.timeline.symbols;
+        let symbols = &import.timeline.symbols;
         let is_it = |o: &Open| {
             returned
                 .name
@@ -174,15 +174,21 @@ impl Calls {
         };
         let same = |o: &Open| o.depth == returned.depth && is_it(o);
         match lane.open.pop_if(|o| same(o)) {
-            Some(open) => self.close(&place, open, returned, sheet),
+            Some(open) => self.close(&place, open, returned, import),
             None => {
-                self.lose_from(place.lane, returned.depth, sheet);
-                self.late(&place, returned, sheet);
+                self.lose_from(place.lane, returned.depth, import);
+                self.late(&place, returned, import);
             }
         }
     }
 
-    fn close(&mut self, place: &Place, open: Open, returned: Returned<'_>, sheet: &mut Sheet<'_>) {
+    fn close(
+        &mut self,
+        place: &Place,
+        open: Open,
+        returned: Returned<'_>,
+        import: &mut Import<'_>,
+    ) {
         let lane = &mut self.lanes[place.lane];
         let end = match (place.at, returned.duration_ns) {
             (Some(at), _) => Some(at),
@@ -196,7 +202,7 @@ impl Calls {
             return;
         };
         if end.ns < open.start.ns {
-            return ends_before_it_starts(place.evidence, sheet);
+            return ends_before_it_starts(place.evidence, import);
         }
         let off = [
             ("asleep_us", lane.asleep_ns.saturating_sub(open.asleep_ns)),
@@ -206,23 +212,23 @@ impl Calls {
             ),
         ];
         for (key, ns) in off.into_iter().filter(|(_, ns)| *ns > 0) {
-            let arg = (sheet.sym(key), sheet.sym(&(ns / 1_000).to_string()));
-            sheet.timeline.spans[span].args.push(arg);
+            let arg = (import.sym(key), import.sym(&(ns / 1_000).to_string()));
+            import.timeline.spans[span].args.push(arg);
         }
         if let Some(value) = returned.value {
-            let arg = (sheet.sym("ret"), sheet.sym(value));
-            sheet.timeline.spans[span].args.push(arg);
+            let arg = (import.sym("ret"), import.sym(value));
+            import.timeline.spans[span].args.push(arg);
         }
-        sheet.timeline.spans[span].end = SpanEnd::At(end);
+        import.timeline.spans[span].end = SpanEnd::At(end);
         if let Some(children) = open.children {
-            self.initcalls.one(&children, sheet);
+            self.initcalls.one(&children, import);
         }
     }
 
     /// A return whose entry was not recorded: it began its duration before.
-    fn late(&mut self, place: &Place, returned: Returned<'_>, sheet: &mut Sheet<'_>) {
+    fn late(&mut self, place: &Place, returned: Returned<'_>, import: &mut Import<'_>) {
         let (Some(name), Some(ns)) = (returned.name, returned.duration_ns) else {
-            return sheet.notice(
+            return import.notice(
                 "return-without-call",
                 Severity::Notice,
                 place.evidence,
@@ -237,8 +243,8 @@ impl Calls {
             name,
             ..Function::default()
         };
-        let name = sheet.sym(name);
-        self.add(place, name, &function, (start, SpanEnd::At(end)), sheet);
+        let name = import.sym(name);
+        self.add(place, name, &function, (start, SpanEnd::At(end)), import);
     }
 
     /// The CPU goes from `from` to `to`.
@@ -262,11 +268,11 @@ impl Calls {
     }
 
     /// The recording has ended: what is open still runs.
-    pub(crate) fn finish(&mut self, sheet: &mut Sheet<'_>) {
+    pub(crate) fn finish(&mut self, import: &mut Import<'_>) {
         for lane in &mut self.lanes {
             for open in lane.open.drain(..) {
                 if let Some(span) = open.span {
-                    sheet.timeline.spans[span].end = SpanEnd::OpenAtCut;
+                    import.timeline.spans[span].end = SpanEnd::OpenAtCut;
                 }
             }
         }
@@ -277,7 +283,7 @@ impl Calls {
         event: &Event<'_>,
         clock: Option<ClockId>,
         evidence: Evidence,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> Option<Place> {
         let thread = match event.pid {
             Some(pid) if pid > 0 => Thread::Pid(pid),
@@ -285,17 +291,17 @@ impl Calls {
         };
         let lane = match self.recent {
             Some((recent, lane)) if recent == thread => lane,
-            _ => self.lane(thread, event, evidence, sheet)?,
+            _ => self.lane(thread, event, evidence, import)?,
         };
         self.recent = Some((thread, lane));
         if let Some(at) = event.at {
-            self.end_leaf(lane, at, evidence, sheet);
+            self.end_leaf(lane, at, evidence, import);
         }
         Some(Place {
             lane,
             clock: match (event.at, clock) {
                 (Some(_), Some(clock)) => clock,
-                _ => self.relative(sheet),
+                _ => self.relative(import),
             },
             at: event.at,
             cpu: event.cpu,
@@ -308,13 +314,13 @@ impl Calls {
         thread: Thread,
         event: &Event<'_>,
         evidence: Evidence,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> Option<usize> {
         if let Some(&lane) = self.by_thread.get(&thread) {
             return Some(lane);
         }
         if self.lanes.len() >= MAX_LANES {
-            sheet.notice(
+            import.notice(
                 "too-many-threads",
                 Severity::DataLoss,
                 evidence,
@@ -332,9 +338,9 @@ impl Calls {
             (Thread::Cpu(Some(cpu)), _) => format!("cpu {cpu}"),
             (Thread::Cpu(None), _) => "unknown thread".to_owned(),
         };
-        let pid = event.pid.map(|pid| sheet.sym(&pid.to_string()));
+        let pid = event.pid.map(|pid| import.sym(&pid.to_string()));
         self.lanes.push(Lane {
-            track: sheet.timeline.track(TrackKind::Function, &name),
+            track: import.timeline.track(TrackKind::Function, &name),
             pid,
             open: Vec::new(),
             laid_ns: 0,
@@ -349,11 +355,11 @@ impl Calls {
 
     /// Something else happens in this thread, so the last call without calls
     /// in it is over, whatever its duration says.
-    fn end_leaf(&mut self, lane: usize, at: Stamp, evidence: Evidence, sheet: &mut Sheet<'_>) {
+    fn end_leaf(&mut self, lane: usize, at: Stamp, evidence: Evidence, import: &mut Import<'_>) {
         let Some(leaf) = self.lanes[lane].leaf.take() else {
             return;
         };
-        let leaf = &mut sheet.timeline.spans[leaf];
+        let leaf = &mut import.timeline.spans[leaf];
         let SpanEnd::At(end) = &mut leaf.end else {
             return;
         };
@@ -363,7 +369,7 @@ impl Calls {
         }
         end.ns = at.ns.max(leaf.start.ns);
         if over > CUT_NS {
-            sheet.notice(
+            import.notice(
                 "duration-beyond-next-call",
                 Severity::Info,
                 evidence,
@@ -372,9 +378,9 @@ impl Calls {
         }
     }
 
-    fn start(&mut self, place: &Place, sheet: &mut Sheet<'_>) -> Stamp {
+    fn start(&mut self, place: &Place, import: &mut Import<'_>) -> Stamp {
         place.at.unwrap_or_else(|| {
-            sheet.notice(
+            import.notice(
                 "calls-without-times",
                 Severity::Notice,
                 place.evidence,
@@ -384,20 +390,20 @@ impl Calls {
         })
     }
 
-    fn relative(&mut self, sheet: &mut Sheet<'_>) -> ClockId {
-        let (timeline, file) = (&mut *sheet.timeline, sheet.file);
+    fn relative(&mut self, import: &mut Import<'_>) -> ClockId {
+        let (timeline, file) = (&mut *import.timeline, import.file);
         *self
             .relative
             .get_or_insert_with(|| timeline.add_clock(ClockKind::Relative, false, file))
     }
 
     /// What is open at `depth` or deeper has ended unseen.
-    fn lose_from(&mut self, lane: usize, depth: u32, sheet: &mut Sheet<'_>) {
+    fn lose_from(&mut self, lane: usize, depth: u32, import: &mut Import<'_>) {
         let open = &mut self.lanes[lane].open;
         while let Some(lost) = open.pop_if(|o| o.depth >= depth) {
             if let Some(span) = lost.span {
-                let at = sheet.timeline.spans[span].evidence;
-                sheet.notice(
+                let at = import.timeline.spans[span].evidence;
+                import.notice(
                     "call-without-return",
                     Severity::DataLoss,
                     at,
@@ -413,33 +419,33 @@ impl Calls {
         name: Sym,
         function: &Function<'_>,
         (start, end): (Stamp, SpanEnd),
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> Option<usize> {
         if self.kept >= TOO_MANY {
             too_many(
                 place.evidence,
                 "calls-left-out",
                 "only the first 4 million calls are kept: trace fewer functions (set_graph_function, max_graph_depth)",
-                sheet,
+                import,
             );
             return None;
         }
         self.kept += 1;
         let (track, pid) = (self.lanes[place.lane].track, self.lanes[place.lane].pid);
         let mut args = Vec::with_capacity(2);
-        let keys = self.keys(sheet);
+        let keys = self.keys(import);
         args.extend(pid.map(|pid| (keys.pid, pid)));
-        if let Some(cpu) = place.cpu.and_then(|cpu| self.cpu(cpu, sheet)) {
+        if let Some(cpu) = place.cpu.and_then(|cpu| self.cpu(cpu, import)) {
             args.push((keys.cpu, cpu));
         }
         if !function.args.is_empty() {
-            args.push((sheet.sym("args"), sheet.sym(function.args)));
+            args.push((import.sym("args"), import.sym(function.args)));
         }
         if let Some(module) = function.module {
-            args.push((sheet.sym("module"), sheet.sym(module)));
+            args.push((import.sym("module"), import.sym(module)));
         }
-        let id = sheet.timeline.spans.len();
-        sheet.timeline.add_span(Span {
+        let id = import.timeline.spans.len();
+        import.timeline.add_span(Span {
             track,
             clock: place.clock,
             start,
@@ -451,20 +457,20 @@ impl Calls {
         Some(id)
     }
 
-    fn keys(&mut self, sheet: &mut Sheet<'_>) -> Keys {
+    fn keys(&mut self, import: &mut Import<'_>) -> Keys {
         *self.keys.get_or_insert_with(|| Keys {
-            pid: sheet.sym("pid"),
-            cpu: sheet.sym("cpu"),
-            one_initcall: sheet.sym("do_one_initcall"),
+            pid: import.sym("pid"),
+            cpu: import.sym("cpu"),
+            one_initcall: import.sym("do_one_initcall"),
         })
     }
 
-    fn cpu(&mut self, cpu: u32, sheet: &mut Sheet<'_>) -> Option<Sym> {
+    fn cpu(&mut self, cpu: u32, import: &mut Import<'_>) -> Option<Sym> {
         let at = usize::try_from(cpu).ok().filter(|at| *at < 8_192)?;
         if self.cpus.len() <= at {
             self.cpus.resize(at + 1, None);
         }
-        let symbols = &mut sheet.timeline.symbols;
+        let symbols = &mut import.timeline.symbols;
         Some(*self.cpus[at].get_or_insert_with(|| symbols.intern(&cpu.to_string())))
     }
 }
@@ -474,10 +480,10 @@ fn later(at: Stamp, ns: i64) -> Stamp {
 }
 
 /// A negative duration is none.
-fn forwards<'r>(returned: Returned<'r>, at: Evidence, sheet: &mut Sheet<'_>) -> Returned<'r> {
+fn forwards<'r>(returned: Returned<'r>, at: Evidence, import: &mut Import<'_>) -> Returned<'r> {
     let duration_ns = returned.duration_ns.filter(|ns| *ns >= 0);
     if duration_ns != returned.duration_ns {
-        ends_before_it_starts(at, sheet);
+        ends_before_it_starts(at, import);
     }
     Returned {
         duration_ns,
@@ -485,8 +491,8 @@ fn forwards<'r>(returned: Returned<'r>, at: Evidence, sheet: &mut Sheet<'_>) -> 
     }
 }
 
-fn ends_before_it_starts(at: Evidence, sheet: &mut Sheet<'_>) {
-    sheet.notice(
+fn ends_before_it_starts(at: Evidence, import: &mut Import<'_>) {
+    import.notice(
         "ends-before-it-starts",
         Severity::Notice,
         at,
@@ -494,6 +500,6 @@ fn ends_before_it_starts(at: Evidence, sheet: &mut Sheet<'_>) {
     );
 }
 
-fn too_many(at: Evidence, code: &str, remedy: &str, sheet: &mut Sheet<'_>) {
-    sheet.notice(code, Severity::DataLoss, at, remedy);
+fn too_many(at: Evidence, code: &str, remedy: &str, import: &mut Import<'_>) {
+    import.notice(code, Severity::DataLoss, at, remedy);
 }

@@ -4,7 +4,7 @@ use bootlap_model::{Anchor, Severity, Span, SpanEnd, SpanId, Sym, TrackKind};
 
 use super::event::Function;
 use super::event::Moment;
-use crate::text::Sheet;
+use crate::text::Import;
 
 /// Parallel module loads keep a few open; thousands are lost returns.
 const MAX_OPEN: usize = 256;
@@ -37,12 +37,12 @@ impl Initcalls {
         function: &Function<'_>,
         pid: Option<u32>,
         now: &Moment,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         self.seen = true;
         if self.open.len() >= MAX_OPEN {
             let lost = self.open.remove(0);
-            lose(&lost, sheet);
+            lose(&lost, import);
         }
         let pid_text = pid.map(|pid| pid.to_string());
         let mut args = Vec::new();
@@ -60,10 +60,10 @@ impl Initcalls {
         };
         let track = (TrackKind::Initcall, track);
         let time = (now.at, SpanEnd::Unknown);
-        let span = sheet.span(now.clock, track, function.name, time, &args, now.evidence);
-        let name = sheet.sym(function.name);
+        let span = import.span(now.clock, track, function.name, time, &args, now.evidence);
+        let name = import.sym(function.name);
         let key = Anchor::key("initcall", function.name.as_bytes());
-        sheet.anchor(now.clock, now.at, key, now.evidence);
+        import.anchor(now.clock, now.at, key, now.evidence);
         self.open.push(Open { name, pid, span });
     }
 
@@ -74,13 +74,13 @@ impl Initcalls {
         ret: &str,
         pid: Option<u32>,
         now: &Moment,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         self.seen = true;
-        let name = sheet.sym(function.name);
+        let name = import.sym(function.name);
         let is_it = |o: &Open| o.pid == pid && o.name == name;
         let Some(index) = self.open.iter().rposition(is_it) else {
-            return sheet.notice(
+            return import.notice(
                 "initcall-without-call",
                 Severity::Notice,
                 now.evidence,
@@ -89,9 +89,9 @@ impl Initcalls {
         };
         let open = self.open.remove(index);
         let nested = self.open.extract_if(index.., |o| o.pid == pid);
-        nested.for_each(|lost| lose(&lost, sheet));
-        let ret = (sheet.sym("ret"), sheet.sym(ret));
-        let span: &mut Span = sheet.timeline.span_mut(open.span);
+        nested.for_each(|lost| lose(&lost, import));
+        let ret = (import.sym("ret"), import.sym(ret));
+        let span: &mut Span = import.timeline.span_mut(open.span);
         span.args.push(ret);
         if now.at.ns >= span.start.ns {
             span.end = SpanEnd::At(now.at);
@@ -99,16 +99,16 @@ impl Initcalls {
     }
 
     /// The recording has ended.
-    pub(crate) fn finish(&mut self, sheet: &mut Sheet<'_>) {
+    pub(crate) fn finish(&mut self, import: &mut Import<'_>) {
         for open in self.open.drain(..) {
-            sheet.timeline.span_mut(open.span).end = SpanEnd::OpenAtCut;
+            import.timeline.span_mut(open.span).end = SpanEnd::OpenAtCut;
         }
     }
 }
 
-fn lose(lost: &Open, sheet: &mut Sheet<'_>) {
-    let at = sheet.timeline.span(lost.span).evidence;
-    sheet.notice(
+fn lose(lost: &Open, import: &mut Import<'_>) {
+    let at = import.timeline.span(lost.span).evidence;
+    import.notice(
         "initcall-without-return",
         Severity::DataLoss,
         at,

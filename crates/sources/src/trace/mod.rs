@@ -38,7 +38,7 @@ use self::page_cache::PageCache;
 use self::samples::Programs;
 use self::syscalls::Syscalls;
 use self::tasks::Tasks;
-use crate::text::Sheet;
+use crate::text::Import;
 
 /// The events of one recording, on one clock.
 pub(crate) struct Recording {
@@ -84,27 +84,27 @@ impl Recording {
     }
 
     /// The clock of the times.
-    pub(crate) fn clock(&mut self, sheet: &mut Sheet<'_>) -> ClockId {
-        let (timeline, file) = (&mut *sheet.timeline, sheet.file);
+    pub(crate) fn clock(&mut self, import: &mut Import<'_>) -> ClockId {
+        let (timeline, file) = (&mut *import.timeline, import.file);
         *self
             .clock
             .get_or_insert_with(|| timeline.add_clock(self.kind, false, file))
     }
 
     /// Takes one event.
-    pub(crate) fn event(&mut self, event: &Event<'_>, evidence: Evidence, sheet: &mut Sheet<'_>) {
+    pub(crate) fn event(&mut self, event: &Event<'_>, evidence: Evidence, import: &mut Import<'_>) {
         let Some(at) = event.at else {
             // Only function calls are of use without a time; their clock is
             // another one, so this one is not needed.
-            return self.call(event, self.clock, evidence, sheet);
+            return self.call(event, self.clock, evidence, import);
         };
         self.last_ns = self.last_ns.max(at.ns);
-        let clock = self.clock(sheet);
+        let clock = self.clock(import);
         if matches!(
             event.what,
             What::Call { .. } | What::Leaf { .. } | What::Return { .. }
         ) {
-            return self.call(event, Some(clock), evidence, sheet);
+            return self.call(event, Some(clock), evidence, import);
         }
         let now = Moment {
             clock,
@@ -113,9 +113,9 @@ impl Recording {
         };
         if let Some(pid) = event.pid {
             let comm = event.comm;
-            self.tasks.named(Task { comm, pid }, sheet);
+            self.tasks.named(Task { comm, pid }, import);
         }
-        self.timed(event, at, &now, sheet);
+        self.timed(event, at, &now, import);
     }
 
     fn call(
@@ -123,12 +123,12 @@ impl Recording {
         event: &Event<'_>,
         clock: Option<ClockId>,
         evidence: Evidence,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         match event.what {
             What::Call { function, depth } => {
                 self.calls
-                    .call(event, (&function, depth), clock, evidence, sheet);
+                    .call(event, (&function, depth), clock, evidence, import);
             }
             What::Leaf {
                 function,
@@ -143,7 +143,7 @@ impl Recording {
                     value,
                 };
                 self.calls
-                    .leaf(event, &function, returned, clock, evidence, sheet);
+                    .leaf(event, &function, returned, clock, evidence, import);
             }
             What::Return {
                 name,
@@ -157,13 +157,14 @@ impl Recording {
                     duration_ns,
                     value,
                 };
-                self.calls.returned(event, returned, clock, evidence, sheet);
+                self.calls
+                    .returned(event, returned, clock, evidence, import);
             }
             _ => {}
         }
     }
 
-    fn timed(&mut self, event: &Event<'_>, at: Stamp, now: &Moment, sheet: &mut Sheet<'_>) {
+    fn timed(&mut self, event: &Event<'_>, at: Stamp, now: &Moment, import: &mut Import<'_>) {
         let this = Task {
             comm: event.comm,
             pid: event.pid.unwrap_or_default(),
@@ -171,14 +172,14 @@ impl Recording {
         match event.what {
             What::Switch { from, asleep, to } => {
                 self.calls.switch(from.pid, asleep, to.pid, at);
-                self.tasks.switch(event.cpu, from, to, now, sheet);
+                self.tasks.switch(event.cpu, from, to, now, import);
             }
-            What::Wakeup { task } | What::Rename { task } => self.tasks.named(task, sheet),
-            What::Fork { parent, child } => self.tasks.fork(parent, child, now, sheet),
+            What::Wakeup { task } | What::Rename { task } => self.tasks.named(task, import),
+            What::Fork { parent, child } => self.tasks.fork(parent, child, now, import),
             What::New { task, is_thread } => {
-                self.tasks.fork(this, task, now, sheet);
+                self.tasks.fork(this, task, now, import);
                 if is_thread {
-                    self.tasks.is_thread(task.pid, sheet);
+                    self.tasks.is_thread(task.pid, import);
                 }
             }
             What::Exec { program, pid } => {
@@ -187,61 +188,61 @@ impl Recording {
                 } else {
                     ""
                 };
-                self.tasks.exec(program, Task { comm, pid }, now, sheet);
+                self.tasks.exec(program, Task { comm, pid }, now, import);
             }
-            What::Exit { task } => self.tasks.exit(task, now, sheet),
-            What::Gone { pid } => self.tasks.gone(pid, sheet),
-            What::Fact { key, value, pid } => self.tasks.fact((key, value), pid, sheet),
-            What::Used { task, cpu_ns } => self.tasks.used(task, cpu_ns, sheet),
+            What::Exit { task } => self.tasks.exit(task, now, import),
+            What::Gone { pid } => self.tasks.gone(pid, import),
+            What::Fact { key, value, pid } => self.tasks.fact((key, value), pid, import),
+            What::Used { task, cpu_ns } => self.tasks.used(task, cpu_ns, import),
             What::InitcallLevel { level } => {
                 self.tasks.boots = true;
                 self.initcalls.level(level);
             }
             What::InitcallStart { function } => {
                 self.tasks.boots = true;
-                self.initcalls.start(&function, event.pid, now, sheet);
+                self.initcalls.start(&function, event.pid, now, import);
             }
             What::InitcallFinish { function, ret } => {
                 self.initcalls
-                    .finish_one(&function, ret, event.pid, now, sheet);
+                    .finish_one(&function, ret, event.pid, now, import);
             }
-            What::SysEnter { name, args } => self.syscalls.enter(this, (name, args), now, sheet),
-            What::SysExit { name, ret } => self.syscalls.exit(this, (name, ret), now, sheet),
+            What::SysEnter { name, args } => self.syscalls.enter(this, (name, args), now, import),
+            What::SysExit { name, ret } => self.syscalls.exit(this, (name, ret), now, import),
             What::Sample { symbol } => {
                 self.programs.add(this.comm, now);
-                self.tasks.sampled(this, symbol, now, sheet);
+                self.tasks.sampled(this, symbol, now, import);
             }
-            What::Printk { text } => self.others.printk(text, now, sheet),
-            What::Note { text } => self.others.note(text, now, sheet),
-            What::Enter { name } => self.others.enter(name, now, sheet),
+            What::Printk { text } => self.others.printk(text, now, import),
+            What::Note { text } => self.others.note(text, now, import),
+            What::Enter { name } => self.others.enter(name, now, import),
             What::Other { name, fields } => {
                 if name == page_cache::NAME {
-                    self.pages.add(fields, now, sheet);
+                    self.pages.add(fields, now, import);
                 }
-                self.others.event(name, fields, now, sheet);
+                self.others.event(name, fields, now, import);
             }
             What::ModuleLoad { module } => {
-                self.others.event("module_load", module, now, sheet);
+                self.others.event("module_load", module, now, import);
             }
             What::ModuleRequest { module } => {
-                self.others.event("module_request", module, now, sheet)
+                self.others.event("module_request", module, now, import)
             }
             What::Call { .. } | What::Leaf { .. } | What::Return { .. } | What::Nothing => {}
         }
     }
 
     /// There are no more events.
-    pub(crate) fn finish(&mut self, sheet: &mut Sheet<'_>) {
-        self.calls.finish(sheet);
+    pub(crate) fn finish(&mut self, import: &mut Import<'_>) {
+        self.calls.finish(import);
         if !self.initcalls.seen {
-            self.calls.initcalls.finish(sheet);
+            self.calls.initcalls.finish(import);
         }
-        self.initcalls.finish(sheet);
-        self.tasks.finish(self.last_ns, sheet);
-        self.syscalls.finish(sheet);
-        self.others.finish(sheet);
-        self.pages.finish(sheet);
-        self.programs.finish(sheet);
+        self.initcalls.finish(import);
+        self.tasks.finish(self.last_ns, import);
+        self.syscalls.finish(import);
+        self.others.finish(import);
+        self.pages.finish(import);
+        self.programs.finish(import);
     }
 }
 

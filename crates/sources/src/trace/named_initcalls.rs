@@ -20,7 +20,7 @@ use std::collections::HashMap;
 
 use bootlap_model::{Anchor, SpanEnd, TrackKind};
 
-use crate::text::Sheet;
+use crate::text::Import;
 
 /// What `do_one_initcall` does besides: `init/main.c`, and interrupts.
 const OWN: [&str; 12] = [
@@ -72,27 +72,27 @@ pub(crate) struct NamedInitcalls(Vec<usize>);
 
 impl NamedInitcalls {
     /// One `do_one_initcall` has returned.
-    pub(crate) fn one(&mut self, children: &Children, sheet: &Sheet<'_>) {
+    pub(crate) fn one(&mut self, children: &Children, import: &Import<'_>) {
         if let (1, Some(span)) = (children.seen, children.only)
-            && matches!(sheet.timeline.spans[span].end, SpanEnd::At(_))
+            && matches!(import.timeline.spans[span].end, SpanEnd::At(_))
         {
             self.0.push(span);
         }
     }
 
     /// Adds them all as initcalls.
-    pub(crate) fn finish(&mut self, sheet: &mut Sheet<'_>) {
+    pub(crate) fn finish(&mut self, import: &mut Import<'_>) {
         let mut times = HashMap::new();
         for &span in &self.0 {
-            *times.entry(sheet.timeline.spans[span].name).or_insert(0) += 1;
+            *times.entry(import.timeline.spans[span].name).or_insert(0) += 1;
         }
         for index in std::mem::take(&mut self.0) {
-            let span = sheet.timeline.spans[index].clone();
+            let span = import.timeline.spans[index].clone();
             if times.get(&span.name) != Some(&1) {
                 continue;
             }
-            let pid = sheet.timeline.arg(&span, "pid").unwrap_or("").to_owned();
-            let name = sheet.timeline.text(span.name).to_owned();
+            let pid = import.timeline.arg(&span, "pid").unwrap_or("").to_owned();
+            let name = import.timeline.text(span.name).to_owned();
             let track = if pid == "1" {
                 "initcalls"
             } else {
@@ -100,8 +100,8 @@ impl NamedInitcalls {
             };
             let args = [("pid", &*pid), ("named-by", "only call in do_one_initcall")];
             let key = Anchor::key("initcall", name.as_bytes());
-            sheet.anchor(span.clock, span.start, key, span.evidence);
-            sheet.span(
+            import.anchor(span.clock, span.start, key, span.evidence);
+            import.span(
                 span.clock,
                 (TrackKind::Initcall, track),
                 &name,

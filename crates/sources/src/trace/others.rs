@@ -12,7 +12,7 @@ use bootlap_model::{Anchor, Severity, Sym};
 use super::cut;
 use super::event::Moment;
 use super::tally::Tally;
-use crate::text::Sheet;
+use crate::text::Import;
 
 /// Kinds with more events than this are not shown one by one.
 const FEW: usize = 100;
@@ -44,10 +44,16 @@ pub(crate) struct Others {
 
 impl Others {
     /// An event of any other kind.
-    pub(crate) fn event(&mut self, name: &str, fields: &str, now: &Moment, sheet: &mut Sheet<'_>) {
+    pub(crate) fn event(
+        &mut self,
+        name: &str,
+        fields: &str,
+        now: &Moment,
+        import: &mut Import<'_>,
+    ) {
         if !self.kinds.contains_key(name) {
             if self.kinds.len() >= MAX_KINDS {
-                return sheet.notice(
+                return import.notice(
                     "kinds-left-out",
                     Severity::DataLoss,
                     now.evidence,
@@ -71,13 +77,13 @@ impl Others {
     }
 
     /// `name` is entered.
-    pub(crate) fn enter(&mut self, name: &str, now: &Moment, sheet: &mut Sheet<'_>) {
+    pub(crate) fn enter(&mut self, name: &str, now: &Moment, import: &mut Import<'_>) {
         let (_, tally) = self.calls.get_or_insert_with(|| (*now, Tally::default()));
         tally.add(now.at.ns);
-        let sym = sheet.sym(name);
+        let sym = import.sym(name);
         if self.functions.len() < MAX_FUNCTIONS && self.functions.insert(sym) {
-            sheet.mark(now.clock, now.at, name, now.evidence);
-            sheet.notice(
+            import.mark(now.clock, now.at, name, now.evidence);
+            import.notice(
                 "first-calls-only",
                 Severity::Info,
                 now.evidence,
@@ -87,14 +93,14 @@ impl Others {
     }
 
     /// Somebody wrote a note into the trace.
-    pub(crate) fn note(&mut self, text: &str, now: &Moment, sheet: &mut Sheet<'_>) {
+    pub(crate) fn note(&mut self, text: &str, now: &Moment, import: &mut Import<'_>) {
         self.notes += 1;
         let text = text.trim();
         if self.notes <= MAX_NOTES && !text.is_empty() {
-            sheet.mark(now.clock, now.at, cut(text, MAX_TEXT), now.evidence);
+            import.mark(now.clock, now.at, cut(text, MAX_TEXT), now.evidence);
         }
         if self.notes > MAX_NOTES {
-            sheet.notice(
+            import.notice(
                 "notes-left-out",
                 Severity::DataLoss,
                 now.evidence,
@@ -104,7 +110,7 @@ impl Others {
     }
 
     /// A line goes to the kernel's log.
-    pub(crate) fn printk(&mut self, text: &str, now: &Moment, sheet: &mut Sheet<'_>) {
+    pub(crate) fn printk(&mut self, text: &str, now: &Moment, import: &mut Import<'_>) {
         self.kernel_lines += 1;
         if self.kernel_lines > MAX_KERNEL_LINES {
             return;
@@ -117,22 +123,22 @@ impl Others {
             _ => text,
         };
         let key = Anchor::kernel_line(body.as_bytes());
-        sheet.anchor(now.clock, now.at, key, now.evidence);
+        import.anchor(now.clock, now.at, key, now.evidence);
     }
 
     /// The recording has ended.
-    pub(crate) fn finish(&mut self, sheet: &mut Sheet<'_>) {
+    pub(crate) fn finish(&mut self, import: &mut Import<'_>) {
         let mut marks = Vec::new();
         for (name, kind) in std::mem::take(&mut self.kinds) {
             if let (true, Some(first)) = (kind.seen > FEW as u64, kind.first) {
                 let text = format!("{name}, {} times", kind.seen);
-                sheet.mark(
+                import.mark(
                     first.clock,
                     first.at,
                     &format!("first of {text}"),
                     first.evidence,
                 );
-                sheet.notice(
+                import.notice(
                     "frequent-events",
                     Severity::Info,
                     first.evidence,
@@ -143,11 +149,11 @@ impl Others {
         }
         marks.sort_by_key(|(now, _)| now.evidence.line);
         for (now, text) in marks {
-            sheet.mark(now.clock, now.at, &text, now.evidence);
+            import.mark(now.clock, now.at, &text, now.evidence);
         }
         if let Some((first, tally)) = self.calls.take() {
             let (unit, samples) = tally.samples("calls");
-            sheet.counter(
+            import.counter(
                 first.clock,
                 ("function calls", &unit),
                 samples,

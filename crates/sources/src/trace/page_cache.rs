@@ -11,7 +11,7 @@
 use bootlap_model::{Read, ReadOf, Severity};
 
 use super::event::Moment;
-use crate::text::Sheet;
+use crate::text::Import;
 
 /// The event.
 pub(super) const NAME: &str = "mm_filemap_add_to_page_cache";
@@ -52,9 +52,9 @@ impl PageCache {
     }
 
     /// A page came into the page cache.
-    pub(super) fn add(&mut self, fields: &str, now: &Moment, sheet: &mut Sheet<'_>) {
+    pub(super) fn add(&mut self, fields: &str, now: &Moment, import: &mut Import<'_>) {
         let Some((of, at, order)) = page(fields) else {
-            return sheet.notice(
+            return import.notice(
                 "page-unreadable",
                 Severity::Notice,
                 now.evidence,
@@ -62,7 +62,7 @@ impl PageCache {
             );
         };
         if self.pages.len() >= MOST {
-            return sheet.notice(
+            return import.notice(
                 "reads-left-out",
                 Severity::DataLoss,
                 now.evidence,
@@ -74,7 +74,7 @@ impl PageCache {
     }
 
     /// There are no more.
-    pub(super) fn finish(&mut self, sheet: &mut Sheet<'_>) {
+    pub(super) fn finish(&mut self, import: &mut Import<'_>) {
         let size = self.page.unwrap_or_else(|| self.likely());
         for page in std::mem::take(&mut self.pages) {
             let start = match page.at {
@@ -85,7 +85,7 @@ impl PageCache {
             let Some((start, end)) = start.and_then(span) else {
                 continue;
             };
-            sheet.timeline.reads.push(Read {
+            import.timeline.reads.push(Read {
                 clock: page.now.clock,
                 at: page.now.at,
                 of: page.of,

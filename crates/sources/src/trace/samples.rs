@@ -6,7 +6,7 @@ use bootlap_model::{Severity, Stamp, Sym};
 
 use super::event::Moment;
 use super::tally::Tally;
-use crate::text::Sheet;
+use crate::text::Import;
 
 /// Programs whose samples are shown over time.
 const SHOWN: usize = 20;
@@ -39,12 +39,12 @@ impl Samples {
     }
 
     /// `memmove 12, cap_capable 5`: those that were met most.
-    pub(super) fn hot(&self, sheet: &Sheet<'_>) -> String {
+    pub(super) fn hot(&self, import: &Import<'_>) -> String {
         let mut functions: Vec<_> = self.functions.iter().collect();
         functions.sort_by_key(|(symbol, count)| (std::cmp::Reverse(**count), **symbol));
         let named = functions.iter().take(NAMED);
         let named = named.map(|(symbol, count)| {
-            let name = sheet.timeline.text(**symbol);
+            let name = import.timeline.text(**symbol);
             format!("{name} {count}")
         });
         named.collect::<Vec<_>>().join(", ")
@@ -69,7 +69,7 @@ impl Programs {
         }
     }
 
-    pub(super) fn finish(&mut self, sheet: &mut Sheet<'_>) {
+    pub(super) fn finish(&mut self, import: &mut Import<'_>) {
         let mut all: Vec<_> = std::mem::take(&mut self.0).into_iter().collect();
         all.sort_by_key(|(_, (_, tally))| std::cmp::Reverse(tally.total));
         for (i, (comm, (first, tally))) in all.iter().enumerate() {
@@ -77,7 +77,7 @@ impl Programs {
                 continue;
             };
             if i >= SHOWN {
-                sheet.notice(
+                import.notice(
                     "programs-with-few-samples",
                     Severity::Info,
                     first.evidence,
@@ -87,7 +87,7 @@ impl Programs {
             }
             let (unit, samples) = tally.samples("samples");
             let name = format!("samples of {comm}");
-            sheet.counter(first.clock, (&name, &unit), samples, first.evidence);
+            import.counter(first.clock, (&name, &unit), samples, first.evidence);
         }
     }
 }

@@ -6,7 +6,7 @@ use bootlap_model::{Severity, SpanEnd, SpanId, TrackKind};
 
 use super::event::Moment;
 use super::event::Task;
-use crate::text::Sheet;
+use crate::text::Import;
 
 /// 200 bytes each.
 const TOO_MANY: usize = 1_000_000;
@@ -26,11 +26,11 @@ impl Syscalls {
         task: Task<'_>,
         (name, args): (&str, &str),
         now: &Moment,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         // Both kinds of events may be recorded: the second says less.
         if self.kept >= TOO_MANY {
-            return sheet.notice(
+            return import.notice(
                 "system-calls-left-out",
                 Severity::DataLoss,
                 now.evidence,
@@ -40,8 +40,8 @@ impl Syscalls {
         if let Some((_, span)) = self.open.get(&task.pid)
             && let Some(number) = name.strip_prefix("NR ")
         {
-            let nr = (sheet.sym("nr"), sheet.sym(number));
-            sheet.timeline.span_mut(*span).args.push(nr);
+            let nr = (import.sym("nr"), import.sym(number));
+            import.timeline.span_mut(*span).args.push(nr);
             return;
         }
         self.kept += 1;
@@ -56,7 +56,7 @@ impl Syscalls {
         }
         let track = (TrackKind::Syscall, &**track);
         let time = (now.at, SpanEnd::Unknown);
-        let span = sheet.span(now.clock, track, name, time, &pairs, now.evidence);
+        let span = import.span(now.clock, track, name, time, &pairs, now.evidence);
         self.open.insert(task.pid, (name.to_owned(), span));
     }
 
@@ -66,7 +66,7 @@ impl Syscalls {
         task: Task<'_>,
         (name, ret): (&str, &str),
         now: &Moment,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         let Some((open, span)) = self.open.get(&task.pid) else {
             return;
@@ -74,8 +74,8 @@ impl Syscalls {
         if open != name {
             return;
         }
-        let ret = (sheet.sym("ret"), sheet.sym(ret));
-        let span = sheet.timeline.span_mut(*span);
+        let ret = (import.sym("ret"), import.sym(ret));
+        let span = import.timeline.span_mut(*span);
         span.args.push(ret);
         if now.at.ns >= span.start.ns {
             span.end = SpanEnd::At(now.at);
@@ -84,9 +84,9 @@ impl Syscalls {
     }
 
     /// The recording has ended.
-    pub(crate) fn finish(&mut self, sheet: &mut Sheet<'_>) {
+    pub(crate) fn finish(&mut self, import: &mut Import<'_>) {
         for (_, span) in self.open.values() {
-            sheet.timeline.span_mut(*span).end = SpanEnd::OpenAtCut;
+            import.timeline.span_mut(*span).end = SpanEnd::OpenAtCut;
         }
     }
 }

@@ -13,7 +13,7 @@ use bootlap_model::{Anchor, LinkKind, Milestone, Severity, Span, SpanEnd, SpanId
 use super::cut;
 use super::event::{Moment, Task};
 use super::samples::Samples;
-use crate::text::Sheet;
+use crate::text::Import;
 
 /// As many as a kernel has by default at a time, eight times over.
 const MAX_TASKS: usize = 1 << 18;
@@ -57,27 +57,27 @@ impl Tasks {
         parent: Task<'_>,
         child: Task<'_>,
         now: &Moment,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
-        let parent_span = self.seen(parent, now, sheet).map(|p| self.all[p].span);
+        let parent_span = self.seen(parent, now, import).map(|p| self.all[p].span);
         if let Some(&known) = self.by_pid.get(&child.pid) {
             let forked_ns = self.all[known].forked_ns;
             let again = forked_ns.is_some_and(|ns| now.at.ns.saturating_sub(ns) < SAME_FORK_NS);
             if again && !self.all[known].ended {
-                return self.rename(known, child.comm, sheet);
+                return self.rename(known, child.comm, import);
             }
             // The number is used again: the end of the first was not seen.
-            self.gone(child.pid, sheet);
+            self.gone(child.pid, import);
             self.by_pid.remove(&child.pid);
         }
         let ppid = parent.pid.to_string();
-        let Some(new) = self.add(child, &[("ppid", &ppid)], now, sheet) else {
+        let Some(new) = self.add(child, &[("ppid", &ppid)], now, import) else {
             return;
         };
         self.all[new].forked_ns = Some(now.at.ns);
         if let Some(parent) = parent_span {
             let child = self.all[new].span;
-            sheet.timeline.link(parent, child, LinkKind::Spawns);
+            import.timeline.link(parent, child, LinkKind::Spawns);
         }
     }
 
@@ -86,18 +86,18 @@ impl Tasks {
         &mut self,
         task: Task<'_>,
         now: &Moment,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> Option<usize> {
         if task.pid == 0 {
             return None;
         }
         if let Some(&known) = self.by_pid.get(&task.pid) {
-            self.rename(known, task.comm, sheet);
+            self.rename(known, task.comm, import);
             self.all[known].told = true;
             return Some(known);
         }
         let args = [("began", "before it was first seen")];
-        self.add(task, &args, now, sheet)
+        self.add(task, &args, now, import)
     }
 
     /// `task` was running, in `symbol`.
@@ -106,14 +106,14 @@ impl Tasks {
         task: Task<'_>,
         symbol: Option<&str>,
         now: &Moment,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         if task.pid == 0 {
             return;
         }
         let known = match self.by_pid.get(&task.pid) {
             Some(&known) => known,
-            None => match self.add(task, &[], now, sheet) {
+            None => match self.add(task, &[], now, import) {
                 Some(new) => {
                     self.all[new].told = false;
                     new
@@ -121,21 +121,21 @@ impl Tasks {
                 None => return,
             },
         };
-        let symbol = symbol.map(|s| sheet.sym(s));
+        let symbol = symbol.map(|s| import.sym(s));
         self.all[known].samples.add(now.at, symbol);
     }
 
     /// If `task` is known, it has this name.
-    pub(crate) fn named(&mut self, task: Task<'_>, sheet: &mut Sheet<'_>) {
+    pub(crate) fn named(&mut self, task: Task<'_>, import: &mut Import<'_>) {
         if let Some(&known) = self.by_pid.get(&task.pid) {
-            self.rename(known, task.comm, sheet);
+            self.rename(known, task.comm, import);
         }
     }
 
     /// `pid` is a thread of its parent.
-    pub(crate) fn is_thread(&mut self, pid: u32, sheet: &mut Sheet<'_>) {
+    pub(crate) fn is_thread(&mut self, pid: u32, import: &mut Import<'_>) {
         if let Some(&known) = self.by_pid.get(&pid) {
-            let yes = sheet.sym("yes");
+            let yes = import.sym("yes");
             self.extra(known, "thread", yes);
         }
     }
@@ -146,25 +146,25 @@ impl Tasks {
         program: &str,
         Task { comm, pid }: Task<'_>,
         now: &Moment,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         // busybox runs its applets as `/proc/self/exe`.
         let named = !program.starts_with("/proc/");
         let comm = if named { comm_of(program) } else { comm };
-        if let Some(known) = self.seen(Task { comm, pid }, now, sheet)
+        if let Some(known) = self.seen(Task { comm, pid }, now, import)
             && named
         {
-            let program = sheet.sym(program);
+            let program = import.sym(program);
             self.extra(known, "exe", program);
         }
         let key = Anchor::exec(program.as_bytes());
         if named && self.programs.len() < MAX_PROGRAMS && self.programs.insert(key) {
-            sheet.anchor(now.clock, now.at, key, now.evidence);
+            import.anchor(now.clock, now.at, key, now.evidence);
         }
         // Later ones: the first program hands over to another.
         if pid == 1 && self.boots && !self.init_ran {
             self.init_ran = true;
-            sheet.milestone(now.clock, now.at, Milestone::InitStart, now.evidence);
+            import.milestone(now.clock, now.at, Milestone::InitStart, now.evidence);
         }
     }
 
@@ -173,21 +173,21 @@ impl Tasks {
         &mut self,
         (key, value): (&'static str, &str),
         pid: u32,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
         if let Some(&known) = self.by_pid.get(&pid) {
-            let value = sheet.sym(value);
+            let value = import.sym(value);
             self.extra(known, key, value);
         }
     }
 
     /// `task` ends.
-    pub(crate) fn exit(&mut self, task: Task<'_>, now: &Moment, sheet: &mut Sheet<'_>) {
-        let Some(known) = self.seen(task, now, sheet) else {
+    pub(crate) fn exit(&mut self, task: Task<'_>, now: &Moment, import: &mut Import<'_>) {
+        let Some(known) = self.seen(task, now, import) else {
             return;
         };
         let id = self.all[known].span;
-        let span = span_mut(id, sheet);
+        let span = span_mut(id, import);
         if !self.all[known].ended && now.at.ns >= span.start.ns {
             span.end = SpanEnd::At(now.at);
             self.all[known].ended = true;
@@ -195,21 +195,21 @@ impl Tasks {
     }
 
     /// `pid`, if it is known, has ended by now, and nobody saw when.
-    pub(crate) fn gone(&mut self, pid: u32, sheet: &mut Sheet<'_>) {
+    pub(crate) fn gone(&mut self, pid: u32, import: &mut Import<'_>) {
         let Some(&known) = self.by_pid.get(&pid) else {
             return;
         };
         let known = &mut self.all[known];
         if !known.ended {
-            span_mut(known.span, sheet).end = SpanEnd::Unknown;
+            span_mut(known.span, import).end = SpanEnd::Unknown;
             known.ended = true;
         }
     }
 
     /// `task`, if it is known, has used so much of the CPUs in all.
-    pub(crate) fn used(&mut self, task: Task<'_>, cpu_ns: i64, sheet: &mut Sheet<'_>) {
+    pub(crate) fn used(&mut self, task: Task<'_>, cpu_ns: i64, import: &mut Import<'_>) {
         if let Some(&known) = self.by_pid.get(&task.pid) {
-            self.rename(known, task.comm, sheet);
+            self.rename(known, task.comm, import);
             self.all[known].cpu_ns = Some(cpu_ns);
         }
     }
@@ -221,10 +221,10 @@ impl Tasks {
         from: Task<'_>,
         to: Task<'_>,
         now: &Moment,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) {
-        let from_known = self.seen(from, now, sheet);
-        self.seen(to, now, sheet);
+        let from_known = self.seen(from, now, import);
+        self.seen(to, now, import);
         let Some(cpu) = cpu else {
             return;
         };
@@ -245,7 +245,7 @@ impl Tasks {
     }
 
     /// The recording has ended at `last_ns`.
-    pub(crate) fn finish(&mut self, last_ns: i64, sheet: &mut Sheet<'_>) {
+    pub(crate) fn finish(&mut self, last_ns: i64, import: &mut Import<'_>) {
         for (pid, since) in std::mem::take(&mut self.running).into_values() {
             if let Some(&known) = self.by_pid.get(&pid) {
                 self.ran(known, last_ns.saturating_sub(since));
@@ -255,25 +255,25 @@ impl Tasks {
             let mut args: Vec<_> = known
                 .extra
                 .iter()
-                .map(|(k, v)| (sheet.timeline.symbols.intern(k), *v))
+                .map(|(k, v)| (import.timeline.symbols.intern(k), *v))
                 .collect();
             if let Some(ns) = known.cpu_ns {
-                args.push((sheet.sym("cpu_us"), sheet.sym(&(ns / 1_000).to_string())));
+                args.push((import.sym("cpu_us"), import.sym(&(ns / 1_000).to_string())));
             }
             if let Some(last) = known.samples.last {
                 if !known.told {
-                    let seen = sheet.sym("first to last sample");
-                    args.push((sheet.sym("seen"), seen));
-                    span_mut(known.span, sheet).end = SpanEnd::At(last);
+                    let seen = import.sym("first to last sample");
+                    args.push((import.sym("seen"), seen));
+                    span_mut(known.span, import).end = SpanEnd::At(last);
                 }
                 let count = known.samples.count.to_string();
-                args.push((sheet.sym("samples"), sheet.sym(&count)));
-                let hot = known.samples.hot(sheet);
+                args.push((import.sym("samples"), import.sym(&count)));
+                let hot = known.samples.hot(import);
                 if !hot.is_empty() {
-                    args.push((sheet.sym("hot"), sheet.sym(&hot)));
+                    args.push((import.sym("hot"), import.sym(&hot)));
                 }
             }
-            let span = span_mut(known.span, sheet);
+            let span = span_mut(known.span, import);
             span.name = known.comm;
             span.args.extend(args);
         }
@@ -284,10 +284,10 @@ impl Tasks {
         task: Task<'_>,
         args: &[(&str, &str)],
         now: &Moment,
-        sheet: &mut Sheet<'_>,
+        import: &mut Import<'_>,
     ) -> Option<usize> {
         if self.all.len() >= MAX_TASKS {
-            sheet.notice(
+            import.notice(
                 "too-many-processes",
                 Severity::DataLoss,
                 now.evidence,
@@ -305,10 +305,10 @@ impl Tasks {
         };
         let track = (TrackKind::Process, "processes");
         let time = (now.at, SpanEnd::OpenAtCut);
-        let span = sheet.span(now.clock, track, comm, time, &all, now.evidence);
+        let span = import.span(now.clock, track, comm, time, &all, now.evidence);
         self.all.push(Known {
             span,
-            comm: sheet.sym(comm),
+            comm: import.sym(comm),
             ended: false,
             told: true,
             forked_ns: None,
@@ -320,9 +320,9 @@ impl Tasks {
         Some(self.all.len() - 1)
     }
 
-    fn rename(&mut self, known: usize, comm: &str, sheet: &mut Sheet<'_>) {
+    fn rename(&mut self, known: usize, comm: &str, import: &mut Import<'_>) {
         if is_name(comm) {
-            self.all[known].comm = sheet.sym(comm);
+            self.all[known].comm = import.sym(comm);
         }
     }
 
@@ -341,8 +341,8 @@ fn comm_of(program: &str) -> &str {
     cut(name, COMM_LEN)
 }
 
-fn span_mut<'s>(id: SpanId, sheet: &'s mut Sheet<'_>) -> &'s mut Span {
-    sheet.timeline.span_mut(id)
+fn span_mut<'s>(id: SpanId, import: &'s mut Import<'_>) -> &'s mut Span {
+    import.timeline.span_mut(id)
 }
 
 /// `<...>` is what the kernel prints if it has forgotten the name.

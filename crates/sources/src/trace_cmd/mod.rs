@@ -33,7 +33,7 @@ use bootlap_model::{Evidence, Severity, Stamp, Timeline};
 use self::file::{Cpu, File, MAGIC, MAX_BYTES, Trouble};
 use self::record::Decoder;
 use self::ring::{Record, Ring};
-use crate::text::{Sheet, Skip};
+use crate::text::{Import, Skip};
 use crate::trace::{Event, Recording};
 use crate::{Input, Sniff, Source, SourceError, SourceInfo, ftrace};
 
@@ -76,27 +76,27 @@ impl Source for TraceCmd {
                 why: "it does not begin with the magic number".to_owned(),
             });
         }
-        let mut sheet = Sheet::new(out, input.label, INFO.name);
-        events(&file::read(&data), data.len() as u64, &mut sheet);
-        sheet.finish();
+        let mut import = Import::new(out, input.label, INFO.name);
+        events(&file::read(&data), data.len() as u64, &mut import);
+        import.finish();
         Ok(())
     }
 }
 
 /// All events of `file`, in order of time.
-fn events(file: &File<'_>, len: u64, sheet: &mut Sheet<'_>) {
+fn events(file: &File<'_>, len: u64, import: &mut Import<'_>) {
     let at = Evidence {
-        file: sheet.file,
+        file: import.file,
         start: 0,
         end: len,
         line: 1,
     };
     for trouble in &file.troubles {
-        tell(*trouble, at, sheet);
+        tell(*trouble, at, import);
     }
     let kind = ftrace::clock_kind(&file.clock);
     if matches!(&*file.clock, "counter" | "x86-tsc" | "tsc2nsec" | "ppc-tb") {
-        sheet.notice(
+        import.notice(
             "trace-clock-is-no-time",
             Severity::DataLoss,
             at,
@@ -123,11 +123,11 @@ fn events(file: &File<'_>, len: u64, sheet: &mut Sheet<'_>) {
         let Some(record) = next[cpu].take() else {
             continue;
         };
-        reader.record(&file.cpus[cpu], &record, sheet);
+        reader.record(&file.cpus[cpu], &record, import);
         next[cpu] = rings[cpu].next();
         heap.extend(next[cpu].as_ref().map(|r| Reverse((r.ns, cpu))));
     }
-    reader.recording.finish(sheet);
+    reader.recording.finish(import);
 }
 
 struct Events<'f> {
@@ -139,8 +139,8 @@ struct Events<'f> {
 }
 
 impl Events<'_> {
-    fn record(&mut self, cpu: &Cpu<'_>, record: &Record, sheet: &mut Sheet<'_>) {
-        sheet.count_lines(1);
+    fn record(&mut self, cpu: &Cpu<'_>, record: &Record, import: &mut Import<'_>) {
+        import.count_lines(1);
         self.line = self.line.saturating_add(1);
         let (start, end) = match cpu.packed {
             Some(len) => (cpu.offset, cpu.offset.saturating_add(len)),
@@ -150,19 +150,19 @@ impl Events<'_> {
             ),
         };
         let at = Evidence {
-            file: sheet.file,
+            file: import.file,
             start,
             end,
             line: self.line,
         };
         if record.after_loss {
-            ftrace::lost(at, sheet);
+            ftrace::lost(at, import);
         }
         let (order, bytes) = (self.file.order, &cpu.pages[record.from..record.to]);
         let id = bytes.get(..2).map(|id| order.number(id) as u32);
         let format = id.and_then(|id| self.file.formats.get(id));
         let (Some(format), Ok(ns)) = (format, i64::try_from(record.ns)) else {
-            return sheet.skip(at, UNKNOWN);
+            return import.skip(at, UNKNOWN);
         };
         let decoder = Decoder {
             order,
@@ -182,12 +182,12 @@ impl Events<'_> {
             pid,
             what: decoder.what(format, bytes, &mut scratch),
         };
-        self.recording.event(&event, at, sheet);
+        self.recording.event(&event, at, import);
         self.scratch = scratch;
     }
 }
 
-fn tell(trouble: Trouble, at: Evidence, sheet: &mut Sheet<'_>) {
+fn tell(trouble: Trouble, at: Evidence, import: &mut Import<'_>) {
     let (code, remedy) = match trouble {
         Trouble::Cut => (
             "recording-cut",
@@ -206,7 +206,7 @@ fn tell(trouble: Trouble, at: Evidence, sheet: &mut Sheet<'_>) {
             "this version of trace.dat is not known: convert it with `trace-cmd report > trace.txt`",
         ),
     };
-    sheet.notice(code, Severity::DataLoss, at, remedy);
+    import.notice(code, Severity::DataLoss, at, remedy);
 }
 
 #[cfg(test)]

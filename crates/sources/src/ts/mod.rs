@@ -31,7 +31,7 @@ use self::prefix::{Form, Prefix, parse};
 use crate::console::bootloader::BootLoader;
 use crate::console::printk;
 use crate::stamped::{Of, Stamped};
-use crate::text::{self, Line, Reader, Sheet, Skip};
+use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Hints, Input, Sniff, Source, SourceError, SourceInfo};
 
 /// The source.
@@ -159,12 +159,12 @@ impl<'h> TsReader<'h> {
     }
 
     /// The first lines are all there: reads them.
-    fn begin(&mut self, sheet: &mut Sheet<'_>) {
+    fn begin(&mut self, import: &mut Import<'_>) {
         let lines = std::mem::take(&mut self.first);
         let prefixes: Vec<Prefix> = lines.iter().filter_map(|l| parse(&l.0)).collect();
         let Some(counts) = Counts::of(&prefixes) else {
             for (_, at) in lines {
-                sheet.skip(at, NO_STAMP);
+                import.skip(at, NO_STAMP);
             }
             return;
         };
@@ -181,8 +181,8 @@ impl<'h> TsReader<'h> {
             base_ns: 0,
         };
         for (line, at) in &lines {
-            if let Err(skip) = log.line(line, *at, sheet) {
-                sheet.skip(*at, skip);
+            if let Err(skip) = log.line(line, *at, import) {
+                import.skip(*at, skip);
             }
         }
         self.log = Some(log);
@@ -195,53 +195,53 @@ const NO_STAMP: Skip = Skip::lost(
 );
 
 impl Reader for TsReader<'_> {
-    fn line(&mut self, line: &Line<'_>, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         if let Some(log) = &mut self.log {
-            return log.line(line.text, line.at, sheet);
+            return log.line(line.text, line.at, import);
         }
         // A skip of a line that waits here is counted when it is read.
         self.first.push((line.text.to_vec(), line.at));
         if self.first.len() >= LOOKED_AT {
-            self.begin(sheet);
+            self.begin(import);
         }
         Ok(())
     }
 
-    fn finish(&mut self, sheet: &mut Sheet<'_>) {
-        self.begin_or_not(sheet);
+    fn finish(&mut self, import: &mut Import<'_>) {
+        self.begin_or_not(import);
         if let Some(log) = &mut self.log {
-            log.console.finish(sheet);
+            log.console.finish(import);
         }
     }
 }
 
 impl TsReader<'_> {
-    fn begin_or_not(&mut self, sheet: &mut Sheet<'_>) {
+    fn begin_or_not(&mut self, import: &mut Import<'_>) {
         if self.log.is_none() && !self.first.is_empty() {
-            self.begin(sheet);
+            self.begin(import);
         }
     }
 }
 
 impl Log<'_> {
-    fn line(&mut self, line: &[u8], at: Evidence, sheet: &mut Sheet<'_>) -> Result<(), Skip> {
+    fn line(&mut self, line: &[u8], at: Evidence, import: &mut Import<'_>) -> Result<(), Skip> {
         let alike = |p: &Prefix| p.form == self.counts.form;
         let Some(prefix) = parse(line).filter(alike) else {
             if printk::parse(line).is_some() {
-                self.console.line(line, None, at, sheet);
+                self.console.line(line, None, at, import);
                 return Ok(());
             }
             return Err(NO_STAMP);
         };
         let text = &line[prefix.text..];
         let text = text.strip_prefix(&self.noise[..]).unwrap_or(text);
-        let ns = self.place(prefix.ns, at, sheet);
+        let ns = self.place(prefix.ns, at, import);
         let stamp = Stamp::new(ns, prefix.err_ns);
-        self.console.line(text, Some(stamp), at, sheet);
+        self.console.line(text, Some(stamp), at, import);
         Ok(())
     }
 
-    fn place(&mut self, printed: i64, at: Evidence, sheet: &mut Sheet<'_>) -> i64 {
+    fn place(&mut self, printed: i64, at: Evidence, import: &mut Import<'_>) -> i64 {
         let (before, latest) = self.before.unwrap_or((printed, 0));
         let ns = if self.counts.since_before {
             latest.saturating_add(printed)
@@ -251,8 +251,8 @@ impl Log<'_> {
                 self.base_ns = self.base_ns.saturating_add(DAY_NS);
             } else if back > DISORDER_NS {
                 self.base_ns = 0;
-                self.console.restart(sheet);
-                sheet.notice(
+                self.console.restart(import);
+                import.notice(
                     "clock-restarted",
                     Severity::Notice,
                     at,

@@ -7,7 +7,7 @@ use regex::bytes::Regex;
 use serde_json::json;
 
 use super::{Boot, Line, Session};
-use crate::capture::Told;
+use crate::capture::CaptureEvent;
 use crate::port::{Address, monotonic_ns};
 use crate::{Captured, LabError, Outcome, ReadyAt, Recorder};
 
@@ -33,7 +33,7 @@ impl Session<'_> {
             ..Captured::default()
         });
         self.recorder = Some(Recorder::create(&dir, manifest)?);
-        (self.told)(Told::Begins {
+        (self.on_event)(CaptureEvent::Begins {
             boot: number,
             dir: &dir,
         });
@@ -60,7 +60,7 @@ impl Session<'_> {
             recorder.begin_chunks(machine, zero)?;
         }
         self.boot.zero = Some(ns);
-        (self.told)(Told::Zero { ns });
+        (self.on_event)(CaptureEvent::Zero { ns });
         Ok(())
     }
 
@@ -157,7 +157,7 @@ impl Session<'_> {
             None => Outcome::Recorded(why.to_owned()),
         };
         let run = recorder.finish(outcome)?;
-        (self.told)(Told::Ends(&run));
+        (self.on_event)(CaptureEvent::Ends(&run));
         self.runs.push(run);
         Ok(())
     }

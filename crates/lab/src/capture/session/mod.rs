@@ -14,7 +14,7 @@ use regex::bytes::Regex;
 
 use super::garbage::{Garbage, other_rates};
 use super::line::Line;
-use super::{Heard, Plan, Recorded, Told};
+use super::{CaptureEvent, Heard, Plan, Recorded};
 use crate::port::{Address, Control, monotonic_ns};
 use crate::recorder::Position;
 use crate::{Fault, LabError, Recorder, Run, Split};
@@ -27,7 +27,7 @@ pub(super) struct Session<'p> {
     plan: &'p Plan,
     control: Control,
     stop: Arc<AtomicBool>,
-    told: &'p mut dyn FnMut(Told<'_>),
+    on_event: &'p mut dyn FnMut(CaptureEvent<'_>),
     recorder: Option<Recorder>,
     runs: Vec<Run>,
     failed: Option<String>,
@@ -75,13 +75,13 @@ impl<'p> Session<'p> {
         plan: &'p Plan,
         control: Control,
         stop: Arc<AtomicBool>,
-        told: &'p mut dyn FnMut(Told<'_>),
+        on_event: &'p mut dyn FnMut(CaptureEvent<'_>),
     ) -> Self {
         Self {
             plan,
             control,
             stop,
-            told,
+            on_event,
             recorder: None,
             runs: Vec::new(),
             failed: None,
@@ -132,7 +132,7 @@ impl<'p> Session<'p> {
                 if let (Some(recorder), Some(zero)) = (&mut self.recorder, self.boot.zero) {
                     recorder.event(ns - zero, Event::Sent, &text)?;
                 }
-                (self.told)(Told::Sent(bytes));
+                (self.on_event)(CaptureEvent::Sent(bytes));
             }
             Err(e) => self.fault(ns, "send", &e.to_string()),
         }
@@ -201,7 +201,7 @@ impl<'p> Session<'p> {
         if ns < zero {
             // Its dying words, said before the power command.
             recorder.before(part)?;
-            (self.told)(Told::Bytes { ns, bytes: part });
+            (self.on_event)(CaptureEvent::Bytes { ns, bytes: part });
             return Ok(());
         }
         if self.line.first_ns.is_none() {
@@ -209,7 +209,7 @@ impl<'p> Session<'p> {
         }
         recorder.chunk(ns - zero, part)?;
         self.line.push(ns, part);
-        (self.told)(Told::Bytes { ns, bytes: part });
+        (self.on_event)(CaptureEvent::Bytes { ns, bytes: part });
         if part.ends_with(b"\n") {
             self.look_at_line(true)?;
             self.next_line();
@@ -284,7 +284,7 @@ impl<'p> Session<'p> {
         let mut ends = false;
         for (name, ns, is_ready, ending) in met {
             let split = Split { name, ns };
-            (self.told)(Told::Split(&split));
+            (self.on_event)(CaptureEvent::Split(&split));
             self.boot.splits.push(split);
             if is_ready {
                 self.boot.ready_ns = Some(ns);
@@ -326,7 +326,7 @@ impl<'p> Session<'p> {
             kind: kind.to_owned(),
             text: text.to_owned(),
         };
-        (self.told)(Told::Fault(&fault));
+        (self.on_event)(CaptureEvent::Fault(&fault));
         if let Some(recorder) = &mut self.recorder {
             let faults = &mut recorder.manifest_mut().faults;
             if faults.len() < MOST_FAULTS {
@@ -359,7 +359,7 @@ impl<'p> Session<'p> {
 
     /// Ends what has lasted long enough.
     pub(super) fn look_at_the_time(&mut self, stop: bool) -> Result<(), LabError> {
-        (self.told)(Told::Tick { ns: monotonic_ns() });
+        (self.on_event)(CaptureEvent::Tick { ns: monotonic_ns() });
         self.look_at_power()?;
         if self.boot.over {
             return Ok(());

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Ext, Wrong, u16_at, u32_at};
+use super::{Ext, ExtError, u16_at, u32_at};
 
 const FOLDER: u16 = 0x4000;
 const FILE: u16 = 0x8000;
@@ -71,20 +71,20 @@ fn mtime_ns(bytes: &[u8]) -> Option<u64> {
 
 impl Ext<'_> {
     /// All blocks of an inode, in the order of the file.
-    pub(super) fn blocks(&self, inode: &Inode) -> Result<Blocks, Wrong> {
+    pub(super) fn blocks(&self, inode: &Inode) -> Result<Blocks, ExtError> {
         let mut blocks = Blocks::default();
         self.collect(inode, true, &mut blocks)?;
         Ok(blocks)
     }
 
     /// Only the blocks that say where its data is.
-    pub(super) fn blocks_above_data(&self, inode: &Inode) -> Result<Vec<Range<u64>>, Wrong> {
+    pub(super) fn blocks_above_data(&self, inode: &Inode) -> Result<Vec<Range<u64>>, ExtError> {
         let mut blocks = Blocks::default();
         self.collect(inode, false, &mut blocks)?;
         Ok(blocks.tree)
     }
 
-    fn collect(&self, inode: &Inode, data: bool, blocks: &mut Blocks) -> Result<(), Wrong> {
+    fn collect(&self, inode: &Inode, data: bool, blocks: &mut Blocks) -> Result<(), ExtError> {
         if inode.flags & HAS_EXTENTS != 0 {
             return self.extents(&inode.map, None, data, blocks);
         }
@@ -98,7 +98,7 @@ impl Ext<'_> {
         Ok(())
     }
 
-    fn mapped(&self, block: u32, depth: u32, data: bool, all: &mut Blocks) -> Result<(), Wrong> {
+    fn mapped(&self, block: u32, depth: u32, data: bool, all: &mut Blocks) -> Result<(), ExtError> {
         let range = self.run(block.into(), 1)?;
         if depth == 0 {
             if data {
@@ -126,8 +126,8 @@ impl Ext<'_> {
         above: Option<u16>,
         data: bool,
         all: &mut Blocks,
-    ) -> Result<(), Wrong> {
-        let wrong = || Wrong::Damaged("a tree of extents");
+    ) -> Result<(), ExtError> {
+        let wrong = || ExtError::Damaged("a tree of extents");
         let number = |at| u16_at(node, at).ok_or_else(wrong);
         let (magic, count, depth) = (number(0)?, number(2)?, number(6)?);
         let is_deeper = above.is_none_or(|above| depth.checked_add(1) == Some(above));

@@ -63,7 +63,7 @@ impl ReadAt for Vec<u8> {
 
 /// What is wrong with an image, and what to do.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Wrong {
+pub(super) enum ExtError {
     /// There is no superblock.
     #[error(
         "it is no ext2, ext3 or ext4 image: mount others (mount -o loop,ro) and name the folder"
@@ -105,7 +105,7 @@ struct Waiting {
 }
 
 /// Reads all of it but the files' data.
-pub(super) fn read(bytes: &dyn ReadAt) -> Result<RootImage, Wrong> {
+pub(super) fn read(bytes: &dyn ReadAt) -> Result<RootImage, ExtError> {
     let head = superblock::read(bytes)?;
     let mut image = RootImage {
         kind: KIND,
@@ -123,7 +123,7 @@ pub(super) fn read(bytes: &dyn ReadAt) -> Result<RootImage, Wrong> {
     while let Some(folder) = waiting.pop() {
         let inode = ext.inode(folder.inode)?;
         if !inode.is_folder() {
-            return Err(Wrong::Damaged("a folder is none"));
+            return Err(ExtError::Damaged("a folder is none"));
         }
         let blocks = ext.blocks(&inode)?;
         let mut metadata = vec![inode.at.clone()];
@@ -165,7 +165,7 @@ pub(super) fn read(bytes: &dyn ReadAt) -> Result<RootImage, Wrong> {
                 });
             }
             if image.files.len() + waiting.len() + index > MOST_FILES {
-                return Err(Wrong::TooMany);
+                return Err(ExtError::TooMany);
             }
         }
     }
@@ -173,13 +173,13 @@ pub(super) fn read(bytes: &dyn ReadAt) -> Result<RootImage, Wrong> {
 }
 
 impl Ext<'_> {
-    fn spend(&self, bytes: u64) -> Result<(), Wrong> {
+    fn spend(&self, bytes: u64) -> Result<(), ExtError> {
         let left = self.left.get().checked_sub(bytes);
-        self.left.set(left.ok_or(Wrong::TooMany)?);
+        self.left.set(left.ok_or(ExtError::TooMany)?);
         Ok(())
     }
 
-    fn read(&self, at: u64, length: usize) -> Result<Vec<u8>, Wrong> {
+    fn read(&self, at: u64, length: usize) -> Result<Vec<u8>, ExtError> {
         self.spend(length as u64)?;
         let mut bytes = vec![0; length];
         self.bytes.read_at(at, &mut bytes)?;
@@ -187,30 +187,30 @@ impl Ext<'_> {
     }
 
     /// The bytes of a run of blocks.
-    fn run(&self, first: u64, count: u64) -> Result<Range<u64>, Wrong> {
+    fn run(&self, first: u64, count: u64) -> Result<Range<u64>, ExtError> {
         let block = self.head.block;
         let end = first
             .checked_add(count)
             .filter(|end| *end <= self.head.blocks);
-        let end = end.ok_or(Wrong::Damaged("a block lies outside"))?;
+        let end = end.ok_or(ExtError::Damaged("a block lies outside"))?;
         Ok(first * block..end * block)
     }
 
-    fn inode(&self, number: u32) -> Result<Inode, Wrong> {
+    fn inode(&self, number: u32) -> Result<Inode, ExtError> {
         let at = self.head.inode_at(self.bytes, number)?;
         let bytes = self.read(at, self.head.inode_size)?;
         let block = at - at % self.head.block;
         Inode::read(&bytes, block..block + self.head.block)
-            .ok_or(Wrong::Damaged("an inode is too short"))
+            .ok_or(ExtError::Damaged("an inode is too short"))
     }
 
     /// Inodes and names in the blocks of a folder.
-    fn names(&self, blocks: &[Range<u64>]) -> Result<Vec<(u32, Vec<u8>)>, Wrong> {
+    fn names(&self, blocks: &[Range<u64>]) -> Result<Vec<(u32, Vec<u8>)>, ExtError> {
         let mut names = Vec::new();
         for range in blocks {
             for at in range.clone().step_by(self.head.block as usize) {
                 let block = self.read(at, self.head.block as usize)?;
-                names_in(&block, &mut names).ok_or(Wrong::Damaged("a folder's entry"))?;
+                names_in(&block, &mut names).ok_or(ExtError::Damaged("a folder's entry"))?;
             }
         }
         Ok(names)

@@ -1,6 +1,6 @@
 //! What the superblock says, and where inodes are.
 
-use super::{ReadAt, Wrong, u16_at, u32_at};
+use super::{ExtError, ReadAt, u16_at, u32_at};
 
 const AT: u64 = 1024;
 const LENGTH: usize = 1024;
@@ -36,15 +36,15 @@ pub(super) struct Superblock {
     group_size: u64,
 }
 
-pub(super) fn read(bytes: &dyn ReadAt) -> Result<Superblock, Wrong> {
+pub(super) fn read(bytes: &dyn ReadAt) -> Result<Superblock, ExtError> {
     let mut head = vec![0; LENGTH];
     if bytes.read_at(AT, &mut head).is_err() || u16_at(&head, 56) != Some(MAGIC) {
-        return Err(Wrong::OtherFormat);
+        return Err(ExtError::OtherFormat);
     }
-    superblock(&head).unwrap_or(Err(Wrong::Damaged("its superblock")))
+    superblock(&head).unwrap_or(Err(ExtError::Damaged("its superblock")))
 }
 
-fn superblock(head: &[u8]) -> Option<Result<Superblock, Wrong>> {
+fn superblock(head: &[u8]) -> Option<Result<Superblock, ExtError>> {
     let features = match u32_at(head, 76)? {
         0 => 0,
         _ => u32_at(head, 96)?,
@@ -52,10 +52,10 @@ fn superblock(head: &[u8]) -> Option<Result<Superblock, Wrong>> {
     if features & !HARMLESS != 0 {
         let named = OTHERS.into_iter().find(|(bit, _)| features & bit != 0);
         let name = named.map_or("a new one", |(_, name)| name);
-        return Some(Err(Wrong::Feature(name)));
+        return Some(Err(ExtError::Feature(name)));
     }
     if features & RECOVER != 0 {
-        return Some(Err(Wrong::Journal));
+        return Some(Err(ExtError::Journal));
     }
     let block = 1024_u64 << Some(u32_at(head, 24)?).filter(|shift| *shift <= 6)?;
     let high = match features & BITS_64 {
@@ -96,8 +96,8 @@ fn superblock(head: &[u8]) -> Option<Result<Superblock, Wrong>> {
 
 impl Superblock {
     /// Where inode `number` is.
-    pub(super) fn inode_at(&self, bytes: &dyn ReadAt, number: u32) -> Result<u64, Wrong> {
-        let wrong = Wrong::Damaged("an inode lies outside");
+    pub(super) fn inode_at(&self, bytes: &dyn ReadAt, number: u32) -> Result<u64, ExtError> {
+        let wrong = ExtError::Damaged("an inode lies outside");
         let index = match number {
             0 => return Err(wrong),
             number if number > self.inodes => return Err(wrong),

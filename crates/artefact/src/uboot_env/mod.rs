@@ -242,5 +242,4 @@ fn split(text: &str, index: usize) -> Result<(&str, &str), EnvError> {
 }
 
 #[cfg(test)]
-#[path = "uboot_env_tests.rs"]
 mod tests;

@@ -9,8 +9,8 @@ use super::*;
 
 /// `static int counter; int module_init_here(int a) { counter += a; return counter; }`, by gcc 12
 /// for x86-64: `-g -Os -c`, and `-g -Os -shared -fPIC -nostdlib -Wl,-z,noseparate-code`.
-const OBJECT: &[u8] = include_bytes!("testdata/debug.o");
-const LIBRARY: &[u8] = include_bytes!("testdata/debug.so");
+const OBJECT: &[u8] = include_bytes!("../testdata/debug.o");
+const LIBRARY: &[u8] = include_bytes!("../testdata/debug.so");
 
 fn sections(data: &[u8]) -> Vec<String> {
     let file = object::File::parse(data).unwrap();

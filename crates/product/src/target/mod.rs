@@ -158,5 +158,4 @@ fn offset_of(text: &str, key: &str) -> usize {
 }
 
 #[cfg(test)]
-#[path = "target_tests.rs"]
 pub(crate) mod tests;

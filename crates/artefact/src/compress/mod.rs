@@ -355,5 +355,4 @@ fn zstd_frame(data: &[u8]) -> io::Result<Vec<u8>> {
 }
 
 #[cfg(test)]
-#[path = "compress_tests.rs"]
 mod tests;

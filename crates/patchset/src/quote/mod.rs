@@ -80,5 +80,4 @@ pub(crate) fn bitbake(text: &str) -> Option<&str> {
 }
 
 #[cfg(test)]
-#[path = "quote_tests.rs"]
 mod tests;

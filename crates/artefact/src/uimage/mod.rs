@@ -202,5 +202,4 @@ fn header_crc(mut header: [u8; HEADER_BYTES]) -> u32 {
 }
 
 #[cfg(test)]
-#[path = "uimage_tests.rs"]
 mod tests;

@@ -387,5 +387,4 @@ fn at_least_one<N: Copy + PartialEq + From<u8>>(key: &str, n: N) -> Result<N, Mi
 }
 
 #[cfg(test)]
-#[path = "machine_tests.rs"]
 mod tests;

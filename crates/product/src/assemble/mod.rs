@@ -295,5 +295,4 @@ fn check_room(bank: usize, blobs: &[Blob], bank_size: u64) -> Result<(), TargetE
 }
 
 #[cfg(test)]
-#[path = "assemble_tests.rs"]
 mod tests;

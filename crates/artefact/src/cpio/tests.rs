@@ -5,7 +5,7 @@ use super::*;
 /// With d (0755), d/file (0644, `hello`), hard (a link to it), sym -> d/file and con (char 5 1,
 /// 0600), all of 2020-01-01: printf 'd\nd/file\nhard\nsym\ncon\n' |
 /// cpio -o -H newc --reproducible -R 0:0, GNU cpio 2.13.
-const FROM_CPIO: &[u8] = include_bytes!("testdata/gnu.cpio");
+const FROM_CPIO: &[u8] = include_bytes!("../testdata/gnu.cpio");
 
 fn entry(name: &'static str, mode: u32, data: &'static [u8]) -> Entry<'static> {
     Entry {

@@ -303,5 +303,4 @@ fn append(
 }
 
 #[cfg(test)]
-#[path = "cpio_tests.rs"]
 mod tests;

@@ -182,5 +182,4 @@ fn printed(text: &str) -> Result<UbootEnv, EnvError> {
 }
 
 #[cfg(test)]
-#[path = "any_tests.rs"]
 mod tests;

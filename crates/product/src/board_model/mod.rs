@@ -241,5 +241,4 @@ fn with_unit(text: &str, units: &[(&str, f64)]) -> Option<f64> {
 }
 
 #[cfg(test)]
-#[path = "board_model_tests.rs"]
 mod tests;

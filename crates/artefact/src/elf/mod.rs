@@ -178,5 +178,4 @@ fn libraries(elf: &Elf<'_>, dynamic: &Segment, segments: &[Segment], out: &mut V
 }
 
 #[cfg(test)]
-#[path = "elf_tests.rs"]
 mod tests;

@@ -386,5 +386,4 @@ fn banner(file: &[u8]) -> Option<String> {
 }
 
 #[cfg(test)]
-#[path = "kernel_image_tests.rs"]
 mod tests;

@@ -187,5 +187,4 @@ fn copy_folder(from: &Path, to: &Path, except: &Path) -> Result<(), TargetError>
 }
 
 #[cfg(test)]
-#[path = "write_out_tests.rs"]
 mod tests;

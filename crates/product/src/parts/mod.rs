@@ -395,5 +395,4 @@ fn within(folder: &Path, path: &Path) -> Option<PathBuf> {
 }
 
 #[cfg(test)]
-#[path = "parts_tests.rs"]
 mod tests;

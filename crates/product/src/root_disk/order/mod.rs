@@ -156,5 +156,4 @@ fn members(archive: &[u8]) -> Result<Vec<Member<'_>>, String> {
 }
 
 #[cfg(test)]
-#[path = "order_tests.rs"]
 mod tests;
