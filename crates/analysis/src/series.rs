@@ -4,6 +4,7 @@
 //! for a while moves the maximum, not the median nor its interval.
 
 use bootlap_model::Timeline;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::phase::{PhaseName, phases};
@@ -31,8 +32,9 @@ impl Lap {
     }
 }
 
-/// Where the values of a sample lie, ns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// Where the values of a sample lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "SpreadJson")]
 pub struct Spread {
     /// How many values.
     pub samples: usize,
@@ -42,10 +44,9 @@ pub struct Spread {
     pub min_ns: i64,
     /// The largest.
     pub max_ns: i64,
-    /// The lower and the upper quartile: the middle half lies between them.
+    /// Lower and upper quartile.
     pub quartiles_ns: [i64; 2],
-    /// An interval that holds the true median with at least 95 %, whatever the
-    /// distribution; `None` with fewer than six values, which cannot tell.
+    /// Holds the true median with at least 95 %; absent below six values.
     pub interval_ns: Option<[i64; 2]>,
 }
 

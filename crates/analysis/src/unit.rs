@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use bootlap_model::{
     Axis, ClockKind, LinkKind, Milestone, SpanEnd, SpanId, Stamp, Sym, Timeline, TrackKind,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::path::effective;
@@ -31,14 +32,14 @@ pub struct UnitStart {
 }
 
 /// What a unit had to wait for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "AfterJson")]
 pub struct After {
-    /// The unit that was active last before this one began.
+    /// The unit that was active last before.
     pub name: String,
-    /// Whether this one needs it, or is only ordered behind it.
+    /// Whether it is needed, or only ordered before.
     pub needed: bool,
-    /// What passed from there until this one began, ns: time that no ordering
-    /// accounts for (the manager was busy, a job was added later, a timer …).
+    /// What passed from there to the start: no ordering explains it.
     pub gap_ns: i64,
 }
 

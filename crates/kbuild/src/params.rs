@@ -1,21 +1,23 @@
 //! The parameters of a module: `module_param` and its like.
 
 use crate::source::{Source, byte, name_at, parts, skip_space};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Parameters that are kept of one file.
 const MOST: usize = 1_000;
 
 /// A parameter.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "ParamJson")]
 pub struct Param {
-    /// Its name; on the kernel's command line the module's name and a dot
-    /// stand before it.
+    /// Its name.
     pub name: String,
-    /// `int`, `bool`, `array of int`; what sets it, where it has its own.
+    /// `int`, `bool`, `array of int` …
     pub kind: String,
     /// The line.
     pub line: u32,
-    /// What `MODULE_PARM_DESC` says of it.
+    /// What the module says of it.
     pub description: Option<String>,
 }
 

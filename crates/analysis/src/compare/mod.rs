@@ -3,6 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 
 use bootlap_model::Timeline;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::extent::extent;
@@ -17,15 +18,16 @@ mod tests;
 pub(crate) use anchor::common_texts;
 
 /// A duration in two boots.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "DeltaJson")]
 pub struct Delta {
     /// What lasted.
     pub name: String,
-    /// In the first boot, ns; `None` if it was not there.
+    /// In the first boot; null if it was not there.
     pub before_ns: Option<i64>,
-    /// In the second boot, ns.
+    /// In the second boot; null if it was not there.
     pub after_ns: Option<i64>,
-    /// Second minus first, ns; absent counts as 0.
+    /// Second minus first.
     pub delta_ns: i64,
 }
 
@@ -44,18 +46,19 @@ impl Delta {
     }
 }
 
-/// A saving that came back elsewhere: `−4.0 s in A came back as +3.9 s in B`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// A saving that came back elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "MovedJson")]
 pub struct Moved {
     /// What shrank.
     pub from: String,
     /// What grew.
     pub to: String,
-    /// How much of the saving came back there, ns.
+    /// How much of the saving came back there.
     pub ns: i64,
-    /// The whole saving of `from`, ns (positive).
+    /// The whole saving of `from`, positive.
     pub saved_ns: i64,
-    /// The whole growth of `to`, ns.
+    /// The whole growth of `to`.
     pub grew_ns: i64,
 }
 

@@ -3,25 +3,26 @@
 //! No step goes down the tree by calling itself: a fork bomb is as deep as it
 //! is long.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Process;
 
-/// How many processes were hidden, and why.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+/// What `--prune` left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "HiddenJson")]
 pub struct Hidden {
     /// Started by the recording tool.
     pub recorder: usize,
-    /// Without children and CPU time, through nearly all of the recording.
+    /// Without children and CPU time nearly all the time.
     pub idle: usize,
-    /// Shorter than [`Self::short_ns`].
+    /// Shorter than `short_ns`.
     pub short: usize,
-    /// Neighbours of one name.
+    /// Next to one of the same name.
     pub same: usize,
-    /// The only child of a process of its name.
+    /// The only child of one of the same name.
     pub chain: usize,
-    /// What counted as short, ns: two samples, or where nothing was sampled
-    /// 1/500 of the recording.
+    /// What counted as short.
     pub short_ns: i64,
 }
 

@@ -6,6 +6,7 @@
 //! a change of such a board is how often each happens, so it has to be said.
 //! Nothing here changes a sample: what is flagged still counts.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::median;
@@ -39,12 +40,13 @@ pub struct Shape {
     pub modes: Option<[Mode; 2]>,
 }
 
-/// A cluster of values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// A cluster of times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "ModeJson")]
 pub struct Mode {
-    /// Its median, ns.
+    /// Its median.
     pub median_ns: i64,
-    /// How many values it has.
+    /// How many boots it has.
     pub samples: usize,
 }
 

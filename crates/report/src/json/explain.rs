@@ -67,7 +67,7 @@ pub struct PlaceJson {
     /// The options that must be on, the one that decides first.
     pub options: Vec<OptionJson>,
     /// The parameters that its file has.
-    pub params: Vec<ParamJson>,
+    pub params: Vec<Param>,
     /// The delays that it can reach in its file.
     pub delays: Vec<DelayJson>,
 }
@@ -114,19 +114,6 @@ pub struct OptionJson {
     pub file: Option<String>,
     /// The line there.
     pub line: Option<u32>,
-}
-
-/// A parameter.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct ParamJson {
-    /// Its name.
-    pub name: String,
-    /// `int`, `bool`, `array of int` …
-    pub kind: String,
-    /// The line.
-    pub line: u32,
-    /// What the module says of it.
-    pub description: Option<String>,
 }
 
 /// A delay.
@@ -198,7 +185,7 @@ fn place(place: &Place) -> PlaceJson {
         state: place.state.map(|s| s.text().to_owned()),
         conditions: place.conditions.iter().map(condition).collect(),
         options: place.options.iter().map(option).collect(),
-        params: place.params.iter().map(param).collect(),
+        params: place.params.clone(),
         delays: place.delays.iter().map(delay).collect(),
     }
 }
@@ -228,15 +215,6 @@ fn option(option: &OptionInfo) -> OptionJson {
         selected_by: option.selected_by.clone(),
         file: option.defined.as_ref().map(|d| d.0.clone()),
         line: option.defined.as_ref().map(|d| d.1),
-    }
-}
-
-fn param(param: &Param) -> ParamJson {
-    ParamJson {
-        name: param.name.clone(),
-        kind: param.kind.clone(),
-        line: param.line,
-        description: param.description.clone(),
     }
 }
 

@@ -2,12 +2,11 @@
 
 use bootlap_analysis::Effect;
 use bootlap_analysis::groups::{End, Margin, Mode, Row, Shape, Side, SpanRow, Start};
+use bootlap_analysis::{Delta, Moved};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::id::id;
-use super::model::{DeltaJson, MovedJson};
-use super::outcome;
 use crate::groups::{Compared, GroupsReport, SideAbout, Weight, bounds, notes, sentence};
 
 /// Two groups of boots: `bootlap compare --json`.
@@ -68,9 +67,9 @@ pub struct GroupsJson {
     /// Spans that only boots before have.
     pub disappeared: Vec<SpanRowJson>,
     /// Disjoint places that cover the boot, with their medians.
-    pub places: Vec<DeltaJson>,
+    pub places: Vec<Delta>,
     /// Savings that came back elsewhere.
-    pub moved: Vec<MovedJson>,
+    pub moved: Vec<Moved>,
     /// What limits these figures.
     pub notes: Vec<NoteJson>,
 }
@@ -246,8 +245,8 @@ impl GroupsJson {
             short_spans: groups.short,
             appeared: groups.appeared.iter().map(span).collect(),
             disappeared: groups.disappeared.iter().map(span).collect(),
-            places: groups.places.iter().map(outcome::delta).collect(),
-            moved: groups.moved.iter().map(outcome::moved).collect(),
+            places: groups.places.clone(),
+            moved: groups.moved.clone(),
             notes: notes(compared)
                 .into_iter()
                 .map(|note| NoteJson {

@@ -34,8 +34,7 @@ pub use catalogue::{RecipeJson, RuleJson, recipes, rules};
 pub use check::{CauseJson, CheckJson, GrowthJson, LimitJson, check};
 pub use evidence::EvidenceJson;
 pub use explain::{
-    ConditionJson, DelayJson, ExplainJson, MacroJson, OptionJson, ParamJson, PlaceJson, SymbolJson,
-    explain,
+    ConditionJson, DelayJson, ExplainJson, MacroJson, OptionJson, PlaceJson, SymbolJson, explain,
 };
 pub use groups::{CompareJson, groups};
 pub use history::{ChangeJson, HistoryJson, ResultJson, TrendJson, history};
@@ -43,7 +42,7 @@ pub use inspect::{InspectedJson, inspected};
 pub use model::*;
 pub use predicted::{PredictedJson, PredictedPhaseJson, PredictedTimeJson};
 pub use rc::{RcJson, RcLeftOutJson, RcScriptJson, RcTimesJson, RcWaitJson, rc};
-pub use series::{LapJson, LapPhaseJson, PhaseSpreadJson, SeriesJson, SpreadJson, series};
+pub use series::{LapJson, LapPhaseJson, PhaseSpreadJson, SeriesJson, series};
 pub use table::*;
 pub use tuning::{ExcludedJson, LeftOutJson, TuningJson, TuningStepJson, tuning};
 

@@ -1,6 +1,7 @@
 //! The shape of the document. A doc comment here is the field's description
 //! in the schema.
 
+use bootlap_analysis::{Delta, Moved};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -215,9 +216,9 @@ pub struct TrialJson {
     /// Boots of each side that never got ready.
     pub not_ready: [usize; 2],
     /// By phase.
-    pub phases: Vec<DeltaJson>,
+    pub phases: Vec<Delta>,
     /// Savings that came back elsewhere.
-    pub moved: Vec<MovedJson>,
+    pub moved: Vec<Moved>,
     /// What it is predicted to save on the board that the target describes in
     /// `[board]`; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -256,45 +257,17 @@ pub struct AdviceJson {
     pub findings: Vec<FindingJson>,
 }
 
-/// A duration in two boots.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct DeltaJson {
-    /// What lasted.
-    pub name: String,
-    /// In the first boot; null if it was not there.
-    pub before_ns: Option<i64>,
-    /// In the second boot; null if it was not there.
-    pub after_ns: Option<i64>,
-    /// Second minus first.
-    pub delta_ns: i64,
-}
-
-/// A saving that came back elsewhere.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct MovedJson {
-    /// What shrank.
-    pub from: String,
-    /// What grew.
-    pub to: String,
-    /// How much of the saving came back there.
-    pub ns: i64,
-    /// The whole saving of `from`, positive.
-    pub saved_ns: i64,
-    /// The whole growth of `to`.
-    pub grew_ns: i64,
-}
-
 /// Two boots, place by place.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ComparisonJson {
     /// From power-on to ready, or to the last event.
-    pub total: DeltaJson,
+    pub total: Delta,
     /// By phase, in the order of a boot.
-    pub phases: Vec<DeltaJson>,
+    pub phases: Vec<Delta>,
     /// By place, disjoint, the largest change first.
-    pub parts: Vec<DeltaJson>,
+    pub parts: Vec<Delta>,
     /// Savings that came back elsewhere, the largest first.
-    pub moved: Vec<MovedJson>,
+    pub moved: Vec<Moved>,
 }
 
 /// One kind of trouble with the evidence.

@@ -1,6 +1,6 @@
 //! From a report to its document: what analysis, advice and experiments say.
 
-use bootlap_analysis::{Comparison, Delta, Gap, Moved, Trial, compare};
+use bootlap_analysis::{Comparison, Gap, Trial, compare};
 
 use super::evidence::evidence;
 use super::id::id;
@@ -75,8 +75,8 @@ pub(super) fn trial(trial: &Trial) -> TrialJson {
         margin_ns: effect.margin_ns,
         samples: effect.samples,
         not_ready: trial.not_ready,
-        phases: trial.phases.iter().map(delta).collect(),
-        moved: trial.moved.iter().map(moved).collect(),
+        phases: trial.phases.clone(),
+        moved: trial.moved.clone(),
         predicted: trial.predicted.map(super::PredictedTimeJson::from),
     }
 }
@@ -86,33 +86,14 @@ pub(super) fn comparison(before: &Report<'_>, after: &Report<'_>) -> ComparisonJ
         total,
         phases,
         parts,
-        moved: back,
+        moved,
         ..
     } = compare(before.timeline, after.timeline);
     ComparisonJson {
-        total: delta(&total),
-        phases: phases.iter().map(delta).collect(),
-        parts: parts.iter().map(delta).collect(),
-        moved: back.iter().map(moved).collect(),
-    }
-}
-
-pub(super) fn delta(delta: &Delta) -> DeltaJson {
-    DeltaJson {
-        name: delta.name.clone(),
-        before_ns: delta.before_ns,
-        after_ns: delta.after_ns,
-        delta_ns: delta.delta_ns,
-    }
-}
-
-pub(super) fn moved(moved: &Moved) -> MovedJson {
-    MovedJson {
-        from: moved.from.clone(),
-        to: moved.to.clone(),
-        ns: moved.ns,
-        saved_ns: moved.saved_ns,
-        grew_ns: moved.grew_ns,
+        total,
+        phases,
+        parts,
+        moved,
     }
 }
 

@@ -28,10 +28,10 @@ pub struct SeriesJson {
     /// Boots that never got ready; they are in no sample.
     pub not_ready: usize,
     /// Times to ready; absent if no boot got there.
-    pub ready: Option<SpreadJson>,
+    pub ready: Option<Spread>,
     /// Two clusters of times to ready, the faster first; absent where the
     /// times are one.
-    pub modes: Option<[ModeJson; 2]>,
+    pub modes: Option<[Mode; 2]>,
     /// By phase, in the order of a boot.
     pub phases: Vec<PhaseSpreadJson>,
     /// The run of the fastest boot.
@@ -42,32 +42,6 @@ pub struct SeriesJson {
     pub boots: Vec<LapJson>,
 }
 
-/// Where the values of a sample lie.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct SpreadJson {
-    /// How many values.
-    pub samples: usize,
-    /// The median.
-    pub median_ns: i64,
-    /// The smallest.
-    pub min_ns: i64,
-    /// The largest.
-    pub max_ns: i64,
-    /// Lower and upper quartile.
-    pub quartiles_ns: [i64; 2],
-    /// Holds the true median with at least 95 %; absent below six values.
-    pub interval_ns: Option<[i64; 2]>,
-}
-
-/// A cluster of times.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct ModeJson {
-    /// Its median.
-    pub median_ns: i64,
-    /// How many boots it has.
-    pub samples: usize,
-}
-
 /// A phase in all boots that have it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PhaseSpreadJson {
@@ -75,7 +49,7 @@ pub struct PhaseSpreadJson {
     pub name: String,
     /// How long it lasted.
     #[serde(flatten)]
-    pub spread: SpreadJson,
+    pub spread: Spread,
 }
 
 /// One boot.
@@ -128,14 +102,14 @@ impl SeriesJson {
             mode: about.mode.clone(),
             time: about.time.clone(),
             not_ready: series.not_ready(),
-            ready: series.ready.as_ref().map(spread),
-            modes: series.modes.map(|modes| modes.map(mode)),
+            ready: series.ready,
+            modes: series.modes,
             phases: series
                 .phases
                 .iter()
                 .map(|(name, s)| PhaseSpreadJson {
                     name: id(name),
-                    spread: spread(s),
+                    spread: *s,
                 })
                 .collect(),
             fastest: run(series.fastest),
@@ -159,23 +133,5 @@ impl SeriesJson {
                 })
                 .collect(),
         }
-    }
-}
-
-fn spread(spread: &Spread) -> SpreadJson {
-    SpreadJson {
-        samples: spread.samples,
-        median_ns: spread.median_ns,
-        min_ns: spread.min_ns,
-        max_ns: spread.max_ns,
-        quartiles_ns: spread.quartiles_ns,
-        interval_ns: spread.interval_ns,
-    }
-}
-
-fn mode(mode: Mode) -> ModeJson {
-    ModeJson {
-        median_ns: mode.median_ns,
-        samples: mode.samples,
     }
 }

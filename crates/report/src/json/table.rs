@@ -1,5 +1,7 @@
 //! `show --by … --json`: the rows of one table.
 
+use bootlap_analysis::processes::Hidden;
+use bootlap_analysis::unit::After;
 use bootlap_analysis::{
     CallStats, CriticalPath, Process, UnitStart, critical_path, functions, processes, units,
 };
@@ -66,7 +68,7 @@ pub enum RowsJson {
         /// The processes.
         rows: Vec<ProcessJson>,
         /// How many were left out by `--prune`, and why.
-        hidden: HiddenJson,
+        hidden: Hidden,
         /// When the first began, and when the last was seen.
         window_ns: [i64; 2],
     },
@@ -101,20 +103,9 @@ pub struct UnitJson {
     /// How its start went, where not well.
     pub result: Option<String>,
     /// Of what it had to wait for, what was active last.
-    pub after: Option<AfterJson>,
+    pub after: Option<After>,
     /// How long user space had run when it began.
     pub waited_ns: Option<i64>,
-}
-
-/// What a unit had to wait for.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct AfterJson {
-    /// The unit that was active last before.
-    pub name: String,
-    /// Whether it is needed, or only ordered before.
-    pub needed: bool,
-    /// What passed from there to the start: no ordering explains it.
-    pub gap_ns: i64,
 }
 
 /// What the end of the boot waited for.
@@ -176,23 +167,6 @@ pub struct ProcessJson {
     pub count: usize,
     /// By how much its ends may be wrong.
     pub err_ns: u32,
-}
-
-/// What `--prune` left out.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct HiddenJson {
-    /// Started by the recording tool.
-    pub recorder: usize,
-    /// Without children and CPU time nearly all the time.
-    pub idle: usize,
-    /// Shorter than `short_ns`.
-    pub short: usize,
-    /// Next to one of the same name.
-    pub same: usize,
-    /// The only child of one of the same name.
-    pub chain: usize,
-    /// What counted as short.
-    pub short_ns: i64,
 }
 
 /// What all calls of one function cost.
@@ -311,11 +285,7 @@ fn unit(unit: UnitStart) -> UnitJson {
         own_ns: unit.own_ns,
         open: unit.open,
         result: unit.result,
-        after: unit.after.map(|after| AfterJson {
-            name: after.name,
-            needed: after.needed,
-            gap_ns: after.gap_ns,
-        }),
+        after: unit.after,
         waited_ns: unit.waited_ns,
     }
 }
@@ -357,17 +327,9 @@ fn tree(report: &Report<'_>, wanted: &Rows<'_>) -> (usize, RowsJson) {
         count: process.count,
         err_ns: process.err_ns,
     };
-    let hidden = &found.hidden;
     let rows = RowsJson::Processes {
         rows: shown.iter().map(|at| process(&found.rows[*at])).collect(),
-        hidden: HiddenJson {
-            recorder: hidden.recorder,
-            idle: hidden.idle,
-            short: hidden.short,
-            same: hidden.same,
-            chain: hidden.chain,
-            short_ns: hidden.short_ns,
-        },
+        hidden: found.hidden,
         window_ns: [found.window.0, found.window.1],
     };
     (found.rows.len(), rows)
