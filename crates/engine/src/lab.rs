@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bootlap_lab::experiment::{self, Question, Session};
-use bootlap_lab::{Board, Host, LabError, Manifest, Mode, Qemu, QemuSettings, Run, State};
+use bootlap_lab::{Board, LabError, Manifest, Mode, Qemu, QemuSettings, Run};
 use bootlap_product::recipe::Choice;
 use bootlap_product::{
     Assembly, Board as BoardSpec, Cache, Edit, Machine, PartHash, Parts, Qemu as QemuSpec, Target,
@@ -375,30 +375,16 @@ impl<'a> Lab<'a> {
             .iter()
             .map(|m| (m.name.clone(), m.pattern.clone()));
         Manifest {
-            format: bootlap_lab::FORMAT,
-            bootlap: env!("CARGO_PKG_VERSION").to_owned(),
-            state: State::Unfinished,
-            target: spec.name.clone(),
             target_path: target.typed().display().to_string(),
             target_sha256: target.sha256(),
             ready_pattern: spec.ready.pattern.clone(),
             application_pattern: spec.ready.application.clone(),
             marks: marks.collect(),
             edits: target.edits.clone(),
-            append: String::new(),
             parts: parts.to_vec(),
-            mode,
             seed: self.settings.seed,
-            layout: 0,
-            machine: serde_json::Value::Null,
-            host: Host::here(),
-            started: jiff::Timestamp::now().to_string(),
-            wall_ms: 0,
-            outcome: None,
-            console_sha256: String::new(),
             board: target.board.clone(),
-            capture: None,
-            faults: Vec::new(),
+            ..Manifest::new(&spec.name, mode)
         }
     }
 }

@@ -127,6 +127,38 @@ pub struct Manifest {
     pub faults: Vec<Fault>,
 }
 
+impl Manifest {
+    /// Of a boot that has not begun: what nobody has said yet is empty.
+    pub fn new(target: &str, mode: Mode) -> Self {
+        Self {
+            format: FORMAT,
+            bootlap: env!("CARGO_PKG_VERSION").to_owned(),
+            state: State::Unfinished,
+            target: target.to_owned(),
+            target_path: String::new(),
+            target_sha256: String::new(),
+            ready_pattern: String::new(),
+            application_pattern: None,
+            marks: Vec::new(),
+            edits: Vec::new(),
+            append: String::new(),
+            parts: Vec::new(),
+            mode,
+            seed: 0,
+            layout: 0,
+            machine: serde_json::Value::Null,
+            host: Host::here(),
+            started: jiff::Timestamp::now().to_string(),
+            wall_ms: 0,
+            outcome: None,
+            console_sha256: String::new(),
+            board: None,
+            capture: None,
+            faults: Vec::new(),
+        }
+    }
+}
+
 /// How a console was captured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Captured {

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use bootlap_lab::{Board, FORMAT, Host, LabError, Manifest, Mode, Outcome, Run, State, boot};
+use bootlap_lab::{Board, LabError, Manifest, Mode, Outcome, Run, State, boot};
 use bootlap_product::{Machine, Target};
 use bootlap_sources::Hints;
 use regex::bytes::Regex;
-use serde_json::json;
 
 /// A board in `dir`, described by what follows `[machine]`.
 fn board(dir: &Path, machine: &str, stop: &Arc<AtomicBool>) -> Board {
@@ -24,30 +23,8 @@ fn board(dir: &Path, machine: &str, stop: &Arc<AtomicBool>) -> Board {
 
 fn record(board: &mut Board, dir: &Path, seconds: u64) -> Result<Run, LabError> {
     let manifest = Manifest {
-        format: FORMAT,
-        bootlap: "test".into(),
-        state: State::Unfinished,
-        target: "b".into(),
-        target_path: String::new(),
-        target_sha256: String::new(),
         ready_pattern: "READY".into(),
-        application_pattern: None,
-        marks: Vec::new(),
-        edits: Vec::new(),
-        append: String::new(),
-        parts: Vec::new(),
-        mode: Mode::Board,
-        seed: 1,
-        layout: 0,
-        machine: json!(null),
-        host: Host::here(),
-        started: String::new(),
-        wall_ms: 0,
-        outcome: None,
-        console_sha256: String::new(),
-        board: None,
-        capture: None,
-        faults: Vec::new(),
+        ..Manifest::new("b", Mode::Board)
     };
     let hints = Hints {
         ready: Some(Regex::new("READY").unwrap()),

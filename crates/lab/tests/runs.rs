@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use bootlap_lab::{
-    FORMAT, Host, LabError, Machine, MachineEvent, MachineInfo, Manifest, Mode, Outcome, Replay,
-    Run, State, boot,
+    LabError, Machine, MachineEvent, MachineInfo, Manifest, Mode, Outcome, Replay, Run, State, boot,
 };
 use bootlap_model::Stamp;
 use bootlap_sources::Hints;
@@ -69,30 +68,9 @@ impl Machine for Script {
 
 fn manifest() -> Manifest {
     Manifest {
-        format: FORMAT,
-        bootlap: "test".into(),
         state: State::Finished,
-        target: "script".into(),
-        target_path: String::new(),
-        target_sha256: String::new(),
         ready_pattern: "READY".into(),
-        application_pattern: None,
-        marks: Vec::new(),
-        edits: Vec::new(),
-        append: String::new(),
-        parts: Vec::new(),
-        mode: Mode::Sim,
-        seed: 1,
-        layout: 0,
-        machine: serde_json::Value::Null,
-        host: Host::here(),
-        started: "2026-01-01T00:00:00Z".into(),
-        wall_ms: 0,
-        outcome: None,
-        console_sha256: String::new(),
-        board: None,
-        capture: None,
-        faults: Vec::new(),
+        ..Manifest::new("script", Mode::Sim)
     }
 }
 

@@ -8,7 +8,7 @@ use bootlap_engine::Progress;
 use bootlap_engine::{Exit, Failure};
 use bootlap_lab::capture::{Pin, Plan, Sending, capture};
 use bootlap_lab::port::{Address, Flow, LineFormat, Settings};
-use bootlap_lab::{Host, Manifest, Mode, Outcome, Run, RunError, State};
+use bootlap_lab::{Manifest, Mode, Outcome, Run, RunError};
 use regex::bytes::Regex;
 
 use crate::args::{Capture, FlowArg, PinArg};
@@ -156,30 +156,10 @@ fn folders(args: &Capture, name: &str) -> Result<(PathBuf, PathBuf), Failure> {
 fn manifest(args: &Capture, port: &Address, name: String, ready_pattern: String) -> Manifest {
     let marks = args.mark.iter().filter_map(|m| m.split_once('='));
     Manifest {
-        format: bootlap_lab::FORMAT,
-        bootlap: env!("CARGO_PKG_VERSION").to_owned(),
-        state: State::Unfinished,
-        target: name,
         target_path: port.to_string(),
-        target_sha256: String::new(),
         ready_pattern,
-        application_pattern: None,
         marks: marks.map(|(n, p)| (n.to_owned(), p.to_owned())).collect(),
-        edits: Vec::new(),
-        append: String::new(),
-        parts: Vec::new(),
-        mode: Mode::Board,
-        seed: 0,
-        layout: 0,
-        machine: serde_json::Value::Null,
-        host: Host::here(),
-        started: jiff::Timestamp::now().to_string(),
-        wall_ms: 0,
-        outcome: None,
-        console_sha256: String::new(),
-        board: None,
-        capture: None,
-        faults: Vec::new(),
+        ..Manifest::new(&name, Mode::Board)
     }
 }
 
