@@ -1,6 +1,6 @@
-# bootlap: `make demo` runs the whole loop, `make test` passes the tests. Both
-# install what they miss (scripts/setup says what and why) and need no network
-# the second time.
+# bootlap: `make demo` runs the whole loop, `make test` all tests. Both install
+# missing dependencies (scripts/setup says what and why) and need no network the
+# second time.
 
 CARGO ?= cargo
 BOOTLAP = target/release/bootlap
@@ -16,7 +16,7 @@ help:
 	@echo "make agent   build bootlap-agent for targets: ARCH=arm64 (CC=... for its libc)"
 	@echo "make web     bundle the report's viewer again (web/dist)"
 	@echo "make tables  measure again what others published (docs/tables/)"
-	@echo "make benchmarks  how good bootlap itself is; make table-NAME: one of all these"
+	@echo "make benchmarks  measure bootlap itself; make table-NAME makes one of these pages"
 	@echo "make fuzz    fuzz the parsers, for ten minutes altogether, or FUZZ_SECONDS=n"
 
 demo: build
@@ -33,7 +33,7 @@ test: lint
 	$(MAKE) agent-test
 	$(MAKE) web-test
 
-# What is built from source: kernels and U-Boot, half an hour the first time.
+# Builds kernels and U-Boot from source: half an hour the first time.
 test-built:
 	@scripts/setup test
 	@scripts/setup kernel
@@ -44,9 +44,9 @@ agent:
 	@scripts/setup agent
 	$(MAKE) -C agent $(ARCH:%=ARCH=%)
 
-# Its tests under sanitizers here and on a big-endian machine, that it runs on each
-# architecture, and that it gets into other builds. Debian has no musl for riscv64 yet,
-# and none for mips.
+# Runs its tests under sanitizers, here and on a big-endian machine; checks that it
+# starts on each architecture and builds inside other build systems. Debian has no musl
+# for riscv64 and mips.
 AGENT_ARCHES = arm:arm arm64:aarch64 mips:mips mipsel:mipsel riscv64:riscv64 x86-64:x86_64
 agent-test:
 	@scripts/setup agent-test
@@ -78,9 +78,9 @@ web-test:
 	$(CARGO) build --locked -p bootlap
 	cd web && npm run --silent check && npm run --silent test && npm run --silent browser
 
-# What the longest ones booted stays in target/tables, so that one that was
-# interrupted goes on. Boots in simulated time are those of any host; of the
-# benchmarks some compare times of this one, which should do nothing else.
+# The longest tables keep their boots in target/tables, so an interrupted one goes on.
+# Simulated boots are the same on any host; some benchmarks compare times of this host,
+# which should be idle.
 TABLES = references bootloaders board-model splash
 BENCHMARKS = verdicts probe-cost source-speed viewer capture check tune advise collect power-cuts \
 	replay-cost
