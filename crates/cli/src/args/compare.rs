@@ -28,7 +28,7 @@ pub(crate) struct Compare {
     /// Only these, whether they changed or not.
     #[arg(long)]
     pub(crate) by: Option<CompareBy>,
-    /// How many rows a list has; 0 for all.
+    /// Number of rows in a list; 0 for all.
     #[arg(long, value_name = "N", default_value_t = 12)]
     pub(crate) limit: usize,
     /// Everything as JSON.

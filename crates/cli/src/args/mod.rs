@@ -40,7 +40,7 @@ use crate::ui::Ui;
                   4 nothing usable in the input, 5 the machine failed, 6 it never got ready."
 )]
 pub(crate) struct Args {
-    /// No progress on standard error.
+    /// Show no progress.
     #[arg(long, global = true)]
     pub(crate) quiet: bool,
     #[command(subcommand)]
@@ -49,13 +49,13 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// The whole loop on an example target: boot, explain, change, prove.
+    /// Run the whole loop on an example target: boot, explain, change, prove.
     Demo(Demo),
     /// Boot a target and record it (or play a recorded run again).
     Boot(Boot),
     /// Record a console as it comes: a serial line, a socket, a command.
     Capture(Box<Capture>),
-    /// Say what each file is, what was understood of it, and what was not.
+    /// Say what each file is, and what was and was not understood.
     Inspect(Inspect),
     /// Show where the time of a boot goes: a run, logs, or any mix of them.
     Show(Show),
@@ -63,9 +63,9 @@ pub(crate) enum Command {
     Report(Report),
     /// Compare boots: runs, groups of them, folders of logs, experiments.
     Compare(Compare),
-    /// Say what stands behind initcalls: source, option, module, delays.
+    /// Explain initcalls: their source, option, module and delays.
     Explain(Explain),
-    /// Say what to change in a target, and what that should save.
+    /// Advise what to change in a target, and what that should save.
     Advise(Advise),
     /// Estimate how fast a real board is, from one log of it.
     Calibrate(Calibrate),
@@ -79,15 +79,15 @@ pub(crate) enum Command {
     Apply(Apply),
     /// Hold boots to a budget: limits, and no regression.
     Check(Box<Check>),
-    /// Results over commits, and at which of them something changed.
+    /// Keep results over commits, and find the commit that changed something.
     History(History),
     /// List the files of the initramfs that a boot opens.
     Touched(Touched),
     /// Order init scripts by their headers, for bootlap-agent to start them.
     Rc(Rc),
-    /// Make a pack for bootlap-agent replay, from a trace and the root's image.
+    /// Make a pack for bootlap-agent replay from a trace and the root's image.
     Pack(Pack),
-    /// List what a boot reads in the order of its use, for what makes images.
+    /// List what a boot reads in order of use, for makers of images.
     Layout(Layout),
     /// Make a picture for bootlap-agent splash, or look at its captures.
     Splash(Splash),
@@ -100,7 +100,7 @@ pub(crate) enum Command {
 /// How targets are booted.
 #[derive(ClapArgs, Clone)]
 pub(crate) struct LabArgs {
-    /// Ordinary time instead of simulated time: noisy.
+    /// Use real time instead of simulated time (noisy).
     #[arg(long)]
     pub(crate) plain: bool,
     /// Where runs are recorded.
@@ -109,7 +109,7 @@ pub(crate) struct LabArgs {
     /// Random seed.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Seconds of the host's time to wait for ready, instead of the target's.
+    /// Seconds of real time to wait for ready, instead of the target's.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) timeout: Option<u64>,
     /// Boot without bootlap's probe; the host stamps the console.
@@ -164,7 +164,7 @@ pub(crate) struct Demo {
 pub(crate) struct Boot {
     /// The target's folder or file (board.toml), or a recorded run to play again.
     pub(crate) target: PathBuf,
-    /// How often [default: 2 in simulated time, to see that they are equal; else 1].
+    /// Number of boots [default: 2 in simulated time, to check that they are equal; else 1].
     #[arg(short = 'n', long, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) boots: Option<u32>,
     /// More words on the kernel's command line.
@@ -188,14 +188,14 @@ pub(crate) enum PinArg {
     Pulse,
 }
 
-/// Who holds whom back on a serial line.
+/// Flow control of a serial line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FlowArg {
-    /// Nobody.
+    /// None.
     None,
-    /// Two bytes in the stream.
+    /// In software: XON and XOFF.
     Xonxoff,
-    /// Two wires.
+    /// In hardware: RTS and CTS.
     Rtscts,
 }
 
@@ -220,48 +220,48 @@ pub(crate) struct Capture {
     /// Flow control of a serial line.
     #[arg(long, value_enum, default_value_t = FlowArg::None)]
     pub(crate) flow: FlowArg,
-    /// End when a line matches; without --ready this is what ready means.
+    /// Stop when a line matches; without --ready it also means ready.
     #[arg(short, long, value_name = "REGEX")]
     pub(crate) until: Option<String>,
-    /// What ready means; without --until it ends the recording.
+    /// The pattern that means ready; without --until it also stops the recording.
     #[arg(long, value_name = "REGEX")]
     pub(crate) ready: Option<String>,
     /// Count from the first byte of the line that matches; with -n such a line
     /// begins another boot.
     #[arg(long, value_name = "REGEX")]
     pub(crate) from: Option<String>,
-    /// End after so long.
+    /// Stop after this time.
     #[arg(long = "for", value_name = "SECONDS", value_parser = duration)]
     pub(crate) seconds: Option<f64>,
-    /// End when nothing came for so long.
+    /// Stop when the line has been silent for this long.
     #[arg(long, value_name = "SECONDS", value_parser = duration)]
     pub(crate) idle: Option<f64>,
-    /// A moment with a name, a split (repeatable).
+    /// Name a moment: it becomes a split (repeatable).
     #[arg(short, long, value_name = "NAME=REGEX")]
     pub(crate) mark: Vec<String>,
-    /// Switches the board on; times count from when it is started.
+    /// The command that switches the board on; times count from its start.
     #[arg(long, value_name = "COMMAND")]
     pub(crate) power_cmd: Option<String>,
-    /// Switches the board off, before each boot and at the end.
+    /// The command that switches the board off, before each boot and at the end.
     #[arg(long, value_name = "COMMAND")]
     pub(crate) power_off_cmd: Option<String>,
     /// How long the board stays off.
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = duration)]
     pub(crate) off: f64,
-    /// Send this once a boot, when REGEX is met or at its beginning; \r, \n, \xHH (repeatable).
+    /// Send TEXT once per boot, when REGEX matches or at its start; \r, \n, \xHH (repeatable).
     #[arg(long, value_name = "[REGEX=]TEXT")]
     pub(crate) send: Vec<String>,
-    /// What to do with DTR.
+    /// How to set DTR.
     #[arg(long, value_enum)]
     pub(crate) dtr: Option<PinArg>,
-    /// What to do with RTS.
+    /// How to set RTS.
     #[arg(long, value_enum)]
     pub(crate) rts: Option<PinArg>,
-    /// How many boots; a boot ends at --until, or when the next one begins.
+    /// Number of boots; a boot ends at --until, or when the next one begins.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) boots: u32,
-    /// How long to wait for a device that vanished.
+    /// How long to wait for a device that has vanished.
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = duration)]
     pub(crate) gone: f64,
     /// The run's folder (with -n the runs'); it must not exist.
@@ -278,13 +278,13 @@ pub(crate) struct Capture {
     /// What to call the board [default: after the device].
     #[arg(long, value_name = "NAME", value_parser = plain_name)]
     pub(crate) name: Option<String>,
-    /// Print what `grabserial -t` prints, for what reads that.
+    /// Print in the format of `grabserial -t`.
     #[arg(long, conflicts_with_all = ["raw", "json"])]
     pub(crate) grabserial: bool,
     /// Print the bytes as they come, without times.
     #[arg(long, conflicts_with = "json")]
     pub(crate) raw: bool,
-    /// What happens as JSON, an object a line (docs/schema/capture.json).
+    /// Print events as JSON, one object per line (docs/schema/capture.json).
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -331,10 +331,10 @@ pub(crate) struct Show {
     /// Evidence of one boot: runs, files, archives, folders, or `-`.
     #[arg(required = true, value_name = "RUN|FILE")]
     pub(crate) inputs: Vec<PathBuf>,
-    /// A table of these instead of the summary.
+    /// Show a table of these instead of the summary.
     #[arg(long)]
     pub(crate) by: Option<By>,
-    /// How many rows; 0 for all.
+    /// Number of rows; 0 for all.
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub(crate) limit: usize,
     /// Only rows whose name or text matches.
@@ -368,13 +368,13 @@ pub(crate) struct Evidence {
     /// The pattern that means ready, for logs that no target describes.
     #[arg(long, value_name = "REGEX")]
     pub(crate) ready: Option<String>,
-    /// Read all files as this format instead of looking what they are.
+    /// Read all files as this format instead of detecting it.
     #[arg(long = "as", value_name = "FORMAT")]
     pub(crate) format: Option<String>,
-    /// Two lines tell of one moment: joins the clocks of their files.
+    /// Two lines of the same moment, to join the clocks of their files.
     #[arg(long, value_name = "FILE:LINE=FILE:LINE")]
     pub(crate) align: Vec<String>,
-    /// Add seconds to the times of a file, to get those of the first file.
+    /// Seconds to add to a file's times to match the first file.
     #[arg(long, value_name = "FILE=SECONDS")]
     pub(crate) offset: Vec<String>,
 }
