@@ -69,16 +69,11 @@ impl Page {
     /// The same as findings have it, which begin like a part of a sentence.
     pub(super) fn finding_title(&self) -> String {
         let title = self.title();
-        let mut words = title.split(' ');
-        let is_name = |word: &str| word.chars().skip(1).any(char::is_uppercase);
-        let named = words.next().is_some_and(is_name)
-            || words
-                .next()
-                .is_some_and(|word| word.starts_with(char::is_uppercase));
-        if named {
-            title.to_owned()
-        } else {
-            lower(title)
+        let first = title.split(' ').next().unwrap_or_default();
+        // `U-Boot`, `SELinux's`: names stay as they are.
+        match first.chars().skip(1).any(char::is_uppercase) {
+            true => title.to_owned(),
+            false => lower(title),
         }
     }
 
@@ -113,4 +108,24 @@ pub(super) fn all() -> BTreeMap<&'static str, Page> {
         }
     }
     pages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_begin_like_a_part_of_a_sentence_and_fixes_are_one() {
+        let page = |text| Page {
+            layer: Layer::Kernel,
+            text,
+        };
+        let cpu = page(
+            "The CPU starts slowly.\n\n**Fix.** Raise its\nclock. Or wait.\n\n**Risk.** None.",
+        );
+        assert_eq!(cpu.finding_title(), "the CPU starts slowly");
+        assert_eq!(cpu.fix(), "raise its clock");
+        let loader = page("U-Boot waits.");
+        assert_eq!(loader.finding_title(), "U-Boot waits");
+    }
 }

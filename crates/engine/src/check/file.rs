@@ -234,24 +234,9 @@ fn expected(unit: Unit, relative: bool) -> String {
 /// The known name that `name` most likely was to be.
 fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     let lower = name.to_lowercase().replace('_', "-");
-    let scored = known.iter().map(|k| (distance(&lower, k), *k));
+    let scored = known.iter().map(|k| (strsim::levenshtein(&lower, k), *k));
     let (distance, best) = scored.min()?;
     (distance <= 1 + best.len() / 4).then_some(best)
-}
-
-/// How many letters must be added, taken away or changed.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let change = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// The number of the line that holds the byte at `offset`, from 1.

@@ -74,7 +74,7 @@ fn of_run(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     for entry in fs::read_dir(dir).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if path.is_file() && !OF_RUN.contains(&&*name) {
+        if path.is_file() && !name.starts_with('.') && !OF_RUN.contains(&&*name) {
             files.push(path);
         }
     }
