@@ -1,6 +1,7 @@
 //! Silence on the console.
 
 use bootlap_model::{Milestone, Stamp, Timeline, TrackKind};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::extent::extent_of;
@@ -9,20 +10,25 @@ use crate::view::{View, length_ns};
 use crate::work::Meter;
 
 /// A stretch in which nothing was printed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "GapJson")]
 pub struct Gap {
-    /// When the last text before it ended.
+    /// When the text before it ended.
+    #[serde(rename = "start_ns", serialize_with = "crate::as_ns::moment")]
+    #[schemars(with = "i64")]
     pub start: Stamp,
     /// When the next text began.
+    #[serde(rename = "end_ns", serialize_with = "crate::as_ns::moment")]
+    #[schemars(with = "i64")]
     pub end: Stamp,
-    /// The phase that most of it lies in; `None` where the boot has no known
-    /// phase.
+    /// The phase that most of it lies in.
+    #[schemars(with = "Option<String>")]
     pub phase: Option<PhaseName>,
     /// The last line before it, without the kernel's stamp, or the milestone.
     pub before: String,
     /// The first line after it.
     pub after: String,
-    /// How much of it the machine waited, 0 to 1, where that is known.
+    /// How much of it the machine waited, 0 to 1.
     pub idle_share: Option<f64>,
 }
 

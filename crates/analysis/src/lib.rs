@@ -3,6 +3,7 @@
 //! Pure functions of immutable inputs; the same timeline gives the same
 //! answer, byte for byte.
 
+pub mod answers;
 pub mod budget;
 pub mod calibrate;
 pub mod changes;
@@ -25,6 +26,7 @@ pub mod tune;
 pub mod unit;
 pub mod work;
 
+mod as_ns;
 #[cfg(test)]
 mod build;
 mod flatten;
@@ -33,6 +35,7 @@ mod known;
 mod tests;
 mod view;
 
+pub use answers::Answers;
 pub use calibrate::{Calibration, calibrate};
 pub use compare::{Comparison, Delta, Moved, compare};
 pub use cost::{Cost, costs};

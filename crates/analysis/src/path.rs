@@ -14,45 +14,60 @@ use std::collections::{HashMap, HashSet};
 use bootlap_model::{
     Axis, Link, LinkKind, MarkKind, Milestone, SpanId, Stamp, Timeline, TrackKind,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Moments that belong together are taken one after the other.
 const SLACK_NS: i64 = 1_000_000;
 
 /// What the end of the boot waited for.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "PathJson")]
 pub struct CriticalPath {
-    /// The moment that the path leads to; `None` where the boot has none, and
-    /// the path leads to the end of its last step.
+    /// The milestone that it leads to, e.g. `ready`; null if the boot has none,
+    /// and it leads to the end of its last step.
+    #[schemars(with = "Option<String>")]
     pub to: Option<Milestone>,
-    /// When that was.
-    pub end: Stamp,
     /// Where user space began, if that is known; else the path begins with its
     /// first step.
+    #[serde(rename = "begin_ns", serialize_with = "crate::as_ns::optional")]
+    #[schemars(with = "Option<i64>")]
     pub begin: Option<Stamp>,
+    /// When the end was.
+    #[serde(rename = "end_ns", serialize_with = "crate::as_ns::moment")]
+    #[schemars(with = "i64")]
+    pub end: Stamp,
+    /// What passed between the last step and the end.
+    pub last_gap_ns: i64,
     /// From first to last.
     pub steps: Vec<Step>,
-    /// From the end of the last step to the end, ns.
-    pub last_gap_ns: i64,
 }
 
 /// A step of the path.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "StepJson")]
 pub struct Step {
     /// What it was.
     pub name: String,
-    /// What kind of thing.
+    /// The kind of its lane: `unit`; more may come.
+    #[serde(rename = "track")]
+    #[schemars(with = "String")]
     pub kind: TrackKind,
     /// When it began.
+    #[serde(rename = "start_ns", serialize_with = "crate::as_ns::moment")]
+    #[schemars(with = "i64")]
     pub start: Stamp,
     /// When it was done (of the last step: or the boot was).
+    #[serde(rename = "end_ns", serialize_with = "crate::as_ns::moment")]
+    #[schemars(with = "i64")]
     pub end: Stamp,
-    /// What passed since the step before was done, or user space began, ns.
+    /// What passed since the step before was done, or user space began.
     pub gap_ns: i64,
     /// What took most of that time, if something did: systemd's own start,
     /// before its first unit.
     pub during: Option<String>,
-    /// How it is tied to the step before; `None` for the first.
+    /// How it is tied to the step before, e.g. `waits-on`; null for the first.
+    #[schemars(with = "Option<String>")]
     pub link: Option<LinkKind>,
 }
 

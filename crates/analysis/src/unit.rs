@@ -12,14 +12,17 @@ use serde::Serialize;
 use crate::path::effective;
 
 /// A unit's start.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "UnitJson")]
 pub struct UnitStart {
-    /// The unit, or what it calls itself where that is all that is known.
+    /// The unit, or what it calls itself.
     pub name: String,
-    /// When it began to be started; `None` where only lengths are known.
+    /// When it began to be started; null where only lengths are known.
+    #[serde(rename = "start_ns", serialize_with = "crate::as_ns::optional")]
+    #[schemars(with = "Option<i64>")]
     pub start: Option<Stamp>,
-    /// How long it was being started, ns: its own work, with the programs it
-    /// ran. `None` where nobody knows when it was active.
+    /// How long it was being started, with the programs that it ran; null if
+    /// unknown.
     pub own_ns: Option<i64>,
     /// It was still being started when the recording ended.
     pub open: bool,
@@ -27,7 +30,7 @@ pub struct UnitStart {
     pub result: Option<String>,
     /// Of what it had to wait for, what was active last.
     pub after: Option<After>,
-    /// How long it had waited when it began, ns: since user space did.
+    /// How long user space had run when it began.
     pub waited_ns: Option<i64>,
 }
 

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bootlap_engine::{Exit, Failure, Progress};
+use bootlap_report::Style;
 use bootlap_report::clean::clean;
-use bootlap_report::text::Style;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::signals::stop_when_asked;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use bootlap_export::{SINKS, sink_for};
 use bootlap_product::whole_file::replace;
-use bootlap_report::text::By;
+use bootlap_report::table::By;
 use bootlap_report::{Report, Sink, SinkError};
 
 use crate::failure::{Exit, Failure};

@@ -25,8 +25,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [after, rest @ ..] = &boots[..] else {
         return Err("no stamps were named".into());
     };
-    let mut report = report(after);
-    report.before = rest.first().map(|before| Box::new(self::report(before)));
+    let mut report = self::report(after);
+    if let Some(before) = rest.first() {
+        report = report.against(self::report(before));
+    }
     let extension = Path::new(&out).extension().and_then(|e| e.to_str());
     let sink = extension
         .and_then(sink_for)
@@ -71,29 +73,23 @@ fn load(path: &str) -> Result<Boot, Box<dyn Error>> {
 fn report(boot: &Boot) -> Report<'_> {
     let timeline = &boot.timeline;
     let ready_ns = ready_ns(timeline);
+    let about = About {
+        path: String::new(),
+        target: "kiosk".to_owned(),
+        run: boot.path.clone(),
+        machine: "QEMU 7.2 virt, cortex-a57, 2 ns per instruction".to_owned(),
+        mode: "sim".to_owned(),
+        time: "simulated".to_owned(),
+        identical: Some(true),
+        ready_ns,
+        instructions: ready_ns.map(|ns| ns.unsigned_abs() / 2),
+        console_sha256: "0".repeat(64),
+        tool: "bootlap 0.1.0".to_owned(),
+    };
     Report {
-        about: About {
-            path: String::new(),
-            target: "kiosk".to_owned(),
-            run: boot.path.clone(),
-            machine: "QEMU 7.2 virt, cortex-a57, 2 ns per instruction".to_owned(),
-            mode: "sim".to_owned(),
-            time: "simulated".to_owned(),
-            identical: Some(true),
-            ready_ns,
-            instructions: ready_ns.map(|ns| ns.unsigned_abs() / 2),
-            console_sha256: "0".repeat(64),
-            tool: "bootlap 0.1.0".to_owned(),
-        },
-        timeline,
-        texts: &boot.texts,
         phases: phases(timeline),
         gaps: gaps(timeline, 10_000_000),
         costs: costs(timeline, 10),
-        findings: Vec::new(),
-        trials: Vec::new(),
-        steps: false,
-        predicted: None,
-        before: None,
+        ..Report::new(about, timeline, &boot.texts)
     }
 }

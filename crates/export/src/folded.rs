@@ -17,12 +17,11 @@
 
 use std::io::Write;
 
-use bootlap_analysis::functions::folded_of;
-use bootlap_analysis::{Process, Processes, processes};
+use bootlap_analysis::{Process, Processes};
 use bootlap_model::TrackKind;
 use bootlap_report::Report;
 use bootlap_report::clean::clean;
-use bootlap_report::text::By;
+use bootlap_report::table::By;
 use bootlap_report::{Sink, SinkError, SinkInfo};
 
 /// A stack, outermost first, and the ns that its innermost frame took itself.
@@ -45,7 +44,7 @@ impl Sink for Folded {
     }
 
     fn write(&self, report: &Report<'_>, out: &mut dyn Write) -> Result<(), SinkError> {
-        let calls = folded_of(report.timeline, |_| true);
+        let calls = report.answers.stacks(|_| true);
         if !calls.is_empty() {
             return lines(&calls, out);
         }
@@ -57,7 +56,7 @@ impl Sink for Folded {
     }
 
     fn write_by(&self, report: &Report<'_>, by: By, out: &mut dyn Write) -> Result<(), SinkError> {
-        let of = |kind| folded_of(report.timeline, |k| k == kind);
+        let of = |kind| report.answers.stacks(|k| k == kind);
         let stacks = match by {
             By::Functions => of(TrackKind::Function),
             By::Initcalls => of(TrackKind::Initcall),
@@ -92,7 +91,7 @@ fn frame(name: &str) -> String {
 }
 
 fn of_processes(report: &Report<'_>) -> Vec<Stack> {
-    let found = processes(report.timeline, false);
+    let found = report.answers.processes(false);
     let rows = &found.rows;
     let counted = rows.iter().any(|p| p.cpu_ns.is_some());
     let own: Vec<i64> = if counted {

@@ -2,12 +2,11 @@
 
 use std::io::{BufWriter, Write};
 
-use bootlap_report::csv::Csv;
-use bootlap_report::junit::Junit;
-use bootlap_report::markdown::Markdown;
-use bootlap_report::text::{Style, before_after, findings, summary, trials};
-use bootlap_report::{Report, html, json};
-use bootlap_report::{Sink, SinkError, SinkInfo};
+use bootlap_report::boot::csv::Csv;
+use bootlap_report::boot::junit::Junit;
+use bootlap_report::boot::markdown::Markdown;
+use bootlap_report::boot::{self, html, json};
+use bootlap_report::{Report, Sink, SinkError, SinkInfo, Style, comparison, findings, trials};
 
 use crate::bootchart::Bootchart;
 use crate::folded::Folded;
@@ -84,15 +83,15 @@ impl Sink for Text {
             width: 100,
             ..Style::default()
         };
-        let mut parts = vec![summary(report, &style)];
+        let mut parts = vec![boot::text(report, &style)];
         if report.before.is_some() {
-            parts.push(before_after(report, &style));
+            parts.push(comparison::text(report, &style));
         }
         if !report.findings.is_empty() {
-            parts.push(findings(&report.findings, &style));
+            parts.push(findings::text(&report.findings, &style));
         }
         if !report.trials.is_empty() {
-            parts.push(trials(&report.trials, &style));
+            parts.push(trials::text(&report.trials, &style));
         }
         Ok(out.write_all(parts.join("\n").as_bytes())?)
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 use bootlap_analysis::{costs, gaps, phases, ready_ns};
 use bootlap_export::sink_for;
 use bootlap_model::Timeline;
-use bootlap_report::text::By;
+use bootlap_report::table::By;
 use bootlap_report::{About, Report, Texts};
 use bootlap_sources::ingest::{Given, Options, Piece, ingest};
 
@@ -92,22 +92,16 @@ fn read(folder: &str, files: &[&str]) -> Timeline {
 }
 
 fn report<'a>(timeline: &'a Timeline, texts: &'a Texts) -> Report<'a> {
+    let about = About {
+        target: "a real boot".to_owned(),
+        ready_ns: ready_ns(timeline),
+        ..About::default()
+    };
     Report {
-        about: About {
-            target: "a real boot".to_owned(),
-            ready_ns: ready_ns(timeline),
-            ..About::default()
-        },
-        timeline,
-        texts,
         phases: phases(timeline),
         gaps: gaps(timeline, 1_000_000),
         costs: costs(timeline, 8),
-        findings: Vec::new(),
-        trials: Vec::new(),
-        steps: false,
-        predicted: None,
-        before: None,
+        ..Report::new(about, timeline, texts)
     }
 }
 
@@ -132,11 +126,11 @@ fn real_boots() {
         "paternity.log",
     ];
     let bootchart = read(folder, &parts);
-    let mut processes = report(&bootchart, &texts);
+    let processes = report(&bootchart, &texts);
     let svg = chart(&processes, By::Processes);
     assert!(svg.contains(">CPU<"), "{svg}");
     check("processes", &svg, 40);
-    processes.before = Some(Box::new(report(&bootchart, &texts)));
+    let processes = processes.against(report(&bootchart, &texts));
     check("twice", &chart(&processes, By::Processes), 50);
 }
 

@@ -7,7 +7,7 @@ mod common;
 use bootlap_analysis::{Part, Phase, PhaseName};
 use bootlap_export::{SINKS, sink_for};
 use bootlap_model::{Milestone, Stamp, Timeline, TrackKind};
-use bootlap_report::text::By;
+use bootlap_report::table::By;
 use bootlap_report::{About, Report, Sink, SinkError};
 use expect_test::{ExpectFile, expect_file};
 use roxmltree::{Document, Node};
@@ -123,7 +123,7 @@ fn the_page_about_reports_knows_all_formats_and_columns() {
             assert!(page.contains(&format!("`{}`", by.text())), "{by:?}");
         }
     }
-    for column in bootlap_report::csv::COLUMNS {
+    for column in bootlap_report::boot::csv::COLUMNS {
         assert!(page.contains(&format!("`{column}`")), "{column}");
     }
 }
@@ -174,7 +174,7 @@ mod csv_table {
         let heads = reader.headers().unwrap().clone();
         assert_eq!(
             heads.iter().collect::<Vec<_>>(),
-            bootlap_report::csv::COLUMNS
+            bootlap_report::boot::csv::COLUMNS
         );
         reader.records().map(Result::unwrap).collect()
     }

@@ -7,40 +7,45 @@
 //! all. All are pure: the same report gives the same bytes. Names and lines come from evidence,
 //! which is treated as hostile text everywhere ([`clean`]).
 
-mod calibration;
+pub mod apply;
+pub mod boot;
+pub mod builds;
+pub mod calibration;
+pub mod catalogue;
 pub mod check;
 pub mod clean;
-pub mod csv;
-mod evidence;
+pub mod comparison;
+mod csv;
+pub mod evidence;
 pub mod explain;
+pub mod findings;
 pub mod format;
 pub mod groups;
-pub mod headline;
 pub mod history;
-pub mod html;
 pub mod inspect;
-pub mod json;
-pub mod junit;
-pub mod markdown;
+mod json;
+mod markdown;
 pub mod rc;
-mod remedy;
-pub mod select;
+mod schemas;
 pub mod series;
 mod sink;
-pub mod text;
+pub mod table;
+mod terminal;
+pub mod trials;
 pub mod tuning;
 pub mod xml;
 
-pub use calibration::CalibrationReport;
-pub use json::id;
+pub use json::{FORMAT, id};
+pub use schemas::schemas;
 pub use sink::{Sink, SinkError, SinkInfo};
+pub use terminal::Style;
 
 use bootlap_advice::Finding;
-use bootlap_analysis::Prediction;
 use bootlap_analysis::cost::Cost;
 use bootlap_analysis::experiment::Trial;
 use bootlap_analysis::gap::Gap;
 use bootlap_analysis::phase::Phase;
+use bootlap_analysis::{Answers, Comparison, Prediction, compare};
 use bootlap_model::{FileId, Timeline};
 use std::collections::BTreeMap;
 
@@ -54,6 +59,8 @@ pub struct Report<'a> {
     pub about: About,
     /// The evidence, merged.
     pub timeline: &'a Timeline,
+    /// What else analyses say of it.
+    pub answers: Answers<'a>,
     /// The raw bytes of what is evidence, for showing its lines.
     pub texts: &'a Texts,
     /// Its splits.
@@ -73,6 +80,38 @@ pub struct Report<'a> {
     pub predicted: Option<Prediction>,
     /// The boot that this one is compared with, if any (say, the stock one).
     pub before: Option<Box<Report<'a>>>,
+    /// This boot against `before`.
+    pub comparison: Option<Comparison>,
+}
+
+impl<'a> Report<'a> {
+    /// A report that shows only the events; its other fields are for whoever analysed
+    /// them.
+    pub fn new(about: About, timeline: &'a Timeline, texts: &'a Texts) -> Self {
+        Self {
+            about,
+            timeline,
+            answers: Answers::of(timeline),
+            texts,
+            phases: Vec::new(),
+            gaps: Vec::new(),
+            costs: Vec::new(),
+            findings: Vec::new(),
+            trials: Vec::new(),
+            steps: false,
+            predicted: None,
+            before: None,
+            comparison: None,
+        }
+    }
+
+    /// The same report, compared with `before`.
+    #[must_use]
+    pub fn against(mut self, before: Report<'a>) -> Self {
+        self.comparison = Some(compare(before.timeline, self.timeline));
+        self.before = Some(Box::new(before));
+        self
+    }
 }
 
 impl About {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::Report;
-use crate::text::By;
+use crate::table::By;
 
 /// Facts about a sink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

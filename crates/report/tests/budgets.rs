@@ -9,8 +9,7 @@ use bootlap_analysis::phase::PhaseName;
 use bootlap_report::About;
 use bootlap_report::check::{CheckReport, github, junit};
 use bootlap_report::history::{HistoryReport, csv, html, markdown};
-use bootlap_report::json;
-use bootlap_report::text::{Style, check, history};
+use bootlap_report::{Style, check, history};
 use unicode_width::UnicodeWidthStr;
 
 const HOSTILE: &str = "</testcase></script>--><img src=x onerror=alert(1)>\"'&amp;\x1b[2J\x1b]0;owned\x07\u{202e}RTL\u{2028}\0\r\n::error::x,=1+1|[a](b)";
@@ -79,7 +78,7 @@ fn a_check_is_harmless_wherever_it_is_shown() {
             width,
             ..Style::default()
         };
-        harmless(&check(&report, &style), width);
+        harmless(&check::text(&report, &style), width);
     }
     let xml = junit(&report);
     let doc = roxmltree::Document::parse(&xml).unwrap();
@@ -100,7 +99,7 @@ fn a_check_is_harmless_wherever_it_is_shown() {
     let properties = lines[0].strip_prefix("::error ").unwrap();
     let properties = properties.split_once("::").unwrap().0;
     assert_eq!(properties.matches(',').count(), 2, "{properties}");
-    let value: serde_json::Value = serde_json::from_str(&json::check(&report).unwrap()).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&check::json(&report).unwrap()).unwrap();
     assert_eq!(value["limits"][0]["name"], HOSTILE);
 }
 
@@ -111,7 +110,7 @@ fn a_check_on_one_screen() {
     report.budget = "budget.toml".to_owned();
     report.baseline = Some("released (8 boots)".to_owned());
     report.judged[0] = judged("unpack initramfs", State::Broken);
-    let text = check(&report, &Style::default());
+    let text = check::text(&report, &Style::default());
     for said in [
         "kiosk breaks 1 of 3 limits",
         "budget.toml · the median of 2 boots · against released (8 boots)",
@@ -158,7 +157,7 @@ fn a_history_is_harmless_wherever_it_is_shown() {
             width,
             ..Style::default()
         };
-        harmless(&history(&report, &style), width);
+        harmless(&history::text(&report, &style), width);
     }
     let page = html(&report);
     assert!(
@@ -188,7 +187,7 @@ fn a_history_is_harmless_wherever_it_is_shown() {
     let records: Vec<Vec<String>> = reader.by_ref().collect();
     assert_eq!(records.len(), 13);
     assert!(records.iter().all(|r| r.len() == records[0].len()));
-    let value: serde_json::Value = serde_json::from_str(&json::history(&report).unwrap()).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&history::json(&report).unwrap()).unwrap();
     assert_eq!(value["metrics"][0]["changes"][0]["at"], 6);
 }
 
@@ -206,7 +205,7 @@ fn csv_reader(text: &str) -> impl Iterator<Item = Vec<String>> {
 
 #[test]
 fn a_history_on_one_screen() {
-    let text = history(&past("c"), &Style::default());
+    let text = history::text(&past("c"), &Style::default());
     for said in [
         "c: 12 results",
         "results · c0 (2026-11-01) to c11 (2026-11-12)",

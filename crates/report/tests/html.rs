@@ -3,7 +3,8 @@
 mod common;
 
 use bootlap_analysis::Verdict;
-use bootlap_report::{Report, html};
+use bootlap_report::Report;
+use bootlap_report::boot::html;
 use common::browser::rendered;
 use common::{hostile, stock, tuned};
 

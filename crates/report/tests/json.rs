@@ -3,11 +3,12 @@
 mod common;
 
 use bootlap_model::{ClockKind, Counter, LinkKind};
-use bootlap_report::json::{
-    AppliedJson, BuildsJson, BuiltJson, EditJson, FORMAT, RecipeJson, RuleJson, advice, applied,
-    builds, document, inspected, recipes, rules, schemas, table, trials,
-};
-use bootlap_report::text::{By, Rows};
+use bootlap_report::apply::{AppliedJson, EditJson, applied};
+use bootlap_report::boot::json::document;
+use bootlap_report::builds::{self, BuildsJson, BuiltJson};
+use bootlap_report::catalogue::{RecipeJson, RuleJson, recipes_json, rules_json};
+use bootlap_report::table::{self, By, Rows};
+use bootlap_report::{FORMAT, findings, inspect, schemas, trials};
 use common::wide::wide;
 use common::{Boot, MS, hostile, stock, tuned};
 use expect_test::expect_file;
@@ -38,9 +39,9 @@ fn checked(command: &str, text: &str) -> Value {
 fn parts_printed_on_their_own_follow_their_schemas() {
     let (old, new) = (stock(), tuned());
     let report = new.report(Some(&old));
-    let trials = trials(&report.trials, "kiosk", "sim", "bootlap 0").unwrap();
+    let trials = trials::json(&report.trials, "kiosk", "sim", "bootlap 0").unwrap();
     checked("try", &trials);
-    checked("advise", &advice(&report).unwrap());
+    checked("advise", &findings::json(&report).unwrap());
     let edit = EditJson {
         key: "fit.hash".to_owned(),
         value: Some("none".to_owned()),
@@ -71,24 +72,24 @@ fn parts_printed_on_their_own_follow_their_schemas() {
         target: "kiosk".to_owned(),
         builds: vec![built],
     };
-    checked("build", &builds(&document).unwrap());
+    checked("build", &builds::json(&document).unwrap());
     let recipe = RecipeJson {
         recipe: "kernel-compression".to_owned(),
         title: "Unpack the kernel faster".to_owned(),
         risk: "the image is larger".to_owned(),
         values: vec!["lz4".to_owned()],
     };
-    checked("recipes", &recipes(&[recipe]).unwrap());
+    checked("recipes", &recipes_json(&[recipe]).unwrap());
     let rule = RuleJson {
         rule: "uboot-bootdelay".to_owned(),
         title: "U-Boot waits".to_owned(),
         layer: "kernel".into(),
         page: "What it looks for.".into(),
     };
-    checked("rules", &rules(&[rule]).unwrap());
+    checked("rules", &rules_json(&[rule]).unwrap());
     for boot in [stock(), hostile(), wide()] {
         let files = common::files(&boot);
-        let list = checked("inspect", &inspected(&files, &boot.timeline).unwrap());
+        let list = checked("inspect", &inspect::json(&files, &boot.timeline).unwrap());
         assert_eq!(list.as_array().unwrap().len(), files.len());
     }
 }
@@ -118,7 +119,7 @@ const BYS: [(&str, By); 8] = [
 ];
 
 fn rows(boot: &Boot, by: By, limit: usize) -> Value {
-    let text = table(&boot.report(None), by, &Rows::first(limit)).unwrap();
+    let text = table::json(&boot.report(None), by, &Rows::first(limit)).unwrap();
     checked("show", &text)
 }
 
@@ -159,7 +160,7 @@ fn tables_follow_the_schema_and_have_the_rows_that_people_see() {
         matching: Some(&|text| text.contains("autoboot")),
         ..Rows::first(9)
     };
-    let text = table(&stock().report(None), By::Spans, &matching).unwrap();
+    let text = table::json(&stock().report(None), By::Spans, &matching).unwrap();
     let spans = checked("show", &text);
     assert_eq!(spans["rows"][0]["name"], "autoboot wait");
     assert_eq!(spans["all"], 1);

@@ -1,6 +1,7 @@
 //! The tree of processes, at several widths.
 
-use bootlap_report::text::{Style, processes};
+use bootlap_report::table::{self, By, Rows};
+use bootlap_report::{About, Report, Style, Texts};
 use bootlap_sources::{Hints, Input, named};
 use expect_test::expect_file;
 use unicode_width::UnicodeWidthStr;
@@ -54,6 +55,16 @@ fn check(text: &str, name: &str, width: usize) {
     for line in text.lines() {
         assert!(line.width() <= width, "{} columns: {line}", line.width());
     }
+}
+
+fn processes(timeline: &Timeline, limit: usize, prune: bool, style: &Style) -> String {
+    let texts = Texts::new();
+    let report = Report::new(About::default(), timeline, &texts);
+    let rows = Rows {
+        prune,
+        ..Rows::first(limit)
+    };
+    table::text(&report, By::Processes, &rows, style)
 }
 
 #[test]

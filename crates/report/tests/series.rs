@@ -2,9 +2,8 @@
 
 use bootlap_analysis::{Lap, PhaseName};
 use bootlap_report::About;
-use bootlap_report::json::{schemas, series as json};
-use bootlap_report::series::{LapAbout, SeriesReport};
-use bootlap_report::text::{Style, series as text};
+use bootlap_report::series::{LapAbout, SeriesReport, json, text};
+use bootlap_report::{Style, schemas};
 use expect_test::expect_file;
 use serde_json::Value;
 

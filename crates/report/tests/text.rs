@@ -2,10 +2,11 @@
 
 mod common;
 
-use bootlap_report::text::{
-    By, Entry, Rows, Style, before_after, catalogue, findings, inspected, notices, spans, summary,
-    trials,
-};
+use bootlap_analysis::{gaps, phases};
+use bootlap_report::boot::{self, notices};
+use bootlap_report::catalogue::{self, Entry};
+use bootlap_report::table::{self, By, Rows};
+use bootlap_report::{Report, Style, comparison, findings, inspect, trials};
 use common::wide::wide;
 use common::{Boot, hostile, stock, tuned};
 use expect_test::{ExpectFile, expect_file};
@@ -33,17 +34,17 @@ const BYS: [By; 8] = [
 fn everything(boot: &Boot, style: &Style) -> Vec<String> {
     let report = boot.report(None);
     let mut texts = vec![
-        summary(&report, style),
-        findings(&report.findings, style),
-        trials(&report.trials, style),
+        boot::text(&report, style),
+        findings::text(&report.findings, style),
+        trials::text(&report.trials, style),
         notices(report.timeline, style),
-        before_after(&tuned().report(Some(boot)), style),
-        before_after(&boot.report(Some(&tuned())), style),
-        inspected(&common::files(boot), report.timeline, style),
-        catalogue(&entries(boot), style),
+        comparison::text(&tuned().report(Some(boot)), style),
+        comparison::text(&boot.report(Some(&tuned())), style),
+        inspect::text(&common::files(boot), report.timeline, style),
+        catalogue::text(&entries(boot), style),
     ];
     for by in BYS {
-        texts.push(spans(report.timeline, by, &Rows::first(10), style));
+        texts.push(table::text(&report, by, &Rows::first(10), style));
     }
     texts
 }
@@ -69,17 +70,17 @@ fn summaries() {
     let boot = stock();
     let report = boot.report(None);
     check(
-        &summary(&report, &style(60)),
+        &boot::text(&report, &style(60)),
         &expect_file!["snapshots/summary-60.txt"],
         60,
     );
     check(
-        &summary(&report, &style(80)),
+        &boot::text(&report, &style(80)),
         &expect_file!["snapshots/summary-80.txt"],
         80,
     );
     check(
-        &summary(&report, &style(120)),
+        &boot::text(&report, &style(120)),
         &expect_file!["snapshots/summary-120.txt"],
         120,
     );
@@ -90,17 +91,17 @@ fn before_and_after() {
     let (old, new) = (stock(), tuned());
     let report = new.report(Some(&old));
     check(
-        &before_after(&report, &style(60)),
+        &comparison::text(&report, &style(60)),
         &expect_file!["snapshots/before-after-60.txt"],
         60,
     );
     check(
-        &before_after(&report, &style(80)),
+        &comparison::text(&report, &style(80)),
         &expect_file!["snapshots/before-after-80.txt"],
         80,
     );
     check(
-        &before_after(&report, &style(120)),
+        &comparison::text(&report, &style(120)),
         &expect_file!["snapshots/before-after-120.txt"],
         120,
     );
@@ -110,17 +111,17 @@ fn before_and_after() {
 fn advice_and_trials() {
     let boot = stock();
     check(
-        &findings(&boot.findings, &style(80)),
+        &findings::text(&boot.findings, &style(80)),
         &expect_file!["snapshots/findings-80.txt"],
         80,
     );
     check(
-        &trials(&boot.trials, &style(60)),
+        &trials::text(&boot.trials, &style(60)),
         &expect_file!["snapshots/trials-60.txt"],
         60,
     );
     check(
-        &trials(&boot.trials, &style(80)),
+        &trials::text(&boot.trials, &style(80)),
         &expect_file!["snapshots/trials-80.txt"],
         80,
     );
@@ -134,7 +135,7 @@ fn advice_and_trials() {
 #[test]
 fn tables() {
     let boot = stock();
-    let table = |by, limit| spans(&boot.timeline, by, &Rows::first(limit), &style(80));
+    let table = |by, limit| table::text(&boot.report(None), by, &Rows::first(limit), &style(80));
     check(
         &table(By::Spans, 4),
         &expect_file!["snapshots/spans-80.txt"],
@@ -201,19 +202,25 @@ fn a_narrow_page_has_what_matters() {
     let boot = stock();
     let report = boot.report(None);
     check(
-        &summary(&report, &style(40)),
+        &boot::text(&report, &style(40)),
         &expect_file!["snapshots/summary-40.txt"],
         40,
     );
     let old = stock();
     check(
-        &before_after(&tuned().report(Some(&old)), &style(40)),
+        &comparison::text(&tuned().report(Some(&old)), &style(40)),
         &expect_file!["snapshots/before-after-40.txt"],
         40,
     );
+    let wide = wide();
+    let wide = Report {
+        phases: phases(&wide.timeline),
+        gaps: gaps(&wide.timeline, common::MS),
+        ..wide.report(None)
+    };
     let mut tables = String::new();
     for by in BYS {
-        tables += &spans(&wide().timeline, by, &Rows::first(6), &style(40));
+        tables += &table::text(&wide, by, &Rows::first(6), &style(40));
         tables += "\n";
     }
     check(&tables, &expect_file!["snapshots/tables-40.txt"], 40);

@@ -3,9 +3,8 @@
 use bootlap_analysis::stats::{Question, effect};
 use bootlap_analysis::{Moved, Trial};
 use bootlap_report::About;
-use bootlap_report::json::{schemas, tuning as json};
-use bootlap_report::text::{Style, tuning as text};
-use bootlap_report::tuning::{Excluded, LeftOut, Tuning, TuningStep};
+use bootlap_report::tuning::{Excluded, LeftOut, Tuning, TuningStep, json, text};
+use bootlap_report::{Style, schemas};
 use expect_test::expect_file;
 use serde_json::Value;
 

@@ -4,7 +4,8 @@ use std::io::Read;
 use std::path::Path;
 
 use bootlap_model::Timeline;
-use bootlap_report::text::{Style, units};
+use bootlap_report::table::{self, By, Rows};
+use bootlap_report::{About, Report, Style, Texts};
 use bootlap_sources::{Hints, Input, named};
 use expect_test::{ExpectFile, expect_file};
 use unicode_width::UnicodeWidthStr;
@@ -29,6 +30,12 @@ fn read(fixtures: &[&str]) -> Timeline {
         .read(input, &mut timeline)
         .unwrap();
     timeline
+}
+
+fn units(timeline: &Timeline, limit: usize, style: &Style) -> String {
+    let texts = Texts::new();
+    let report = Report::new(About::default(), timeline, &texts);
+    table::text(&report, By::Units, &Rows::first(limit), style)
 }
 
 fn check(timeline: &Timeline, limit: usize, width: usize, expected: &ExpectFile) {

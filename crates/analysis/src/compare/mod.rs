@@ -63,13 +63,16 @@ pub struct Moved {
 }
 
 /// Two boots side by side.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "ComparisonJson")]
 pub struct Comparison {
-    /// From power-on to ready (or to the last event, see the flags).
+    /// From power-on to ready, or to the last event.
     pub total: Delta,
     /// Whether the first boot got ready.
+    #[serde(skip)]
     pub before_ready: bool,
     /// Whether the second boot got ready.
+    #[serde(skip)]
     pub after_ready: bool,
     /// By phase, in the order of a boot.
     pub phases: Vec<Delta>,

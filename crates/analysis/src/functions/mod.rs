@@ -21,46 +21,49 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use bootlap_model::{Sym, Timeline, TrackKind};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::lane::{Call, Lane};
 
-/// What all calls of one function cost. Times are ns, on the clocks of the
-/// evidence; one function's initcalls and traced calls are apart.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// What all calls of one function cost; its initcalls and traced calls are apart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "FunctionJson")]
 pub struct CallStats {
-    /// [`TrackKind::Function`] or [`TrackKind::Initcall`].
+    /// `function` or `initcall`.
+    #[serde(rename = "track")]
+    #[schemars(with = "String")]
     pub kind: TrackKind,
     /// The function.
     pub name: String,
     /// How often it was called.
     pub count: u64,
-    /// Of these, how many have no known end: they are counted, but have no
-    /// time, and what ran in them is not known to be theirs.
+    /// Calls of which no end is known: they have no time, and what ran in them
+    /// is not known to be theirs.
     pub endless: u64,
-    /// How long it was running, callees and sleep included: the time in which
-    /// at least one call of it was open, added up over tasks. Recursion counts
-    /// once.
+    /// How long it ran, callees and sleep included, added up over tasks;
+    /// recursion counts once.
     pub time_ns: i64,
-    /// The mean of its calls, each with all that it called.
+    /// The mean of its calls.
     pub average_ns: Option<i64>,
     /// Its shortest and its longest call.
+    #[schemars(with = "Option<[i64; 2]>")]
     pub range_ns: Option<(i64, i64)>,
-    /// [`Self::time_ns`] without [`Self::local_ns`]: spent in functions that
-    /// the evidence shows.
-    pub sub_ns: i64,
-    /// When it was the innermost function: its own work, or that of callees
-    /// that the evidence leaves out. All functions together: the time covered.
+    /// Spent in itself, or in callees that the evidence leaves out. All
+    /// functions together: the time covered.
     pub local_ns: i64,
-    /// How much of [`Self::time_ns`] was spent in functions that sleep or idle
-    /// (`schedule`, `msleep`, `default_idle` …); all of it for these.
+    /// Spent in what it called: the rest.
+    pub sub_ns: i64,
+    /// Of its time: in functions that sleep or idle (`schedule`, `msleep`,
+    /// `default_idle` …); all of it for these.
     pub sleep_ns: i64,
-    /// The function that took most of its time, if it called any.
+    /// The callee that took most.
     pub max_sub: Option<MaxSub>,
 }
 
 /// The callee that a function spent most time in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "CalleeJson")]
 pub struct MaxSub {
     /// The callee; itself if it calls itself.
     pub name: String,

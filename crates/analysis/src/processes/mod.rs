@@ -23,6 +23,7 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 
 use bootlap_model::{Axis, LinkKind, SpanEnd, SpanId, Stamp, Timeline, TrackKind};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::prune::Hidden;
@@ -41,33 +42,36 @@ pub struct Processes {
 }
 
 /// A process, or several that were merged into one.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+///
+/// In documents moments are on the boot's reference clock.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "ProcessJson")]
 pub struct Process {
     /// Where it was read; of several that were merged, the first.
+    #[serde(skip)]
     pub span: SpanId,
     /// The program's name.
     pub name: String,
-    /// The pid, where the evidence has it.
+    /// Its pid, if known.
     pub pid: Option<u32>,
-    /// The row of the parent, if it was seen.
+    /// The index of its parent in these rows.
     pub parent: Option<usize>,
     /// How deep it is in the tree; 0 has no parent.
     pub depth: usize,
-    /// When it began, ns on the axis.
+    /// When it began.
     pub start_ns: i64,
-    /// When it ended, ns on the axis; `None` if that is not known.
+    /// When it ended; null if unknown.
     pub end_ns: Option<i64>,
     /// It was still running when the recording stopped.
     pub open: bool,
-    /// When it was last seen to do something, ns on the axis, where that is
-    /// all that is known of its end.
+    /// When it was last seen, where that is all that is known of its end.
     pub seen_ns: Option<i64>,
-    /// CPU time of its own, ns, where the evidence has it.
+    /// CPU time of its own, if known.
     pub cpu_ns: Option<i64>,
     /// How many processes this row stands for.
     pub count: usize,
-    /// By how much its end (or its start, where that is all that is known) may
-    /// be wrong, ns: half a sample where it was sampled.
+    /// By how much its end, or else its start, may be wrong: half a sample
+    /// where it was sampled.
     pub err_ns: u32,
 }
 

@@ -11,7 +11,7 @@ use bootlap_engine::explained::findings;
 use bootlap_engine::lab::{Lab, load};
 use bootlap_engine::{Exit, Failure};
 use bootlap_product::{Board, Machine, Target};
-use bootlap_report::{json, text};
+use bootlap_report::findings;
 
 use crate::args::Advise;
 use crate::commands::board;
@@ -39,9 +39,9 @@ pub(crate) fn run(args: &Advise, ui: &Ui) -> Result<Exit, Failure> {
     };
     let report = recorded.report(findings);
     if args.json {
-        ui.document(json::advice(&report))?;
+        ui.document(findings::json(&report))?;
     } else {
-        ui.print(&text::findings(&report.findings, &ui::style()));
+        ui.print(&findings::text(&report.findings, &ui::style()));
     }
     Ok(Exit::Ok)
 }

@@ -11,7 +11,8 @@ use bootlap_engine::tries::parse;
 use bootlap_engine::{Exit, Failure};
 use bootlap_patchset::{self as patchset, Measured, Step, Time};
 use bootlap_product::{Cache, How, Machine, Target};
-use bootlap_report::json::{AppliedJson, EditJson, FORMAT, applied};
+use bootlap_report::FORMAT;
+use bootlap_report::apply::{AppliedJson, EditJson, applied};
 use serde_json::Value;
 
 use crate::args::{Apply, cache};

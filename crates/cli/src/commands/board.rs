@@ -12,9 +12,9 @@ use bootlap_engine::lab::{self, Lab};
 use bootlap_engine::{Exit, Failure};
 use bootlap_lab::{Board, LabError, Mode, Outcome, Run};
 use bootlap_product::{Board as Spec, Target};
+use bootlap_report::About;
 use bootlap_report::format::duration;
-use bootlap_report::series::{LapAbout, SeriesReport};
-use bootlap_report::{About, json, text};
+use bootlap_report::series::{self, LapAbout, SeriesReport};
 
 use crate::args::Boot;
 use crate::commands::shown;
@@ -202,11 +202,11 @@ fn show(args: &Boot, ui: &Ui, done: &Done) -> Result<(), Failure> {
     let about = done.boots[0].about.clone();
     let report = SeriesReport::new(about, laps.collect());
     if args.json {
-        let document = json::series(&report);
+        let document = series::json(&report);
         let document = document.map_err(|e| Failure::new(Exit::Internal, e))?;
         ui.print(&document);
     } else {
-        ui.print(&text::series(&report, &ui::style()));
+        ui.print(&series::text(&report, &ui::style()));
         let at = report.series.fastest.unwrap_or(0);
         ui.print(&format!("\nmore: bootlap show {}", report.laps[at].run));
     }

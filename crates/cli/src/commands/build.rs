@@ -7,8 +7,8 @@ use bootlap_engine::TOOL;
 use bootlap_engine::lab::load;
 use bootlap_engine::{Exit, Failure};
 use bootlap_product::Cache;
-use bootlap_report::json::{self, BuildsJson, BuiltJson, FORMAT};
-use bootlap_report::text;
+use bootlap_report::FORMAT;
+use bootlap_report::builds::{self, BuildsJson, BuiltJson};
 
 use crate::args::{Build, cache};
 use crate::ui::{self, Ui};
@@ -50,10 +50,10 @@ pub(crate) fn run(args: &Build, ui: &Ui) -> Result<Exit, Failure> {
         builds: rows.collect(),
     };
     if args.json {
-        let text = json::builds(&document).map_err(|e| Failure::new(Exit::Internal, e))?;
+        let text = builds::json(&document).map_err(|e| Failure::new(Exit::Internal, e))?;
         ui.print(&text);
     } else {
-        ui.print(&text::builds(&document.builds, &ui::style()));
+        ui.print(&builds::text(&document.builds, &ui::style()));
     }
     Ok(Exit::Ok)
 }

@@ -13,7 +13,7 @@ use bootlap_engine::lab::{Lab, load};
 use bootlap_engine::{Exit, Failure};
 use bootlap_lab::Run;
 use bootlap_product::{Machine, Target};
-use bootlap_report::{CalibrationReport, json, text};
+use bootlap_report::calibration::{self, CalibrationReport};
 
 use crate::args::Calibrate;
 use crate::ui::{self, Ui};
@@ -52,9 +52,9 @@ pub(crate) fn run(args: &Calibrate, ui: &Ui) -> Result<Exit, Failure> {
         write(file, &report.fragment())?;
     }
     if args.json {
-        ui.document(json::calibration(&report))?;
+        ui.document(calibration::json(&report))?;
     } else {
-        ui.print(&text::calibration(&report, &ui::style()));
+        ui.print(&calibration::text(&report, &ui::style()));
     }
     Ok(Exit::Ok)
 }

@@ -2,8 +2,7 @@
 
 use bootlap_advice::Rule;
 use bootlap_engine::{Exit, Failure};
-use bootlap_report::json::{self, RecipeJson, RuleJson};
-use bootlap_report::text::{self, Entry};
+use bootlap_report::catalogue::{self, Entry, RecipeJson, RuleJson};
 use bootlap_rootfs::did_you_mean;
 
 use crate::args::{Catalogue, Rules};
@@ -18,7 +17,7 @@ pub(crate) fn recipes(args: &Catalogue, ui: &Ui) -> Result<Exit, Failure> {
             risk: m.risk.to_owned(),
             values: m.values.iter().map(|v| (*v).to_owned()).collect(),
         });
-        return print_json(json::recipes(&rows.collect::<Vec<_>>()), ui);
+        return print_json(catalogue::recipes_json(&rows.collect::<Vec<_>>()), ui);
     }
     let entries = recipes.map(|m| {
         let values = m.values.iter().filter(|v| !v.is_empty());
@@ -57,24 +56,24 @@ pub(crate) fn rules(args: &Rules, ui: &Ui) -> Result<Exit, Failure> {
             layer: rule.page.layer.text().to_owned(),
             page: rule.page.text.to_owned(),
         });
-        return print_json(json::rules(&rows.collect::<Vec<_>>()), ui);
+        return print_json(catalogue::rules_json(&rows.collect::<Vec<_>>()), ui);
     }
     let style = ui::style();
     if !args.rules.is_empty() {
         for rule in rules {
-            ui.print(&text::rule(rule, &style));
+            ui.print(&catalogue::rule(rule, &style));
         }
         return Ok(Exit::Ok);
     }
     rules.sort_by_key(|rule| rule.page.layer);
     for layer in rules.chunk_by(|a, b| a.page.layer == b.page.layer) {
-        ui.print(&text::rules(layer, &style));
+        ui.print(&catalogue::rules(layer, &style));
     }
     Ok(Exit::Ok)
 }
 
 fn print(entries: &[Entry], ui: &Ui) -> Exit {
-    ui.print(&text::catalogue(entries, &ui::style()));
+    ui.print(&catalogue::text(entries, &ui::style()));
     Exit::Ok
 }
 

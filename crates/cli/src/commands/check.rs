@@ -7,8 +7,7 @@ use bootlap_engine::Progress;
 use bootlap_engine::check::{CheckOptions, check, first_budget};
 use bootlap_engine::{Exit, Failure, output};
 use bootlap_lab::Run;
-use bootlap_report::check::{github, junit};
-use bootlap_report::{json, text};
+use bootlap_report::check::{self, github, junit};
 
 use crate::args::Check;
 use crate::ui::{self, Ui};
@@ -36,9 +35,9 @@ pub(crate) fn run(args: &Check, ui: &Ui) -> Result<Exit, Failure> {
         output::write_text(path, &junit(&report))?;
     }
     if args.json {
-        ui.document(json::check(&report))?;
+        ui.document(check::json(&report))?;
     } else {
-        ui.print(&text::check(&report, &ui::style()));
+        ui.print(&check::text(&report, &ui::style()));
     }
     if args.github && report.state() != State::Ok {
         ui.print(&github(&report));

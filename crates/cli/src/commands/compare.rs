@@ -3,16 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use bootlap_analysis::groups::{Boot, End, correct_totals};
-use bootlap_analysis::{Groups, Trial, groups, ready_ns};
+use bootlap_analysis::{Groups, Trial, ready_ns};
 use bootlap_engine::Progress;
 use bootlap_engine::evidence::group::{self, Group};
 use bootlap_engine::evidence::{self, Recorded, TOOL};
 use bootlap_engine::output;
 use bootlap_engine::{Exit, Failure};
 use bootlap_model::Milestone;
-use bootlap_report::groups::{Compared, GroupsReport, bounds};
-use bootlap_report::text::Style;
-use bootlap_report::{csv, json, markdown, text};
+use bootlap_report::Style;
+use bootlap_report::groups::{self, Compared, GroupsReport, bounds};
 
 use crate::args::Compare;
 use crate::ui::{self, Ui};
@@ -28,7 +27,7 @@ pub(crate) fn run(args: &Compare, ui: &Ui) -> Result<Exit, Failure> {
     ui.step("Comparing");
     let mut all: Vec<Groups> = Vec::new();
     for variant in variants {
-        let compared = groups(&boots(baseline), &boots(variant), args.margin);
+        let compared = bootlap_analysis::groups(&boots(baseline), &boots(variant), args.margin);
         all.extend(compared);
     }
     correct_totals(&mut all);
@@ -56,7 +55,7 @@ pub(crate) fn run(args: &Compare, ui: &Ui) -> Result<Exit, Failure> {
     if args.json {
         ui.print(&document(&report)?);
     } else {
-        ui.print(&text::groups(&report, by, limit, &ui::style()));
+        ui.print(&groups::text(&report, by, limit, &ui::style()));
     }
     Ok(Exit::Ok)
 }
@@ -98,7 +97,7 @@ fn boots(group: &Group) -> Vec<Boot<'_>> {
 }
 
 fn document(report: &GroupsReport) -> Result<String, Failure> {
-    json::groups(report).map_err(|e| Failure::new(Exit::Internal, e))
+    groups::json(report).map_err(|e| Failure::new(Exit::Internal, e))
 }
 
 /// What a file can be, by its extension.
@@ -145,15 +144,15 @@ fn write(
 ) -> Result<(), Failure> {
     let text = match extension(path).as_str() {
         "html" | "htm" | "svg" => return page(path, report, baseline, variants, args),
-        "md" | "markdown" => markdown::groups(report),
+        "md" | "markdown" => groups::markdown(report),
         "json" => document(report)?,
-        "csv" => csv::groups(report).map_err(|e| Failure::new(Exit::Internal, e))?,
+        "csv" => groups::csv(report).map_err(|e| Failure::new(Exit::Internal, e))?,
         _ => {
             let style = Style {
                 width: 100,
                 ..Style::default()
             };
-            text::groups(report, None, usize::MAX, &style)
+            groups::text(report, None, usize::MAX, &style)
         }
     };
     output::write_text(path, &text)
@@ -189,9 +188,8 @@ fn page(
     let before = shown(compared, 0, before, args)?;
     let after = shown(compared, 1, after, args)?;
     let mut page = after.report(Vec::new());
-    page.before = Some(Box::new(before.report(Vec::new())));
     page.trials = all.comparisons.iter().filter_map(trial).collect();
-    output::write(&page, path)
+    output::write(&page.against(before.report(Vec::new())), path)
 }
 
 /// The typical boot of a side as it was compared.

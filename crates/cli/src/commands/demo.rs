@@ -13,7 +13,7 @@ use bootlap_engine::climb::{boot_checked, climb};
 use bootlap_engine::experiment::Experiment;
 use bootlap_engine::explained::{explained_findings, read_explained};
 use bootlap_engine::{Exit, Failure, MARGIN, output};
-use bootlap_report::text;
+use bootlap_report::{boot, comparison, findings, trials};
 
 use crate::args::Demo;
 use crate::ui::{self, Ui};
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     ui.note(&format!("1/5 Boot {name} as it is, twice"));
     let (before, _) = boot_checked(&lab, &stock)?;
     let findings = advise(&Boot::new(&before.timeline).of(&stock.target, &stock.parts));
-    ui.print(&text::summary(&before.report(findings), &style));
+    ui.print(&boot::text(&before.report(findings), &style));
 
     ui.note(&format!(
         "2/5 Ask the kernel where its time goes, and boot {name} in {layouts} perturbations"
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     let out = experiment.dir();
     let explained = read_explained(&experiment.explain(&stock)?)?;
     let findings = explained_findings(&stock, &before, explained.as_ref(), Facts::default());
-    ui.print(&text::findings(&findings, &style));
+    ui.print(&findings::text(&findings, &style));
 
     ui.note(&format!(
         "3/5 Try what is advised, each step on top of those that helped, {layouts} perturbations each"
@@ -56,12 +56,12 @@ pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     let mut tuned_report = after.report(Vec::new());
     tuned_report.trials = tuned.steps;
     tuned_report.steps = true;
-    tuned_report.before = Some(Box::new(stock_report));
+    let tuned_report = tuned_report.against(stock_report);
     output::write(&tuned_report, &pages[1])?;
 
-    let mut text = text::trials(&tuned_report.trials, &style);
+    let mut text = trials::text(&tuned_report.trials, &style);
     text += "\n";
-    text += &text::before_after(&tuned_report, &style);
+    text += &comparison::text(&tuned_report, &style);
     text += &paths(&folder, &pages);
     experiment.finish()?;
     ui.print(&text);

@@ -9,8 +9,7 @@ use bootlap_engine::evidence::{self, TOOL, initcalls};
 use bootlap_engine::{Exit, Failure};
 use bootlap_kbuild::{Asked, DiskTree, DotConfig, Kernel, KernelError, source_arch};
 use bootlap_model::{Timeline, TrackKind};
-use bootlap_report::explain::{ExplainReport, ExplainRow};
-use bootlap_report::{json, text};
+use bootlap_report::explain::{self, ExplainReport, ExplainRow};
 
 use crate::args::Explain;
 use crate::ui::{self, Ui};
@@ -66,9 +65,9 @@ pub(crate) fn run(args: &Explain, ui: &Ui) -> Result<Exit, Failure> {
         worklist: args.symbols.is_empty(),
     };
     if args.json {
-        ui.document(json::explain(&report))?;
+        ui.document(explain::json(&report))?;
     } else {
-        ui.print(&text::explain(&report, &ui::style()));
+        ui.print(&explain::text(&report, &ui::style()));
     }
     Ok(match report.found() {
         0 => Exit::NothingUsable,

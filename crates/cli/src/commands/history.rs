@@ -15,8 +15,7 @@ use bootlap_engine::check::Group;
 use bootlap_engine::history::{alike, free_name, load, load_if_there};
 use bootlap_engine::output::write_text;
 use bootlap_engine::{Exit, Failure};
-use bootlap_report::history::{HistoryReport, csv, html, markdown};
-use bootlap_report::{json, text};
+use bootlap_report::history::{self, HistoryReport, csv, html, markdown};
 
 use crate::args::{History, HistoryAction, HistoryAdd, HistoryShow};
 use crate::ui::{self, Ui};
@@ -128,9 +127,9 @@ fn show(args: &HistoryShow, ui: &Ui) -> Result<Exit, Failure> {
         ui.note(&format!("wrote {}", path.display()));
     }
     if args.json {
-        ui.document(json::history(&report))?;
+        ui.document(history::json(&report))?;
     } else {
-        ui.print(&text::history(&report, &ui::style()));
+        ui.print(&history::text(&report, &ui::style()));
     }
     Ok(Exit::Ok)
 }

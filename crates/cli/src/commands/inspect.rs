@@ -2,8 +2,7 @@
 
 use bootlap_engine::evidence;
 use bootlap_engine::{Exit, Failure};
-use bootlap_report::inspect::{Inspected, Verdict};
-use bootlap_report::{json, text};
+use bootlap_report::inspect::{self, Inspected, Verdict};
 use bootlap_sources::ingest::{Format, Taken};
 use bootlap_sources::{Sniff, named};
 
@@ -15,10 +14,10 @@ pub(crate) fn run(args: &Inspect, ui: &Ui) -> Result<Exit, Failure> {
     let inspected: Vec<Inspected> = found.taken.iter().map(inspected).collect();
     let timeline = &found.timeline;
     if args.json {
-        let list = json::inspected(&inspected, timeline);
+        let list = inspect::json(&inspected, timeline);
         ui.print(&list.map_err(|e| Failure::new(Exit::Internal, e))?);
     } else {
-        ui.print(&text::inspected(&inspected, timeline, &ui::style()));
+        ui.print(&inspect::text(&inspected, timeline, &ui::style()));
     }
     let usable = found.is_usable();
     // The program ends here: giving back millions of events would take longer

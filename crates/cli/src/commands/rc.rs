@@ -9,8 +9,7 @@ use bootlap_engine::evidence::{self, TOOL};
 use bootlap_engine::output::write_text;
 use bootlap_engine::{Exit, Failure};
 use bootlap_model::{SpanEnd, Timeline, TrackKind};
-use bootlap_report::rc::{RcReport, RcScript, RcTimes};
-use bootlap_report::{json, text};
+use bootlap_report::rc::{self, RcReport, RcScript, RcTimes};
 use bootlap_rootfs::RootfsError;
 use bootlap_rootfs::init_scripts::{Folder, Order, Plan, Planned, Script, order};
 
@@ -54,9 +53,9 @@ pub(crate) fn run(args: &Rc, ui: &Ui) -> Result<Exit, Failure> {
     }
     let report = report(args, folder, order, &schedule, seen.as_ref());
     if args.json {
-        ui.document(json::rc(&report))?;
+        ui.document(rc::json(&report))?;
     } else {
-        ui.print(&text::rc(&report, &ui::style()));
+        ui.print(&rc::text(&report, &ui::style()));
     }
     Ok(Exit::Ok)
 }

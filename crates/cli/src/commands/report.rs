@@ -9,7 +9,7 @@ use bootlap_engine::output::{Output, sink_of};
 use bootlap_engine::{Exit, Failure};
 use bootlap_export::SINKS;
 use bootlap_lab::Run;
-use bootlap_report::text::By;
+use bootlap_report::table::By;
 
 use crate::args;
 use crate::ui::Ui;
@@ -30,7 +30,9 @@ pub(crate) fn run(args: &args::Report, ui: &Ui) -> Result<Exit, Failure> {
     spare_evidence(&args.out, &read.cloned().collect::<Vec<PathBuf>>())?;
     let findings = advise(&Boot::new(&recorded.timeline));
     let mut report = recorded.report(findings);
-    report.before = before.as_ref().map(|b| Box::new(b.report(Vec::new())));
+    if let Some(before) = &before {
+        report = report.against(before.report(Vec::new()));
+    }
     for output in &outputs {
         output.write(&report)?;
         ui.note(&format!("wrote {}", output.path.display()));

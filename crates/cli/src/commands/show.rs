@@ -3,7 +3,7 @@
 use bootlap_advice::{Boot, advise};
 use bootlap_engine::evidence;
 use bootlap_engine::{Exit, Failure};
-use bootlap_report::{json, text};
+use bootlap_report::{boot, table};
 use regex::Regex;
 
 use crate::args::{By, Show};
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &Show, ui: &Ui) -> Result<Exit, Failure> {
     let style = ui::style();
     if let Some(by) = args.by {
         let matches = |text: &str| grep.as_ref().is_none_or(|g| g.is_match(text));
-        let rows = text::Rows {
+        let rows = table::Rows {
             limit: match args.limit {
                 0 => usize::MAX,
                 limit => limit,
@@ -27,10 +27,15 @@ pub(crate) fn run(args: &Show, ui: &Ui) -> Result<Exit, Failure> {
             prune: args.prune,
         };
         if args.json {
-            let document = json::table(&recorded.report(Vec::new()), by.into(), &rows);
+            let document = table::json(&recorded.report(Vec::new()), by.into(), &rows);
             ui.print(&document.map_err(|e| Failure::new(Exit::Internal, e))?);
         } else {
-            ui.print(&text::spans(&recorded.timeline, by.into(), &rows, &style));
+            ui.print(&table::text(
+                &recorded.report(Vec::new()),
+                by.into(),
+                &rows,
+                &style,
+            ));
         }
         return Ok(Exit::Ok);
     }
@@ -39,7 +44,7 @@ pub(crate) fn run(args: &Show, ui: &Ui) -> Result<Exit, Failure> {
     if args.json {
         ui.print(&shown::json(&report)?);
     } else {
-        ui.print(&text::summary(&report, &style));
+        ui.print(&boot::text(&report, &style));
     }
     Ok(Exit::Ok)
 }
@@ -57,17 +62,17 @@ fn check(args: &Show) -> Result<(), Failure> {
     Ok(())
 }
 
-impl From<By> for text::By {
+impl From<By> for table::By {
     fn from(by: By) -> Self {
         match by {
-            By::Phases => text::By::Phases,
-            By::Spans => text::By::Spans,
-            By::Initcalls => text::By::Initcalls,
-            By::Units => text::By::Units,
-            By::Processes => text::By::Processes,
-            By::Functions => text::By::Functions,
-            By::Gaps => text::By::Gaps,
-            By::Deltas => text::By::Deltas,
+            By::Phases => table::By::Phases,
+            By::Spans => table::By::Spans,
+            By::Initcalls => table::By::Initcalls,
+            By::Units => table::By::Units,
+            By::Processes => table::By::Processes,
+            By::Functions => table::By::Functions,
+            By::Gaps => table::By::Gaps,
+            By::Deltas => table::By::Deltas,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use bootlap_engine::evidence::Recorded;
 use bootlap_engine::{Exit, Failure};
-use bootlap_report::text;
+use bootlap_report::boot;
 
 use crate::args::Boot;
 use crate::ui::{self, Ui};
@@ -18,7 +18,7 @@ pub(crate) fn show(
     if args.json {
         ui.print(&json(&report)?);
     } else {
-        ui.print(&text::summary(&report, &ui::style()));
+        ui.print(&boot::text(&report, &ui::style()));
         ui.print(&format!(
             "\nrun {}\nmore: bootlap report {0} -o boot.html",
             report.about.run
@@ -29,6 +29,6 @@ pub(crate) fn show(
 
 /// The report as JSON.
 pub(crate) fn json(report: &bootlap_report::Report<'_>) -> Result<String, Failure> {
-    let document = bootlap_report::json::document(report);
+    let document = boot::json::document(report);
     document.map_err(|e| Failure::new(Exit::Internal, e))
 }

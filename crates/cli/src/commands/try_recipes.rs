@@ -2,7 +2,7 @@
 
 use bootlap_engine::tries::{TryOptions, try_recipes};
 use bootlap_engine::{Exit, Failure, TOOL};
-use bootlap_report::{json, text};
+use bootlap_report::trials;
 
 use crate::args::Try;
 use crate::ui::{self, Ui};
@@ -19,9 +19,9 @@ pub(crate) fn run(args: &Try, ui: &Ui) -> Result<Exit, Failure> {
     if args.json {
         let target = &tried.stock.target.spec.name;
         let mode = lab.mode_of(&tried.stock).name();
-        ui.document(json::trials(&tried.trials, target, mode, TOOL))?;
+        ui.document(trials::json(&tried.trials, target, mode, TOOL))?;
     } else if tried.broken.is_empty() || !tried.trials.is_empty() {
-        ui.print(&text::trials(&tried.trials, &ui::style()));
+        ui.print(&trials::text(&tried.trials, &ui::style()));
     }
     match tried.broken.into_iter().next() {
         None => Ok(Exit::Ok),

@@ -2,7 +2,7 @@
 
 use bootlap_engine::tune::{TuneOptions, Tuned, tune};
 use bootlap_engine::{Exit, Failure};
-use bootlap_report::{json, text};
+use bootlap_report::tuning;
 
 use crate::args::Tune;
 use crate::ui::{self, Ui};
@@ -21,9 +21,9 @@ pub(crate) fn run(args: &Tune, ui: &Ui) -> Result<Exit, Failure> {
     };
     let Tuned { tuning, page } = tune(&args.lab.lab(ui), &args.target, &options)?;
     if args.json {
-        ui.document(json::tuning(&tuning))?;
+        ui.document(tuning::json(&tuning))?;
     } else {
-        ui.print(&text::tuning(&tuning, &ui::style()));
+        ui.print(&tuning::text(&tuning, &ui::style()));
         ui.print(&format!(
             "\n  tuned target  {}\n  page          {}\n",
             tuning.out,

@@ -2,8 +2,8 @@
 //! against the best run and the last one.
 
 use bootlap_lab::Split;
+use bootlap_report::Style;
 use bootlap_report::clean::clean;
-use bootlap_report::text::Style;
 
 use super::seconds;
 

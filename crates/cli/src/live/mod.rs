@@ -18,8 +18,8 @@ mod splits;
 
 use bootlap_lab::capture::CaptureEvent;
 use bootlap_lab::{Fault, Run, Split};
+use bootlap_report::Style;
 use bootlap_report::clean::clean_bytes;
-use bootlap_report::text::Style;
 
 use crate::ui;
 

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bootlap_lab::{Outcome, Run, Split};
+use bootlap_report::Style;
 use bootlap_report::clean::clean;
-use bootlap_report::text::Style;
 
 use super::footer::{Row, difference};
 use super::seconds;

@@ -65,17 +65,12 @@ impl Recorded {
     pub fn report(&self, findings: Vec<Finding>) -> Report<'_> {
         let board = self.board.as_ref();
         Report {
-            about: self.about.clone(),
-            timeline: &self.timeline,
-            texts: &self.texts,
             phases: phases(&self.timeline),
             gaps: gaps(&self.timeline, GAP_NS),
             costs: costs(&self.timeline, COSTS),
             findings,
-            trials: Vec::new(),
-            steps: false,
             predicted: board.and_then(|b| board_model::predicted(&self.timeline, b)),
-            before: None,
+            ..Report::new(self.about.clone(), &self.timeline, &self.texts)
         }
     }
 }

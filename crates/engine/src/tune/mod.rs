@@ -17,8 +17,8 @@ use bootlap_analysis::{Trial, Verdict};
 use bootlap_lab::Mode;
 use bootlap_patchset as patchset;
 use bootlap_product::recipe::Choice;
-use bootlap_report::tuning::{LeftOut, Tuning, TuningStep};
-use bootlap_report::{About, json};
+use bootlap_report::About;
+use bootlap_report::tuning::{self, LeftOut, Tuning, TuningStep};
 
 use crate::evidence::{self, Recorded};
 use crate::experiment::{Budget, Experiment, Side, Stop};
@@ -132,7 +132,7 @@ pub fn tune(lab: &Lab<'_>, target: &Path, options: &TuneOptions) -> Result<Tuned
     write_patches(&stock, &tuned.bootable, &kept, &tuning, &options.out)?;
     let page = runs.join("tune.html");
     write_page(&before, &bench, &tuned, &tuning, findings, &page)?;
-    let document = json::tuning(&tuning).map_err(|e| Failure::new(Exit::Internal, e))?;
+    let document = tuning::json(&tuning).map_err(|e| Failure::new(Exit::Internal, e))?;
     output::write_text(&runs.join("tune.json"), &document)?;
     bench.experiment.finish()?;
     Ok(Tuned { tuning, page })
@@ -350,6 +350,5 @@ fn write_page(
     };
     shown.trials = tuning.steps.iter().map(|step| step.trial.clone()).collect();
     shown.steps = true;
-    shown.before = Some(Box::new(before.report(findings)));
-    output::write(&shown, page)
+    output::write(&shown.against(before.report(findings)), page)
 }

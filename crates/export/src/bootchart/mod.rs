@@ -45,7 +45,7 @@ impl Sink for Bootchart {
 
     fn write(&self, report: &Report<'_>, out: &mut dyn Write) -> Result<(), SinkError> {
         let timeline = report.timeline;
-        let tasks = tasks::of(timeline);
+        let tasks = tasks::of(timeline, report.answers.processes(false));
         if tasks.all.is_empty() {
             return Err(SinkError::NoProcesses);
         }

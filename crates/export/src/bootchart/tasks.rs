@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use bootlap_analysis::{Process, processes};
+use bootlap_analysis::{Process, Processes};
 use bootlap_model::Timeline;
 use bootlap_report::clean::clean;
 
@@ -49,8 +49,7 @@ pub(super) struct Tasks {
 /// Facts of the machine that sources put beside a process.
 const FACTS: [&str; 5] = ["kernel", "release", "cpu_model", "cpus", "kernel_options"];
 
-pub(super) fn of(timeline: &Timeline) -> Tasks {
-    let found = processes(timeline, false);
+pub(super) fn of(timeline: &Timeline, found: &Processes) -> Tasks {
     let kept = kept(timeline, &found.rows);
     // What ended before the last moment is not in a sample behind it.
     let last = jiffy(found.window.1) + 1;

@@ -22,7 +22,6 @@ mod tests;
 
 use std::io::{self, Write};
 
-use bootlap_analysis::extent;
 use bootlap_model::{Axis, MarkKind, Milestone, Stamp, Timeline};
 use bootlap_report::Report;
 
@@ -109,7 +108,7 @@ fn aligned(a: &Boot<'_>, b: &Boot<'_>) -> [i64; 2] {
         Some((milestone, [*at, *other]))
     });
     let first = both.min_by_key(|(milestone, _)| **milestone);
-    let start = |boot: &Boot<'_>| extent(boot.report.timeline).map_or(0, |e| e.start.ns);
+    let start = |boot: &Boot<'_>| boot.report.answers.extent().map_or(0, |e| e.start.ns);
     first.map_or_else(|| [start(a), start(b)], |(_, at)| at)
 }
 

@@ -73,23 +73,12 @@ impl Maker {
 
     fn report(&self) -> Report<'_> {
         static NONE: Texts = Texts::new();
-        Report {
-            about: About {
-                target: "kiosk".to_owned(),
-                time: "simulated".to_owned(),
-                ..About::default()
-            },
-            timeline: &self.timeline,
-            texts: &NONE,
-            phases: Vec::new(),
-            gaps: Vec::new(),
-            costs: Vec::new(),
-            findings: Vec::new(),
-            trials: Vec::new(),
-            steps: false,
-            predicted: None,
-            before: None,
-        }
+        let about = About {
+            target: "kiosk".to_owned(),
+            time: "simulated".to_owned(),
+            ..About::default()
+        };
+        Report::new(about, &self.timeline, &NONE)
     }
 }
 
@@ -465,8 +454,7 @@ fn two_boots_share_an_axis_and_not_their_processes() {
         maker
     };
     let (after, before) = (boot(0, 300), boot(7_000_000_000, 7_000_000_500));
-    let mut report = after.report();
-    report.before = Some(Box::new(before.report()));
+    let report = after.report().against(before.report());
     let read = Read::of(&report);
     let ready = read.events(TYPE_INSTANT);
     let ready = ready.filter(|(_, s, e)| read.name(*s, e) == "ready");

@@ -24,8 +24,8 @@ mod tests;
 use std::io::Write;
 
 use bootlap_report::Report;
-use bootlap_report::headline::{Headline, alone, facts, kind_of_time};
-use bootlap_report::text::By;
+use bootlap_report::boot::headline::{Headline, alone, facts, kind_of_time};
+use bootlap_report::table::By;
 use bootlap_report::{Sink, SinkError, SinkInfo};
 
 use measure::{fitted, width};
@@ -82,7 +82,7 @@ fn picture(report: &Report<'_>, by: By) -> Picture {
     let before = report.before.as_deref();
     // The earlier boot above the later one.
     let boots: Vec<&Report<'_>> = before.into_iter().chain([report]).collect();
-    let whole: Vec<Window> = boots.iter().map(|r| Window::of(r.timeline)).collect();
+    let whole: Vec<Window> = boots.iter().map(|r| Window::of(&r.answers)).collect();
     let mut shown: Vec<Window> = boots.iter().map(|r| rows::window(r, by)).collect();
     let zoomed = shown.iter().zip(&whole).any(|(s, w)| !s.covers(*w));
     if zoomed && before.is_some() {

@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use bootlap_analysis::{PhaseName, Process, UnitStart, critical_path, processes, units};
+use bootlap_analysis::{PhaseName, Process, UnitStart};
 use bootlap_model::{Axis, SpanEnd, TrackKind};
 use bootlap_report::Report;
 use bootlap_report::format::duration;
-use bootlap_report::select::busiest;
-use bootlap_report::text::By;
+use bootlap_report::table::By;
+use bootlap_report::table::busiest;
 
 use super::palette::Ink;
 use super::scale::Window;
@@ -71,7 +71,7 @@ pub(super) fn best(report: &Report<'_>) -> By {
 /// kernel's phase. Those of modules come later, when a program loads them, and
 /// there is little else to see.
 pub(super) fn window(report: &Report<'_>, by: By) -> Window {
-    let whole = Window::of(report.timeline);
+    let whole = Window::of(&report.answers);
     if by != By::Initcalls {
         return whole;
     }
@@ -219,11 +219,11 @@ fn of_initcalls(report: &Report<'_>, window: Window, limit: usize) -> Rows {
 }
 
 fn of_units(report: &Report<'_>, window: Window, limit: usize) -> Rows {
-    let path = critical_path(report.timeline);
+    let path = report.answers.critical_path();
     let steps = path.iter().flat_map(|p| &p.steps);
     let on_path: HashSet<&str> = steps.map(|s| s.name.as_str()).collect();
     let mut all = Vec::new();
-    for unit in units(report.timeline) {
+    for unit in report.answers.units() {
         let Some(start) = unit.start.map(|s| s.ns) else {
             continue;
         };
@@ -254,7 +254,7 @@ fn of_units(report: &Report<'_>, window: Window, limit: usize) -> Rows {
                 thin: false,
                 parent: None,
                 order: all.len(),
-                name: unit.name,
+                name: unit.name.clone(),
             },
             chosen,
             length,
@@ -284,7 +284,7 @@ fn said_of_unit(unit: &UnitStart) -> String {
 }
 
 fn of_processes(report: &Report<'_>, window: Window, limit: usize) -> Rows {
-    let found = processes(report.timeline, false);
+    let found = report.answers.processes(false);
     let last = found.window.1.min(window.end);
     let end = |p: &Process| p.until_ns(last).unwrap_or(p.start_ns).max(p.start_ns);
     let mut place = vec![None; found.rows.len()];

@@ -1,7 +1,6 @@
 //! From time to the picture, and the round times in between.
 
-use bootlap_analysis::extent;
-use bootlap_model::Timeline;
+use bootlap_analysis::Answers;
 
 /// Ticks are at least this far apart.
 const TICK_ROOM: f64 = 85.0;
@@ -28,8 +27,8 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub(super) fn of(timeline: &Timeline) -> Self {
-        let (start, end) = extent(timeline).map_or((0, 0), |e| (e.start.ns, e.end.ns));
+    pub(super) fn of(answers: &Answers<'_>) -> Self {
+        let (start, end) = answers.extent().map_or((0, 0), |e| (e.start.ns, e.end.ns));
         let end = end.max(start);
         let near = start.unsigned_abs() <= end.abs_diff(start).saturating_mul(3);
         let zero = if near { 0 } else { start };

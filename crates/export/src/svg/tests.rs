@@ -145,24 +145,18 @@ impl Made {
 }
 
 fn report<'a>(made: &Made, timeline: &'a Timeline, texts: &'a Texts) -> Report<'a> {
+    let about = About {
+        target: made.target.clone(),
+        run: made.target.repeat(3),
+        ready_ns: ready_ns(timeline),
+        tool: "bootlap".to_owned(),
+        ..About::default()
+    };
     Report {
-        about: About {
-            target: made.target.clone(),
-            run: made.target.repeat(3),
-            ready_ns: ready_ns(timeline),
-            tool: "bootlap".to_owned(),
-            ..About::default()
-        },
-        timeline,
-        texts,
         phases: phases(timeline),
         gaps: gaps(timeline, 1),
         costs: costs(timeline, 5),
-        findings: Vec::new(),
-        trials: Vec::new(),
-        steps: false,
-        predicted: None,
-        before: None,
+        ..Report::new(about, timeline, texts)
     }
 }
 
@@ -204,9 +198,9 @@ proptest! {
     fn labels_never_overlap(made in any_boot(), other in any_boot()) {
         let (t, u, texts) = (made.timeline(), other.timeline(), Texts::new());
         for by in Svg.choices() {
-            let mut report = report(&made, &t, &texts);
+            let report = report(&made, &t, &texts);
             check(&picture(&report, *by))?;
-            report.before = Some(Box::new(self::report(&other, &u, &texts)));
+            let report = report.against(self::report(&other, &u, &texts));
             let picture = picture(&report, *by);
             check(&picture)?;
             prop_assert_eq!(picture.xml(), super::picture(&report, *by).xml());

@@ -1,15 +1,23 @@
 //! Two groups of boots side by side, as they are shown: what the terminal, the
 //! Markdown and the JSON say in common.
 
+mod csv;
+mod json;
+mod markdown;
+mod notes;
+mod text;
+
+pub use csv::{GROUP_COLUMNS, csv};
+pub use json::{CompareJson, json};
+pub use markdown::markdown;
+pub use notes::{Note, Weight, notes};
+pub use text::text;
+
 use bootlap_analysis::groups::{End, Groups, Margin, Row, Shape, SpanRow, Start};
 use bootlap_analysis::{Effect, Verdict};
 use bootlap_model::{Milestone, TrackKind};
 
 use crate::format::{change, duration, percent};
-
-mod notes;
-
-pub use notes::{Note, Weight, notes};
 
 /// All that is shown of a comparison.
 pub struct GroupsReport {

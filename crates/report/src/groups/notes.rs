@@ -3,8 +3,8 @@
 use bootlap_analysis::groups::{End, Side};
 use bootlap_model::Milestone;
 
-use super::{Compared, SideAbout, boots, bounds, end_short, heaps, is_single};
 use crate::format::duration;
+use crate::groups::{Compared, SideAbout, boots, bounds, end_short, heaps, is_single};
 
 /// How much a note matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use std::fmt::Write;
 use bootlap_analysis::budget::Unit;
 use bootlap_analysis::history::Trend;
 
-use super::{HistoryReport, change_text};
+use crate::boot::html::source_hash;
 use crate::check::{amount, small_share};
-use crate::html::source_hash;
+use crate::history::{HistoryReport, change_text};
 use crate::xml::escaped;
 
 const STYLE: &str = "

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::{HistoryReport, change_text};
 use crate::check::amount;
-use crate::markdown::escape::prose as escaped;
+use crate::history::{HistoryReport, change_text};
+use crate::markdown::prose as escaped;
 
 /// The latest result, and every change.
 pub fn markdown(report: &HistoryReport) -> String {

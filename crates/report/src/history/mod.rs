@@ -2,10 +2,14 @@
 //! for terminals.
 
 mod html;
+mod json;
 mod markdown;
+mod text;
 
 pub use html::html;
+pub use json::{ChangeJson, HistoryJson, ResultJson, TrendJson, json};
 pub use markdown::markdown;
+pub use text::text;
 
 use bootlap_analysis::budget::{Metric, Unit};
 use bootlap_analysis::changes::Change;

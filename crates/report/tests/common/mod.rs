@@ -32,18 +32,17 @@ pub(crate) struct Boot {
 impl Boot {
     /// The report of this boot, against `before` if given.
     pub(crate) fn report<'a>(&'a self, before: Option<&'a Boot>) -> Report<'a> {
-        Report {
-            about: self.about.clone(),
-            timeline: &self.timeline,
-            texts: &self.texts,
+        let report = Report {
             phases: self.phases.clone(),
             gaps: self.gaps.clone(),
             costs: self.costs.clone(),
             findings: self.findings.clone(),
             trials: self.trials.clone(),
-            steps: false,
-            predicted: None,
-            before: before.map(|before| Box::new(before.report(None))),
+            ..Report::new(self.about.clone(), &self.timeline, &self.texts)
+        };
+        match before {
+            Some(before) => report.against(before.report(None)),
+            None => report,
         }
     }
 }

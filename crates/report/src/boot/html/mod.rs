@@ -1,0 +1,168 @@
+//! The report as one page: the viewer and its data in one file.
+//!
+//! The page opens from disk in any browser, makes no request, and may not:
+//! its content security policy allows only the two inline pieces that carry
+//! the hashes given there. Evidence gets into it as compressed bytes in data
+//! blocks (`pack.rs`), which the viewer only ever turns into text nodes.
+
+mod base85;
+mod column;
+mod pack;
+
+use std::io::Write;
+
+use sha2::{Digest, Sha256};
+
+use crate::Report;
+use crate::terminal::Style;
+use crate::{boot, comparison};
+
+/// The viewer's style and program, made from `web/src` by `make web`.
+const STYLE: &str = include_str!("../../../../../web/dist/viewer.css");
+const VIEWER: &str = include_str!("../../../../../web/dist/viewer.js");
+
+/// Writes the whole page.
+///
+/// # Errors
+/// If `out` does not take the bytes.
+pub fn write(report: &Report<'_>, out: &mut impl Write) -> Result<(), serde_json::Error> {
+    let policy = format!(
+        "default-src 'none'; script-src '{}'; style-src '{}'; base-uri 'none'; form-action 'none'",
+        source_hash(VIEWER),
+        source_hash(STYLE),
+    );
+    let head = format!(
+        r#"<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>{title}</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<main id="report"></main>
+<noscript><pre>{text}</pre></noscript>
+"#,
+        title = escaped(&title(report)),
+        text = escaped(&plain(report)),
+    );
+    let io = serde_json::Error::io;
+    out.write_all(head.as_bytes()).map_err(io)?;
+    let boots = [Some(report), report.before.as_deref()];
+    for (n, boot) in boots.into_iter().flatten().enumerate() {
+        block(out, &format!("boot-{n}"), &pack::boot(boot)?).map_err(io)?;
+        block(out, &format!("evidence-{n}"), &pack::evidence(boot)).map_err(io)?;
+    }
+    let tail = format!("<script type=\"module\">{VIEWER}</script>\n</body>\n</html>\n");
+    out.write_all(tail.as_bytes()).map_err(io)
+}
+
+/// Bytes that the viewer finds by `id`.
+fn block(out: &mut impl Write, id: &str, bytes: &[u8]) -> std::io::Result<()> {
+    let text = base85::encoded(bytes);
+    writeln!(
+        out,
+        r#"<script type="text/plain" id="{id}">{text}</script>"#
+    )
+}
+
+fn title(report: &Report<'_>) -> String {
+    let target = crate::clean::clean(&report.about.target);
+    match report.about.ready_ns {
+        Some(ns) => format!("{target}: {} to ready", crate::format::duration(ns)),
+        None => format!("{target}: not ready"),
+    }
+}
+
+/// What readers without JavaScript see.
+fn plain(report: &Report<'_>) -> String {
+    let style = Style::default();
+    let mut text = boot::text(report, &style);
+    if report.before.is_some() {
+        text.push('\n');
+        text.push_str(&comparison::text(report, &style));
+    }
+    text
+}
+
+/// Text for the inside of an element.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// How a content security policy names an inline script or style.
+pub(crate) fn source_hash(text: &str) -> String {
+    format!("sha256-{}", base64(&Sha256::digest(text.as_bytes())))
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for chunk in bytes.chunks(3) {
+        let mut word = [0; 4];
+        word[1..=chunk.len()].copy_from_slice(chunk);
+        let word = u32::from_be_bytes(word);
+        for at in 0..4 {
+            let digit = DIGITS[(word >> (18 - 6 * at) & 63) as usize];
+            out.push(if at <= chunk.len() {
+                char::from(digit)
+            } else {
+                '='
+            });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_pads() {
+        for (bytes, text) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+        ] {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+
+    #[test]
+    fn the_viewer_cannot_end_its_own_element() {
+        // Raw text elements end at the first of these, wherever it stands.
+        assert!(!VIEWER.contains("</script") && !VIEWER.contains("<!--"));
+        assert!(!STYLE.contains("</style"));
+    }
+
+    #[test]
+    fn the_viewer_builds_text_nodes_only() {
+        for banned in [
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacent",
+            "document.write",
+            "eval(",
+            "fetch(",
+            "import(",
+        ] {
+            assert!(!VIEWER.contains(banned), "{banned}");
+        }
+    }
+}

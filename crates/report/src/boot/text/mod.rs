@@ -1,0 +1,86 @@
+//! One boot on one screen.
+
+pub(crate) mod costs;
+pub(crate) mod gaps;
+mod notices;
+mod phases;
+mod predicted;
+
+pub use notices::notices;
+
+pub(crate) use gaps::length;
+pub(crate) use notices::{entry as notice, place};
+pub(crate) use phases::waterfall;
+
+use crate::Report;
+use crate::format::{count, duration};
+use crate::terminal::{Ink, Line, MARGIN, Page, Style};
+
+/// What a boot took, where the time went, and what to do about it.
+pub fn text(report: &Report<'_>, style: &Style) -> String {
+    let mut page = Page::new(style);
+    headline(report, &mut page);
+    phases::section(report, &mut page);
+    predicted::section(report, &mut page);
+    costs::section(report, &mut page);
+    gaps::section(report, &mut page);
+    notices::section(report.timeline, &mut page);
+    page.finish()
+}
+
+/// Target and time, the kind of time, and what stands behind the number.
+fn headline(report: &Report<'_>, page: &mut Page<'_>) {
+    let about = &report.about;
+    let name = if about.target.is_empty() {
+        "this boot"
+    } else {
+        &about.target
+    };
+    let mut line = page.subject(name);
+    match about.ready_ns {
+        Some(ns) => {
+            line.push(" is ready after ", Ink::Plain);
+            line.push(&duration(ns), Ink::Strong);
+        }
+        None => {
+            if about.mode.is_empty() {
+                // A log from elsewhere: nobody said what ready looks like.
+                line.push(": no --ready pattern was seen", Ink::Plain);
+            } else {
+                line.push(" did not get ready", Ink::Bad);
+            }
+            if let Some(seen) = report.answers.extent() {
+                let ns = seen.end.ns.saturating_sub(seen.start.ns);
+                line.push(&format!(", seen for {}", duration(ns)), Ink::Plain);
+            }
+        }
+    }
+    page.line_with_right(line, time_label(&about.time));
+    let facts = facts(report).join(" · ");
+    if !facts.is_empty() {
+        page.wrapped(Line::indented(MARGIN), &facts, Ink::Faint);
+    }
+}
+
+/// Says which kind of time the numbers are: it is never left open.
+pub(crate) fn time_label(time: &str) -> Line {
+    let time = if time.is_empty() { "unlabelled" } else { time };
+    Line::default().with(&format!("{time} time"), Ink::Warn)
+}
+
+fn facts(report: &Report<'_>) -> Vec<String> {
+    let about = &report.about;
+    let mut facts = Vec::new();
+    if let Some(n) = about.instructions {
+        facts.push(format!("{} instructions", count(n)));
+    }
+    match about.identical {
+        Some(true) => facts.push("booted twice, bit for bit the same".to_owned()),
+        Some(false) => facts.push("booted twice, NOT the same".to_owned()),
+        None => {}
+    }
+    if !about.machine.is_empty() {
+        facts.push(about.machine.clone());
+    }
+    facts
+}

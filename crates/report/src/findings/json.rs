@@ -1,0 +1,84 @@
+//! Findings as a document: `advise --json`.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::Report;
+use crate::evidence::{EvidenceJson, evidence};
+use crate::json::{FORMAT, id, line};
+
+/// Advice on a boot: `bootlap advise --json`.
+///
+/// All times are integer nanoseconds.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct AdviceJson {
+    /// Version of this format; fields are only added within one version.
+    pub format: u32,
+    /// The program that wrote it, with its version.
+    pub tool: String,
+    /// What was looked at: the target's name, or a log's.
+    pub target: String,
+    /// Best first.
+    pub findings: Vec<FindingJson>,
+}
+
+/// One piece of advice.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct FindingJson {
+    /// The rule that found it.
+    pub rule: String,
+    /// What is wrong, in one line.
+    pub title: String,
+    /// What this boot showed.
+    pub why: String,
+    /// What to do by hand.
+    pub fix: String,
+    /// The recipe that does it, if there is one and it applies.
+    pub recipe: Option<String>,
+    /// Expected saving, a duration; 0 if it is unknown.
+    pub saving_ns: i64,
+    /// `this-boot`: on the clock of this report. `predicted-board`: of a real
+    /// board, which an emulated machine does not show. `unknown`: nothing that
+    /// was seen says how much.
+    pub saving_kind: String,
+    /// How the saving was computed.
+    pub saving_basis: String,
+    /// The interval that the time goes into.
+    pub at_ns: Option<[i64; 2]>,
+    /// The lines that show it.
+    pub evidence: Vec<EvidenceJson>,
+}
+
+/// What `advise --json` prints: the findings of a report.
+///
+/// # Errors
+/// None for any report.
+pub fn json(report: &Report<'_>) -> Result<String, serde_json::Error> {
+    line(&AdviceJson {
+        format: FORMAT,
+        tool: report.about.tool.clone(),
+        target: report.about.target.clone(),
+        findings: findings(report),
+    })
+}
+
+/// The findings of a report.
+pub(crate) fn findings(report: &Report<'_>) -> Vec<FindingJson> {
+    let findings = report.findings.iter().map(|finding| FindingJson {
+        rule: finding.rule.clone(),
+        title: finding.title.clone(),
+        why: finding.why.clone(),
+        fix: finding.fix.clone(),
+        recipe: finding.recipe.clone(),
+        saving_ns: finding.saving.ns,
+        saving_kind: id(&finding.saving.kind),
+        saving_basis: finding.saving.basis.clone(),
+        at_ns: finding.at_ns,
+        evidence: finding
+            .evidence
+            .iter()
+            .map(|e| evidence(report, e))
+            .collect(),
+    });
+    findings.collect()
+}

@@ -1,0 +1,151 @@
+//! A search for the best set of recipes as a document.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::json::FORMAT;
+use crate::trials::{TrialJson, trial};
+use crate::tuning::Tuning;
+
+/// What `bootlap tune --json` prints, and writes beside the boots.
+///
+/// All times are integer nanoseconds.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct TuningJson {
+    /// Version of this format; fields are only added within one version.
+    pub format: u32,
+    /// The program that wrote it, with its version.
+    pub tool: String,
+    /// The target's name.
+    pub target: String,
+    /// How it was measured: `sim` or `plain`.
+    pub mode: String,
+    /// The kind of time: `simulated` or `measured`.
+    pub time: String,
+    /// Median time to ready of the start, in the boots of the proof.
+    pub before_ns: i64,
+    /// The same of the tuned target.
+    pub after_ns: i64,
+    /// All boots, those of an interrupted search included.
+    pub boots: usize,
+    /// The start against the tuned target, in boots that the search did not
+    /// use.
+    pub proof: TrialJson,
+    /// What was kept, in the order in which it is applied.
+    pub steps: Vec<TuningStepJson>,
+    /// What broke the target.
+    pub excluded: Vec<ExcludedJson>,
+    /// What did not pay.
+    pub left_out: Vec<LeftOutJson>,
+    /// Why the search ended before it was through; absent if it was.
+    pub stopped: Option<String>,
+    /// The folder of the tuned target.
+    pub out: String,
+    /// The folder with all boots.
+    pub runs: String,
+}
+
+/// A recipe that was kept.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct TuningStepJson {
+    /// As it is typed.
+    pub recipe: String,
+    /// What it does.
+    pub title: String,
+    /// What may be lost by it.
+    pub risk: String,
+    /// What it saves on top of the steps before it.
+    pub saved_ns: i64,
+    /// The saving lies between these with 95 %.
+    pub interval_ns: [i64; 2],
+    /// `faster` where that is sure.
+    pub verdict: String,
+    /// What leaving it out of the whole set costs; absent if the search was
+    /// stopped before.
+    pub without_ns: Option<i64>,
+    /// The p value of that, corrected for all that were left out (Holm).
+    pub without_p: Option<f64>,
+    /// The whole account.
+    pub trial: TrialJson,
+}
+
+/// A recipe that broke the target.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ExcludedJson {
+    /// As it is typed.
+    pub recipe: String,
+    /// What happened.
+    pub why: String,
+    /// The last lines of the console.
+    pub console_tail: Vec<String>,
+    /// The run that shows it.
+    pub run: Option<String>,
+}
+
+/// A recipe that was not kept although the target boots with it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct LeftOutJson {
+    /// As it is typed.
+    pub recipe: String,
+    /// Why it was not kept.
+    pub why: String,
+    /// What it was last seen to save; absent if it was not booted.
+    pub saved_ns: Option<i64>,
+}
+
+/// What `tune --json` prints.
+///
+/// # Errors
+/// None for any search.
+pub fn json(tuning: &Tuning) -> Result<String, serde_json::Error> {
+    crate::json::line(&TuningJson::of(tuning))
+}
+
+impl TuningJson {
+    /// The document of a search.
+    pub fn of(tuning: &Tuning) -> Self {
+        let about = &tuning.about;
+        let steps = tuning.steps.iter().map(|step| {
+            let account = trial(&step.trial);
+            TuningStepJson {
+                recipe: step.recipe.clone(),
+                title: step.title.clone(),
+                risk: step.risk.clone(),
+                saved_ns: account.saved_ns,
+                interval_ns: account.interval_ns,
+                verdict: account.verdict.clone(),
+                without_ns: step.without.map(|e| e.shift_ns),
+                without_p: step.without.map(|e| e.p).filter(|p| p.is_finite()),
+                trial: account,
+            }
+        });
+        let excluded = tuning.excluded.iter().map(|broken| ExcludedJson {
+            recipe: broken.recipe.clone(),
+            why: broken.why.clone(),
+            console_tail: broken.tail.clone(),
+            run: broken.run.clone(),
+        });
+        let left_out = tuning.left_out.iter().map(|out| LeftOutJson {
+            recipe: out.recipe.clone(),
+            why: out.why.clone(),
+            saved_ns: out.saved_ns,
+        });
+        Self {
+            format: FORMAT,
+            tool: about.tool.clone(),
+            target: about.target.clone(),
+            mode: about.mode.clone(),
+            time: about.time.clone(),
+            before_ns: tuning.proof.before_ns,
+            after_ns: tuning.proof.after_ns,
+            boots: tuning.boots,
+            proof: trial(&tuning.proof),
+            steps: steps.collect(),
+            excluded: excluded.collect(),
+            left_out: left_out.collect(),
+            stopped: tuning.stopped.clone(),
+            out: tuning.out.clone(),
+            runs: tuning.runs.clone(),
+        }
+    }
+}
