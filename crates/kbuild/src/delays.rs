@@ -7,6 +7,9 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::number::{Constants, Number};
 use crate::source::{Body, Source, byte, close, is_name, name_at, parts, skip_space};
 
@@ -18,7 +21,8 @@ const MOST_LOOPS: usize = 256;
 const LONGEST_ARGUMENTS: usize = 2_000;
 
 /// How a delay passes its time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum How {
     /// The CPU is busy meanwhile: `mdelay`.
     Busy,
@@ -40,15 +44,17 @@ impl How {
 }
 
 /// A delay that an initcall can reach.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "DelayJson")]
 pub struct Delay {
     /// As it is called: `mdelay(50)`.
     pub call: String,
-    /// How the time passes.
+    /// `busy`, `sleep` or `limit` (of a wait).
+    #[schemars(with = "String")]
     pub how: How,
-    /// How long once, if that is constant, in ns; at least, of a range.
+    /// How long once, ns; at least, of a range; null if that is no constant.
     pub ns: Option<i64>,
-    /// The other end of a range, in ns.
+    /// The other end, ns, if it is a range.
     pub most_ns: Option<i64>,
     /// Whether it stands in a loop.
     pub in_loop: bool,

@@ -3,6 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::delays::{Delay, File};
 use crate::dot_config::State;
 use crate::kconfig::{Expr, Kind};
@@ -27,49 +30,69 @@ pub struct Explained {
 }
 
 /// A function in a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "PlaceJson")]
 pub struct Place {
     /// Its name.
+    #[serde(skip)]
     pub function: String,
     /// The file.
     pub file: String,
     /// The line of its definition; of the macro that makes it, if one does.
     pub line: u32,
-    /// When it is called; `None` if it is no initcall.
+    /// `early`, `core`, `core_sync`, `device` …; null if it is no initcall.
+    #[schemars(with = "Option<String>")]
     pub level: Option<Level>,
-    /// The macro that makes it an initcall, and its line.
-    pub made_by: Option<(String, u32)>,
+    /// The macro that makes it an initcall.
+    pub made_by: Option<Macro>,
     /// The file that is built, if it is another one that includes this.
     pub included_by: Option<String>,
-    /// What builds it, the outermost first.
+    /// The module that it is in, or would be.
+    pub module: String,
+    /// Whether it can be a module: `possible`, `bool` (its option has no m),
+    /// `always` (no option decides) or `library`.
+    #[schemars(with = "String")]
+    pub modular: Module,
+    /// As what it is built: `y`, `m` or `n`; null without options.
+    #[schemars(with = "Option<String>")]
+    pub state: Option<State>,
+    /// What must hold for it to be built, the outermost first.
     pub conditions: Vec<Condition>,
     /// The options among these that must be on, the one that decides first.
     pub options: Vec<OptionInfo>,
-    /// As what it is built, if the options are known.
-    pub state: Option<State>,
-    /// The module that it is or would be in.
-    pub module: String,
-    /// Whether it can be a module.
-    pub modular: Module,
     /// The parameters that its file has.
     pub params: Vec<Param>,
     /// The delays that it can reach in its file.
     pub delays: Vec<Delay>,
 }
 
+/// A macro in a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "MacroJson")]
+pub struct Macro {
+    /// Its name.
+    pub name: String,
+    /// The line.
+    pub line: u32,
+}
+
 /// Something that must hold for a file to be built.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "ConditionJson")]
 pub struct Condition {
-    /// Any of these options.
+    /// Any of these options, without `CONFIG_`.
     pub any: Vec<String>,
-    /// Whether one must be on, or all off.
+    /// Whether one of them must be on, or all off.
     pub on: bool,
-    /// Where it is said.
+    /// Where it is said: `folder`, `object`, `member` (of an object) or
+    /// `source` (by the preprocessor).
+    #[schemars(with = "String")]
     pub part: Part,
 }
 
 /// Whether something can be a module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Module {
     /// It can: the option that decides is a tristate.
     Possible,
@@ -82,24 +105,28 @@ pub enum Module {
 }
 
 /// An option.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "OptionJson")]
 pub struct OptionInfo {
     /// Its name, without `CONFIG_`.
     pub name: String,
-    /// Its type.
+    /// `bool`, `tristate`, `string`, `int`, `hex` or `unknown`.
+    #[schemars(with = "String")]
     pub kind: Kind,
-    /// What it is set to, if the options are known.
+    /// What it is set to; null without options.
     pub value: Option<String>,
-    /// What menus show; without it nobody can choose it.
+    /// What menus show; null if nobody can choose it.
     pub prompt: Option<String>,
     /// The first sentence of its help.
     pub help: Option<String>,
-    /// All of these must hold for it.
+    /// All of these expressions must hold for it.
     pub depends: Vec<String>,
-    /// Which options switch it on; if the options are known, those that do.
+    /// Options that switch it on; with options known, those that do.
     pub selected_by: Vec<String>,
-    /// Where it is defined: a file and a line.
-    pub defined: Option<(String, u32)>,
+    /// Where it is defined.
+    pub file: Option<String>,
+    /// The line there.
+    pub line: Option<u32>,
 }
 
 impl Place {
@@ -231,7 +258,10 @@ impl Kernel<'_> {
         place.function = site.function.clone();
         place.file = found.file.clone();
         place.level = Some(site.level);
-        place.made_by = Some((site.made_by.clone(), site.line));
+        place.made_by = Some(Macro {
+            name: site.made_by.clone(),
+            line: site.line,
+        });
         place.included_by = (found.file != found.object).then(|| found.object.clone());
         place.params = params(source);
         place.delays = file.delays(&site.function, &site.given);
@@ -353,6 +383,7 @@ impl Kernel<'_> {
             }
         }
         selected_by.sort();
+        let defined = symbol.filter(|s| !s.file.is_empty());
         let value = config.map(|c| c.value(name).unwrap_or("n").to_owned());
         OptionInfo {
             name: name.to_owned(),
@@ -364,9 +395,8 @@ impl Kernel<'_> {
                 s.depends.iter().map(Expr::to_string).collect()
             }),
             selected_by,
-            defined: symbol
-                .filter(|s| !s.file.is_empty())
-                .map(|s| (s.file.clone(), s.line)),
+            file: defined.map(|s| s.file.clone()),
+            line: defined.map(|s| s.line),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The levels of initcalls, in the order in which a kernel calls them.
 
+use serde::{Serialize, Serializer};
+
 /// When an initcall is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Level {
@@ -24,6 +26,12 @@ const LEVELS: [(&str, &str); 12] = [
     ("device", "6"),
     ("late", "7"),
 ];
+
+impl Serialize for Level {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.text())
+    }
+}
 
 impl Level {
     /// The level of `device`, which is that of modules that are built in.

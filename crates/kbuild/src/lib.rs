@@ -28,7 +28,7 @@ mod words;
 pub use delays::{Delay, How};
 pub use disk::DiskTree;
 pub use dot_config::{DotConfig, DotConfigError, State, source_arch};
-pub use explain::{Condition, Explained, Module, OptionInfo, Place};
+pub use explain::{Condition, Explained, Macro, Module, OptionInfo, Place};
 pub use kernel::{Kernel, KernelError};
 pub use level::{Asked, Level};
 pub use makefile::Guard;

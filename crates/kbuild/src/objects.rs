@@ -4,6 +4,8 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::dot_config::{DotConfig, State};
 use crate::makefile::{Assignment, Guard, Line, options, read};
 use crate::tree::{Tree, join, normal, text};
@@ -26,7 +28,8 @@ const MOST_WORDS_OF_LIST: usize = 50_000;
 const MOST_NESTED: usize = 12;
 
 /// Where a condition of a route stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Part {
     /// On the line that enters a folder.
     Folder,

@@ -13,7 +13,7 @@ use crate::findings::AdviceJson;
 use crate::groups::CompareJson;
 use crate::history::HistoryJson;
 use crate::inspect::InspectedJson;
-use crate::rc::RcJson;
+use crate::rc::RcReport;
 use crate::series::SeriesJson;
 use crate::table::TableJson;
 use crate::trials::TrialsJson;
@@ -43,7 +43,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("history", schema_of::<HistoryJson>("bootlap history show")),
         ("compare", schema_of::<CompareJson>("bootlap compare")),
         ("explain", schema_of::<ExplainJson>("bootlap explain")),
-        ("rc", schema_of::<RcJson>("bootlap rc")),
+        ("rc", schema_of::<RcReport>("bootlap rc")),
         ("series", schema_of::<SeriesJson>("bootlap boot of a board")),
     ]
 }

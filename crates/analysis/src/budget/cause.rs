@@ -6,6 +6,9 @@ use bootlap_model::Timeline;
 
 use super::metric::{Metric, places};
 use super::sample::Sample;
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::compare::compare;
 use crate::cost::costs;
 use crate::stats::median;
@@ -28,7 +31,8 @@ pub struct Causes {
 }
 
 /// Something that grew, or that takes long.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "CauseJson")]
 pub struct Cause {
     /// What.
     pub name: String,

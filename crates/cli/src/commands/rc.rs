@@ -9,7 +9,8 @@ use bootlap_engine::evidence::{self, TOOL};
 use bootlap_engine::output::write_text;
 use bootlap_engine::{Exit, Failure};
 use bootlap_model::{SpanEnd, Timeline, TrackKind};
-use bootlap_report::rc::{self, RcReport, RcScript, RcTimes};
+use bootlap_report::FORMAT;
+use bootlap_report::rc::{self, RcLeftOut, RcReport, RcScript, RcTimes, RcWait};
 use bootlap_rootfs::RootfsError;
 use bootlap_rootfs::init_scripts::{Folder, Order, Plan, Planned, Script, order};
 
@@ -178,7 +179,10 @@ fn report(
             header: script.header.is_some(),
             waits: waits
                 .iter()
-                .map(|w| (name(w.on), w.why.to_string()))
+                .map(|w| RcWait {
+                    on: name(w.on),
+                    why: w.why.to_string(),
+                })
                 .collect(),
             ns: seen.and_then(|seen| seen.ns.get(&script.name).copied()),
             critical: seen.is_some() && schedule.critical.contains(&at),
@@ -196,11 +200,15 @@ fn report(
         is_best: schedule.is_best,
         unknown: unknown.map(|s| s.name.clone()).collect(),
     });
+    let left_out = folder.left_out.into_iter();
     RcReport {
+        format: FORMAT,
         dir: args.dir.display().to_string(),
         notes: notes(&folder.scripts, order.notes),
         on_target: folder.on_target,
-        left_out: folder.left_out,
+        left_out: left_out
+            .map(|(file, why)| RcLeftOut { file, why })
+            .collect(),
         scripts,
         times,
         plan: args.out.as_ref().map(|p| p.display().to_string()),

@@ -9,8 +9,11 @@ pub use parse::read;
 
 use std::collections::HashMap;
 
+use serde::Serialize;
+
 /// The type of an option.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Not said: an option that is only mentioned.
     #[default]

@@ -1,6 +1,6 @@
 //! `check --json`: a budget and what became of it.
 
-use bootlap_analysis::budget::{Bound, How, Judged, Unit};
+use bootlap_analysis::budget::{Bound, Cause, How, Judged, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -57,7 +57,7 @@ pub struct LimitJson {
     /// Whether causes are growths, or what takes longest.
     pub against_baseline: bool,
     /// What is at fault, the largest first.
-    pub causes: Vec<CauseJson>,
+    pub causes: Vec<Cause>,
     /// Savings that came back elsewhere, in words.
     pub moved: Vec<String>,
 }
@@ -76,15 +76,6 @@ pub struct GrowthJson {
     pub how: String,
     /// How many boots of the baseline and how many of these.
     pub samples: [usize; 2],
-}
-
-/// Something that grew, or that takes long.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct CauseJson {
-    /// What.
-    pub name: String,
-    /// By how much, or how long.
-    pub ns: i64,
 }
 
 /// What `check --json` prints.
@@ -130,10 +121,6 @@ fn limit(judged: &Judged) -> LimitJson {
             samples,
         }
     });
-    let causes = judged.causes.list.iter().map(|c| CauseJson {
-        name: c.name.clone(),
-        ns: c.ns,
-    });
     LimitJson {
         name: judged.limit.metric.text(),
         unit: unit.to_owned(),
@@ -146,7 +133,7 @@ fn limit(judged: &Judged) -> LimitJson {
         growth,
         why: judged.why.clone(),
         against_baseline: judged.causes.against_baseline,
-        causes: causes.collect(),
+        causes: judged.causes.list.clone(),
         moved: judged.causes.moved.clone(),
     }
 }

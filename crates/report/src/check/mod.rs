@@ -5,7 +5,7 @@ mod json;
 mod text;
 
 pub use ci::{github, junit};
-pub use json::{CauseJson, CheckJson, GrowthJson, LimitJson, json};
+pub use json::{CheckJson, GrowthJson, LimitJson, json};
 pub use text::text;
 
 use std::fmt::Write;

@@ -4,9 +4,7 @@
 mod json;
 mod text;
 
-pub use json::{
-    ConditionJson, DelayJson, ExplainJson, MacroJson, OptionJson, PlaceJson, SymbolJson, json,
-};
+pub use json::{ExplainJson, SymbolJson, json};
 pub use text::text;
 
 use bootlap_kbuild::{Asked, Explained, How, Module, OptionInfo, Place, State};

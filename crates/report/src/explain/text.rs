@@ -132,8 +132,9 @@ fn whole(place: &Place, page: &mut Page<'_>) {
         said(page, "", &format!("included by {by}"), Ink::Faint);
     }
     match (place.level, &place.made_by) {
-        (Some(level), Some((macro_name, line))) => {
-            let text = format!("{}: {macro_name} in line {line}", level.text());
+        (Some(level), Some(made_by)) => {
+            let (name, line) = (&made_by.name, made_by.line);
+            let text = format!("{}: {name} in line {line}", level.text());
             said(page, "level", &text, Ink::Plain);
         }
         _ => said(page, "level", "none: it is no initcall", Ink::Plain),

@@ -1,7 +1,7 @@
 //! The order of init scripts.
 
 use crate::format::{count, duration};
-use crate::rc::{RcReport, RcScript, RcTimes};
+use crate::rc::{RcLeftOut, RcReport, RcScript, RcTimes, RcWait};
 use crate::terminal::{Align, Ink, Line, MARGIN, Page, Style, Table, cell};
 
 /// Where what is said of the times begins.
@@ -76,10 +76,10 @@ fn waits(report: &RcReport, page: &mut Page<'_>) {
 
 /// What a script waits for, line by line: many for one reason (`$all`, the boot's own
 /// level) are a line.
-fn together(waits: &[(String, String)]) -> Vec<(String, &str)> {
+fn together(waits: &[RcWait]) -> Vec<(String, &str)> {
     let mut lines: Vec<(String, &str)> = Vec::new();
-    for (at, (on, why)) in waits.iter().enumerate() {
-        let same = |(_, other): &&(String, String)| other == why;
+    for (at, RcWait { on, why }) in waits.iter().enumerate() {
+        let same = |other: &&RcWait| other.why == *why;
         let more = waits.iter().filter(same).count() - 1;
         if more < MOST_LINES {
             lines.push((on.clone(), why));
@@ -117,8 +117,8 @@ fn times(times: &RcTimes, page: &mut Page<'_>) {
 fn notes(report: &RcReport, page: &mut Page<'_>) {
     page.blank();
     let mut note = |text: &str, ink: Ink| page.wrapped(Line::indented(MARGIN), text, ink);
-    for (name, why) in &report.left_out {
-        note(&format!("not started: {name}: {why}"), Ink::Faint);
+    for RcLeftOut { file, why } in &report.left_out {
+        note(&format!("not started: {file}: {why}"), Ink::Faint);
     }
     let unknown = report.times.iter().flat_map(|t| &t.unknown);
     let unknown: Vec<&str> = unknown.map(String::as_str).collect();
@@ -146,7 +146,10 @@ mod tests {
 
     #[test]
     fn many_waits_for_one_reason_are_a_line() {
-        let wait = |on: &str, why: &str| (on.to_owned(), why.to_owned());
+        let wait = |on: &str, why: &str| RcWait {
+            on: on.to_owned(),
+            why: why.to_owned(),
+        };
         let mut waits = vec![wait("net", "Required-Start: net")];
         waits.extend(["a", "b", "c", "d"].map(|on| wait(on, "$all")));
         assert_eq!(together(&waits).len(), 5);

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::json::FORMAT;
 use crate::trials::{TrialJson, trial};
-use crate::tuning::Tuning;
+use crate::tuning::{Excluded, LeftOut, Tuning};
 
 /// What `bootlap tune --json` prints, and writes beside the boots.
 ///
@@ -34,9 +34,9 @@ pub struct TuningJson {
     /// What was kept, in the order in which it is applied.
     pub steps: Vec<TuningStepJson>,
     /// What broke the target.
-    pub excluded: Vec<ExcludedJson>,
+    pub excluded: Vec<Excluded>,
     /// What did not pay.
-    pub left_out: Vec<LeftOutJson>,
+    pub left_out: Vec<LeftOut>,
     /// Why the search ended before it was through; absent if it was.
     pub stopped: Option<String>,
     /// The folder of the tuned target.
@@ -69,30 +69,6 @@ pub struct TuningStepJson {
     pub trial: TrialJson,
 }
 
-/// A recipe that broke the target.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct ExcludedJson {
-    /// As it is typed.
-    pub recipe: String,
-    /// What happened.
-    pub why: String,
-    /// The last lines of the console.
-    pub console_tail: Vec<String>,
-    /// The run that shows it.
-    pub run: Option<String>,
-}
-
-/// A recipe that was not kept although the target boots with it.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct LeftOutJson {
-    /// As it is typed.
-    pub recipe: String,
-    /// Why it was not kept.
-    pub why: String,
-    /// What it was last seen to save; absent if it was not booted.
-    pub saved_ns: Option<i64>,
-}
-
 /// What `tune --json` prints.
 ///
 /// # Errors
@@ -119,17 +95,6 @@ impl TuningJson {
                 trial: account,
             }
         });
-        let excluded = tuning.excluded.iter().map(|broken| ExcludedJson {
-            recipe: broken.recipe.clone(),
-            why: broken.why.clone(),
-            console_tail: broken.tail.clone(),
-            run: broken.run.clone(),
-        });
-        let left_out = tuning.left_out.iter().map(|out| LeftOutJson {
-            recipe: out.recipe.clone(),
-            why: out.why.clone(),
-            saved_ns: out.saved_ns,
-        });
         Self {
             format: FORMAT,
             tool: about.tool.clone(),
@@ -141,8 +106,8 @@ impl TuningJson {
             boots: tuning.boots,
             proof: trial(&tuning.proof),
             steps: steps.collect(),
-            excluded: excluded.collect(),
-            left_out: left_out.collect(),
+            excluded: tuning.excluded.clone(),
+            left_out: tuning.left_out.clone(),
             stopped: tuning.stopped.clone(),
             out: tuning.out.clone(),
             runs: tuning.runs.clone(),

@@ -3,10 +3,12 @@
 mod json;
 mod text;
 
-pub use json::{ExcludedJson, LeftOutJson, TuningJson, TuningStepJson, json};
+pub use json::{TuningJson, TuningStepJson, json};
 pub use text::text;
 
 use bootlap_analysis::{Effect, Trial};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::About;
 
@@ -49,20 +51,23 @@ pub struct TuningStep {
 }
 
 /// A recipe that broke the target.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "ExcludedJson")]
 pub struct Excluded {
     /// As it is typed.
     pub recipe: String,
     /// What happened.
     pub why: String,
     /// The last lines of the console.
+    #[serde(rename = "console_tail")]
     pub tail: Vec<String>,
     /// The run that shows it.
     pub run: Option<String>,
 }
 
 /// A recipe that was not kept although the target boots with it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "LeftOutJson")]
 pub struct LeftOut {
     /// As it is typed.
     pub recipe: String,
