@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use bootlap_product::{Boot, Cache, Target};
+use bootlap_product::Target;
 use serde_json::Value;
 
-use crate::support::{bootlap, failure, json, processes_with, scratch};
+use crate::support::{bootlap, direct, failure, json, processes_with, scratch, succeeded};
 
 /// What is on the board: a distribution kernel and a shell that says ready.
 const IMAGES: &str = r#"format = 1
@@ -97,24 +97,7 @@ fn board_in(dir: &Path) {
     fs::write(&init, INIT).unwrap();
     fs::set_permissions(&init, fs::Permissions::from_mode(0o755)).unwrap();
     fs::write(images.join("target.toml"), IMAGES).unwrap();
-    let env = |name| std::env::var_os(name).map(PathBuf::from);
-    let cache = env("BOOTLAP_CACHE")
-        .or_else(|| Some(env("XDG_CACHE_HOME")?.join("bootlap")))
-        .or_else(|| Some(env("HOME")?.join(".cache/bootlap")));
-    let cache = Cache::at(cache.expect("a home"));
-    let target = Target::load(&images).unwrap();
-    let parts = target.parts(&cache, &|_| {}).unwrap();
-    let assembly = target.assemble(&parts, &cache, &|_| {}).unwrap();
-    let Boot::Direct {
-        kernel,
-        initramfs,
-        cmdline,
-    } = assembly.boot("").unwrap()
-    else {
-        panic!("without a boot loader");
-    };
-    fs::write(dir.join("kernel"), &kernel.bytes).unwrap();
-    fs::write(dir.join("initrd"), &initramfs.unwrap().bytes).unwrap();
+    let cmdline = direct(&Target::load(&images).unwrap(), dir);
     fs::write(dir.join("cmdline"), cmdline).unwrap();
     script(&dir.join("board.sh"), BOARD);
 }
@@ -497,9 +480,8 @@ fn what_is_on_a_board_is_changed_by_hand() {
     apply
         .current_dir(&dir)
         .args(["apply", "board.toml", "cmdline-quiet", "-o", "new"]);
-    let out = apply.output().unwrap();
+    let out = succeeded(&mut apply);
     let said = String::from_utf8_lossy(&out.stderr);
-    assert!(out.status.success(), "{said}");
     assert!(said.contains("Put it there by hand"), "{said}");
     assert!(
         String::from_utf8_lossy(&out.stdout).contains("kernel.cmdline = \"console=ttyS0 quiet\"")

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::{bootlap, changed_kiosk, failure, json, kiosk, scratch};
+use crate::support::{bootlap, changed_kiosk, failure, json, kiosk, scratch, succeeded};
 use serde_json::Value;
 
 /// The truth: instructions per second, and bits per second.
@@ -114,8 +114,7 @@ fn the_fragment_is_a_board(dir: &Path, target: &Path, run: &str) {
         ]);
         command
     };
-    let out = calibrate().args(["-o", "found.toml"]).output().unwrap();
-    assert!(out.status.success(), "{out:?}");
+    let out = succeeded(calibrate().args(["-o", "found.toml"]));
     let said = String::from_utf8(out.stdout).unwrap();
     let fragment = fs::read_to_string(dir.join("found.toml")).unwrap();
     assert!(said.contains(fragment.trim_end()), "{said}");

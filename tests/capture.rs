@@ -536,15 +536,7 @@ fn json_is_a_line_for_each_event_of_the_schema() {
     let dir = scratch("capture-json");
     let mut board = Board::new();
     let mut command = capture(&dir, &board.name);
-    command.args([
-        "--json",
-        "--until",
-        "READY",
-        "--mark",
-        "kernel=Linux",
-        "--send",
-        "x",
-    ]);
+    command.args("--json --until READY --mark kernel=Linux --send x".split(' '));
     let child = start(&mut command, &dir);
     board.say(format!(
         "{SPL}{LINUX}{SPL}\x1b[31mhostile\x1b]0;t\x07\r\nREADY"

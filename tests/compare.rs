@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::support::{bootlap, failure, json, root, scratch};
+use crate::support::{bootlap, failure, json, root, scratch, succeeded};
 use serde_json::Value;
 
 /// Random numbers from a seed (SplitMix64).
@@ -104,12 +104,7 @@ fn said(dir: &Path, args: &[&str], columns: &str) -> String {
     let mut command = bootlap(dir);
     command.args(["compare"]).args(args);
     command.env("COLUMNS", columns).env("LC_ALL", "C.UTF-8");
-    let out = command.output().unwrap();
-    assert!(
-        out.status.success(),
-        "{}",
-        String::from_utf8_lossy(&out.stderr)
-    );
+    let out = succeeded(&mut command);
     String::from_utf8(out.stdout).unwrap()
 }
 

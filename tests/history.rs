@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{bootlap, failure, json, scratch};
+use crate::support::{bootlap, failure, json, scratch, succeeded};
 use serde_json::Value;
 
 /// A boot of a board that took so long, as a log.
@@ -29,12 +29,7 @@ fn add(dir: &Path, commit: &str, date: &str) -> Command {
 }
 
 fn added(dir: &Path, commit: &str, date: &str) {
-    let out = add(dir, commit, date).output().unwrap();
-    assert!(
-        out.status.success(),
-        "{}",
-        String::from_utf8_lossy(&out.stderr)
-    );
+    succeeded(&mut add(dir, commit, date));
 }
 
 /// Twelve results, slower by 60 ms from the ninth on.
@@ -190,17 +185,12 @@ fn git_says_which_commit_it_was() {
     let dir = scratch("history-git");
     log(&dir, 1200);
     let git = |args: &[&str]| {
-        let out = Command::new("git")
-            .current_dir(&dir)
-            .args(["-c", "user.name=t", "-c", "user.email=t@example.org"])
-            .args(args)
-            .env("GIT_COMMITTER_DATE", "2026-10-01T10:00:00Z")
-            .output()
-            .unwrap();
-        assert!(
-            out.status.success(),
-            "{}",
-            String::from_utf8_lossy(&out.stderr)
+        let out = succeeded(
+            Command::new("git")
+                .current_dir(&dir)
+                .args(["-c", "user.name=t", "-c", "user.email=t@example.org"])
+                .args(args)
+                .env("GIT_COMMITTER_DATE", "2026-10-01T10:00:00Z"),
         );
         String::from_utf8(out.stdout).unwrap().trim().to_owned()
     };

@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::support::{bootlap, root, scratch};
+use crate::support::{bootlap, root, scratch, succeeded};
 
 /// A recording under `tests/`.
 fn recorded(path: &str) -> PathBuf {
@@ -21,12 +21,7 @@ fn reports(dir: &Path, evidence: &str, before: Option<&str>) -> (PathBuf, Vec<Pa
         if let Some(before) = before {
             command.arg("--before").arg(recorded(before));
         }
-        let output = command.args(["-o", out]).output().unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        succeeded(command.args(["-o", out]));
         dir.join(out)
     };
     let trace = write("boot.pftrace", evidence, before);

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::support::{bootlap, json, kiosk, scratch};
+use crate::support::{bootlap, json, kiosk, scratch, succeeded};
 use serde_json::Value;
 
 #[test]
@@ -42,18 +42,13 @@ fn everything_advised_makes_the_kiosk_four_times_faster() {
     }
     let tuned = dir.join("kiosk-tuned");
     let mut command = bootlap(&dir);
-    let out = command
-        .arg("apply")
-        .arg(kiosk())
-        .args(&recipes)
-        .arg("-o")
-        .arg(&tuned)
-        .output()
-        .unwrap();
-    assert!(
-        out.status.success(),
-        "{}",
-        String::from_utf8_lossy(&out.stderr)
+    succeeded(
+        command
+            .arg("apply")
+            .arg(kiosk())
+            .args(&recipes)
+            .arg("-o")
+            .arg(&tuned),
     );
 
     let boot = |target| {

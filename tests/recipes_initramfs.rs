@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{bootlap, failure, json, kiosk, scratch};
+use crate::support::{bootlap, failure, json, kiosk, scratch, succeeded};
 use serde_json::Value;
 
 fn boot(dir: &Path, target: &Path) -> Value {
@@ -26,18 +26,7 @@ fn what_a_boot_opens_is_enough_to_boot() {
     let dir = scratch("recipes-initramfs");
     let list = dir.join("touched.txt");
     let mut touched = bootlap(&dir);
-    let out = touched
-        .arg("touched")
-        .arg(kiosk())
-        .arg("-o")
-        .arg(&list)
-        .output()
-        .unwrap();
-    assert!(
-        out.status.success(),
-        "{}",
-        String::from_utf8_lossy(&out.stderr)
-    );
+    succeeded(touched.arg("touched").arg(kiosk()).arg("-o").arg(&list));
     let listed = fs::read_to_string(&list).unwrap();
     for opened in [
         "/init\n",

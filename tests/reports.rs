@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::{bootlap, failure, root, scratch};
+use crate::support::{bootlap, failure, root, scratch, succeeded};
 
 /// A copy of a real boot's evidence.
 fn evidence(dir: &Path) -> PathBuf {
@@ -17,12 +17,6 @@ fn evidence(dir: &Path) -> PathBuf {
     to
 }
 
-fn success(command: &mut std::process::Command) {
-    let out = command.output().unwrap();
-    let said = String::from_utf8_lossy(&out.stderr);
-    assert!(out.status.success(), "{command:?}: {said}");
-}
-
 #[test]
 fn several_files_at_once() {
     let dir = scratch("reports-several");
@@ -33,7 +27,7 @@ fn several_files_at_once() {
     for extension in all {
         command.args(["-o", &format!("out.{extension}")]);
     }
-    success(&mut command);
+    succeeded(&mut command);
     let text = |extension: &str| fs::read_to_string(dir.join(format!("out.{extension}"))).unwrap();
     assert!(text("svg").contains("initcalls: the longest 40 of"));
     assert!(text("md").starts_with("### `boot`"));
@@ -55,7 +49,7 @@ fn several_files_at_once() {
     };
     assert_eq!(names().len(), all.len() + 1);
     let before = all.map(text);
-    success(&mut command);
+    succeeded(&mut command);
     assert_eq!(before, all.map(text));
 }
 
@@ -108,8 +102,8 @@ fn evidence_is_never_written_over() {
     refused("boot", "boot/plot.json");
     // A report in a folder of evidence is no evidence: it is written again.
     for _ in 0..2 {
-        success(bootlap(&dir).args(["report", "boot", "-o", "boot/report.json"]));
-        success(bootlap(&dir).args(["report", "boot", "-o", "boot/chart.svg"]));
+        succeeded(bootlap(&dir).args(["report", "boot", "-o", "boot/report.json"]));
+        succeeded(bootlap(&dir).args(["report", "boot", "-o", "boot/chart.svg"]));
     }
     // A run's folder, whoever's it is.
     let run = dir.join("run");
@@ -121,6 +115,6 @@ fn evidence_is_never_written_over() {
     }
     assert_eq!(fs::read(run.join("manifest.json")).unwrap(), b"{}");
     for _ in 0..2 {
-        success(bootlap(&dir).args(["report", "boot", "-o", "run/report.html"]));
+        succeeded(bootlap(&dir).args(["report", "boot", "-o", "run/report.html"]));
     }
 }

@@ -1,22 +1,16 @@
 //! Pictures on a screen: what the agent draws is, pixel for pixel, the PNG.
 
-use std::env;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use bootlap_product::{Boot, Cache, Target};
+use bootlap_product::Target;
 use bootlap_rootfs::splash::{Picture, read_png, write_png};
 use serde_json::{Value, json};
 
-use crate::support::{agent, bootlap, failure, printed, root, scratch};
-
-fn cache() -> PathBuf {
-    let cache = env::var_os("BOOTLAP_CACHE").map(PathBuf::from);
-    cache.unwrap_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"))
-}
+use crate::support::{agent, bootlap, direct, failure, printed, root, scratch};
 
 fn png() -> PathBuf {
     root().join("targets/screen/splash.png")
@@ -178,48 +172,16 @@ struct Watched {
 
 impl Watched {
     fn start(dir: &Path, target: &Target) -> Self {
-        let cache = Cache::at(cache());
-        let parts = target.parts(&cache, &|_| {}).unwrap();
-        let assembly = target.assemble(&parts, &cache, &|_| {}).unwrap();
-        let Boot::Direct {
-            kernel,
-            initramfs,
-            cmdline,
-        } = assembly.boot("").unwrap()
-        else {
-            panic!("the example has no boot loader");
-        };
-        fs::write(dir.join("kernel"), &kernel.bytes).unwrap();
-        fs::write(dir.join("initramfs"), &initramfs.unwrap().bytes).unwrap();
+        let cmdline = direct(target, dir);
         let mut qemu = Command::new("qemu-system-aarch64")
             .current_dir(dir)
             // Equal boots, whatever else the host does.
-            .args(["-icount", "shift=1,align=off,sleep=off", "-seed", "1"])
-            .args(["-rtc", "clock=vm,base=2020-01-01"])
-            .args([
-                "-M",
-                "virt,dtb-randomness=off",
-                "-cpu",
-                "cortex-a57",
-                "-m",
-                "512",
-                "-nodefaults",
-            ])
-            .args([
-                "-display",
-                "none",
-                "-device",
-                "bochs-display,xres=1024,yres=768",
-            ])
-            .args([
-                "-kernel",
-                "kernel",
-                "-initrd",
-                "initramfs",
-                "-append",
-                &cmdline,
-            ])
-            .args(["-serial", "file:console", "-qmp", "stdio"])
+            .args("-icount shift=1,align=off,sleep=off -seed 1".split(' '))
+            .args("-rtc clock=vm,base=2020-01-01 -M virt,dtb-randomness=off".split(' '))
+            .args("-cpu cortex-a57 -m 512 -nodefaults -display none".split(' '))
+            .args(["-device", "bochs-display,xres=1024,yres=768"])
+            .args("-kernel kernel -initrd initrd -serial file:console -qmp stdio".split(' '))
+            .args(["-append", &cmdline])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::support::{bootlap, json, root, scratch};
+use crate::support::{bootlap, json, root, scratch, succeeded};
 use unicode_width::UnicodeWidthStr;
 
 const BYS: [&str; 8] = [
@@ -77,9 +77,8 @@ fn commands(boot: &[PathBuf]) -> Vec<(Vec<String>, Vec<PathBuf>)> {
 /// Runs `command` with its output in a pipe; what it printed.
 fn piped(command: &mut Command) -> String {
     command.env("LC_ALL", "C.UTF-8");
-    let out = command.output().unwrap();
+    let out = succeeded(command);
     let said = String::from_utf8_lossy(&out.stderr);
-    assert!(out.status.success(), "{command:?}: {said}");
     assert!(!said.contains('\x1b'), "{said}");
     String::from_utf8(out.stdout).unwrap()
 }

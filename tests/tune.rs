@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{bootlap, failure, json, kiosk, scratch};
+use crate::support::{bootlap, failure, json, kiosk, scratch, succeeded};
 use serde_json::Value;
 
 /// The kiosk without its largest costs.
@@ -15,8 +15,7 @@ fn short_kiosk(dir: &Path) -> PathBuf {
     let mut command = bootlap(dir);
     let recipes = ["uboot-bootdelay", "cmdline-no-crypto-tests"];
     command.arg("apply").arg(kiosk()).args(recipes);
-    let done = command.arg("-o").arg(&out).output().unwrap();
-    assert!(done.status.success(), "{done:?}");
+    succeeded(command.arg("-o").arg(&out));
     out
 }
 

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use bootlap_artefact::barebox_env::{BareboxEnv, BareboxEnvError};
 use bootlap_artefact::cpio as cpio_archive;
-use bootlap_kbuild::dot_config::DotConfig;
 use bootlap_artefact::fit::Fit;
 use bootlap_artefact::kernel_image::KernelImage;
 use bootlap_artefact::uboot_env::{EnvError, EnvLayout, UbootEnv};
-use bootlap_artefact::uimage::UimageHeader;
-use bootlap_rootfs::root_image::RootImage;
 use bootlap_artefact::uboot_script::{Script, flatten};
+use bootlap_artefact::uimage::UimageHeader;
+use bootlap_kbuild::dot_config::DotConfig;
 use bootlap_product::{Edit, Target};
+use bootlap_rootfs::root_image::RootImage;
 
 /// An initramfs.
 pub fn cpio(bytes: &[u8]) {

@@ -47,14 +47,14 @@ const OTHERS: &[Target] = &[
 
 /// What `FUZZ` names.
 enum Chosen {
-    Source(&'static dyn bootlap_sources::Source),
+    Source(&'static bootlap_sources::Source),
     Other(fn(&[u8])),
 }
 
 static CHOSEN: OnceLock<Chosen> = OnceLock::new();
 
 fn names() -> Vec<&'static str> {
-    let sources = bootlap_sources::all().iter().map(|s| s.info().name);
+    let sources = bootlap_sources::all().iter().map(|s| s.name);
     sources.chain(OTHERS.iter().map(|o| o.0)).collect()
 }
 

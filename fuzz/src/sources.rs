@@ -21,7 +21,7 @@ pub static HINTS: LazyLock<Hints> = LazyLock::new(|| Hints {
 const READ_TWICE: usize = 4096;
 
 /// Reads `bytes` with `source` and checks the invariants.
-pub fn check(source: &dyn Source, bytes: &[u8]) {
+pub fn check(source: &Source, bytes: &[u8]) {
     source.sniff(bytes);
     let whole = Piece {
         name: "fuzz".to_owned(),
@@ -45,7 +45,7 @@ pub fn check(source: &dyn Source, bytes: &[u8]) {
     }
 }
 
-fn read(source: &dyn Source, parts: &[Piece<'_>], chunk: usize) -> Timeline {
+fn read(source: &Source, parts: &[Piece<'_>], chunk: usize) -> Timeline {
     let reader = |p: &Piece<'_>| -> Box<dyn BufRead> {
         Box::new(BufReader::with_capacity(
             chunk,

@@ -110,13 +110,7 @@ const EFFECTS: &[&[&str]] = &[
 #[test]
 fn crates_depend_on_each_other_only_as_drawn() {
     let out = Command::new(env!("CARGO"))
-        .args([
-            "metadata",
-            "--no-deps",
-            "--offline",
-            "--format-version",
-            "1",
-        ])
+        .args("metadata --no-deps --offline --format-version 1".split(' '))
         .current_dir(root())
         .output()
         .unwrap();

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Mutex;
 
+use bootlap_product::{Boot, Cache, Target};
 use serde_json::Value;
 
 /// The repository's root.
@@ -35,12 +36,17 @@ pub(crate) fn bootlap(dir: &Path) -> Command {
     command
 }
 
-/// Runs to success; what it printed.
-pub(crate) fn printed(command: &mut Command) -> String {
+/// Runs to success.
+pub(crate) fn succeeded(command: &mut Command) -> Output {
     let out = command.output().unwrap();
     let said = String::from_utf8_lossy(&out.stderr);
     assert!(out.status.success(), "{command:?} failed: {said}");
-    String::from_utf8(out.stdout).unwrap()
+    out
+}
+
+/// Runs to success; what it printed.
+pub(crate) fn printed(command: &mut Command) -> String {
+    String::from_utf8(succeeded(command).stdout).unwrap()
 }
 
 /// bootlap-agent for an architecture, built as its users build it.
@@ -49,29 +55,14 @@ pub(crate) fn agent(arch: &str) -> PathBuf {
     let _one = ONE_AT_A_TIME.lock();
     let dir = root().join("agent");
     let mut make = Command::new("make");
-    let out = make
-        .arg("-C")
-        .arg(&dir)
-        .arg(format!("ARCH={arch}"))
-        .output()
-        .unwrap();
-    assert!(
-        out.status.success(),
-        "{}",
-        String::from_utf8_lossy(&out.stderr)
-    );
+    succeeded(make.arg("-C").arg(&dir).arg(format!("ARCH={arch}")));
     dir.join(format!("build/{arch}/bootlap-agent"))
 }
 
 /// Runs to success and reads the JSON that it printed, which must follow the
 /// schema that is checked in for the command.
 pub(crate) fn json(command: &mut Command) -> Value {
-    let out = command.output().unwrap();
-    assert!(
-        out.status.success(),
-        "{command:?} failed: {}",
-        String::from_utf8_lossy(&out.stderr)
-    );
+    let out = succeeded(command);
     let value: Value = serde_json::from_slice(&out.stdout).unwrap();
     let file = root().join(format!("docs/schema/{}.json", schema_of(command, &value)));
     let schema = fs::read(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
@@ -225,4 +216,27 @@ pub(crate) fn processes_with(text: &str) -> Vec<String> {
         .map(|c| String::from_utf8_lossy(&c).replace('\0', " "))
         .filter(|c| c.contains(text))
         .collect()
+}
+
+/// What a target without a boot loader starts, as files in `dir`: `kernel`, `initrd`;
+/// its command line.
+pub(crate) fn direct(target: &Target, dir: &Path) -> String {
+    let env = |name| std::env::var_os(name).map(PathBuf::from);
+    let cache = env("BOOTLAP_CACHE")
+        .or_else(|| Some(env("XDG_CACHE_HOME")?.join("bootlap")))
+        .or_else(|| Some(env("HOME")?.join(".cache/bootlap")));
+    let cache = Cache::at(cache.expect("a home"));
+    let parts = target.parts(&cache, &|_| {}).unwrap();
+    let assembly = target.assemble(&parts, &cache, &|_| {}).unwrap();
+    let Boot::Direct {
+        kernel,
+        initramfs,
+        cmdline,
+    } = assembly.boot("").unwrap()
+    else {
+        panic!("it has a boot loader");
+    };
+    fs::write(dir.join("kernel"), &kernel.bytes).unwrap();
+    fs::write(dir.join("initrd"), &initramfs.unwrap().bytes).unwrap();
+    cmdline
 }

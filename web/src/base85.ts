@@ -1,4 +1,4 @@
-// Bytes out of the page's text: crates/report/src/html/base85.rs writes it.
+// Bytes out of the page's text: crates/report/src/boot/html/base85.rs writes it.
 
 const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ!#$%()*+,.:;=?@[]^_{|}~";
 

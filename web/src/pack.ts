@@ -1,4 +1,4 @@
-// The page's data: crates/report/src/html/pack.rs writes it and says how it
+// The page's data: crates/report/src/boot/html/pack.rs writes it and says how it
 // is laid out. Both are always in one file, so they change together.
 
 import { decoded } from "./base85.ts";

@@ -158,30 +158,25 @@ impl Chain {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bootlap_model::{ClockKind, Evidence, Span, SpanEnd, Stamp};
+    use bootlap_model::{ClockKind, Evidence, SpanEnd, Stamp};
 
     /// Units `(name, start, end)` in ms, and which waited for which.
     fn chain(units: &[(&str, i64, i64)], links: &[(usize, usize)]) -> Chain {
         let mut timeline = Timeline::default();
         let file = timeline.add_file("show", "test");
         let clock = timeline.add_clock(ClockKind::Monotonic, false, file);
-        let track = timeline.track(TrackKind::Unit, "units");
         for (name, start, end) in units {
-            let name = timeline.symbols.intern(name);
-            timeline.add_span(Span {
-                track,
+            let at = |ms: i64| Stamp::new(ms * 1_000_000, 0);
+            let times = (at(*start), SpanEnd::At(at(*end)));
+            let evidence = Evidence::whole(file, 0);
+            timeline.add_named(
                 clock,
-                start: Stamp::new(start * 1_000_000, 0),
-                end: SpanEnd::At(Stamp::new(end * 1_000_000, 0)),
+                (TrackKind::Unit, "units"),
                 name,
-                args: Vec::new(),
-                evidence: Evidence {
-                    file,
-                    start: 0,
-                    end: 0,
-                    line: 1,
-                },
-            });
+                times,
+                &[],
+                evidence,
+            );
         }
         let ids: Vec<SpanId> = timeline.span_ids().collect();
         for (from, to) in links {

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use bootlap_model::{
-    ClockEdge, ClockId, ClockKind, Evidence, FileId, How, Mark, MarkKind, Milestone, Span, SpanEnd,
-    Stamp, Timeline, TrackKind,
+    ClockEdge, ClockId, ClockKind, Evidence, FileId, How, Milestone, SpanEnd, Stamp, Timeline,
+    TrackKind,
 };
 
 /// A timeline under construction; times are ns on its first clock.
@@ -48,12 +48,7 @@ impl Boot {
     }
 
     fn evidence(&self) -> Evidence {
-        Evidence {
-            file: self.file,
-            start: 0,
-            end: 0,
-            line: 1,
-        }
+        Evidence::whole(self.file, 0)
     }
 
     pub(crate) fn mark(&mut self, milestone: Milestone, ns: i64) -> &mut Self {
@@ -61,15 +56,9 @@ impl Boot {
     }
 
     pub(crate) fn mark_at(&mut self, milestone: Milestone, at: Stamp) -> &mut Self {
-        let name = self.timeline.symbols.intern(milestone.text());
-        let mark = Mark {
-            clock: self.main,
-            at,
-            kind: MarkKind::Milestone(milestone),
-            name,
-            evidence: self.evidence(),
-        };
-        self.timeline.marks.push(mark);
+        let evidence = self.evidence();
+        self.timeline
+            .add_milestone(self.main, at, milestone, evidence);
         self
     }
 
@@ -99,18 +88,9 @@ impl Boot {
         end: SpanEnd,
         name: &str,
     ) -> &mut Self {
-        let track = self.timeline.track(kind, "test");
-        let name = self.timeline.symbols.intern(name);
-        let span = Span {
-            track,
-            clock,
-            start,
-            end,
-            name,
-            args: Vec::new(),
-            evidence: self.evidence(),
-        };
-        self.timeline.add_span(span);
+        let evidence = self.evidence();
+        self.timeline
+            .add_named(clock, (kind, "test"), name, (start, end), &[], evidence);
         self
     }
 

@@ -19,7 +19,6 @@ pub mod path;
 pub mod phase;
 pub mod predict;
 pub mod processes;
-pub mod schedule;
 pub mod series;
 pub mod stats;
 pub mod tune;

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::bytes::{align_up, array, c_str};
+use super::bytes::{array, c_str};
 
 const MAGIC: u32 = 0x798f_ba79;
 const FILE: u32 = 0x67a8_c78d;
@@ -149,19 +149,19 @@ fn file(words: Words<'_>, at: usize, end: usize, has_modes: bool) -> Option<File
     }
     let (bytes, head) = (words.size(at + 4)?, words.size(at + 8)?);
     let name = c_str(image, at + HEAD, LONGEST_NAME)?;
-    let mode = align_up(at + HEAD + name.len() + 1, 4)?;
+    let mode = (at + HEAD + name.len() + 1).checked_next_multiple_of(4)?;
     if has_modes && words.at(mode)? != FILE_END {
         return None;
     }
     let is_link = has_modes && words.at(mode + 4)? & KIND == LINK;
-    let content = (at + HEAD).checked_add(align_up(head, 4)?)?;
+    let content = (at + HEAD).checked_add(head.checked_next_multiple_of(4)?)?;
     let text = image.get(content..content.checked_add(bytes)?)?;
     Some(File {
         name: String::from_utf8_lossy(name)
             .trim_start_matches('/')
             .to_owned(),
         text: (!is_link).then(|| String::from_utf8_lossy(text).into_owned()),
-        end: align_up(content + bytes, 4)?,
+        end: (content + bytes).checked_next_multiple_of(4)?,
     })
 }
 

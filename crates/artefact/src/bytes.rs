@@ -32,8 +32,3 @@ pub(super) fn c_str(data: &[u8], at: usize, most: usize) -> Option<&[u8]> {
     let head = &rest[..rest.len().min(most.saturating_add(1))];
     Some(&head[..memchr::memchr(0, head)?])
 }
-
-/// `n` rounded up to a multiple of `align`, unless that overflows.
-pub(super) fn align_up(n: usize, align: usize) -> Option<usize> {
-    n.checked_next_multiple_of(align)
-}

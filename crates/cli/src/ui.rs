@@ -68,6 +68,20 @@ impl Ui {
         Ok(())
     }
 
+    /// A result: the document for programs, or the text for people.
+    pub(crate) fn show(
+        &self,
+        for_programs: bool,
+        json: impl FnOnce() -> Result<String, serde_json::Error>,
+        text: impl FnOnce(&Style) -> String,
+    ) -> Result<(), Failure> {
+        match for_programs {
+            true => self.document(json())?,
+            false => self.print(&text(&style())),
+        }
+        Ok(())
+    }
+
     /// Whether a result could not be printed.
     pub(crate) fn lost_output(&self) -> bool {
         self.lost.load(Ordering::Relaxed)

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bootlap_lab::experiment::{self, Question, Session};
+use bootlap_lab::experiment::{self, Question, Session, plain_name};
 use bootlap_lab::{Board, LabError, Manifest, Mode, Qemu, QemuSettings, Run};
 use bootlap_product::recipe::Choice;
 use bootlap_product::{
@@ -56,9 +56,10 @@ pub struct Planned<'b> {
 impl<'b> Planned<'b> {
     /// One layout of the variant called `name`, in a folder of its own.
     pub fn layout(bootable: &'b Bootable, dir: &Path, name: &str, layout: u32) -> Self {
+        let name: String = plain_name(name).chars().take(100).collect();
         Self {
             bootable,
-            dir: dir.join(folder_name(name)).join(layout.to_string()),
+            dir: dir.join(name).join(layout.to_string()),
             layout,
             append: "",
             patience: None,
@@ -481,18 +482,6 @@ fn perturbation(layout: u32) -> String {
         0 => String::new(),
         n => format!("bootlap.layout={}", "x".repeat((7 * n as usize) % 449)),
     }
-}
-
-/// A folder name for a variant.
-fn folder_name(variant: &str) -> String {
-    let plain = |c: char| {
-        if c.is_ascii_alphanumeric() || "-_+.=".contains(c) {
-            c
-        } else {
-            '_'
-        }
-    };
-    variant.chars().map(plain).take(100).collect()
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ pub struct Output<'p> {
     /// Where.
     pub path: &'p Path,
     /// Its format.
-    pub sink: &'static dyn Sink,
+    pub sink: &'static Sink,
     /// What it is to be of, if the format leaves that open.
     pub by: Option<By>,
 }
@@ -30,10 +30,7 @@ impl Output<'_> {
     pub fn write(&self, report: &Report<'_>) -> Result<(), Failure> {
         let write = |file: &mut File| -> Result<(), SinkError> {
             let mut out = BufWriter::new(file);
-            match self.by {
-                Some(by) => self.sink.write_by(report, by, &mut out)?,
-                None => self.sink.write(report, &mut out)?,
-            }
+            self.sink.write(report, self.by, &mut out)?;
             Ok(out.flush()?)
         };
         replace(self.path, write).map_err(|e| cannot_write(self.path, &e))
@@ -64,15 +61,14 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// The format that a file's extension asks for.
-pub fn sink_of(path: &Path) -> Result<&'static dyn Sink, Failure> {
+pub fn sink_of(path: &Path) -> Result<&'static Sink, Failure> {
     // Of `boot.tar.gz`, `tar.gz` before `gz`.
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let mut extensions = name.match_indices('.').map(|(dot, _)| &name[dot + 1..]);
     extensions.find_map(sink_for).ok_or_else(|| {
         let known = SINKS.iter().map(|sink| {
-            let info = sink.info();
-            let first = info.extensions.first().copied().unwrap_or_default();
-            format!("\n         .{first:<8} {}", info.title)
+            let first = sink.extensions.first().copied().unwrap_or_default();
+            format!("\n         .{first:<8} {}", sink.title)
         });
         let known: String = known.collect();
         let name = path.display();

@@ -22,52 +22,51 @@ use bootlap_model::TrackKind;
 use bootlap_report::Report;
 use bootlap_report::clean::clean;
 use bootlap_report::table::By;
-use bootlap_report::{Sink, SinkError, SinkInfo};
+use bootlap_report::{Sink, SinkError};
 
 /// A stack, outermost first, and the ns that its innermost frame took itself.
 type Stack = (Vec<String>, i64);
 
 /// The format.
-pub(crate) struct Folded;
+pub(crate) const FOLDED: Sink = Sink {
+    name: "folded",
+    title: "stacks for flame graphs (flamegraph.pl, speedscope)",
+    extensions: &["folded"],
+    choices: &[By::Functions, By::Initcalls, By::Processes, By::Phases],
+    write,
+};
 
-impl Sink for Folded {
-    fn info(&self) -> &'static SinkInfo {
-        &SinkInfo {
-            name: "folded",
-            title: "stacks for flame graphs (flamegraph.pl, speedscope)",
-            extensions: &["folded"],
-        }
+fn write(report: &Report<'_>, by: Option<By>, out: &mut dyn Write) -> Result<(), SinkError> {
+    match by {
+        Some(by) => write_by(report, by, out),
+        None => write_best(report, out),
     }
+}
 
-    fn choices(&self) -> &'static [By] {
-        &[By::Functions, By::Initcalls, By::Processes, By::Phases]
+fn write_best(report: &Report<'_>, out: &mut dyn Write) -> Result<(), SinkError> {
+    let calls = report.answers.stacks(|_| true);
+    if !calls.is_empty() {
+        return lines(&calls, out);
     }
+    let by_process = of_processes(report);
+    if !by_process.is_empty() {
+        return lines(&by_process, out);
+    }
+    lines(&of_phases(report), out)
+}
 
-    fn write(&self, report: &Report<'_>, out: &mut dyn Write) -> Result<(), SinkError> {
-        let calls = report.answers.stacks(|_| true);
-        if !calls.is_empty() {
-            return lines(&calls, out);
-        }
-        let by_process = of_processes(report);
-        if !by_process.is_empty() {
-            return lines(&by_process, out);
-        }
-        lines(&of_phases(report), out)
+fn write_by(report: &Report<'_>, by: By, out: &mut dyn Write) -> Result<(), SinkError> {
+    let of = |kind| report.answers.stacks(|k| k == kind);
+    let stacks = match by {
+        By::Functions => of(TrackKind::Function),
+        By::Initcalls => of(TrackKind::Initcall),
+        By::Processes => of_processes(report),
+        _ => of_phases(report),
+    };
+    if stacks.is_empty() {
+        return Err(SinkError::Nothing { by });
     }
-
-    fn write_by(&self, report: &Report<'_>, by: By, out: &mut dyn Write) -> Result<(), SinkError> {
-        let of = |kind| report.answers.stacks(|k| k == kind);
-        let stacks = match by {
-            By::Functions => of(TrackKind::Function),
-            By::Initcalls => of(TrackKind::Initcall),
-            By::Processes => of_processes(report),
-            _ => of_phases(report),
-        };
-        if stacks.is_empty() {
-            return Err(SinkError::Nothing { by });
-        }
-        lines(&stacks, out)
-    }
+    lines(&stacks, out)
 }
 
 fn lines(stacks: &[Stack], out: &mut dyn Write) -> Result<(), SinkError> {
@@ -97,7 +96,7 @@ fn of_processes(report: &Report<'_>) -> Vec<Stack> {
     let own: Vec<i64> = if counted {
         rows.iter().map(|p| p.cpu_ns.unwrap_or(0)).collect()
     } else {
-        alone_ns(&found)
+        alone_ns(found)
     };
     let stack = |at: usize| {
         let up = std::iter::successors(Some(at), |at| rows[*at].parent);

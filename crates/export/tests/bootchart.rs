@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use bootlap_analysis::{Process, processes};
 use bootlap_export::sink_for;
-use bootlap_model::{Counter, Milestone, Timeline, TrackKind};
+use bootlap_model::{Milestone, Timeline, TrackKind};
 use bootlap_report::{Report, SinkError};
 use bootlap_sources::bundle::{Opened, Opener};
 use bootlap_sources::ingest::{Given, Options, Piece, ingest};
@@ -30,7 +30,7 @@ fn boot(timeline: Timeline) -> Boot {
 
 fn archive(report: &Report<'_>) -> Result<Vec<u8>, SinkError> {
     let mut bytes = Vec::new();
-    sink_for("tgz").unwrap().write(report, &mut bytes)?;
+    sink_for("tgz").unwrap().write(report, None, &mut bytes)?;
     Ok(bytes)
 }
 
@@ -357,19 +357,11 @@ fn numbers_are_each_processes_own_and_threads_have_none() {
     assert!(rows[4].starts_with("4194304 (nobody knows␊it"), "{rows:?}");
 }
 
-fn counter(timeline: &mut Timeline, (name, unit): (&str, &str), samples: &[(i64, f64)]) {
-    let name = timeline.symbols.intern(name);
-    let unit = timeline.symbols.intern(unit);
+fn counter(timeline: &mut Timeline, name_and_unit: (&str, &str), samples: &[(i64, f64)]) {
     let clock = timeline.clock_ids().next().unwrap();
     let evidence = timeline.spans[0].evidence;
     let samples = samples.iter().map(|(ms, v)| (ms * 1_000_000, *v)).collect();
-    timeline.counters.push(Counter {
-        clock,
-        name,
-        unit,
-        samples,
-        evidence,
-    });
+    timeline.add_counter(clock, name_and_unit, samples, evidence);
 }
 
 #[test]

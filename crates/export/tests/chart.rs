@@ -19,7 +19,7 @@ use common::{hostile, stock, tuned};
 fn chart(report: &Report<'_>, by: By) -> String {
     let mut bytes = Vec::new();
     let sink = sink_for("svg").unwrap();
-    sink.write_by(report, by, &mut bytes).unwrap();
+    sink.write(report, Some(by), &mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 

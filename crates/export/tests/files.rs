@@ -15,13 +15,13 @@ use roxmltree::{Document, Node};
 use common::boots::Maker;
 use common::{Boot, hostile, stock, tuned};
 
-fn sink(extension: &str) -> &'static dyn Sink {
+fn sink(extension: &str) -> &'static Sink {
     sink_for(extension).unwrap()
 }
 
 fn file(extension: &str, report: &Report<'_>) -> String {
     let mut bytes = Vec::new();
-    sink(extension).write(report, &mut bytes).unwrap();
+    sink(extension).write(report, None, &mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
@@ -97,17 +97,17 @@ fn any_boot_has_every_file_and_always_the_same() {
         for sink in SINKS {
             let write = || {
                 let mut bytes = Vec::new();
-                match sink.write(&report, &mut bytes) {
+                match sink.write(&report, None, &mut bytes) {
                     // A format of processes, and there are none.
                     Err(SinkError::NoProcesses) => assert!(bytes.is_empty()),
                     written => written.unwrap(),
                 }
                 bytes
             };
-            assert_eq!(write(), write(), "{}", sink.info().name);
-            for by in sink.choices() {
+            assert_eq!(write(), write(), "{}", sink.name);
+            for by in sink.choices {
                 // A choice may find nothing, which is an error, not a panic.
-                let _ = sink.write_by(&report, *by, &mut Vec::new());
+                let _ = sink.write(&report, Some(*by), &mut Vec::new());
             }
         }
     }
@@ -117,9 +117,9 @@ fn any_boot_has_every_file_and_always_the_same() {
 fn the_page_about_reports_knows_all_formats_and_columns() {
     let page = include_str!("../../../docs/reports.md");
     for sink in SINKS {
-        let first = sink.info().extensions[0];
+        let first = sink.extensions[0];
         assert!(page.contains(&format!("| `.{first}` |")), "{first}");
-        for by in sink.choices() {
+        for by in sink.choices {
             assert!(page.contains(&format!("`{}`", by.text())), "{by:?}");
         }
     }
@@ -513,7 +513,7 @@ mod folded {
 
     fn by(boot: &Boot, by: By) -> String {
         let mut bytes = Vec::new();
-        let wrote = sink("folded").write_by(&boot.report(None), by, &mut bytes);
+        let wrote = sink("folded").write(&boot.report(None), Some(by), &mut bytes);
         wrote.unwrap();
         String::from_utf8(bytes).unwrap()
     }
@@ -534,7 +534,7 @@ mod folded {
         ];
         assert_eq!(stacks(&text), expected);
         assert_eq!(by(&boot, By::Functions), text);
-        let none = sink("folded").write_by(&boot.report(None), By::Initcalls, &mut Vec::new());
+        let none = sink("folded").write(&boot.report(None), Some(By::Initcalls), &mut Vec::new());
         assert_eq!(
             none.unwrap_err().to_string(),
             "this boot shows no initcalls"
@@ -618,12 +618,12 @@ mod svg {
         let boot = stock();
         let mut bytes = Vec::new();
         sink("svg")
-            .write_by(&boot.report(None), By::Phases, &mut bytes)
+            .write(&boot.report(None), Some(By::Phases), &mut bytes)
             .unwrap();
         let svg = String::from_utf8(bytes).unwrap();
         assert!(svg.contains("phases and their largest parts"));
         assert!(super::file("svg", &boot.report(None)).contains(">initcalls<"));
-        let none = sink("svg").write_by(&boot.report(None), By::Units, &mut Vec::new());
+        let none = sink("svg").write(&boot.report(None), Some(By::Units), &mut Vec::new());
         assert_eq!(none.unwrap_err().to_string(), "this boot shows no units");
     }
 }

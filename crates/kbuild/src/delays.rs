@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::number::{Constants, Number};
-use crate::source::{Body, Source, byte, close, is_name, name_at, parts, skip_space};
+use crate::source::{Body, Source, byte, close, name_at, names, parts, skip_space};
 
 /// Functions that are followed, delays that are kept, and loops of a function.
 const MOST_FUNCTIONS: usize = 2_000;
@@ -278,21 +278,8 @@ impl<'s> File<'s> {
     ) {
         let code = &self.source.code;
         let mut loops: Option<Vec<(Range<usize>, Option<i64>)>> = None;
-        let mut at = body.range.start;
-        while at < body.range.end {
-            if !is_name(byte(code, at)) {
-                at += 1;
-                continue;
-            }
-            let start = at;
-            while is_name(byte(code, at)) {
-                at += 1;
-            }
-            let name = name_at(code, start);
-            if name.is_empty() {
-                continue;
-            }
-            let open = skip_space(code, at);
+        for (name, start) in names(code, body.range.clone()) {
+            let open = skip_space(code, start + name.len());
             let is_call = byte(code, open) == b'(';
             if is_call && looks_like_delay(name) && !self.functions.contains_key(name) {
                 let loops = loops.get_or_insert_with(|| self.loops(body));
@@ -347,18 +334,11 @@ impl<'s> File<'s> {
         let code = &self.source.code;
         let most = body.range.len();
         let mut found = Vec::new();
-        let mut at = body.range.start;
-        while at < body.range.end && found.len() < MOST_LOOPS {
-            if !is_name(byte(code, at)) {
-                at += 1;
-                continue;
+        for (name, start) in names(code, body.range.clone()) {
+            if found.len() >= MOST_LOOPS {
+                break;
             }
-            let start = at;
-            while is_name(byte(code, at)) {
-                at += 1;
-            }
-            let name = name_at(code, start);
-            let next = skip_space(code, at);
+            let next = skip_space(code, start + name.len());
             match name {
                 "for" | "while" if byte(code, next) == b'(' => {
                     let Some(end) = close(code, next, LONGEST_ARGUMENTS) else {

@@ -151,6 +151,24 @@ pub(crate) fn name_at(code: &[u8], at: usize) -> &str {
     utf8(rest.get(..end.unwrap_or(rest.len())).unwrap_or_default())
 }
 
+/// The names in a piece of code that is not cut within one, and where each begins.
+pub(crate) fn names(code: &[u8], range: Range<usize>) -> impl Iterator<Item = (&str, usize)> {
+    let mut at = range.start;
+    std::iter::from_fn(move || {
+        while at < range.end {
+            let start = at;
+            while is_name(byte(code, at)) {
+                at += 1;
+            }
+            match name_at(code, start) {
+                "" => at = at.max(start + 1),
+                name => return Some((name, start)),
+            }
+        }
+        None
+    })
+}
+
 pub(crate) fn skip_space(code: &[u8], mut at: usize) -> usize {
     while matches!(byte(code, at), b' ' | b'\t' | b'\n' | b'\r' | b'\\' | 0x0c) {
         at += 1;

@@ -18,12 +18,7 @@ use rustix::process::{Pid, Signal};
 /// If the program cannot be started.
 pub(crate) fn spawn(command: &mut Command, inherited: &[&OwnedFd]) -> io::Result<Child> {
     let fds: Vec<RawFd> = inherited.iter().map(|fd| fd.as_raw_fd()).collect();
-    let parent = rustix::process::getpid();
-    let prepare = move || {
-        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-        if rustix::process::getppid() != Some(parent) {
-            return Err(io::Error::other("bootlap is gone"));
-        }
+    spawn_after(command, move || {
         for &fd in &fds {
             // SAFETY: the parent keeps these open until spawn has returned.
             #[allow(unsafe_code)]
@@ -31,6 +26,21 @@ pub(crate) fn spawn(command: &mut Command, inherited: &[&OwnedFd]) -> io::Result
             rustix::io::fcntl_setfd(fd, FdFlags::empty())?;
         }
         Ok(())
+    })
+}
+
+/// Starts `command`, whose process first does `prepare`: only system calls.
+fn spawn_after(
+    command: &mut Command,
+    prepare: impl Fn() -> io::Result<()> + Send + Sync + 'static,
+) -> io::Result<Child> {
+    let parent = rustix::process::getpid();
+    let prepare = move || {
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        if rustix::process::getppid() != Some(parent) {
+            return Err(io::Error::other("bootlap is gone"));
+        }
+        prepare()
     };
     // SAFETY: between fork and exec only system calls are made (no allocation,
     // no lock), as a child of a program with threads must do.
@@ -50,22 +60,10 @@ pub(crate) fn spawn(command: &mut Command, inherited: &[&OwnedFd]) -> io::Result
 /// # Errors
 /// If the program cannot be started.
 pub(crate) fn spawn_on_terminal(command: &mut Command) -> io::Result<Child> {
-    let parent = rustix::process::getpid();
-    let prepare = move || {
-        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-        if rustix::process::getppid() != Some(parent) {
-            return Err(io::Error::other("bootlap is gone"));
-        }
+    spawn_after(command, || {
         rustix::process::setsid()?;
-        rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
-        Ok(())
-    };
-    // SAFETY: as above.
-    #[allow(unsafe_code)]
-    unsafe {
-        command.pre_exec(prepare);
-    }
-    command.spawn()
+        Ok(rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?)
+    })
 }
 
 /// Starts `command` in a process group of its own; the child is killed when

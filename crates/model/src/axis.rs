@@ -271,12 +271,7 @@ mod tests {
         let lengths = t.add_clock(ClockKind::Relative, false, file);
         let name = t.symbols.intern("x");
         let at = Stamp::new(0, 0);
-        let evidence = crate::Evidence {
-            file,
-            start: 0,
-            end: 0,
-            line: 1,
-        };
+        let evidence = crate::Evidence::whole(file, 0);
         let mark = |clock| Mark {
             clock,
             at,

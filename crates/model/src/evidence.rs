@@ -26,6 +26,18 @@ pub struct Evidence {
     pub line: u32,
 }
 
+impl Evidence {
+    /// A file of `len` bytes as a whole.
+    pub const fn whole(file: FileId, len: u64) -> Self {
+        Self {
+            file,
+            start: 0,
+            end: len,
+            line: 1,
+        }
+    }
+}
+
 /// One raw artefact of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvidenceFile {

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Anchor, Clock, ClockEdge, ClockId, ClockKind, Counter, Evidence, EvidenceFile, FileId, Link,
-    LinkKind, Mark, MarkKind, Milestone, Notice, Read, Severity, Span, SpanId, Sym, Symbols, Track,
-    TrackId, TrackKind, Usage,
+    LinkKind, Mark, MarkKind, Milestone, Notice, Read, Severity, Span, SpanEnd, SpanId, Stamp, Sym,
+    Symbols, Track, TrackId, TrackKind, Usage,
 };
 
 /// All that is known of one boot.
@@ -128,6 +128,91 @@ impl Timeline {
         let id = SpanId(u32::try_from(self.spans.len()).expect("fewer than 2^32 spans"));
         self.spans.push(span);
         id
+    }
+
+    /// Adds a span whose names are text yet.
+    pub fn add_named(
+        &mut self,
+        clock: ClockId,
+        (kind, track): (TrackKind, &str),
+        name: &str,
+        (start, end): (Stamp, SpanEnd),
+        args: &[(&str, &str)],
+        evidence: Evidence,
+    ) -> SpanId {
+        let track = self.track(kind, track);
+        let name = self.symbols.intern(name);
+        let args = args.iter();
+        let args = args.map(|(k, v)| (self.symbols.intern(k), self.symbols.intern(v)));
+        let args = args.collect();
+        self.add_span(Span {
+            track,
+            clock,
+            start,
+            end,
+            name,
+            args,
+            evidence,
+        })
+    }
+
+    /// Adds a mark.
+    pub fn add_mark(
+        &mut self,
+        clock: ClockId,
+        at: Stamp,
+        kind: MarkKind,
+        name: &str,
+        evidence: Evidence,
+    ) {
+        let name = self.symbols.intern(name);
+        self.marks.push(Mark {
+            clock,
+            at,
+            kind,
+            name,
+            evidence,
+        });
+    }
+
+    /// Adds a milestone.
+    pub fn add_milestone(
+        &mut self,
+        clock: ClockId,
+        at: Stamp,
+        milestone: Milestone,
+        evidence: Evidence,
+    ) {
+        let kind = MarkKind::Milestone(milestone);
+        self.add_mark(clock, at, kind, milestone.text(), evidence);
+    }
+
+    /// Adds a moment that other evidence may know too.
+    pub fn add_anchor(&mut self, clock: ClockId, at: Stamp, key: u64, evidence: Evidence) {
+        self.anchors.push(Anchor {
+            clock,
+            at,
+            key,
+            evidence,
+        });
+    }
+
+    /// Adds a quantity over time.
+    pub fn add_counter(
+        &mut self,
+        clock: ClockId,
+        (name, unit): (&str, &str),
+        samples: Vec<(i64, f64)>,
+        evidence: Evidence,
+    ) {
+        let (name, unit) = (self.symbols.intern(name), self.symbols.intern(unit));
+        self.counters.push(Counter {
+            clock,
+            name,
+            unit,
+            samples,
+            evidence,
+        });
     }
 
     /// The span behind `id`.

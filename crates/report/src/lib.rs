@@ -1,11 +1,14 @@
-//! Sinks: what people and machines read of a boot.
+//! Reports: what people and programs read of a boot.
 //!
-//! A [`Report`] is all that is shown of one boot. [`text`] makes what a
-//! terminal shows, [`json`] the document that programs read, [`html`] the page
-//! that people pass on: that document and a viewer in one file. A [`Sink`] writes a
-//! file; `bootlap-export` has those of other programs' formats, and the list of
-//! all. All are pure: the same report gives the same bytes. Names and lines come from evidence,
-//! which is treated as hostile text everywhere ([`clean`]).
+//! There is a folder for each document: one boot ([`boot`]), a table about it
+//! ([`table`]), advice ([`findings`]), two groups of boots ([`groups`]), and so on. In
+//! it stand its text for a terminal, its JSON, and its other forms, side by side. A
+//! [`Sink`] writes one boot's [`Report`] to a file; `bootlap-export` has those of other
+//! programs' formats, and the list of all.
+//!
+//! All are pure: the same report gives the same bytes, and what analysis says is in the
+//! report or asked of it ([`Report::answers`]). Names and lines come from evidence, which
+//! is treated as hostile text everywhere ([`clean`]).
 
 pub mod apply;
 pub mod boot;
@@ -37,7 +40,7 @@ pub mod xml;
 
 pub use json::{FORMAT, id};
 pub use schemas::schemas;
-pub use sink::{Sink, SinkError, SinkInfo};
+pub use sink::{Sink, SinkError, buffered};
 pub use terminal::Style;
 
 use bootlap_advice::Finding;
@@ -47,6 +50,8 @@ use bootlap_analysis::gap::Gap;
 use bootlap_analysis::phase::Phase;
 use bootlap_analysis::{Answers, Comparison, Prediction, compare};
 use bootlap_model::{FileId, Timeline};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Raw evidence by file: the bytes that [`bootlap_model::Evidence`] counts,
@@ -126,29 +131,31 @@ impl About {
 }
 
 /// What was booted and how.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct About {
-    /// The target's name.
-    pub target: String,
     /// The target's folder as it was typed, for commands to copy; empty if
     /// unknown.
+    #[serde(skip)]
     pub path: String,
-    /// The run's folder, as the user typed or would type it.
+    /// The version of bootlap.
+    #[serde(skip)]
+    pub tool: String,
+    /// The run's folder.
     pub run: String,
+    /// The target's name.
+    pub target: String,
     /// The machine and its settings in a few words.
     pub machine: String,
-    /// How it was measured: `sim`, `plain`, `board`; empty if unknown.
+    /// How it was measured: `sim`, `plain`, `board`, or empty if unknown.
     pub mode: String,
-    /// The kind of time: `simulated`, `measured`.
+    /// The kind of time: `simulated` or `measured`; kinds never mix.
     pub time: String,
-    /// Whether two boots were seen to be equal, if that was checked.
+    /// Whether two boots were bit for bit the same; null if not checked.
     pub identical: Option<bool>,
-    /// When ready, in ns since power-on.
+    /// Power-on to ready; null if it never got ready.
     pub ready_ns: Option<i64>,
-    /// Instructions until ready.
+    /// Instructions until ready, where the machine counts them.
     pub instructions: Option<u64>,
     /// SHA-256 of the console up to ready, in hex.
     pub console_sha256: String,
-    /// The version of bootlap.
-    pub tool: String,
 }

@@ -1,19 +1,21 @@
 //! What a report format is.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 use crate::Report;
 use crate::table::By;
 
-/// Facts about a sink.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SinkInfo {
-    /// The short name of the format, e.g. `html`.
-    pub name: &'static str,
-    /// What it is, in a few words.
-    pub title: &'static str,
-    /// File extensions that ask for it, without the dot.
-    pub extensions: &'static [&'static str],
+/// For formats that are written in pieces of a few bytes.
+///
+/// # Errors
+/// As `write`, or if `out` does not take the bytes.
+pub fn buffered<E: From<io::Error>>(
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut BufWriter<&mut dyn Write>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut out = BufWriter::with_capacity(1 << 16, out);
+    write(&mut out)?;
+    Ok(out.flush()?)
 }
 
 /// Why a report could not be written.
@@ -46,27 +48,32 @@ impl From<serde_json::Error> for SinkError {
 }
 
 /// One report format.
-pub trait Sink: Sync {
-    /// Facts about the format.
-    fn info(&self) -> &'static SinkInfo;
-    /// Writes `report`; the same report gives the same bytes.
-    ///
-    /// # Errors
-    /// If `out` does not take the bytes.
-    fn write(&self, report: &Report<'_>, out: &mut dyn Write) -> Result<(), SinkError>;
-
+pub struct Sink {
+    /// The short name of the format, e.g. `html`.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub title: &'static str,
+    /// File extensions that ask for it, without the dot.
+    pub extensions: &'static [&'static str],
     /// What it can be of, where the format leaves a choice (`--by`).
-    fn choices(&self) -> &'static [By] {
-        &[]
-    }
+    pub choices: &'static [By],
+    /// Writes a report, by one of the choices if one was made; the same report gives the
+    /// same bytes. Fails if the bytes are not taken, or the boot has nothing of what was
+    /// asked for.
+    pub write: fn(&Report<'_>, Option<By>, &mut dyn Write) -> Result<(), SinkError>,
+}
 
-    /// Writes `report` seen by one of [`choices`](Self::choices).
+impl Sink {
+    /// Writes `report`: see the field.
     ///
     /// # Errors
-    /// As [`write`](Self::write); [`SinkError::Nothing`] if the boot has
-    /// nothing of that.
-    fn write_by(&self, report: &Report<'_>, by: By, out: &mut dyn Write) -> Result<(), SinkError> {
-        let _ = by;
-        self.write(report, out)
+    /// As there.
+    pub fn write(
+        &self,
+        report: &Report<'_>,
+        by: Option<By>,
+        out: &mut dyn Write,
+    ) -> Result<(), SinkError> {
+        (self.write)(report, by, out)
     }
 }

@@ -74,10 +74,7 @@ fn harmless(text: &str, width: usize) {
 fn a_check_is_harmless_wherever_it_is_shown() {
     let report = report();
     for width in [40, 80, 120] {
-        let style = Style {
-            width,
-            ..Style::default()
-        };
+        let style = Style::wide(width);
         harmless(&check::text(&report, &style), width);
     }
     let xml = junit(&report);
@@ -153,10 +150,7 @@ fn past(commit: &str) -> HistoryReport {
 fn a_history_is_harmless_wherever_it_is_shown() {
     let report = past(HOSTILE);
     for width in [40, 80, 120] {
-        let style = Style {
-            width,
-            ..Style::default()
-        };
+        let style = Style::wide(width);
         harmless(&history::text(&report, &style), width);
     }
     let page = html(&report);

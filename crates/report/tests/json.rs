@@ -1,6 +1,7 @@
 //! The document and its schema.
 
 mod common;
+mod schema;
 
 use bootlap_model::{ClockKind, Counter, LinkKind};
 use bootlap_report::apply::{AppliedJson, EditJson, applied};
@@ -12,6 +13,7 @@ use bootlap_report::{FORMAT, findings, inspect, schemas, trials};
 use common::wide::wide;
 use common::{Boot, MS, hostile, stock, tuned};
 use expect_test::expect_file;
+use schema::checked;
 use serde_json::Value;
 
 /// `UPDATE_EXPECT=1` writes the schemas again.
@@ -22,17 +24,6 @@ fn the_schemas_are_checked_in() {
         let file = format!("../../../docs/schema/{name}.json");
         expect_file![file].assert_eq(&schema);
     }
-}
-
-/// Reads `text`, which must follow the schema of `command`.
-fn checked(command: &str, text: &str) -> Value {
-    let value: Value = serde_json::from_str(text).unwrap();
-    let schemas = schemas();
-    let (_, schema) = schemas.iter().find(|(name, _)| *name == command).unwrap();
-    let schema = jsonschema::validator_for(schema).unwrap();
-    let errors: Vec<_> = schema.iter_errors(&value).map(|e| e.to_string()).collect();
-    assert_eq!(errors, Vec::<String>::new(), "{command}");
-    value
 }
 
 #[test]

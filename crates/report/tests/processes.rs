@@ -71,10 +71,7 @@ fn processes(timeline: &Timeline, limit: usize, prune: bool, style: &Style) -> S
 fn trees() {
     let boot = boot();
     for width in [60, 80, 120] {
-        let style = Style {
-            width,
-            ..Style::default()
-        };
+        let style = Style::wide(width);
         let name = format!("processes-{width}");
         check(&processes(&boot, 100, false, &style), &name, width);
     }

@@ -1,10 +1,13 @@
 //! A series of boots, as text and as a document.
 
+mod schema;
+
 use bootlap_analysis::{Lap, PhaseName};
 use bootlap_report::About;
+use bootlap_report::Style;
 use bootlap_report::series::{LapAbout, SeriesReport, json, text};
-use bootlap_report::{Style, schemas};
 use expect_test::expect_file;
+use schema::checked;
 use serde_json::Value;
 
 fn lap(n: usize, ready_ms: Option<i64>) -> (Lap, LapAbout) {
@@ -98,10 +101,7 @@ fn few_boots_and_none() {
 #[test]
 fn every_line_fits_and_is_harmless() {
     for width in [60, 80, 100, 140] {
-        let style = Style {
-            width,
-            ..Style::default()
-        };
+        let style = Style::wide(width);
         for laps in [&LAPS[..], &LAPS[..1], &TWO, &[None; 20], &[]] {
             let shown = text(&report(laps), &style);
             for line in shown.lines() {
@@ -114,13 +114,8 @@ fn every_line_fits_and_is_harmless() {
 
 #[test]
 fn documents_follow_the_schema() {
-    let schemas = schemas();
-    let (_, schema) = schemas.iter().find(|(name, _)| *name == "series").unwrap();
-    let schema = jsonschema::validator_for(schema).unwrap();
     for laps in [&LAPS[..], &LAPS[..1], &TWO, &[None], &[]] {
-        let value: Value = serde_json::from_str(&json(&report(laps)).unwrap()).unwrap();
-        let errors: Vec<_> = schema.iter_errors(&value).map(|e| e.to_string()).collect();
-        assert_eq!(errors, Vec::<String>::new());
+        checked("series", &json(&report(laps)).unwrap());
     }
     let value: Value = serde_json::from_str(&json(&report(&LAPS)).unwrap()).unwrap();
     assert_eq!(value["ready"]["median_ns"], 4_205_000_000_i64);

@@ -9,26 +9,12 @@ use bootlap_report::table::{self, By, Rows};
 use bootlap_report::{Report, Style, comparison, findings, inspect, trials};
 use common::wide::wide;
 use common::{Boot, hostile, stock, tuned};
-use expect_test::{ExpectFile, expect_file};
+use expect_test::expect_file;
 use unicode_width::UnicodeWidthStr;
 
 fn style(width: usize) -> Style {
-    Style {
-        width,
-        ..Style::default()
-    }
+    Style::wide(width)
 }
-
-const BYS: [By; 8] = [
-    By::Phases,
-    By::Spans,
-    By::Initcalls,
-    By::Units,
-    By::Processes,
-    By::Functions,
-    By::Gaps,
-    By::Deltas,
-];
 
 /// Everything that can be printed of a boot.
 fn everything(boot: &Boot, style: &Style) -> Vec<String> {
@@ -43,7 +29,7 @@ fn everything(boot: &Boot, style: &Style) -> Vec<String> {
         inspect::text(&common::files(boot), report.timeline, style),
         catalogue::text(&entries(boot), style),
     ];
-    for by in BYS {
+    for by in By::ALL.iter().copied() {
         texts.push(table::text(&report, by, &Rows::first(10), style));
     }
     texts
@@ -58,99 +44,38 @@ fn entries(boot: &Boot) -> Vec<Entry> {
     vec![entry("kernel-compression"), entry(&boot.about.target)]
 }
 
-fn check(text: &str, expected: &ExpectFile, width: usize) {
-    expected.assert_eq(text);
-    for line in text.lines() {
-        assert!(line.width() <= width, "{} columns: {line}", line.width());
+/// Compares `text` of a page's width with its snapshot.
+fn check(name: &str, widths: &[usize], text: impl Fn(&Style) -> String) {
+    for width in widths {
+        let text = text(&style(*width));
+        expect_file![format!("snapshots/{name}-{width}.txt")].assert_eq(&text);
+        for line in text.lines() {
+            assert!(line.width() <= *width, "{} columns: {line}", line.width());
+        }
     }
 }
 
 #[test]
-fn summaries() {
-    let boot = stock();
-    let report = boot.report(None);
-    check(
-        &boot::text(&report, &style(60)),
-        &expect_file!["snapshots/summary-60.txt"],
-        60,
-    );
-    check(
-        &boot::text(&report, &style(80)),
-        &expect_file!["snapshots/summary-80.txt"],
-        80,
-    );
-    check(
-        &boot::text(&report, &style(120)),
-        &expect_file!["snapshots/summary-120.txt"],
-        120,
-    );
-}
-
-#[test]
-fn before_and_after() {
+fn what_is_shown_of_one_boot_and_of_two() {
     let (old, new) = (stock(), tuned());
-    let report = new.report(Some(&old));
-    check(
-        &comparison::text(&report, &style(60)),
-        &expect_file!["snapshots/before-after-60.txt"],
-        60,
-    );
-    check(
-        &comparison::text(&report, &style(80)),
-        &expect_file!["snapshots/before-after-80.txt"],
-        80,
-    );
-    check(
-        &comparison::text(&report, &style(120)),
-        &expect_file!["snapshots/before-after-120.txt"],
-        120,
-    );
-}
-
-#[test]
-fn advice_and_trials() {
-    let boot = stock();
-    check(
-        &findings::text(&boot.findings, &style(80)),
-        &expect_file!["snapshots/findings-80.txt"],
-        80,
-    );
-    check(
-        &trials::text(&boot.trials, &style(60)),
-        &expect_file!["snapshots/trials-60.txt"],
-        60,
-    );
-    check(
-        &trials::text(&boot.trials, &style(80)),
-        &expect_file!["snapshots/trials-80.txt"],
-        80,
-    );
-    check(
-        &notices(&boot.timeline, &style(80)),
-        &expect_file!["snapshots/notices-80.txt"],
-        80,
-    );
-}
-
-#[test]
-fn tables() {
-    let boot = stock();
-    let table = |by, limit| table::text(&boot.report(None), by, &Rows::first(limit), &style(80));
-    check(
-        &table(By::Spans, 4),
-        &expect_file!["snapshots/spans-80.txt"],
-        80,
-    );
-    check(
-        &table(By::Initcalls, 9),
-        &expect_file!["snapshots/initcalls-80.txt"],
-        80,
-    );
-    check(
-        &table(By::Deltas, 5),
-        &expect_file!["snapshots/deltas-80.txt"],
-        80,
-    );
+    let (one, two) = (old.report(None), new.report(Some(&old)));
+    check("summary", &[60, 80, 120], |style| boot::text(&one, style));
+    check("before-after", &[60, 80, 120], |style| {
+        comparison::text(&two, style)
+    });
+    check("findings", &[80], |style| {
+        findings::text(&old.findings, style)
+    });
+    check("trials", &[60, 80], |style| {
+        trials::text(&old.trials, style)
+    });
+    check("notices", &[80], |style| notices(&old.timeline, style));
+    for (by, limit) in [(By::Spans, 4), (By::Initcalls, 9), (By::Deltas, 5)] {
+        let rows = Rows::first(limit);
+        check(by.text(), &[80], |style| {
+            table::text(&one, by, &rows, style)
+        });
+    }
 }
 
 #[test]
@@ -199,31 +124,21 @@ fn without_colors(text: &str) -> String {
 
 #[test]
 fn a_narrow_page_has_what_matters() {
-    let boot = stock();
-    let report = boot.report(None);
-    check(
-        &boot::text(&report, &style(40)),
-        &expect_file!["snapshots/summary-40.txt"],
-        40,
-    );
-    let old = stock();
-    check(
-        &comparison::text(&tuned().report(Some(&old)), &style(40)),
-        &expect_file!["snapshots/before-after-40.txt"],
-        40,
-    );
+    let (old, new) = (stock(), tuned());
+    let two = new.report(Some(&old));
+    check("summary", &[40], |style| {
+        boot::text(&old.report(None), style)
+    });
+    check("before-after", &[40], |style| comparison::text(&two, style));
     let wide = wide();
     let wide = Report {
         phases: phases(&wide.timeline),
         gaps: gaps(&wide.timeline, common::MS),
         ..wide.report(None)
     };
-    let mut tables = String::new();
-    for by in BYS {
-        tables += &table::text(&wide, by, &Rows::first(6), &style(40));
-        tables += "\n";
-    }
-    check(&tables, &expect_file!["snapshots/tables-40.txt"], 40);
+    let table = |by, style: &Style| table::text(&wide, by, &Rows::first(6), style) + "\n";
+    let all = |style: &Style| By::ALL.iter().map(|by| table(*by, style)).collect();
+    check("tables", &[40], all);
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! A search for the best set of recipes, as text and as a document.
 
+mod schema;
+
 use bootlap_analysis::stats::{Question, effect};
 use bootlap_analysis::{Moved, Trial};
 use bootlap_report::About;
+use bootlap_report::Style;
 use bootlap_report::tuning::{Excluded, LeftOut, Tuning, TuningStep, json, text};
-use bootlap_report::{Style, schemas};
 use expect_test::expect_file;
-use serde_json::Value;
+use schema::checked;
 
 /// Eight boots of each side around these times, ms.
 fn trial(recipe: &str, before_ms: i64, after_ms: i64) -> Trial {
@@ -94,10 +96,7 @@ fn tuning(stopped: Option<&str>) -> Tuning {
 fn a_search_falls_from_before_to_after() {
     let style = Style::default();
     expect_file!["snapshots/tuning-80.txt"].assert_eq(&text(&tuning(None), &style));
-    let narrow = Style {
-        width: 50,
-        ..Style::default()
-    };
+    let narrow = Style::wide(50);
     let stopped = tuning(Some("the boots that were allowed are used up"));
     expect_file!["snapshots/tuning-50.txt"].assert_eq(&text(&stopped, &narrow));
 }
@@ -105,10 +104,7 @@ fn a_search_falls_from_before_to_after() {
 #[test]
 fn every_line_fits_and_is_harmless() {
     for width in [40, 60, 80, 100, 200] {
-        let style = Style {
-            width,
-            ..Style::default()
-        };
+        let style = Style::wide(width);
         let mut nothing = tuning(None);
         nothing.steps.clear();
         for tuning in [tuning(Some("x")), nothing] {
@@ -122,12 +118,7 @@ fn every_line_fits_and_is_harmless() {
 
 #[test]
 fn the_document_follows_its_schema() {
-    let schemas = schemas();
-    let (_, schema) = schemas.iter().find(|(name, _)| *name == "tune").unwrap();
-    let schema = jsonschema::validator_for(schema).unwrap();
-    let value: Value = serde_json::from_str(&json(&tuning(None)).unwrap()).unwrap();
-    let errors: Vec<_> = schema.iter_errors(&value).map(|e| e.to_string()).collect();
-    assert_eq!(errors, Vec::<String>::new());
+    let value = checked("tune", &json(&tuning(None)).unwrap());
     assert_eq!(value["boots"], 142);
     assert_eq!(value["steps"][0]["saved_ns"], 2_000_000_000_i64);
     assert_eq!(value["excluded"][0]["recipe"], "no-init");

@@ -39,10 +39,7 @@ fn units(timeline: &Timeline, limit: usize, style: &Style) -> String {
 }
 
 fn check(timeline: &Timeline, limit: usize, width: usize, expected: &ExpectFile) {
-    let style = Style {
-        width,
-        ..Style::default()
-    };
+    let style = Style::wide(width);
     let text = units(timeline, limit, &style);
     expected.assert_eq(&text);
     for line in text.lines() {

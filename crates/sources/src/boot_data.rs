@@ -31,41 +31,36 @@ use bootlap_model::{ClockKind, Evidence, Severity, Timeline};
 use crate::dmesg::DmesgReader;
 use crate::systemd::SystemdReader;
 use crate::text::{self, Import, Line, Reader, Skip};
-use crate::{Hints, Input, Sniff, Source, SourceError, SourceInfo};
+use crate::{Hints, Input, Sniff, Source, SourceError};
 
 /// The source.
-pub(crate) struct BootData;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "boot-data",
     title: "what grab-boot-data.sh collected",
     looks_like: "`=== Machine Info`, then sections of `== NAME ==`",
+    sniff,
+    read,
+    together: None,
 };
 
-impl Source for BootData {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
+fn sniff(head: &[u8]) -> Sniff {
+    let told =
+        |l: &[u8]| l.starts_with(b"=== Machine Info ===") || l == b"== GRAB-BOOT-DATA INFO ==";
+    match text::count_lines(head, 2000, told) {
+        (0, _) => Sniff::NO,
+        _ => Sniff::percent(98),
     }
+}
 
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        let told =
-            |l: &[u8]| l.starts_with(b"=== Machine Info ===") || l == b"== GRAB-BOOT-DATA INFO ==";
-        match text::count_lines(head, 2000, told) {
-            (0, _) => Sniff::NO,
-            _ => Sniff::percent(98),
-        }
-    }
-
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        let mut sections = Sections {
-            hints: input.hints,
-            name: String::new(),
-            reader: None,
-            machine: Machine::default(),
-            clocks_before: out.clocks.len(),
-        };
-        text::read(input, &INFO, out, &mut sections)
-    }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    let mut sections = Sections {
+        hints: input.hints,
+        name: String::new(),
+        reader: None,
+        machine: Machine::default(),
+        clocks_before: out.clocks.len(),
+    };
+    text::read(input, &SOURCE, out, &mut sections)
 }
 
 /// Who reads a section that has times in it.

@@ -19,21 +19,22 @@
 //! `bootstat_summary` has ms.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead};
+use std::io::{self};
 
 use bootlap_model::{ClockId, ClockKind, Evidence, Milestone, Severity, Stamp, Timeline};
 
-use crate::parts::{self, Parts, base};
+use crate::parts::{self, Part, Parts, base};
 use crate::text::{self, Import, Line, Reader, Skip};
-use crate::{Input, Sniff, Source, SourceError, SourceInfo};
+use crate::{Input, Sniff, Source, SourceError, together};
 
 /// The source.
-pub(crate) struct Bootstat;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "bootstat",
     title: "ChromeOS' boot statistics",
     looks_like: "lines of /proc/uptime or of a disk's stat, one for an event, or bootstat_summary's table",
+    sniff,
+    read,
+    together: together(is_part, read_parts),
 };
 
 const TICK_NS: u32 = 10_000_000;
@@ -42,45 +43,35 @@ const SECTOR: u64 = 512;
 /// An event happens some times, a disk's line is 200 letters long.
 const MAX_ROWS: usize = 100_000;
 
-impl Source for Bootstat {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
+fn sniff(head: &[u8]) -> Sniff {
+    let of = |is: fn(&str) -> bool| text::count_lines(head, 200, |l| is(text::valid(l)));
+    let (headings, all) = of(is_heading);
+    let (summary, _) = of(|l| summary(l).is_some());
+    let (uptimes, _) = of(|l| uptime(l).is_some());
+    let (disks, _) = of(|l| disk(l).is_some());
+    if headings > 0 && (headings + summary) * 2 >= all {
+        Sniff::percent(95)
+    } else if all > 0 && uptimes == all {
+        Sniff::percent(75)
+    } else if all > 0 && disks == all {
+        Sniff::percent(70)
+    } else {
+        Sniff::NO
     }
+}
 
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        let of = |is: fn(&str) -> bool| text::count_lines(head, 200, |l| is(text::valid(l)));
-        let (headings, all) = of(is_heading);
-        let (summary, _) = of(|l| summary(l).is_some());
-        let (uptimes, _) = of(|l| uptime(l).is_some());
-        let (disks, _) = of(|l| disk(l).is_some());
-        if headings > 0 && (headings + summary) * 2 >= all {
-            Sniff::percent(95)
-        } else if all > 0 && uptimes == all {
-            Sniff::percent(75)
-        } else if all > 0 && disks == all {
-            Sniff::percent(70)
-        } else {
-            Sniff::NO
-        }
-    }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    parts::read_one(input, &SOURCE, out, Events::default())
+}
 
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        parts::read_one(input, &INFO, out, Events::default())
-    }
+fn is_part(name: &str, head: &[u8]) -> bool {
+    let file = base(name);
+    let of_numbers = |b: &u8| matches!(b, b'0'..=b'9' | b'.' | b' ' | b'\n' | b'\r');
+    (file.starts_with("uptime-") || file.starts_with("disk-")) && head.iter().all(of_numbers)
+}
 
-    fn reads_together(&self) -> bool {
-        true
-    }
-
-    fn is_part(&self, name: &str, head: &[u8]) -> bool {
-        let file = base(name);
-        let of_numbers = |b: &u8| matches!(b, b'0'..=b'9' | b'.' | b' ' | b'\n' | b'\r');
-        (file.starts_with("uptime-") || file.starts_with("disk-")) && head.iter().all(of_numbers)
-    }
-
-    fn read_parts(&self, parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
-        parts::read_all(parts, &INFO, out, Events::default())
-    }
+fn read_parts(parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
+    parts::read_all(parts, &SOURCE, out, Events::default())
 }
 
 /// What was read of one boot. The first line of an event's disk belongs to
@@ -142,12 +133,8 @@ impl Reader for Rows<'_> {
 }
 
 impl Parts for Events {
-    fn part(
-        &mut self,
-        name: &str,
-        bytes: &mut dyn BufRead,
-        import: &mut Import<'_>,
-    ) -> io::Result<()> {
+    fn part(&mut self, file: Part<'_>, import: &mut Import<'_>) -> io::Result<()> {
+        let Part { name, bytes } = file;
         let kinds = ["uptime-", "disk-"];
         let event = kinds.iter().find_map(|k| name.strip_prefix(k));
         let event = event.unwrap_or(name);

@@ -27,15 +27,16 @@ use bootlap_model::{ClockId, ClockKind, Evidence, Milestone, SpanEnd, Stamp, Tim
 
 use crate::steps::{self, Step};
 use crate::text::{self, Import, Line, Reader, Skip};
-use crate::{Input, Sniff, Source, SourceError, SourceInfo};
+use crate::{Input, Sniff, Source, SourceError};
 
 /// The source.
-pub(crate) struct Cbmem;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "cbmem",
     title: "coreboot's timestamps",
     looks_like: "`N entries total:`, then lines of `id:name time (delta)`: the output of cbmem -t or -T",
+    sniff,
+    read,
+    together: None,
 };
 
 /// coreboot counts µs here.
@@ -87,29 +88,23 @@ const ANOTHER: Skip = Skip::lost(
     "this table is of another boot, and only the first was read: cut the file here to see the second",
 );
 
-impl Source for Cbmem {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
+fn sniff(head: &[u8]) -> Sniff {
+    let is_row = |l: &[u8]| row(text::valid(l)).is_some();
+    let (rows, all) = text::count_lines(head, 200, is_row);
+    let total = |l: &[u8]| is_heading(text::valid(l).trim());
+    let (headings, _) = text::count_lines(head, 200, total);
+    let known = |l: &[u8]| row(text::valid(l)).is_some_and(|r| is_known(r.name));
+    let (known, _) = text::count_lines(head, 200, known);
+    match (headings, rows) {
+        (0, 0..=2) => Sniff::NO,
+        (1.., 1..) if rows * 2 >= all => Sniff::percent(95),
+        (_, _) if known * 4 >= rows && rows * 5 >= all * 4 => Sniff::SURE,
+        _ => Sniff::NO,
     }
+}
 
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        let is_row = |l: &[u8]| row(text::valid(l)).is_some();
-        let (rows, all) = text::count_lines(head, 200, is_row);
-        let total = |l: &[u8]| is_heading(text::valid(l).trim());
-        let (headings, _) = text::count_lines(head, 200, total);
-        let known = |l: &[u8]| row(text::valid(l)).is_some_and(|r| is_known(r.name));
-        let (known, _) = text::count_lines(head, 200, known);
-        match (headings, rows) {
-            (0, 0..=2) => Sniff::NO,
-            (1.., 1..) if rows * 2 >= all => Sniff::percent(95),
-            (_, _) if known * 4 >= rows && rows * 5 >= all * 4 => Sniff::SURE,
-            _ => Sniff::NO,
-        }
-    }
-
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        text::read(input, &INFO, out, &mut Table::default())
-    }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    text::read(input, &SOURCE, out, &mut Table::default())
 }
 
 /// Names that no other program prints.

@@ -18,24 +18,25 @@
 //! counter is not reset by some warm reboots: the firmware then seems to take
 //! as long as the machine was up before.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, Read};
 
 use bootlap_model::{
     ClockKind, Evidence, Milestone, Severity, SpanEnd, Stamp, Timeline, TrackKind,
 };
 
 use crate::binary::{self, Order};
-use crate::parts::{self, Parts, base};
+use crate::parts::{self, Part, Parts, base};
 use crate::text::{self, Import, Line, Reader, Skip};
-use crate::{Input, Sniff, Source, SourceError, SourceInfo};
+use crate::{Input, Sniff, Source, SourceError, together};
 
 /// The source.
-pub(crate) struct Efi;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "efi",
     title: "times that an EFI boot loader left",
     looks_like: "the EFI variables LoaderTimeInitUSec and LoaderTimeExecUSec",
+    sniff,
+    read,
+    together: together(is_part, read_parts),
 };
 
 const UNIT_NS: i64 = 1_000;
@@ -46,45 +47,34 @@ const MAX_VARIABLE: u64 = 4 + 2 * 21;
 /// No firmware takes ten minutes.
 const TOO_LONG_NS: i64 = 600_000_000_000;
 
-impl Source for Efi {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
+fn sniff(head: &[u8]) -> Sniff {
+    if variable(head).is_some() {
+        return Sniff::percent(95);
     }
+    if is_text_variable(head) {
+        return Sniff::LIKELY;
+    }
+    let named = |l: &[u8]| Which::of(text::valid(l)).is_some();
+    let known = |l: &[u8]| named(l) || hex(text::valid(l)).is_some() || is_frame(text::valid(l));
+    let (known, all) = text::count_lines(head, 100, known);
+    let (named, _) = text::count_lines(head, 100, named);
+    match named {
+        0 => Sniff::NO,
+        _ if known * 2 >= all => Sniff::SURE,
+        _ => Sniff::MAYBE,
+    }
+}
 
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        if variable(head).is_some() {
-            return Sniff::percent(95);
-        }
-        if is_text_variable(head) {
-            return Sniff::LIKELY;
-        }
-        let named = |l: &[u8]| Which::of(text::valid(l)).is_some();
-        let known =
-            |l: &[u8]| named(l) || hex(text::valid(l)).is_some() || is_frame(text::valid(l));
-        let (known, all) = text::count_lines(head, 100, known);
-        let (named, _) = text::count_lines(head, 100, named);
-        match named {
-            0 => Sniff::NO,
-            _ if known * 2 >= all => Sniff::SURE,
-            _ => Sniff::MAYBE,
-        }
-    }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    parts::read_one(input, &SOURCE, out, Times::default())
+}
 
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        parts::read_one(input, &INFO, out, Times::default())
-    }
+fn is_part(name: &str, _head: &[u8]) -> bool {
+    About::of(base(name)) != About::Unknown
+}
 
-    fn reads_together(&self) -> bool {
-        true
-    }
-
-    fn is_part(&self, name: &str, _head: &[u8]) -> bool {
-        About::of(base(name)) != About::Unknown
-    }
-
-    fn read_parts(&self, parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
-        parts::read_all(parts, &INFO, out, Times::default())
-    }
+fn read_parts(parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
+    parts::read_all(parts, &SOURCE, out, Times::default())
 }
 
 /// What the name of a part says.
@@ -108,12 +98,7 @@ impl About {
 
 /// The place of all of a small file.
 fn whole_of(import: &Import<'_>, bytes: &[u8]) -> Evidence {
-    Evidence {
-        file: import.file,
-        start: 0,
-        end: bytes.len() as u64,
-        line: 1,
-    }
+    Evidence::whole(import.file, bytes.len() as u64)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,12 +163,8 @@ impl Times {
 }
 
 impl Parts for Times {
-    fn part(
-        &mut self,
-        name: &str,
-        bytes: &mut dyn BufRead,
-        import: &mut Import<'_>,
-    ) -> io::Result<()> {
+    fn part(&mut self, file: Part<'_>, import: &mut Import<'_>) -> io::Result<()> {
+        let Part { name, bytes } = file;
         let head = binary::head(bytes, MAX_VARIABLE + 1)?;
         let about = About::of(name);
         // `LoaderConfigTimeout` is a number, too.

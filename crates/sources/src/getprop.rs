@@ -30,37 +30,32 @@
 use bootlap_model::{ClockId, ClockKind, Evidence, Milestone, SpanEnd, Stamp, Timeline, TrackKind};
 
 use crate::text::{self, Import, Line, Reader, Skip};
-use crate::{Input, Sniff, Source, SourceError, SourceInfo};
+use crate::{Input, Sniff, Source, SourceError};
 
 /// The source.
-pub(crate) struct Getprop;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "getprop",
     title: "Android's properties",
     looks_like: "lines of `[ro.boottime.NAME]: [NUMBER]`",
+    sniff,
+    read,
+    together: None,
 };
 
 const MS_NS: i64 = 1_000_000;
 
-impl Source for Getprop {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
+fn sniff(head: &[u8]) -> Sniff {
+    let is = |l: &[u8]| property(text::valid(l)).is_some();
+    let (properties, all) = text::count_lines(head, 500, is);
+    match properties {
+        0 => Sniff::NO,
+        1.. if properties * 2 >= all => Sniff::percent(95),
+        _ => Sniff::NO,
     }
+}
 
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        let is = |l: &[u8]| property(text::valid(l)).is_some();
-        let (properties, all) = text::count_lines(head, 500, is);
-        match properties {
-            0 => Sniff::NO,
-            1.. if properties * 2 >= all => Sniff::percent(95),
-            _ => Sniff::NO,
-        }
-    }
-
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        text::read(input, &INFO, out, &mut Properties::default())
-    }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    text::read(input, &SOURCE, out, &mut Properties::default())
 }
 
 /// A name and a value that is whole, or goes on in the next line.

@@ -29,15 +29,16 @@ use crate::console::bootloader::BootLoader;
 use crate::console::printk;
 use crate::stamped::{Of, Stamped};
 use crate::text::{self, Import, Line, Reader, Skip, resolution_ns, seconds_ns};
-use crate::{Hints, Input, Sniff, Source, SourceError, SourceInfo};
+use crate::{Hints, Input, Sniff, Source, SourceError};
 
 /// The source.
-pub(crate) struct Grabserial;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "grabserial",
     title: "console recorded by grabserial",
     looks_like: "lines of `[2.391972 0.007345] text`",
+    sniff,
+    read,
+    together: None,
 };
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -48,45 +49,39 @@ const FIRST_BYTE_NS: i64 = 50_000;
 /// What rounding makes of two equal times.
 const ROUNDED_NS: i64 = 2_000;
 
-impl Source for Grabserial {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
-    }
-
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        let (mut all, mut with_delta, mut elapsed, mut wall, mut boot) = (0, 0, 0, 0, false);
-        for line in text::head_lines(head).take(2_000) {
-            if is_trailer(line) {
-                return Sniff::SURE;
-            }
-            if is_chatter(line) {
-                continue;
-            }
-            all += 1;
-            let Some(prefix) = parse(line) else { continue };
-            match (prefix.time, prefix.delta_ns) {
-                (_, Some(_)) => with_delta += 1,
-                (Time::Elapsed(_), None) => elapsed += 1,
-                (Time::Wall(_), None) => wall += 1,
-            }
-            let text = &line[prefix.text..];
-            boot |= printk::parse(text).is_some() || BootLoader::is_banner(text);
+fn sniff(head: &[u8]) -> Sniff {
+    let (mut all, mut with_delta, mut elapsed, mut wall, mut boot) = (0, 0, 0, 0, false);
+    for line in text::head_lines(head).take(2_000) {
+        if is_trailer(line) {
+            return Sniff::SURE;
         }
-        let most = |n: usize| n > 0 && n * 10 >= all * 9;
-        match boot {
-            _ if most(with_delta) => Sniff::SURE,
-            true if most(elapsed) => Sniff::percent(78),
-            true if most(wall) => Sniff::percent(62),
-            _ if most(elapsed) => Sniff::MAYBE,
-            _ => Sniff::NO,
+        if is_chatter(line) {
+            continue;
         }
+        all += 1;
+        let Some(prefix) = parse(line) else { continue };
+        match (prefix.time, prefix.delta_ns) {
+            (_, Some(_)) => with_delta += 1,
+            (Time::Elapsed(_), None) => elapsed += 1,
+            (Time::Wall(_), None) => wall += 1,
+        }
+        let text = &line[prefix.text..];
+        boot |= printk::parse(text).is_some() || BootLoader::is_banner(text);
     }
+    let most = |n: usize| n > 0 && n * 10 >= all * 9;
+    match boot {
+        _ if most(with_delta) => Sniff::SURE,
+        true if most(elapsed) => Sniff::percent(78),
+        true if most(wall) => Sniff::percent(62),
+        _ if most(elapsed) => Sniff::MAYBE,
+        _ => Sniff::NO,
+    }
+}
 
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        let mut reader = GrabserialReader::new(input.hints);
-        text::read(input, &INFO, out, &mut reader)?;
-        Ok(())
-    }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    let mut reader = GrabserialReader::new(input.hints);
+    text::read(input, &SOURCE, out, &mut reader)?;
+    Ok(())
 }
 
 /// What a line begins with.

@@ -73,7 +73,7 @@ pub struct Options {
     /// The moments to look for.
     pub hints: Hints,
     /// Read everything as this format.
-    pub format: Option<&'static dyn Source>,
+    pub format: Option<&'static Source>,
     /// How clocks relate, by the user's word.
     pub declared: Vec<Declared>,
 }
@@ -102,7 +102,7 @@ pub fn ingest(
 
 /// What a piece is.
 struct Detected {
-    source: &'static dyn Source,
+    source: &'static Source,
     confidence: Sniff,
     /// Its name says so, and so that it is a part of something.
     by_name: bool,
@@ -122,7 +122,7 @@ struct Group<'a> {
 /// (`strace.log.*`). What is no evidence goes to `all`.
 fn grouped<'a>(
     given: Vec<Given<'a>>,
-    format: Option<&'static dyn Source>,
+    format: Option<&'static Source>,
     all: &mut Vec<Taken>,
 ) -> Vec<Group<'a>> {
     let several = given.iter().map(|g| g.pieces.len()).sum::<usize>() > 1;
@@ -143,7 +143,7 @@ fn grouped<'a>(
                 }
             };
             let belongs = |g: &&mut Group<'_>| {
-                g.detected.source.info().name == detected.source.info().name
+                g.detected.source.name == detected.source.name
                     && g.given == given
                     && (given.is_some()
                         || g.detected.by_name && detected.by_name && !g.has(&piece.name))
@@ -168,7 +168,7 @@ fn grouped<'a>(
 /// What a piece is, by its first bytes; or why it is nothing that is known.
 fn look(
     piece: &Piece<'_>,
-    format: Option<&'static dyn Source>,
+    format: Option<&'static Source>,
     several: bool,
 ) -> Result<Detected, Format> {
     let detected = |source, confidence, by_name| Detected {
@@ -194,7 +194,7 @@ fn look(
     match ranked.first() {
         Some(&(source, sniff)) if sniff >= LEAST => Ok(detected(source, sniff, false)),
         _ => {
-            let nearest = ranked.iter().map(|(s, sniff)| (s.info().name, *sniff));
+            let nearest = ranked.iter().map(|(s, sniff)| (s.name, *sniff));
             let nearest = nearest.take(3).collect();
             Err(Format::Unknown { nearest })
         }
@@ -217,11 +217,11 @@ impl Group<'_> {
         } = self.detected;
         let format = match self.read_into(options, out) {
             Ok(()) => Format::Known {
-                source: source.info().name,
+                source: source.name,
                 confidence,
             },
             Err(SourceError::NotThisFormat { .. }) => Format::Unknown {
-                nearest: vec![(source.info().name, confidence)],
+                nearest: vec![(source.name, confidence)],
             },
             Err(e) => Format::Unreadable { why: e.to_string() },
         };
@@ -287,12 +287,5 @@ fn mark_first(pattern: &regex::bytes::Regex, kind: MarkKind, name: &str, out: &m
     let Some((clock, at, evidence)) = line.map(|l| (l.clock, l.start, l.evidence)) else {
         return;
     };
-    let name = out.symbols.intern(name);
-    out.marks.push(Mark {
-        clock,
-        at,
-        kind,
-        name,
-        evidence,
-    });
+    out.add_mark(clock, at, kind, name, evidence);
 }

@@ -23,46 +23,41 @@ use crate::calendar::Wall;
 use crate::quoted;
 use crate::stamped::{Of, Stamped};
 use crate::text::{self, Import, Line, Reader, Skip};
-use crate::{Input, Sniff, Source, SourceError, SourceInfo};
+use crate::{Input, Sniff, Source, SourceError};
 
 /// The source.
-pub(crate) struct Lava;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "lava",
     title: "log of a LAVA job",
     looks_like: "lines of `- {\"dt\": \"2024-01-01T12:00:00.123456\", \"lvl\": \"target\", \"msg\": \"text\"}`",
+    sniff,
+    read,
+    together: None,
 };
 
 /// Longer entries are kept up to here.
 const MAX_ENTRY: usize = 256 * 1024;
 
-impl Source for Lava {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
+fn sniff(head: &[u8]) -> Sniff {
+    let is_entry = |line: &[u8]| {
+        let entry = line.strip_prefix(b"- ").unwrap_or_default();
+        let members = Members::of(entry);
+        members.dt.is_some() && (members.lvl.is_some() || !entry.starts_with(b"{"))
+    };
+    let (entries, all) = text::count_lines(head, 500, is_entry);
+    match entries {
+        0 => Sniff::NO,
+        n if n * 4 >= all => Sniff::SURE,
+        _ => Sniff::MAYBE,
     }
+}
 
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        let is_entry = |line: &[u8]| {
-            let entry = line.strip_prefix(b"- ").unwrap_or_default();
-            let members = Members::of(entry);
-            members.dt.is_some() && (members.lvl.is_some() || !entry.starts_with(b"{"))
-        };
-        let (entries, all) = text::count_lines(head, 500, is_entry);
-        match entries {
-            0 => Sniff::NO,
-            n if n * 4 >= all => Sniff::SURE,
-            _ => Sniff::MAYBE,
-        }
-    }
-
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        let mut reader = LavaReader {
-            console: Stamped::new(input.hints, ClockKind::HostRealtime, Of::End),
-            entry: None,
-        };
-        text::read(input, &INFO, out, &mut reader)
-    }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    let mut reader = LavaReader {
+        console: Stamped::new(input.hints, ClockKind::HostRealtime, Of::End),
+        entry: None,
+    };
+    text::read(input, &SOURCE, out, &mut reader)
 }
 
 struct LavaReader<'h> {

@@ -46,6 +46,8 @@ mod systemd;
 mod text;
 mod trace;
 mod trace_cmd;
+#[cfg(test)]
+mod tried;
 mod ts;
 mod vcd;
 mod watch;
@@ -81,17 +83,6 @@ pub struct Hints {
     pub application: Option<regex::bytes::Regex>,
     /// More moments that the user named: `(name, pattern)`.
     pub marks: Vec<(String, regex::bytes::Regex)>,
-}
-
-/// Facts about a source.
-pub struct SourceInfo {
-    /// The short name of the format, e.g. `console`.
-    pub name: &'static str,
-    /// What it is, in a few words.
-    pub title: &'static str,
-    /// What its bytes look like: what was looked for in a file that is
-    /// nothing known.
-    pub looks_like: &'static str,
 }
 
 /// How sure a source is that the bytes are of its format, in percent.
@@ -138,33 +129,72 @@ pub enum SourceError {
 }
 
 /// The parser of one evidence format.
-pub trait Source: Sync {
-    /// Facts about the format.
-    fn info(&self) -> &'static SourceInfo;
+pub struct Source {
+    /// The short name of the format, e.g. `console`.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub title: &'static str,
+    /// What its bytes look like: what was looked for in a file that is nothing known.
+    pub looks_like: &'static str,
+    sniff: fn(&[u8]) -> Sniff,
+    read: fn(Input<'_>, &mut Timeline) -> Result<(), SourceError>,
+    /// For recordings of several files (bootchart's logs, one strace a process).
+    together: Option<Together>,
+}
+
+/// How the files of one folder or archive are read that belong together.
+struct Together {
+    is_part: IsPart,
+    read_parts: ReadParts,
+}
+
+type IsPart = fn(name: &str, head: &[u8]) -> bool;
+type ReadParts = fn(Vec<Input<'_>>, &mut Timeline) -> Result<(), SourceError>;
+
+const fn together(is_part: IsPart, read_parts: ReadParts) -> Option<Together> {
+    Some(Together {
+        is_part,
+        read_parts,
+    })
+}
+
+impl Source {
     /// Looks at the first bytes (up to 64 KiB).
-    fn sniff(&self, head: &[u8]) -> Sniff;
+    pub fn sniff(&self, head: &[u8]) -> Sniff {
+        (self.sniff)(head)
+    }
+
     /// Adds all that `input` says to `out`.
     ///
     /// # Errors
     /// Only if the bytes cannot be read or are of another format.
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError>;
-    /// Whether the files of one folder or archive belong together, each a
-    /// part of one recording (bootchart's logs, one strace a process).
-    fn reads_together(&self) -> bool {
-        false
+    pub fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+        (self.read)(input, out)
     }
-    /// Whether a file called `name`, of a folder or archive, is a part of this
-    /// format though its content alone does not say so: a number that has its
-    /// meaning from the file's name (`firmware_start_ns`).
-    fn is_part(&self, _name: &str, _head: &[u8]) -> bool {
-        false
+
+    /// Whether the files of one folder or archive belong together, each a part of one
+    /// recording.
+    pub fn reads_together(&self) -> bool {
+        self.together.is_some()
     }
-    /// Adds all that the parts of one recording say. Each is named by its
-    /// label, which may be used where the format keeps a fact only there.
+
+    /// Whether a file called `name`, of a folder or archive, is a part of this format
+    /// though its content alone does not say so: a number that has its meaning from the
+    /// file's name (`firmware_start_ns`).
+    pub fn is_part(&self, name: &str, head: &[u8]) -> bool {
+        let together = self.together.as_ref();
+        together.is_some_and(|together| (together.is_part)(name, head))
+    }
+
+    /// Adds all that the parts of one recording say. Each is named by its label, which
+    /// may be used where the format keeps a fact only there.
     ///
     /// # Errors
     /// As [`Self::read`].
-    fn read_parts(&self, parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
-        parts.into_iter().try_for_each(|part| self.read(part, out))
+    pub fn read_parts(&self, parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
+        match &self.together {
+            Some(together) => (together.read_parts)(parts, out),
+            None => parts.into_iter().try_for_each(|part| self.read(part, out)),
+        }
     }
 }

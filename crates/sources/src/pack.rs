@@ -12,59 +12,49 @@ use bootlap_model::{
 use bootlap_wire::pack::{self, Extent, Pack};
 
 use crate::text::Import;
-use crate::{Input, Sniff, Source, SourceError, SourceInfo, binary};
+use crate::{Input, Sniff, Source, SourceError, binary};
 
 /// The source.
-pub(crate) struct Preload;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "pack",
     title: "what bootlap-agent record has seen being read",
     looks_like: "the file that bootlap-agent record or stop writes",
+    sniff,
+    read,
+    together: None,
 };
 
 /// The agent writes 16 MiB at most.
 const LIMIT: u64 = pack::LONGEST as u64;
 
-impl Source for Preload {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
+fn sniff(head: &[u8]) -> Sniff {
+    match head.starts_with(pack::MAGIC) {
+        true => Sniff::CERTAIN,
+        false => Sniff::NO,
     }
+}
 
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        match head.starts_with(pack::MAGIC) {
-            true => Sniff::CERTAIN,
-            false => Sniff::NO,
-        }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    let (bytes, _) = binary::all(input.bytes, LIMIT)?;
+    if !bytes.starts_with(pack::MAGIC) {
+        return Err(SourceError::NotThisFormat {
+            format: SOURCE.name,
+            why: "it does not begin as a pack does".to_owned(),
+        });
     }
-
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        let (bytes, _) = binary::all(input.bytes, LIMIT)?;
-        if !bytes.starts_with(pack::MAGIC) {
-            return Err(SourceError::NotThisFormat {
-                format: INFO.name,
-                why: "it does not begin as a pack does".to_owned(),
-            });
-        }
-        let mut import = Import::new(out, input.label, INFO.name);
-        let whole = Evidence {
-            file: import.file,
-            start: 0,
-            end: bytes.len() as u64,
-            line: 1,
-        };
-        match Pack::read(&bytes) {
-            Some(pack) => tell(&pack, whole, &mut import),
-            None => import.notice(
-                "pack-damaged",
-                Severity::DataLoss,
-                whole,
-                "the checksum is another: copy the pack again, as bytes; the device does not use it either",
-            ),
-        }
-        import.finish();
-        Ok(())
+    let mut import = Import::new(out, input.label, SOURCE.name);
+    let whole = Evidence::whole(import.file, bytes.len() as u64);
+    match Pack::read(&bytes) {
+        Some(pack) => tell(&pack, whole, &mut import),
+        None => import.notice(
+            "pack-damaged",
+            Severity::DataLoss,
+            whole,
+            "the checksum is another: copy the pack again, as bytes; the device does not use it either",
+        ),
     }
+    import.finish();
+    Ok(())
 }
 
 fn tell(pack: &Pack, whole: Evidence, import: &mut Import<'_>) {

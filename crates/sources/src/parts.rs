@@ -5,18 +5,20 @@ use std::io::{self, BufRead};
 use bootlap_model::Timeline;
 
 use crate::text::Import;
-use crate::{Input, SourceError, SourceInfo};
+use crate::{Input, Source, SourceError};
+
+/// One file of a recording.
+pub(crate) struct Part<'a> {
+    /// Without folders; empty if the file is read alone, as what it says must not depend
+    /// on what it is called.
+    pub(crate) name: &'a str,
+    pub(crate) bytes: &'a mut dyn BufRead,
+}
 
 /// What a format makes of the files of one recording.
 pub(crate) trait Parts {
-    /// Takes one file. Its `name` has no folders; a file that is read alone
-    /// has none, as what it says must not depend on what it is called.
-    fn part(
-        &mut self,
-        name: &str,
-        bytes: &mut dyn BufRead,
-        import: &mut Import<'_>,
-    ) -> io::Result<()>;
+    /// Takes one file.
+    fn part(&mut self, file: Part<'_>, import: &mut Import<'_>) -> io::Result<()>;
 
     /// There are no more files: writes down what all of them said.
     fn finish(&mut self, import: &mut Import<'_>);
@@ -25,12 +27,16 @@ pub(crate) trait Parts {
 /// Reads a file that is alone.
 pub(crate) fn read_one(
     input: Input<'_>,
-    info: &SourceInfo,
+    source: &Source,
     out: &mut Timeline,
     mut recording: impl Parts,
 ) -> Result<(), SourceError> {
-    let mut import = Import::new(out, input.label, info.name);
-    recording.part("", input.bytes, &mut import)?;
+    let mut import = Import::new(out, input.label, source.name);
+    let file = Part {
+        name: "",
+        bytes: input.bytes,
+    };
+    recording.part(file, &mut import)?;
     recording.finish(&mut import);
     import.finish();
     Ok(())
@@ -39,15 +45,19 @@ pub(crate) fn read_one(
 /// Reads all files of a recording, one after the other.
 pub(crate) fn read_all(
     parts: Vec<Input<'_>>,
-    info: &SourceInfo,
+    source: &Source,
     out: &mut Timeline,
     mut recording: impl Parts,
 ) -> Result<(), SourceError> {
     let mut left = parts.len();
     for part in parts {
         left -= 1;
-        let mut import = Import::new(out, part.label, info.name);
-        recording.part(base(part.label), part.bytes, &mut import)?;
+        let mut import = Import::new(out, part.label, source.name);
+        let file = Part {
+            name: base(part.label),
+            bytes: part.bytes,
+        };
+        recording.part(file, &mut import)?;
         if left == 0 {
             recording.finish(&mut import);
         }

@@ -18,15 +18,16 @@ use bootlap_model::{ClockKind, Evidence, SpanEnd, Stamp, Timeline, TrackKind};
 
 use crate::console::RC_TRACK;
 use crate::text::{self, Import, Line, Reader, Skip};
-use crate::{Input, Sniff, Source, SourceError, SourceInfo};
+use crate::{Input, Sniff, Source, SourceError};
 
 /// The source.
-pub(crate) struct RcLog;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "rc-log",
     title: "bootlap-agent's log of init scripts",
     looks_like: "`bootlap-rc-log 1`, then lines of `NS start NAME` and `NS end STATUS NAME`",
+    sniff,
+    read,
+    together: None,
 };
 
 const HEAD: &[u8] = b"bootlap-rc-log ";
@@ -34,21 +35,15 @@ const HEAD: &[u8] = b"bootlap-rc-log ";
 /// No plan has more scripts.
 const MAX_RUNNING: usize = 4096;
 
-impl Source for RcLog {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
+fn sniff(head: &[u8]) -> Sniff {
+    match head.starts_with(HEAD) {
+        true => Sniff::CERTAIN,
+        false => Sniff::NO,
     }
+}
 
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        match head.starts_with(HEAD) {
-            true => Sniff::CERTAIN,
-            false => Sniff::NO,
-        }
-    }
-
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        text::read(input, &INFO, out, &mut Scripts::default())
-    }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    text::read(input, &SOURCE, out, &mut Scripts::default())
 }
 
 #[derive(Default)]

@@ -24,15 +24,16 @@ use bootlap_model::{ClockId, ClockKind, Milestone, Stamp, Timeline, TrackKind};
 
 use crate::steps::{self, Step};
 use crate::text::{self, Import, Line, Reader, Skip};
-use crate::{Input, Sniff, Source, SourceError, SourceInfo};
+use crate::{Input, Sniff, Source, SourceError};
 
 /// The source.
-pub(crate) struct Slimboot;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "slimboot",
     title: "Slim Bootloader's measure points",
     looks_like: "a table of `Id | Time (ms) | Delta (ms) | Description`",
+    sniff,
+    read,
+    together: None,
 };
 
 const UNIT_NS: i64 = 1_000_000;
@@ -40,28 +41,22 @@ const UNIT_NS: i64 = 1_000_000;
 /// The table has 128 places.
 const MAX_STEPS: usize = 10_000;
 
-impl Source for Slimboot {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
+fn sniff(head: &[u8]) -> Sniff {
+    let (headings, _) = text::count_lines(head, 500, |l| is_heading(text::valid(l)));
+    let known = |l: &[u8]| {
+        let line = text::valid(l);
+        is_heading(line) || is_frame(line) || row(line).is_some()
+    };
+    let (known, all) = text::count_lines(head, 500, known);
+    match (headings, known * 2 >= all) {
+        (0, _) => Sniff::NO,
+        (_, true) => Sniff::percent(95),
+        (_, false) => Sniff::percent(55),
     }
+}
 
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        let (headings, _) = text::count_lines(head, 500, |l| is_heading(text::valid(l)));
-        let known = |l: &[u8]| {
-            let line = text::valid(l);
-            is_heading(line) || is_frame(line) || row(line).is_some()
-        };
-        let (known, all) = text::count_lines(head, 500, known);
-        match (headings, known * 2 >= all) {
-            (0, _) => Sniff::NO,
-            (_, true) => Sniff::percent(95),
-            (_, false) => Sniff::percent(55),
-        }
-    }
-
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        text::read(input, &INFO, out, &mut Tables::default())
-    }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    text::read(input, &SOURCE, out, &mut Tables::default())
 }
 
 /// Whose clock it is.

@@ -129,12 +129,7 @@ mod tests {
             .iter()
             .enumerate()
         {
-            let at = Evidence {
-                file: import.file,
-                start: 0,
-                end: 1,
-                line: 1,
-            };
+            let at = Evidence::whole(import.file, 1);
             let stamp = Stamp::new(n as i64, 0);
             console.line(line.as_bytes(), Some(stamp), at, &mut import);
         }

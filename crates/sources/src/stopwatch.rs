@@ -15,41 +15,36 @@
 use bootlap_model::{ClockKind, Milestone, Stamp, Timeline};
 
 use crate::text::{self, Import, Line, Reader, Skip};
-use crate::{Input, Sniff, Source, SourceError, SourceInfo};
+use crate::{Input, Sniff, Source, SourceError};
 
 /// Reaction time of a person with a button.
 const THUMB_NS: u32 = 100_000_000;
 
 /// The source.
-pub(crate) struct Stopwatch;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "stopwatch",
     title: "times that a person took",
     looks_like: "lines of `name,seconds`",
+    sniff,
+    read,
+    together: None,
 };
 
-impl Source for Stopwatch {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
+fn sniff(head: &[u8]) -> Sniff {
+    let mut lines = text::head_lines(head);
+    let first = lines.next().unwrap_or_default();
+    let (rows, all) = text::count_lines(head, 100, |l| row(text::valid(l)).is_some());
+    let heading = is_heading(text::valid(first));
+    match (heading, rows) {
+        (_, 0) => Sniff::NO,
+        (true, _) if (rows + 1) * 5 >= all * 4 => Sniff::SURE,
+        (false, _) if rows == all => Sniff::percent(50),
+        _ => Sniff::NO,
     }
+}
 
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        let mut lines = text::head_lines(head);
-        let first = lines.next().unwrap_or_default();
-        let (rows, all) = text::count_lines(head, 100, |l| row(text::valid(l)).is_some());
-        let heading = is_heading(text::valid(first));
-        match (heading, rows) {
-            (_, 0) => Sniff::NO,
-            (true, _) if (rows + 1) * 5 >= all * 4 => Sniff::SURE,
-            (false, _) if rows == all => Sniff::percent(50),
-            _ => Sniff::NO,
-        }
-    }
-
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        text::read(input, &INFO, out, &mut Rows)
-    }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    text::read(input, &SOURCE, out, &mut Rows)
 }
 
 struct Rows;

@@ -8,12 +8,12 @@
 use std::io::{self, BufRead};
 
 use bootlap_model::{
-    Anchor, ClockId, ClockKind, Counter, Evidence, FileId, Mark, MarkKind, Milestone, Severity,
-    Span, SpanEnd, SpanId, Stamp, Sym, Timeline, TrackKind,
+    ClockId, ClockKind, Evidence, FileId, Mark, MarkKind, Milestone, Severity, SpanEnd, SpanId,
+    Stamp, Sym, Timeline, TrackKind,
 };
 
 use crate::cleaner::Cleaner;
-use crate::{Input, SourceError, SourceInfo};
+use crate::{Input, Source, SourceError};
 
 /// Longer lines are kept up to here.
 const MAX_LINE: usize = 256 * 1024;
@@ -86,20 +86,20 @@ pub(crate) trait Reader {
     fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip>;
 
     /// Takes a blank line; it counts as used.
-    fn blank(&mut self, _line: &Line<'_>, _sheet: &mut Import<'_>) {}
+    fn blank(&mut self, _line: &Line<'_>, _import: &mut Import<'_>) {}
 
     /// There are no more lines.
-    fn finish(&mut self, _sheet: &mut Import<'_>) {}
+    fn finish(&mut self, _import: &mut Import<'_>) {}
 }
 
-/// Reads all of `input` as one text file of the format `info`.
+/// Reads all of `input` as one text file of the format `source`.
 pub(crate) fn read(
     input: Input<'_>,
-    info: &SourceInfo,
+    source: &Source,
     out: &mut Timeline,
     reader: &mut dyn Reader,
 ) -> Result<(), SourceError> {
-    let mut import = Import::new(out, input.label, info.name);
+    let mut import = Import::new(out, input.label, source.name);
     import.read(input.bytes, reader)?;
     import.finish();
     Ok(())
@@ -308,19 +308,12 @@ impl<'t> Import<'t> {
     pub(crate) fn span(
         &mut self,
         clock: ClockId,
-        (kind, track): (TrackKind, &str),
+        track: (TrackKind, &str),
         name: &str,
         (start, end): (Stamp, SpanEnd),
         args: &[(&str, &str)],
         evidence: Evidence,
     ) -> SpanId {
-        let track = self.timeline.track(kind, track);
-        let name = self.timeline.symbols.intern(name);
-        let symbols = &mut self.timeline.symbols;
-        let args = args
-            .iter()
-            .map(|(k, v)| (symbols.intern(k), symbols.intern(v)));
-        let args = args.collect();
         let mut until = end;
         if let SpanEnd::At(end) = end
             && end.ns < start.ns
@@ -333,20 +326,14 @@ impl<'t> Import<'t> {
                 "by their own times these events end before they begin: their end is not known",
             );
         }
-        self.timeline.add_span(Span {
-            track,
-            clock,
-            start,
-            end: until,
-            name,
-            args,
-            evidence,
-        })
+        self.timeline
+            .add_named(clock, track, name, (start, until), args, evidence)
     }
 
     /// Adds a mark that the evidence names.
     pub(crate) fn mark(&mut self, clock: ClockId, at: Stamp, name: &str, evidence: Evidence) {
-        self.add_mark(clock, at, MarkKind::Named, name, evidence);
+        self.timeline
+            .add_mark(clock, at, MarkKind::Named, name, evidence);
     }
 
     /// Adds a milestone, unless this file has passed it before.
@@ -366,58 +353,28 @@ impl<'t> Import<'t> {
         let marks = &self.timeline.marks;
         let known = |m: &Mark| m.kind == kind && m.evidence.file == self.file;
         if !marks.iter().any(known) {
-            self.add_mark(clock, at, kind, milestone.text(), evidence);
+            self.timeline
+                .add_mark(clock, at, kind, milestone.text(), evidence);
         }
-    }
-
-    fn add_mark(
-        &mut self,
-        clock: ClockId,
-        at: Stamp,
-        kind: MarkKind,
-        name: &str,
-        evidence: Evidence,
-    ) {
-        let name = self.timeline.symbols.intern(name);
-        self.timeline.marks.push(Mark {
-            clock,
-            at,
-            kind,
-            name,
-            evidence,
-        });
     }
 
     /// Adds a moment that other evidence may know too.
     pub(crate) fn anchor(&mut self, clock: ClockId, at: Stamp, key: u64, evidence: Evidence) {
-        self.timeline.anchors.push(Anchor {
-            clock,
-            at,
-            key,
-            evidence,
-        });
+        self.timeline.add_anchor(clock, at, key, evidence);
     }
 
     /// Adds a quantity over time; nothing if there are no samples.
     pub(crate) fn counter(
         &mut self,
         clock: ClockId,
-        (name, unit): (&str, &str),
+        name_and_unit: (&str, &str),
         samples: Vec<(i64, f64)>,
         evidence: Evidence,
     ) {
-        if samples.is_empty() {
-            return;
+        if !samples.is_empty() {
+            self.timeline
+                .add_counter(clock, name_and_unit, samples, evidence);
         }
-        let symbols = &mut self.timeline.symbols;
-        let (name, unit) = (symbols.intern(name), symbols.intern(unit));
-        self.timeline.counters.push(Counter {
-            clock,
-            name,
-            unit,
-            samples,
-            evidence,
-        });
     }
 
     /// Counts one case of a kind of trouble.

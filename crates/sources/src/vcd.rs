@@ -37,7 +37,7 @@ use bootlap_model::{ClockKind, Evidence, Severity, Timeline};
 use crate::pins::units::{FS_PER_NS, fs_to_ns, rate_hz, scaled, time_unit};
 use crate::pins::{Level, PinId, Pins, Recording};
 use crate::text::{self, Import, Line, Reader, Skip};
-use crate::{Input, Sniff, Source, SourceError, SourceInfo};
+use crate::{Input, Sniff, Source, SourceError};
 
 /// Deeper scopes do not name pins.
 const MAX_SCOPES: usize = 64;
@@ -45,65 +45,60 @@ const MAX_SCOPES: usize = 64;
 const MAX_WORDS: usize = 64;
 
 /// The source.
-pub(crate) struct Vcd;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "vcd",
     title: "value change dump of a logic analyser",
     looks_like: "`$timescale`, `$var` and `$enddefinitions`, then `#time` and changes",
+    sniff,
+    read,
+    together: None,
 };
 
-impl Source for Vcd {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
-    }
-
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        let first = text::head_lines(head).find(|l| !l.trim_ascii().is_empty());
-        let first = first.unwrap_or_default().trim_ascii_start();
-        let has = |what: &str| memchr::memmem::find(head, what.as_bytes()).is_some();
-        let parts = ["$timescale", "$var ", "$enddefinitions", "$scope "];
-        let parts = parts.iter().filter(|p| has(p)).count();
-        match (first.first() == Some(&b'$'), parts) {
-            (true, 2..) => Sniff::CERTAIN,
-            (true, 1) => Sniff::SURE,
-            // sigrok-cli prints what it was told before the dump itself.
-            (false, 3..) => Sniff::SURE,
-            (true, 0)
-                if ["$date", "$version", "$comment"]
-                    .iter()
-                    .any(|d| first.starts_with(d.as_bytes())) =>
-            {
-                Sniff::percent(50)
-            }
-            _ => Sniff::NO,
+fn sniff(head: &[u8]) -> Sniff {
+    let first = text::head_lines(head).find(|l| !l.trim_ascii().is_empty());
+    let first = first.unwrap_or_default().trim_ascii_start();
+    let has = |what: &str| memchr::memmem::find(head, what.as_bytes()).is_some();
+    let parts = ["$timescale", "$var ", "$enddefinitions", "$scope "];
+    let parts = parts.iter().filter(|p| has(p)).count();
+    match (first.first() == Some(&b'$'), parts) {
+        (true, 2..) => Sniff::CERTAIN,
+        (true, 1) => Sniff::SURE,
+        // sigrok-cli prints what it was told before the dump itself.
+        (false, 3..) => Sniff::SURE,
+        (true, 0)
+            if ["$date", "$version", "$comment"]
+                .iter()
+                .any(|d| first.starts_with(d.as_bytes())) =>
+        {
+            Sniff::percent(50)
         }
+        _ => Sniff::NO,
     }
+}
 
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        let label = input.label.to_owned();
-        let mut reader = VcdReader {
-            recording: Recording {
-                label: &label,
-                source: INFO.name,
-                hints: input.hints,
-                resolution_ns: 1,
-            },
-            unit_fs: None,
-            rate_hz: None,
-            pins: Pins::default(),
-            by_id: HashMap::new(),
-            scopes: Vec::new(),
-            deeper: 0,
-            words: Vec::new(),
-            begun: None,
-            value: None,
-            zero: 0,
-            now: None,
-            behind: false,
-        };
-        text::read(input, &INFO, out, &mut reader)
-    }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    let label = input.label.to_owned();
+    let mut reader = VcdReader {
+        recording: Recording {
+            label: &label,
+            source: SOURCE.name,
+            hints: input.hints,
+            resolution_ns: 1,
+        },
+        unit_fs: None,
+        rate_hz: None,
+        pins: Pins::default(),
+        by_id: HashMap::new(),
+        scopes: Vec::new(),
+        deeper: 0,
+        words: Vec::new(),
+        begun: None,
+        value: None,
+        zero: 0,
+        now: None,
+        behind: false,
+    };
+    text::read(input, &SOURCE, out, &mut reader)
 }
 
 /// What an identifier stands for.

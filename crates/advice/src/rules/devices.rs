@@ -1,7 +1,7 @@
 //! Waits for hardware, seen as silences in the kernel's log.
 
 use super::checks;
-use super::seen::{ms, of_initcalls, steps};
+use super::seen::{from_to, ms, of_initcalls, steps};
 use crate::lines::{Line, number_after};
 use crate::{Boot, Finding};
 
@@ -99,12 +99,7 @@ fn usb_storage(boot: &Boot<'_>) -> Option<Finding> {
     }
     Some(
         Finding::new()
-            .why(format!(
-                "{} from `{}` to `{}`",
-                ms(ns),
-                host.text,
-                found.text
-            ))
+            .why(from_to(ns, host.text, found.text))
             .saves(ns, "at most: what of it the boot waits for this disk")
             .at(Some([host.start_ns, found.start_ns]))
             .seen([host.evidence, found.evidence]),
@@ -165,12 +160,7 @@ fn link(boot: &Boot<'_>) -> Option<Finding> {
     }
     Some(
         Finding::new()
-            .why(format!(
-                "{} from `{}` to `{}`",
-                ms(ns),
-                opened.text,
-                up.text
-            ))
+            .why(from_to(ns, opened.text, up.text))
             .saves_unknown("nothing says whether the boot waits for it; if so, all of it at most")
             .at(Some([opened.start_ns, up.start_ns]))
             .seen([opened.evidence, up.evidence]),

@@ -1,7 +1,9 @@
 //! Devices of other times that the kernel still looks for, or makes.
 
 use super::checks;
-use super::seen::{built_in, init_ns, is_kernels, ms, of_initcalls, options_on, steps};
+use super::seen::{
+    built_in, init_ns, is_kernels, ms, of_initcalls, options_on, silence_before, steps,
+};
 use crate::lines::number_after;
 use crate::{Boot, Finding};
 
@@ -146,11 +148,7 @@ fn rtc(boot: &Boot<'_>) -> Option<Finding> {
     }
     Some(
         Finding::new()
-            .why(format!(
-                "{} of silence before `{}`",
-                ms(before.ns()),
-                set.text
-            ))
+            .why(silence_before(before.ns(), set.text))
             .saves(before.ns(), "at most: the silence before that line")
             .at(Some(before.at()))
             .seen([set.evidence]),

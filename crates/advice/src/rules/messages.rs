@@ -5,7 +5,7 @@ use bootlap_product::cmdline;
 
 use super::checks;
 use super::console::{on_a_wire, printed};
-use super::seen::{configs, is_kernels, ms, options_on, parameters, steps};
+use super::seen::{configs, is_kernels, ms, options_on, parameters, silence_before, steps};
 use crate::{Boot, Finding};
 
 checks! {
@@ -191,11 +191,7 @@ fn takeover(boot: &Boot<'_>) -> Option<Finding> {
     }
     Some(
         Finding::new()
-            .why(format!(
-                "{} of silence before `{}`",
-                ms(before.ns()),
-                line.text
-            ))
+            .why(silence_before(before.ns(), line.text))
             .saves(
                 before.ns(),
                 "at most: that silence; the display needs part of it some time",

@@ -113,3 +113,13 @@ pub(super) fn of_initcalls(boot: &Boot<'_>, calls: &[Found<'_>]) -> Option<Findi
         .at(place.as_ref().map(Found::at));
     Some(finding.seen(place.map(|p| p.span.evidence)))
 }
+
+/// What a silence before a line says.
+pub(super) fn silence_before(ns: i64, line: &str) -> String {
+    format!("{} of silence before `{line}`", ms(ns))
+}
+
+/// What the time between two lines says.
+pub(super) fn from_to(ns: i64, from: &str, to: &str) -> String {
+    format!("{} from `{from}` to `{to}`", ms(ns))
+}

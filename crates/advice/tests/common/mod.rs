@@ -2,8 +2,7 @@
 
 use bootlap_advice::{Boot, Finding, advise};
 use bootlap_model::{
-    ClockId, ClockKind, Evidence, FileId, Mark, MarkKind, Milestone, Span, SpanEnd, Stamp,
-    Timeline, TrackKind,
+    ClockId, ClockKind, Evidence, FileId, Milestone, SpanEnd, Stamp, Timeline, TrackKind,
 };
 use bootlap_product::{Cache, Parts, Target};
 
@@ -43,22 +42,9 @@ impl Builder {
         args: &[(&str, &str)],
     ) -> Self {
         let evidence = self.evidence(name.len() as u64);
-        let track = self.timeline.track(kind, "track");
-        let symbols = &mut self.timeline.symbols;
-        let args = args
-            .iter()
-            .map(|(k, v)| (symbols.intern(k), symbols.intern(v)));
-        let args = args.collect();
-        let name = symbols.intern(name);
-        self.timeline.add_span(Span {
-            track,
-            clock: self.clock,
-            start: Stamp::new(start, 0),
-            end,
-            name,
-            args,
-            evidence,
-        });
+        let times = (Stamp::new(start, 0), end);
+        self.timeline
+            .add_named(self.clock, (kind, "track"), name, times, args, evidence);
         self
     }
 
@@ -75,15 +61,9 @@ impl Builder {
     }
 
     pub(crate) fn milestone(mut self, milestone: Milestone, at: i64) -> Self {
-        let name = self.timeline.symbols.intern(milestone.text());
-        let evidence = self.evidence(0);
-        self.timeline.marks.push(Mark {
-            clock: self.clock,
-            at: Stamp::new(at, 0),
-            kind: MarkKind::Milestone(milestone),
-            name,
-            evidence,
-        });
+        let (at, evidence) = (Stamp::new(at, 0), self.evidence(0));
+        self.timeline
+            .add_milestone(self.clock, at, milestone, evidence);
         self
     }
 

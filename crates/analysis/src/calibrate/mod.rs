@@ -14,6 +14,7 @@
 use std::fmt;
 
 use bootlap_model::Timeline;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::phase::PhaseName;
@@ -91,15 +92,18 @@ pub struct Calibration {
 }
 
 /// How fast the board is in one phase.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "FittedSpeedJson")]
 pub struct FittedSpeed {
-    /// Which.
+    /// As in a report: `kernel`.
+    #[schemars(with = "String")]
     pub phase: PhaseName,
     /// Instructions per second.
+    #[serde(rename = "instructions_per_second")]
     pub insns_per_s: f64,
     /// How far a stretch lies from that, as a share, weighed by its work.
     pub error: f64,
-    /// How many stretches it rests on, and how many were left out.
+    /// How many stretches it rests on.
     pub used: usize,
     /// Stretches that are much slower or faster.
     pub left_out: usize,

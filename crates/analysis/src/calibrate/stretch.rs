@@ -1,6 +1,7 @@
 //! What two boots of one target have in common, cut at the lines of both.
 
 use bootlap_model::{ClockKind, Milestone, Stamp, TrackKind};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::NotCalibrated;
@@ -11,9 +12,11 @@ use crate::predict::{Waits, bytes_ns, console_bytes, timer_loops};
 use crate::view::{View, length_ns};
 
 /// From one line to the next that both boots print.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "StretchJson")]
 pub struct Stretch {
     /// The phase that most of it belongs to.
+    #[schemars(with = "String")]
     pub phase: PhaseName,
     /// The line that it begins with.
     pub from: String,
@@ -22,15 +25,18 @@ pub struct Stretch {
     /// Instructions that it took in the lab, without loops that wait.
     pub instructions: u64,
     /// Bytes that the board printed in it.
+    #[serde(rename = "console_bytes")]
     pub bytes: u64,
-    /// What takes as long on any machine, ns.
+    /// What takes as long on any machine.
     pub wait_ns: i64,
-    /// How long it took on the board, ns.
+    /// How long it took on the board.
+    #[serde(rename = "measured_ns")]
     pub board_ns: i64,
     /// The same without console and waits, ns: the CPU's own time, and that of
     /// hardware.
+    #[serde(skip)]
     pub work_ns: i64,
-    /// What the model makes of it, ns.
+    /// What the model makes of it.
     pub predicted_ns: i64,
     /// Whether the board's speed does not rest on it.
     pub left_out: bool,

@@ -404,14 +404,7 @@ pub(super) fn bounded<'t>(
         (window.to, Milestone::Ready, "the common end"),
     ] {
         let Some(at) = at else { continue };
-        let name = timeline.symbols.intern(name);
-        timeline.marks.push(Mark {
-            clock,
-            at,
-            kind: MarkKind::Milestone(milestone),
-            name,
-            evidence,
-        });
+        timeline.add_mark(clock, at, MarkKind::Milestone(milestone), name, evidence);
     }
     Cow::Owned(timeline)
 }
@@ -442,11 +435,6 @@ fn forget_before(timeline: &mut Timeline, axis: &Axis, from: Stamp) {
 fn any_evidence(timeline: &Timeline) -> Option<Evidence> {
     let spans = timeline.spans.iter().map(|s| s.evidence);
     let marks = timeline.marks.iter().map(|m| m.evidence);
-    let files = timeline.file_ids().map(|file| Evidence {
-        file,
-        start: 0,
-        end: 0,
-        line: 1,
-    });
+    let files = timeline.file_ids().map(|file| Evidence::whole(file, 0));
     spans.chain(marks).chain(files).next()
 }

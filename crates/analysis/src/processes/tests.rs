@@ -1,8 +1,6 @@
 //! Trees made by hand.
 
-use bootlap_model::{
-    ClockKind, Evidence, LinkKind, Span, SpanEnd, SpanId, Stamp, Timeline, TrackKind,
-};
+use bootlap_model::{ClockKind, Evidence, LinkKind, SpanEnd, SpanId, Stamp, Timeline, TrackKind};
 use proptest::prelude::*;
 
 use super::{Hidden, Process, processes};
@@ -23,25 +21,13 @@ fn sampled(list: &[Wanted<'_>]) -> Timeline {
             ("ppid", ppid.to_string()),
             ("cpu_us", (cpu * 1000).to_string()),
         ];
-        let symbols = &mut timeline.symbols;
-        let facts = facts.map(|(k, v)| (symbols.intern(k), symbols.intern(&v)));
-        let span = Span {
-            name: symbols.intern(name),
-            track: timeline.track(TrackKind::Process, "processes"),
-            clock,
-            start: Stamp::new(start * MS, 0),
-            end: end.map_or(SpanEnd::OpenAtCut, |end| {
-                SpanEnd::At(Stamp::new(end * MS, 10_000_000))
-            }),
-            args: facts.to_vec(),
-            evidence: Evidence {
-                file,
-                start: 0,
-                end: 0,
-                line: 1,
-            },
-        };
-        timeline.add_span(span);
+        let facts = facts.each_ref().map(|(k, v)| (*k, v.as_str()));
+        let end = end.map_or(SpanEnd::OpenAtCut, |end| {
+            SpanEnd::At(Stamp::new(end * MS, 10_000_000))
+        });
+        let times = (Stamp::new(start * MS, 0), end);
+        let track = (TrackKind::Process, "processes");
+        timeline.add_named(clock, track, name, times, &facts, Evidence::whole(file, 0));
     }
     timeline
 }

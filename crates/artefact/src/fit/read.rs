@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::super::bytes::align_up;
 use super::super::fdt::{Fdt, Node};
 use super::{FitError, Hash};
 
@@ -176,7 +175,9 @@ fn data_range(file: &[u8], node: &Node<'_>) -> Option<Range<usize>> {
         Some(position) => position as usize,
         None => {
             let tree_bytes = super::super::bytes::be32(file, 4)? as usize;
-            align_up(tree_bytes, 4)?.checked_add(cell(node, "data-offset")? as usize)?
+            tree_bytes
+                .checked_next_multiple_of(4)?
+                .checked_add(cell(node, "data-offset")? as usize)?
         }
     };
     Some(start..start.checked_add(cell(node, "data-size")? as usize)?)

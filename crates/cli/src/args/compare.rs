@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use bootlap_analysis::groups::Margin;
-use bootlap_report::groups::By;
-use clap::{Args, ValueEnum};
+use bootlap_report::table::By;
+use clap::Args;
 
-use super::Evidence;
+use super::{Evidence, by};
 
 #[derive(Args)]
 #[command(after_help = "Examples:
@@ -26,8 +26,8 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "1%|5ms", default_value = "1%", value_parser = margin)]
     pub(crate) margin: Margin,
     /// Only these, whether they changed or not.
-    #[arg(long)]
-    pub(crate) by: Option<CompareBy>,
+    #[arg(long, value_parser = by(LISTED))]
+    pub(crate) by: Option<By>,
     /// Number of rows in a list; 0 for all.
     #[arg(long, value_name = "N", default_value_t = 12)]
     pub(crate) limit: usize,
@@ -41,35 +41,15 @@ pub(crate) struct Compare {
     pub(crate) evidence: Evidence,
 }
 
-/// What is listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CompareBy {
-    /// Phases.
-    Phases,
-    /// Kernel initcalls.
-    Initcalls,
-    /// Units of systemd.
-    Units,
-    /// Processes.
-    Processes,
-    /// Functions.
-    Functions,
-    /// Everything that lasted.
-    Spans,
-}
-
-impl From<CompareBy> for By {
-    fn from(by: CompareBy) -> Self {
-        match by {
-            CompareBy::Phases => By::Phases,
-            CompareBy::Initcalls => By::Initcalls,
-            CompareBy::Units => By::Units,
-            CompareBy::Processes => By::Processes,
-            CompareBy::Functions => By::Functions,
-            CompareBy::Spans => By::Spans,
-        }
-    }
-}
+/// What can be listed of groups.
+const LISTED: &[By] = &[
+    By::Phases,
+    By::Initcalls,
+    By::Units,
+    By::Processes,
+    By::Functions,
+    By::Spans,
+];
 
 /// `1%`, `0.5 %`, `5ms`, `200us`, `0.1s`.
 pub(super) fn margin(text: &str) -> Result<Margin, String> {

@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 use bootlap_analysis::groups::Margin;
 use bootlap_engine::evidence::ReadOptions;
 use bootlap_engine::{Lab, Settings};
+use bootlap_report::table::By;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 pub(crate) use calibrate::Calibrate;
@@ -306,24 +308,11 @@ fn plain_name(text: &str) -> Result<String, String> {
     }
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum By {
-    /// Phases and their parts.
-    Phases,
-    /// Everything that lasted.
-    Spans,
-    /// Kernel initcalls.
-    Initcalls,
-    /// Units of systemd, and what ready waited for.
-    Units,
-    /// Processes, as a tree.
-    Processes,
-    /// Functions, as KFI's kd counts them.
-    Functions,
-    /// Silences of the console.
-    Gaps,
-    /// Console lines with the time since the line before.
-    Deltas,
+/// What `--by` takes: these tables.
+fn by(tables: &'static [By]) -> impl TypedValueParser<Value = By> {
+    let value = |by: &By| PossibleValue::new(by.names().0).help(by.names().1);
+    let named = |name: String| tables.iter().copied().find(|by| by.text() == name);
+    PossibleValuesParser::new(tables.iter().map(value)).try_map(move |name| named(name).ok_or("?"))
 }
 
 #[derive(ClapArgs)]
@@ -332,7 +321,7 @@ pub(crate) struct Show {
     #[arg(required = true, value_name = "RUN|FILE")]
     pub(crate) inputs: Vec<PathBuf>,
     /// Show a table of these instead of the summary.
-    #[arg(long)]
+    #[arg(long, value_parser = by(By::ALL))]
     pub(crate) by: Option<By>,
     /// Number of rows; 0 for all.
     #[arg(long, value_name = "N", default_value_t = 40)]
@@ -401,7 +390,7 @@ pub(crate) struct Report {
     pub(crate) out: Vec<PathBuf>,
     /// What a picture (.svg) or stacks (.folded) are of, instead of what the
     /// boot has most to tell of.
-    #[arg(long)]
+    #[arg(long, value_parser = by(By::ALL))]
     pub(crate) by: Option<By>,
     /// A run to compare with.
     #[arg(long, value_name = "RUN")]

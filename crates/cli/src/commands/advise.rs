@@ -15,7 +15,7 @@ use bootlap_report::findings;
 
 use crate::args::Advise;
 use crate::commands::board;
-use crate::ui::{self, Ui};
+use crate::ui::Ui;
 
 pub(crate) fn run(args: &Advise, ui: &Ui) -> Result<Exit, Failure> {
     let lab = args.lab.lab(ui);
@@ -38,11 +38,11 @@ pub(crate) fn run(args: &Advise, ui: &Ui) -> Result<Exit, Failure> {
         }
     };
     let report = recorded.report(findings);
-    if args.json {
-        ui.document(findings::json(&report))?;
-    } else {
-        ui.print(&findings::text(&report.findings, &ui::style()));
-    }
+    ui.show(
+        args.json,
+        || findings::json(&report),
+        |style| findings::text(&report.findings, style),
+    )?;
     Ok(Exit::Ok)
 }
 

@@ -202,9 +202,7 @@ fn show(args: &Boot, ui: &Ui, done: &Done) -> Result<(), Failure> {
     let about = done.boots[0].about.clone();
     let report = SeriesReport::new(about, laps.collect());
     if args.json {
-        let document = series::json(&report);
-        let document = document.map_err(|e| Failure::new(Exit::Internal, e))?;
-        ui.print(&document);
+        ui.document(series::json(&report))?;
     } else {
         ui.print(&series::text(&report, &ui::style()));
         let at = report.series.fastest.unwrap_or(0);

@@ -11,7 +11,7 @@ use bootlap_report::FORMAT;
 use bootlap_report::builds::{self, BuildsJson, BuiltJson};
 
 use crate::args::{Build, cache};
-use crate::ui::{self, Ui};
+use crate::ui::Ui;
 
 pub(crate) fn run(args: &Build, ui: &Ui) -> Result<Exit, Failure> {
     let target = load(&args.target)?;
@@ -49,11 +49,10 @@ pub(crate) fn run(args: &Build, ui: &Ui) -> Result<Exit, Failure> {
         target: target.spec.name.clone(),
         builds: rows.collect(),
     };
-    if args.json {
-        let text = builds::json(&document).map_err(|e| Failure::new(Exit::Internal, e))?;
-        ui.print(&text);
-    } else {
-        ui.print(&builds::text(&document.builds, &ui::style()));
-    }
+    ui.show(
+        args.json,
+        || builds::json(&document),
+        |style| builds::text(&document.builds, style),
+    )?;
     Ok(Exit::Ok)
 }

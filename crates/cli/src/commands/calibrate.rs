@@ -16,7 +16,7 @@ use bootlap_product::{Machine, Target};
 use bootlap_report::calibration::{self, CalibrationReport};
 
 use crate::args::Calibrate;
-use crate::ui::{self, Ui};
+use crate::ui::Ui;
 
 pub(crate) fn run(args: &Calibrate, ui: &Ui) -> Result<Exit, Failure> {
     let lab = args.lab.lab(ui);
@@ -51,11 +51,11 @@ pub(crate) fn run(args: &Calibrate, ui: &Ui) -> Result<Exit, Failure> {
     if let Some(file) = &args.out {
         write(file, &report.fragment())?;
     }
-    if args.json {
-        ui.document(calibration::json(&report))?;
-    } else {
-        ui.print(&calibration::text(&report, &ui::style()));
-    }
+    ui.show(
+        args.json,
+        || calibration::json(&report),
+        |style| calibration::text(&report, style),
+    )?;
     Ok(Exit::Ok)
 }
 

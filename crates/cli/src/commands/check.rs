@@ -10,7 +10,7 @@ use bootlap_lab::Run;
 use bootlap_report::check::{self, github, junit};
 
 use crate::args::Check;
-use crate::ui::{self, Ui};
+use crate::ui::Ui;
 
 pub(crate) fn run(args: &Check, ui: &Ui) -> Result<Exit, Failure> {
     if let Some(path) = &args.junit {
@@ -34,11 +34,11 @@ pub(crate) fn run(args: &Check, ui: &Ui) -> Result<Exit, Failure> {
     if let Some(path) = &args.junit {
         output::write_text(path, &junit(&report))?;
     }
-    if args.json {
-        ui.document(check::json(&report))?;
-    } else {
-        ui.print(&check::text(&report, &ui::style()));
-    }
+    ui.show(
+        args.json,
+        || check::json(&report),
+        |style| check::text(&report, style),
+    )?;
     if args.github && report.state() != State::Ok {
         ui.print(&github(&report));
     }

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Compare, ui: &Ui) -> Result<Exit, Failure> {
         write(path, &report, baseline, variants, args)?;
         ui.note(&format!("wrote {}", path.display()));
     }
-    let by = args.by.map(Into::into);
+    let by = args.by;
     if args.json {
         ui.print(&document(&report)?);
     } else {
@@ -148,10 +148,7 @@ fn write(
         "json" => document(report)?,
         "csv" => groups::csv(report).map_err(|e| Failure::new(Exit::Internal, e))?,
         _ => {
-            let style = Style {
-                width: 100,
-                ..Style::default()
-            };
+            let style = Style::wide(100);
             groups::text(report, None, usize::MAX, &style)
         }
     };

@@ -12,7 +12,7 @@ use bootlap_model::{Timeline, TrackKind};
 use bootlap_report::explain::{self, ExplainReport, ExplainRow};
 
 use crate::args::Explain;
-use crate::ui::{self, Ui};
+use crate::ui::Ui;
 
 pub(crate) fn run(args: &Explain, ui: &Ui) -> Result<Exit, Failure> {
     let tree = DiskTree::open(&args.kernel).map_err(|e| {
@@ -64,11 +64,11 @@ pub(crate) fn run(args: &Explain, ui: &Ui) -> Result<Exit, Failure> {
         all,
         worklist: args.symbols.is_empty(),
     };
-    if args.json {
-        ui.document(explain::json(&report))?;
-    } else {
-        ui.print(&explain::text(&report, &ui::style()));
-    }
+    ui.show(
+        args.json,
+        || explain::json(&report),
+        |style| explain::text(&report, style),
+    )?;
     Ok(match report.found() {
         0 => Exit::NothingUsable,
         _ => Exit::Ok,

@@ -18,7 +18,7 @@ use bootlap_engine::{Exit, Failure};
 use bootlap_report::history::{self, HistoryReport, csv, html, markdown};
 
 use crate::args::{History, HistoryAction, HistoryAdd, HistoryShow};
-use crate::ui::{self, Ui};
+use crate::ui::Ui;
 
 pub(crate) fn run(args: &History, ui: &Ui) -> Result<Exit, Failure> {
     match &args.action {
@@ -126,11 +126,11 @@ fn show(args: &HistoryShow, ui: &Ui) -> Result<Exit, Failure> {
         write_text(path, &text)?;
         ui.note(&format!("wrote {}", path.display()));
     }
-    if args.json {
-        ui.document(history::json(&report))?;
-    } else {
-        ui.print(&history::text(&report, &ui::style()));
-    }
+    ui.show(
+        args.json,
+        || history::json(&report),
+        |style| history::text(&report, style),
+    )?;
     Ok(Exit::Ok)
 }
 

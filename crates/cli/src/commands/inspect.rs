@@ -7,18 +7,17 @@ use bootlap_sources::ingest::{Format, Taken};
 use bootlap_sources::{Sniff, named};
 
 use crate::args::Inspect;
-use crate::ui::{self, Ui};
+use crate::ui::Ui;
 
 pub(crate) fn run(args: &Inspect, ui: &Ui) -> Result<Exit, Failure> {
     let found = evidence::find(&args.inputs, &args.evidence.options())?;
     let inspected: Vec<Inspected> = found.taken.iter().map(inspected).collect();
     let timeline = &found.timeline;
-    if args.json {
-        let list = inspect::json(&inspected, timeline);
-        ui.print(&list.map_err(|e| Failure::new(Exit::Internal, e))?);
-    } else {
-        ui.print(&inspect::text(&inspected, timeline, &ui::style()));
-    }
+    ui.show(
+        args.json,
+        || inspect::json(&inspected, timeline),
+        |style| inspect::text(&inspected, timeline, style),
+    )?;
     let usable = found.is_usable();
     // The program ends here: giving back millions of events would take longer
     // than leaving them.
@@ -32,21 +31,18 @@ pub(crate) fn run(args: &Inspect, ui: &Ui) -> Result<Exit, Failure> {
 
 fn inspected(taken: &Taken) -> Inspected {
     let nearest = |(source, sniff): &(&'static str, Sniff)| {
-        let looks_like = named(source).map_or("", |s| s.info().looks_like);
+        let looks_like = named(source).map_or("", |s| s.looks_like);
         (*source, sniff.as_percent(), looks_like)
     };
     let verdict = match &taken.format {
         Format::Known { source, confidence } => Verdict::Known {
             source,
-            title: named(source).map_or("", |s| s.info().title),
+            title: named(source).map_or("", |s| s.title),
             percent: confidence.as_percent(),
         },
         Format::Unknown { nearest: list } => Verdict::Unknown {
             nearest: list.iter().map(nearest).collect(),
-            looked_for: bootlap_sources::all()
-                .iter()
-                .map(|s| s.info().name)
-                .collect(),
+            looked_for: bootlap_sources::all().iter().map(|s| s.name).collect(),
         },
         Format::Unreadable { why } => Verdict::Unreadable { why: why.clone() },
         Format::Empty => Verdict::Empty,

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use bootlap_analysis::schedule::{Schedule, Task, schedule};
 use bootlap_engine::evidence::ReadOptions;
 use bootlap_engine::evidence::{self, TOOL};
 use bootlap_engine::output::write_text;
@@ -12,10 +11,12 @@ use bootlap_model::{SpanEnd, Timeline, TrackKind};
 use bootlap_report::FORMAT;
 use bootlap_report::rc::{self, RcLeftOut, RcReport, RcScript, RcTimes, RcWait};
 use bootlap_rootfs::RootfsError;
-use bootlap_rootfs::init_scripts::{Folder, Order, Plan, Planned, Script, order};
+use bootlap_rootfs::init_scripts::{
+    Folder, Order, Plan, Planned, Schedule, Script, Task, order, schedule,
+};
 
 use crate::args::Rc;
-use crate::ui::{self, Ui};
+use crate::ui::Ui;
 
 /// Where the agent's evidence has init scripts.
 const TRACK: &str = "init scripts";
@@ -53,11 +54,11 @@ pub(crate) fn run(args: &Rc, ui: &Ui) -> Result<Exit, Failure> {
         write_text(path, &plan)?;
     }
     let report = report(args, folder, order, &schedule, seen.as_ref());
-    if args.json {
-        ui.document(rc::json(&report))?;
-    } else {
-        ui.print(&rc::text(&report, &ui::style()));
-    }
+    ui.show(
+        args.json,
+        || rc::json(&report),
+        |style| rc::text(&report, style),
+    )?;
     Ok(Exit::Ok)
 }
 

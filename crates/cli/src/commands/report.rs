@@ -16,7 +16,7 @@ use crate::ui::Ui;
 
 pub(crate) fn run(args: &args::Report, ui: &Ui) -> Result<Exit, Failure> {
     // Before the evidence is read: that can take a while.
-    let outputs = outputs(&args.out, args.by.map(By::from))?;
+    let outputs = outputs(&args.out, args.by)?;
     let recorded = evidence::read(&args.inputs, &args.evidence.options())?;
     let before = match &args.before {
         Some(path) => Some(evidence::read(
@@ -48,7 +48,7 @@ fn outputs(paths: &[PathBuf], by: Option<By>) -> Result<Vec<Output<'_>>, Failure
             return Err(Failure::new(Exit::Usage, why));
         }
         let sink = sink_of(path)?;
-        let choices = sink.choices();
+        let choices = sink.choices;
         let heeded = by.filter(|_| !choices.is_empty());
         if let Some(by) = heeded.filter(|by| !choices.contains(by)) {
             return Err(no_choice(path, by, choices));
@@ -58,8 +58,8 @@ fn outputs(paths: &[PathBuf], by: Option<By>) -> Result<Vec<Output<'_>>, Failure
     }
     // An option that nothing heeds is an error, not a surprise.
     if let Some(by) = by.filter(|_| outputs.iter().all(|o| o.by.is_none())) {
-        let heed = SINKS.iter().filter(|s| !s.choices().is_empty());
-        let heed = heed.flat_map(|s| s.info().extensions);
+        let heed = SINKS.iter().filter(|s| !s.choices.is_empty());
+        let heed = heed.flat_map(|s| s.extensions);
         let heed: Vec<String> = heed.map(|e| format!(".{e}")).collect();
         let why = format!("no file that is to be written heeds --by {}", by.text());
         let hint = format!("these do: {}", heed.join(", "));

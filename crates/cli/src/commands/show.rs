@@ -3,19 +3,18 @@
 use bootlap_advice::{Boot, advise};
 use bootlap_engine::evidence;
 use bootlap_engine::{Exit, Failure};
+use bootlap_report::table::By;
 use bootlap_report::{boot, table};
 use regex::Regex;
 
-use crate::args::{By, Show};
-use crate::commands::shown;
-use crate::ui::{self, Ui};
+use crate::args::Show;
+use crate::ui::Ui;
 
 pub(crate) fn run(args: &Show, ui: &Ui) -> Result<Exit, Failure> {
     check(args)?;
     let grep = args.grep.as_deref().map(Regex::new).transpose();
     let grep = grep.map_err(|e| Failure::new(Exit::Usage, format!("--grep: {e}")))?;
     let recorded = evidence::read(&args.inputs, &args.evidence.options())?;
-    let style = ui::style();
     if let Some(by) = args.by {
         let matches = |text: &str| grep.as_ref().is_none_or(|g| g.is_match(text));
         let rows = table::Rows {
@@ -26,26 +25,21 @@ pub(crate) fn run(args: &Show, ui: &Ui) -> Result<Exit, Failure> {
             matching: Some(&matches),
             prune: args.prune,
         };
-        if args.json {
-            let document = table::json(&recorded.report(Vec::new()), by.into(), &rows);
-            ui.print(&document.map_err(|e| Failure::new(Exit::Internal, e))?);
-        } else {
-            ui.print(&table::text(
-                &recorded.report(Vec::new()),
-                by.into(),
-                &rows,
-                &style,
-            ));
-        }
+        let report = recorded.report(Vec::new());
+        ui.show(
+            args.json,
+            || table::json(&report, by, &rows),
+            |style| table::text(&report, by, &rows, style),
+        )?;
         return Ok(Exit::Ok);
     }
     let findings = advise(&Boot::new(&recorded.timeline));
     let report = recorded.report(findings);
-    if args.json {
-        ui.print(&shown::json(&report)?);
-    } else {
-        ui.print(&boot::text(&report, &style));
-    }
+    ui.show(
+        args.json,
+        || boot::json::document(&report),
+        |style| boot::text(&report, style),
+    )?;
     Ok(Exit::Ok)
 }
 
@@ -60,19 +54,4 @@ fn check(args: &Show) -> Result<(), Failure> {
         return wrong("--prune goes with --by processes");
     }
     Ok(())
-}
-
-impl From<By> for table::By {
-    fn from(by: By) -> Self {
-        match by {
-            By::Phases => table::By::Phases,
-            By::Spans => table::By::Spans,
-            By::Initcalls => table::By::Initcalls,
-            By::Units => table::By::Units,
-            By::Processes => table::By::Processes,
-            By::Functions => table::By::Functions,
-            By::Gaps => table::By::Gaps,
-            By::Deltas => table::By::Deltas,
-        }
-    }
 }

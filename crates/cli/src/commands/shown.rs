@@ -1,7 +1,7 @@
 //! One boot, as `bootlap boot` prints it.
 
+use bootlap_engine::Failure;
 use bootlap_engine::evidence::Recorded;
-use bootlap_engine::{Exit, Failure};
 use bootlap_report::boot;
 
 use crate::args::Boot;
@@ -16,7 +16,7 @@ pub(crate) fn show(
 ) -> Result<(), Failure> {
     let report = recorded.report(findings);
     if args.json {
-        ui.print(&json(&report)?);
+        ui.document(boot::json::document(&report))?;
     } else {
         ui.print(&boot::text(&report, &ui::style()));
         ui.print(&format!(
@@ -25,10 +25,4 @@ pub(crate) fn show(
         ));
     }
     Ok(())
-}
-
-/// The report as JSON.
-pub(crate) fn json(report: &bootlap_report::Report<'_>) -> Result<String, Failure> {
-    let document = boot::json::document(report);
-    document.map_err(|e| Failure::new(Exit::Internal, e))
 }

@@ -153,12 +153,7 @@ impl Opened {
     pub(super) fn note_troubles(&self, taken: &[Taken], timeline: &mut Timeline) {
         let mine = taken.iter().filter(|t| t.name.starts_with(&self.name));
         let file = mine.flat_map(|t| t.files.first()).next();
-        let at = file.map(|file| Evidence {
-            file: *file,
-            start: 0,
-            end: 0,
-            line: 1,
-        });
+        let at = file.map(|file| Evidence::whole(*file, 0));
         for trouble in self.opener.troubles() {
             timeline.notice(trouble.code, Severity::DataLoss, at, &trouble.remedy);
         }

@@ -215,7 +215,7 @@ fn options(run: Option<&Run>, how: &ReadOptions) -> Result<Options, Failure> {
     };
     let format = match &how.format {
         Some(name) => Some(named(name).ok_or_else(|| {
-            let known: Vec<&str> = all().iter().map(|s| s.info().name).collect();
+            let known: Vec<&str> = all().iter().map(|s| s.name).collect();
             usage(format!("--as {name}: the formats are {}", known.join(", ")))
         })?),
         None => None,

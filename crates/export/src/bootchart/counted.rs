@@ -22,19 +22,8 @@ const ALL_DISKS: &str = "sda";
 
 /// By sample: the lines of `/proc/stat`. `used` is what the processes used up to
 /// each, jiffies.
-pub(super) fn cpus(
-    timeline: &Timeline,
-    axis: &Axis,
-    tasks: &Tasks,
-    samples: &Samples,
-    used: &[i64],
-) -> Vec<String> {
-    let rates = Rates {
-        timeline,
-        axis,
-        samples,
-        end_ns: tasks.last.saturating_mul(JIFFY_NS),
-    };
+pub(super) fn cpus(rates: &Rates<'_>, tasks: &Tasks, used: &[i64]) -> Vec<String> {
+    let samples = rates.samples;
     let number = tasks.facts.get("cpus").and_then(|n| n.parse::<f64>().ok());
     let number = number.filter(|n| (1.0..=65536.0).contains(n));
     let number = number.unwrap_or(ONE_CPU);
@@ -86,18 +75,8 @@ fn idle(samples: &Samples, used: &[i64], cpus: i64) -> Vec<i64> {
 }
 
 /// By sample: the lines of `/proc/diskstats`.
-pub(super) fn disks(
-    timeline: &Timeline,
-    axis: &Axis,
-    tasks: &Tasks,
-    samples: &Samples,
-) -> Vec<String> {
-    let rates = Rates {
-        timeline,
-        axis,
-        samples,
-        end_ns: tasks.last.saturating_mul(JIFFY_NS),
-    };
+pub(super) fn disks(rates: &Rates<'_>) -> Vec<String> {
+    let (timeline, samples) = (rates.timeline, rates.samples);
     let counters = timeline.counters.iter();
     let names = counters.filter(|c| timeline.text(c.unit) == "kB/s");
     let names = names.filter_map(|c| timeline.text(c.name).strip_suffix(" read"));
@@ -132,12 +111,12 @@ pub(super) fn disks(
 }
 
 /// The counters of a timeline, up to each sample.
-struct Rates<'a> {
-    timeline: &'a Timeline,
-    axis: &'a Axis,
-    samples: &'a Samples,
+pub(super) struct Rates<'a> {
+    pub(super) timeline: &'a Timeline,
+    pub(super) axis: &'a Axis,
+    pub(super) samples: &'a Samples,
     /// When the last value of each ends.
-    end_ns: i64,
+    pub(super) end_ns: i64,
 }
 
 impl Rates<'_> {

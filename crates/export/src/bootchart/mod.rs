@@ -25,45 +25,48 @@ use std::io::{self, Write};
 
 use bootlap_model::Axis;
 use bootlap_report::Report;
-use bootlap_report::{Sink, SinkError, SinkInfo};
+use bootlap_report::table::By;
+use bootlap_report::{Sink, SinkError};
 use libdeflater::{CompressionLvl, Compressor};
 
 /// The format's times are in hundredths of a second.
 const JIFFY_NS: i64 = 10_000_000;
 
 /// The format.
-pub(crate) struct Bootchart;
+pub(crate) const BOOTCHART: Sink = Sink {
+    name: "bootchart",
+    title: "an archive for the tools that draw bootchart's",
+    extensions: &["tgz", "tar.gz"],
+    choices: &[],
+    write,
+};
 
-impl Sink for Bootchart {
-    fn info(&self) -> &'static SinkInfo {
-        &SinkInfo {
-            name: "bootchart",
-            title: "an archive for the tools that draw bootchart's",
-            extensions: &["tgz", "tar.gz"],
-        }
+fn write(report: &Report<'_>, _: Option<By>, out: &mut dyn Write) -> Result<(), SinkError> {
+    let timeline = report.timeline;
+    let tasks = tasks::of(timeline, report.answers.processes(false));
+    if tasks.all.is_empty() {
+        return Err(SinkError::NoProcesses);
     }
-
-    fn write(&self, report: &Report<'_>, out: &mut dyn Write) -> Result<(), SinkError> {
-        let timeline = report.timeline;
-        let tasks = tasks::of(timeline, report.answers.processes(false));
-        if tasks.all.is_empty() {
-            return Err(SinkError::NoProcesses);
-        }
-        let axis = Axis::of(timeline);
-        let samples = samples::Samples::of(&tasks, &samples::own(timeline, &axis));
-        let listed = members::list(&tasks, &samples);
-        let cpus = counted::cpus(timeline, &axis, &tasks, &samples, &listed.used);
-        let archive = archive(&[
-            ("header", members::header(report, &tasks, &samples)),
-            ("proc_stat.log", members::blocks(&samples, &cpus)),
-            (
-                "proc_diskstats.log",
-                members::blocks(&samples, &counted::disks(timeline, &axis, &tasks, &samples)),
-            ),
-            ("proc_ps.log", listed.text),
-        ])?;
-        Ok(out.write_all(&gzip(&archive)?)?)
-    }
+    let axis = Axis::of(timeline);
+    let samples = samples::Samples::of(&tasks, &samples::own(timeline, &axis));
+    let listed = members::list(&tasks, &samples);
+    let rates = counted::Rates {
+        timeline,
+        axis: &axis,
+        samples: &samples,
+        end_ns: tasks.last.saturating_mul(JIFFY_NS),
+    };
+    let cpus = counted::cpus(&rates, &tasks, &listed.used);
+    let archive = archive(&[
+        ("header", members::header(report, &tasks, &samples)),
+        ("proc_stat.log", members::blocks(&samples, &cpus)),
+        (
+            "proc_diskstats.log",
+            members::blocks(&samples, &counted::disks(&rates)),
+        ),
+        ("proc_ps.log", listed.text),
+    ])?;
+    Ok(out.write_all(&gzip(&archive)?)?)
 }
 
 /// Members in a tar archive of nobody and no time, so that equal boots are equal.

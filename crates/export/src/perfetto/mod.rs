@@ -23,7 +23,7 @@ mod tests;
 use std::io::{self, Write};
 
 use bootlap_model::{Axis, MarkKind, Milestone, Stamp, Timeline};
-use bootlap_report::Report;
+use bootlap_report::{Report, Sink, buffered};
 
 use events::Writer;
 use lanes::Boot;
@@ -34,11 +34,17 @@ use schema::{TYPE_COUNTER, TYPE_INSTANT, TYPE_SLICE_BEGIN, TYPE_SLICE_END, Track
 
 const SECOND: i128 = 1_000_000_000;
 
+/// The format.
+pub const PERFETTO: Sink = Sink {
+    name: "perfetto",
+    title: "a trace that opens in ui.perfetto.dev",
+    extensions: &["pftrace", "perfetto-trace"],
+    choices: &[],
+    write: |report, _, out| buffered(out, |out| Ok(write(report, out)?)),
+};
+
 /// Writes `report` as a Perfetto trace.
-///
-/// # Errors
-/// If `out` does not take the bytes.
-pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut boots = vec![boot(report, report.before.as_ref().map(|_| "after"), 1)];
     if let Some(before) = report.before.as_deref() {
         boots.push(boot(before, Some("before"), boots[0].end()));

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use bootlap_model::{
-    ClockEdge, ClockId, ClockKind, Counter, Evidence, How, Link, LinkKind, Mark, MarkKind,
-    Milestone, Span, SpanEnd, SpanId, Stamp, Timeline, TrackKind,
+    ClockEdge, ClockId, ClockKind, Evidence, How, Link, LinkKind, Milestone, SpanEnd, SpanId,
+    Stamp, Timeline, TrackKind,
 };
 use bootlap_report::{About, Report, Texts};
 use prost::Message;
@@ -41,17 +41,9 @@ impl Maker {
     }
 
     fn span(&mut self, lane: (TrackKind, &str), name: &str, start: i64, end: SpanEnd) -> SpanId {
-        let track = self.timeline.track(lane.0, lane.1);
-        let name = self.timeline.symbols.intern(name);
-        self.timeline.add_span(Span {
-            track,
-            clock: self.clock,
-            start: Stamp::new(start, 0),
-            end,
-            name,
-            args: Vec::new(),
-            evidence: self.evidence,
-        })
+        let times = (Stamp::new(start, 0), end);
+        self.timeline
+            .add_named(self.clock, lane, name, times, &[], self.evidence)
     }
 
     fn arg(&mut self, span: SpanId, key: &str, value: &str) {
@@ -61,14 +53,9 @@ impl Maker {
     }
 
     fn mark(&mut self, milestone: Milestone, ns: i64) {
-        let name = self.timeline.symbols.intern(milestone.text());
-        self.timeline.marks.push(Mark {
-            clock: self.clock,
-            at: Stamp::new(ns, 0),
-            kind: MarkKind::Milestone(milestone),
-            name,
-            evidence: self.evidence,
-        });
+        let at = Stamp::new(ns, 0);
+        self.timeline
+            .add_milestone(self.clock, at, milestone, self.evidence);
     }
 
     fn report(&self) -> Report<'_> {
@@ -422,15 +409,11 @@ fn arrows_go_from_the_cause_to_what_it_led_to() {
 #[test]
 fn counters_say_their_unit_and_leave_out_what_is_no_number() {
     let mut maker = Maker::new();
-    let name = maker.timeline.symbols.intern("cpu user");
-    let unit = maker.timeline.symbols.intern("%");
-    maker.timeline.counters.push(Counter {
-        clock: maker.clock,
-        name,
-        unit,
-        samples: vec![(-5, 12.5), (0, f64::NAN), (10, 80.0)],
-        evidence: maker.evidence,
-    });
+    let samples = vec![(-5, 12.5), (0, f64::NAN), (10, 80.0)];
+    let (clock, evidence) = (maker.clock, maker.evidence);
+    maker
+        .timeline
+        .add_counter(clock, ("cpu user", "%"), samples, evidence);
     let read = Read::of(&maker.report());
     let samples = read.events(TYPE_COUNTER);
     let samples: Vec<_> = samples

@@ -126,14 +126,7 @@ fn legend(title: &str, words: &[(&str, Ink)], scale: &Scale, y: f64, picture: &m
         x = put(word, x + LETTERS + 3.0) + 12.0;
     }
     for (x, ink) in keys {
-        picture.rects.push(Rect {
-            x,
-            y: y + 3.0,
-            w: 10.0,
-            h: 10.0,
-            ink,
-            tip: String::new(),
-        });
+        picture.key(x, y, ink);
     }
 }
 

@@ -26,7 +26,7 @@ use std::io::Write;
 use bootlap_report::Report;
 use bootlap_report::boot::headline::{Headline, alone, facts, kind_of_time};
 use bootlap_report::table::By;
-use bootlap_report::{Sink, SinkError, SinkInfo};
+use bootlap_report::{Sink, SinkError};
 
 use measure::{fitted, width};
 use palette::Ink;
@@ -42,33 +42,32 @@ const ROWS: usize = 40;
 const ROWS_OF_TWO: usize = 22;
 
 /// The format.
-pub(crate) struct Svg;
+pub(crate) const SVG: Sink = Sink {
+    name: "svg",
+    title: "a picture, for a slide, a wiki or a README",
+    extensions: &["svg"],
+    choices: &[By::Phases, By::Initcalls, By::Units, By::Processes],
+    write,
+};
 
-impl Sink for Svg {
-    fn info(&self) -> &'static SinkInfo {
-        &SinkInfo {
-            name: "svg",
-            title: "a picture, for a slide, a wiki or a README",
-            extensions: &["svg"],
-        }
+fn write(report: &Report<'_>, by: Option<By>, out: &mut dyn Write) -> Result<(), SinkError> {
+    match by {
+        Some(by) => write_by(report, by, out),
+        None => write_best(report, out),
     }
+}
 
-    fn choices(&self) -> &'static [By] {
-        &[By::Phases, By::Initcalls, By::Units, By::Processes]
-    }
+fn write_best(report: &Report<'_>, out: &mut dyn Write) -> Result<(), SinkError> {
+    let picture = picture(report, rows::best(report));
+    Ok(out.write_all(picture.xml().as_bytes())?)
+}
 
-    fn write(&self, report: &Report<'_>, out: &mut dyn Write) -> Result<(), SinkError> {
-        let picture = picture(report, rows::best(report));
-        Ok(out.write_all(picture.xml().as_bytes())?)
+fn write_by(report: &Report<'_>, by: By, out: &mut dyn Write) -> Result<(), SinkError> {
+    let window = rows::window(report, by);
+    if Rows::of(report, by, window, 1).rows.is_empty() {
+        return Err(SinkError::Nothing { by });
     }
-
-    fn write_by(&self, report: &Report<'_>, by: By, out: &mut dyn Write) -> Result<(), SinkError> {
-        let window = rows::window(report, by);
-        if Rows::of(report, by, window, 1).rows.is_empty() {
-            return Err(SinkError::Nothing { by });
-        }
-        Ok(out.write_all(picture(report, by).xml().as_bytes())?)
-    }
+    Ok(out.write_all(picture(report, by).xml().as_bytes())?)
 }
 
 fn picture(report: &Report<'_>, by: By) -> Picture {

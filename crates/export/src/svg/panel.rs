@@ -177,14 +177,7 @@ fn caption(rows: &Rows, scale: &Scale, y: f64, picture: &mut Picture) -> f64 {
         let w = width(text, LETTERS, false) + 1.0;
         let x = scale.right - w;
         used = w + LETTERS + 2.0 * GAP + scale.left;
-        picture.rects.push(Rect {
-            x: x - GAP - 10.0,
-            y: y + 3.0,
-            w: 10.0,
-            h: 10.0,
-            ink,
-            tip: String::new(),
-        });
+        picture.key(x - GAP - 10.0, y, ink);
         let text = faint(x, y + 12.0, text, scale);
         picture.texts.push(text);
     }

@@ -104,6 +104,18 @@ pub(super) struct Picture {
 }
 
 impl Picture {
+    /// A square of a colour, before the word that says what it means.
+    pub(super) fn key(&mut self, x: f64, y: f64, ink: Ink) {
+        self.rects.push(Rect {
+            x,
+            y: y + 3.0,
+            w: 10.0,
+            h: 10.0,
+            ink,
+            tip: String::new(),
+        });
+    }
+
     /// The whole file.
     pub(super) fn xml(&self) -> String {
         let (w, h) = (number(self.width), number(self.height.ceil()));

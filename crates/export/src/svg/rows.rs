@@ -242,7 +242,7 @@ fn of_units(report: &Report<'_>, window: Window, limit: usize) -> Rows {
         let chosen = on_path.contains(unit.name.as_str());
         all.push(Candidate {
             row: Row {
-                said: said_of_unit(&unit),
+                said: said_of_unit(unit),
                 start,
                 end,
                 ink: match &unit.result {

@@ -2,8 +2,7 @@
 
 use bootlap_analysis::{costs, gaps, phases, ready_ns};
 use bootlap_model::{
-    ClockKind, Counter, Evidence, LinkKind, Mark, MarkKind, Milestone, Span, SpanEnd, Stamp,
-    Timeline, TrackKind,
+    ClockKind, Evidence, LinkKind, MarkKind, Milestone, SpanEnd, Stamp, Timeline, TrackKind,
 };
 use bootlap_report::{About, Texts};
 use proptest::prelude::*;
@@ -78,12 +77,7 @@ impl Made {
         let mut t = Timeline::default();
         let file = t.add_file("test", "test");
         let clock = t.add_clock(ClockKind::QemuVirtual, true, file);
-        let evidence = Evidence {
-            file,
-            start: 0,
-            end: 0,
-            line: 1,
-        };
+        let evidence = Evidence::whole(file, 0);
         let milestones = self.milestones.iter().map(|(which, ns)| {
             let milestone = MILESTONES[*which];
             (MarkKind::Milestone(milestone), milestone.text(), *ns)
@@ -91,54 +85,29 @@ impl Made {
         let marks = self.marks.iter();
         let marks = marks.map(|(name, ns)| (MarkKind::Named, name.as_str(), *ns));
         for (kind, name, ns) in milestones.chain(marks) {
-            let (at, name) = (Stamp::new(ns, 0), t.symbols.intern(name));
-            t.marks.push(Mark {
-                clock,
-                at,
-                kind,
-                name,
-                evidence,
-            });
+            t.add_mark(clock, Stamp::new(ns, 0), kind, name, evidence);
         }
         for (at, (kind, name, start, length)) in self.spans.iter().enumerate() {
-            let track = t.track(KINDS[*kind], "lane");
-            let name = t.symbols.intern(name);
             let ends = |l: &i64| SpanEnd::At(Stamp::new(start.saturating_add(*l), 0));
             let end = length
                 .as_ref()
                 .map_or([SpanEnd::Unknown, SpanEnd::OpenAtCut][at % 2], ends);
             let (pid, ppid) = (at.to_string(), (at / 3).to_string());
             let known = [("pid", pid.as_str()), ("ppid", &ppid), ("cpu_us", "1234")];
-            let failed = (at % 4 == 0).then(|| ("result", t.text(name).repeat(5)));
+            let failed = (at % 4 == 0).then(|| ("result", name.repeat(5)));
             let failed = failed.as_ref().map(|(k, v)| (*k, v.as_str()));
-            let args = known.into_iter().chain(failed);
-            let args = args.map(|(k, v)| (t.symbols.intern(k), t.symbols.intern(v)));
-            let args = args.collect();
-            t.add_span(Span {
-                track,
-                clock,
-                start: Stamp::new(*start, 0),
-                end,
-                name,
-                args,
-                evidence,
-            });
+            let args: Vec<_> = known.into_iter().chain(failed).collect();
+            let times = (Stamp::new(*start, 0), end);
+            t.add_named(clock, (KINDS[*kind], "lane"), name, times, &args, evidence);
         }
         let ids: Vec<_> = t.span_ids().collect();
         for pair in ids.windows(2).step_by(3) {
             t.link(pair[0], pair[1], LinkKind::After);
         }
         for name in ["cpu user", "cpu system", "disk read"] {
-            let (name, unit) = (t.symbols.intern(name), t.symbols.intern("%"));
             let mut samples = self.samples.clone();
             samples.sort_by_key(|s| s.0);
-            t.counters.push(Counter {
-                clock,
-                name,
-                unit,
-                samples,
-                evidence,
-            });
+            t.add_counter(clock, (name, "%"), samples, evidence);
         }
         t
     }
@@ -197,7 +166,7 @@ proptest! {
     #[test]
     fn labels_never_overlap(made in any_boot(), other in any_boot()) {
         let (t, u, texts) = (made.timeline(), other.timeline(), Texts::new());
-        for by in Svg.choices() {
+        for by in SVG.choices {
             let report = report(&made, &t, &texts);
             check(&picture(&report, *by))?;
             let report = report.against(self::report(&other, &u, &texts));

@@ -7,7 +7,7 @@
 
 mod session;
 
-pub use session::{Question, Session, Variant, recorded, variants};
+pub use session::{Question, Session, Variant, plain_name, recorded, variants};
 
 use std::num::NonZeroUsize;
 use std::sync::Mutex;

@@ -270,16 +270,16 @@ fn set_aside(dir: &Path) -> Result<(), RunError> {
     fs::rename(dir, &free).map_err(|e| failed("move", dir, e))
 }
 
+/// A name in letters that are safe in folder names.
+pub fn plain_name(name: &str) -> String {
+    let is_plain = |c: &char| c.is_ascii_alphanumeric() || "-_+.=".contains(*c);
+    let plain = |c: char| Some(c).filter(is_plain).unwrap_or('_');
+    name.chars().map(plain).collect()
+}
+
 /// A folder name for a variant: its name, or as much of it as fits and a hash.
 fn folder_name(variant: &str) -> String {
-    let plain = |c: char| {
-        if c.is_ascii_alphanumeric() || "-_+.=".contains(c) {
-            c
-        } else {
-            '_'
-        }
-    };
-    let name: String = variant.chars().map(plain).collect();
+    let name = plain_name(variant);
     if name == variant && name.len() <= NAME_LEN && !name.starts_with('.') && name != INTERRUPTED {
         return name;
     }

@@ -1,27 +1,14 @@
 use std::os::unix::fs::symlink;
 
 use super::*;
+use crate::example::PLAIN;
 use crate::{Cache, Target};
-
-const TEXT: &str = r#"format = 1
-name = "t"
-ready.pattern = "READY"
-[machine]
-kind = "qemu"
-program = "qemu"
-machine = "virt"
-cpu = "max"
-memory-mb = 64
-[kernel]
-image = "target.toml"
-cmdline = ""
-[initramfs]
-"#;
 
 /// The entries for the rest of a description, in a folder that `fill` fills.
 fn entries(rest: &str, fill: impl FnOnce(&Path)) -> Result<Vec<Entry>, String> {
     let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("target.toml"), format!("{TEXT}{rest}")).unwrap();
+    let text = PLAIN.replace("\"Image\"", "\"target.toml\"") + "[initramfs]\n";
+    fs::write(dir.path().join("target.toml"), text + rest).unwrap();
     fill(dir.path());
     let target = Target::load(dir.path()).map_err(|e| e.to_string())?;
     let cache = Cache::at(dir.path().join("cache"));

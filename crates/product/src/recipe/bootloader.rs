@@ -3,7 +3,7 @@
 use bootlap_artefact::compress::Compression;
 use bootlap_artefact::hash::Hash;
 
-use super::{Recipe, RecipeMeta};
+use super::Plain;
 use crate::spec::{Bootloader, Starter, Uimage, Unpacker};
 use crate::{Edit, Machine, Parts, Target};
 
@@ -27,27 +27,21 @@ pub(super) fn uboot(target: &Target) -> Result<&Bootloader, String> {
 /// U-Boot counts down `bootdelay` seconds so that a developer can stop it.
 /// With 0 it still looks once whether a key was pressed, so the prompt can be
 /// reached by holding a key while switching on; -2 does not look at all.
-pub(super) struct Bootdelay;
+pub(super) const BOOTDELAY: Plain = Plain::new(
+    "uboot-bootdelay",
+    "U-Boot does not wait for a key",
+    "to get U-Boot's prompt, hold a key while switching on",
+    bootdelay,
+);
 
-impl Recipe for Bootdelay {
-    fn meta(&self) -> &'static RecipeMeta {
-        &RecipeMeta {
-            name: "uboot-bootdelay",
-            title: "U-Boot does not wait for a key",
-            risk: "to get U-Boot's prompt, hold a key while switching on",
-            values: &[],
-        }
-    }
-
-    fn edits(&self, target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
-        let delay = uboot(target)?.environment.get("bootdelay");
-        // Without the variable, U-Boot uses the delay it was built with: 2 s.
-        let delay = delay.map_or("2", String::as_str);
-        match delay.trim().parse() {
-            Ok(-1_i64) => Err("bootdelay -1 means not to boot by itself".into()),
-            Ok(i64::MIN..=0) => Err(format!("bootdelay is {delay} already")),
-            _ => Ok(vec![Edit::set("bootloader.environment.bootdelay", "0")]),
-        }
+fn bootdelay(target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+    let delay = uboot(target)?.environment.get("bootdelay");
+    // Without the variable, U-Boot uses the delay it was built with: 2 s.
+    let delay = delay.map_or("2", String::as_str);
+    match delay.trim().parse() {
+        Ok(-1_i64) => Err("bootdelay -1 means not to boot by itself".into()),
+        Ok(i64::MIN..=0) => Err(format!("bootdelay is {delay} already")),
+        _ => Ok(vec![Edit::set("bootloader.environment.bootdelay", "0")]),
     }
 }
 
@@ -60,76 +54,64 @@ impl Recipe for Bootdelay {
 /// A silent U-Boot also takes `console=` from the kernel's command line
 /// (`fixup_silent_linux`), and with it the line that says that the application
 /// is ready; `silent_linux=no` keeps its hands off.
-pub(super) struct Silent;
+pub(super) const SILENT: Plain = Plain::new(
+    "uboot-silent",
+    "U-Boot prints nothing",
+    "no messages when U-Boot itself fails",
+    silent,
+);
 
-impl Recipe for Silent {
-    fn meta(&self) -> &'static RecipeMeta {
-        &RecipeMeta {
-            name: "uboot-silent",
-            title: "U-Boot prints nothing",
-            risk: "no messages when U-Boot itself fails",
-            values: &[],
-        }
+fn silent(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+    let uboot = uboot(target)?;
+    if uboot.environment.contains_key("silent") {
+        return Err("the environment sets `silent` already".into());
     }
-
-    fn edits(&self, target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
-        let uboot = uboot(target)?;
-        if uboot.environment.contains_key("silent") {
-            return Err("the environment sets `silent` already".into());
-        }
-        let binary = parts.bootloader.as_ref().ok_or(
-            "U-Boot ignores `silent` unless it was built with CONFIG_SILENT_CONSOLE; name its \
-             binary in bootloader.image, to be looked into",
-        )?;
-        if memchr::memmem::find(&binary.bytes, b"\0silent\0").is_none() {
-            return Err(
-                "this U-Boot was built without CONFIG_SILENT_CONSOLE and would ignore \
-                 `silent`; rebuild it with CONFIG_SILENT_CONSOLE=y, as \
-                 uboot-options=SILENT_CONSOLE=y does"
-                    .into(),
-            );
-        }
-        let mut edits = vec![Edit::set("bootloader.environment.silent", "1")];
-        if !uboot.environment.contains_key("silent_linux") {
-            edits.push(Edit::set("bootloader.environment.silent_linux", "no"));
-        }
-        Ok(edits)
+    let binary = parts.bootloader.as_ref().ok_or(
+        "U-Boot ignores `silent` unless it was built with CONFIG_SILENT_CONSOLE; name its \
+         binary in bootloader.image, to be looked into",
+    )?;
+    if memchr::memmem::find(&binary.bytes, b"\0silent\0").is_none() {
+        return Err(
+            "this U-Boot was built without CONFIG_SILENT_CONSOLE and would ignore \
+             `silent`; rebuild it with CONFIG_SILENT_CONSOLE=y, as \
+             uboot-options=SILENT_CONSOLE=y does"
+                .into(),
+        );
     }
+    let mut edits = vec![Edit::set("bootloader.environment.silent", "1")];
+    if !uboot.environment.contains_key("silent_linux") {
+        edits.push(Edit::set("bootloader.environment.silent_linux", "no"));
+    }
+    Ok(edits)
 }
 
 /// Do not check the images before starting them.
 ///
 /// The boot loader reads every byte of kernel and initramfs once more to check
-/// it; [`VerifyOff`] leaves the hashes in and tells it not to. Where the storage has its own
+/// it; [`VERIFY_OFF`] leaves the hashes in and tells it not to. Where the storage has its own
 /// error correction, that finds nothing that would not be found anyway.
-pub(super) struct NoHash;
+pub(super) const NO_HASH: Plain = Plain::new(
+    "fit-no-hash",
+    "the FIT carries no hashes that U-Boot would check",
+    "a damaged image is started instead of refused",
+    no_hash,
+);
 
-impl Recipe for NoHash {
-    fn meta(&self) -> &'static RecipeMeta {
-        &RecipeMeta {
-            name: "fit-no-hash",
-            title: "the FIT carries no hashes that U-Boot would check",
-            risk: "a damaged image is started instead of refused",
-            values: &[],
-        }
+fn no_hash(target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+    let fit = target.spec.fit.as_ref();
+    let fit = fit.ok_or("the target has no FIT")?;
+    if fit.hash == Hash::None {
+        return Err("the FIT has no hash already".into());
     }
-
-    fn edits(&self, target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
-        let fit = target.spec.fit.as_ref();
-        let fit = fit.ok_or("the target has no FIT")?;
-        if fit.hash == Hash::None {
-            return Err("the FIT has no hash already".into());
-        }
-        if target
-            .spec
-            .bootloader
-            .as_ref()
-            .is_some_and(verifies_nothing)
-        {
-            return Err("U-Boot's `verify` is off, so it checks no hash already".into());
-        }
-        Ok(vec![Edit::set("fit.hash", "none")])
+    if target
+        .spec
+        .bootloader
+        .as_ref()
+        .is_some_and(verifies_nothing)
+    {
+        return Err("U-Boot's `verify` is off, so it checks no hash already".into());
     }
+    Ok(vec![Edit::set("fit.hash", "none")])
 }
 
 /// U-Boot starts images without checking them.
@@ -139,30 +121,24 @@ impl Recipe for NoHash {
 /// has its own error correction, they find nothing that would not be found
 /// anyway. A FIT's signature is another matter: a required one is checked
 /// whatever `verify` says.
-pub(super) struct VerifyOff;
+pub(super) const VERIFY_OFF: Plain = Plain::new(
+    "uboot-verify-off",
+    "U-Boot starts images without checking them",
+    "a damaged image is started instead of refused",
+    verify_off,
+);
 
-impl Recipe for VerifyOff {
-    fn meta(&self) -> &'static RecipeMeta {
-        &RecipeMeta {
-            name: "uboot-verify-off",
-            title: "U-Boot starts images without checking them",
-            risk: "a damaged image is started instead of refused",
-            values: &[],
-        }
+fn verify_off(target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+    let uboot = uboot(target)?;
+    if verifies_nothing(uboot) {
+        return Err("U-Boot's `verify` is off already".into());
     }
-
-    fn edits(&self, target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
-        let uboot = uboot(target)?;
-        if verifies_nothing(uboot) {
-            return Err("U-Boot's `verify` is off already".into());
+    match (&target.spec.fit, &target.spec.uimage) {
+        (Some(fit), _) if fit.hash == Hash::None => {
+            Err("the FIT has no hash already, so there is nothing to check".into())
         }
-        match (&target.spec.fit, &target.spec.uimage) {
-            (Some(fit), _) if fit.hash == Hash::None => {
-                Err("the FIT has no hash already, so there is nothing to check".into())
-            }
-            (None, None) => Err("the target has neither a FIT nor a uImage to check".into()),
-            _ => Ok(vec![Edit::set("bootloader.environment.verify", "no")]),
-        }
+        (None, None) => Err("the target has neither a FIT nor a uImage to check".into()),
+        _ => Ok(vec![Edit::set("bootloader.environment.verify", "no")]),
     }
 }
 
@@ -179,50 +155,41 @@ fn verifies_nothing(uboot: &Bootloader) -> bool {
 /// and jumps to it, and U-Boot proper is only started if a key is held. In an
 /// emulated machine the emulator does it, so this says what the boot loader
 /// costs in all, and no patch set can carry it.
-pub(super) struct NoBootloader;
-
-impl Recipe for NoBootloader {
-    fn meta(&self) -> &'static RecipeMeta {
-        &RecipeMeta {
-            name: "bootloader-none",
-            title: "the machine starts kernel and initramfs itself",
-            risk: "a product needs a first stage that does the same (U-Boot's Falcon mode), with \
+pub(super) const NO_BOOTLOADER: Plain = Plain::new(
+    "bootloader-none",
+    "the machine starts kernel and initramfs itself",
+    "a product needs a first stage that does the same (U-Boot's Falcon mode), with \
                    the same command line; there is no prompt and no update through U-Boot",
-            values: &[],
-        }
-    }
+    no_bootloader,
+)
+.only_if_asked();
 
-    fn only_asked_for(&self) -> bool {
-        true
+fn no_bootloader(target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+    let spec = &target.spec;
+    if spec.bootloader.is_none() {
+        return Err("there is no boot loader already".into());
     }
-
-    fn edits(&self, target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
-        let spec = &target.spec;
-        if spec.bootloader.is_none() {
-            return Err("there is no boot loader already".into());
-        }
-        if let Machine::Board(_) = target.machine {
-            return Err(
-                "the boot loader is on the board, and no description takes it away; build its \
-                 first stage with CONFIG_SPL_OS_BOOT=y"
-                    .into(),
-            );
-        }
-        let mut edits = vec![Edit::remove("bootloader")];
-        let tables = [
-            ("flash", spec.flash.is_some()),
-            ("fit", spec.fit.is_some()),
-            ("uimage", spec.uimage.is_some()),
-        ];
-        edits.extend(tables.iter().filter(|t| t.1).map(|t| Edit::remove(t.0)));
-        // The machine loads the kernel as it is.
-        let kernel = spec.kernel.as_ref();
-        if kernel.is_some_and(|k| k.compression != Compression::None) {
-            edits.push(Edit::remove("kernel.compression"));
-        }
-        if kernel.is_some_and(|k| k.unpacked_by != Unpacker::default()) {
-            edits.push(Edit::remove("kernel.unpacked-by"));
-        }
-        Ok(edits)
+    if let Machine::Board(_) = target.machine {
+        return Err(
+            "the boot loader is on the board, and no description takes it away; build its \
+             first stage with CONFIG_SPL_OS_BOOT=y"
+                .into(),
+        );
     }
+    let mut edits = vec![Edit::remove("bootloader")];
+    let tables = [
+        ("flash", spec.flash.is_some()),
+        ("fit", spec.fit.is_some()),
+        ("uimage", spec.uimage.is_some()),
+    ];
+    edits.extend(tables.iter().filter(|t| t.1).map(|t| Edit::remove(t.0)));
+    // The machine loads the kernel as it is.
+    let kernel = spec.kernel.as_ref();
+    if kernel.is_some_and(|k| k.compression != Compression::None) {
+        edits.push(Edit::remove("kernel.compression"));
+    }
+    if kernel.is_some_and(|k| k.unpacked_by != Unpacker::default()) {
+        edits.push(Edit::remove("kernel.unpacked-by"));
+    }
+    Ok(edits)
 }

@@ -1,6 +1,6 @@
 //! Recipes that build U-Boot.
 
-use super::{Recipe, RecipeMeta, options};
+use super::{Plain, options};
 use crate::{Edit, Parts, Target};
 
 /// Build U-Boot without what it does not need to start an image from flash.
@@ -9,14 +9,27 @@ use crate::{Edit, Parts, Target};
 /// network, USB sticks, disks, through EFI. U-Boot looks for such devices, sets
 /// them up, and copies itself to the end of memory with all of it. What is left
 /// starts images from flash or memory. Nothing of the environment changes.
-pub(super) struct Minimal;
+pub(super) const MINIMAL: Plain = Plain::new(
+    "uboot-minimal",
+    "U-Boot is built from source without networks, disks, USB and EFI",
+    "it starts images from flash or memory only; its updates are yours to build",
+    minimal,
+)
+.only_if_asked();
 
 /// Build U-Boot with other options.
 ///
 /// `SILENT_CONSOLE=y` for `uboot-silent`, `ZSTD=y` for a kernel that is packed
 /// with Zstandard, `BOOTSTAGE=y,BOOTSTAGE_REPORT=y` for times of its own. Kconfig
 /// refuses what other options need, and says so.
-pub(super) struct Options;
+pub(super) const OPTIONS: Plain = Plain::new(
+    "uboot-options",
+    "U-Boot is built from source with other options",
+    "what needed the option is missing; its updates are yours to build",
+    options,
+)
+.takes(&[""])
+.only_if_asked();
 
 /// What only finds and drives devices that images are not started from. A
 /// command stays on without its devices, and a board's own scripts then name
@@ -88,54 +101,22 @@ pub(super) fn with_options(target: &Target, wanted: &[(&str, &str)]) -> Result<V
     Ok(edits)
 }
 
-impl Recipe for Minimal {
-    fn meta(&self) -> &'static RecipeMeta {
-        &RecipeMeta {
-            name: "uboot-minimal",
-            title: "U-Boot is built from source without networks, disks, USB and EFI",
-            risk: "it starts images from flash or memory only; its updates are yours to build",
-            values: &[],
-        }
+fn minimal(target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+    let scripts = super::bootloader::uboot(target)?.environment.values();
+    let mut words = scripts.flat_map(|s| s.split(|c: char| !c.is_ascii_alphanumeric()));
+    if let Some(word) = words.find(|w| LOST.contains(w)) {
+        return Err(format!(
+            "the environment uses {word}, which it would lack; take it out, or say with \
+             uboot-options what else can go"
+        ));
     }
-
-    /// Building takes minutes.
-    fn only_asked_for(&self) -> bool {
-        true
-    }
-
-    fn edits(&self, target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
-        let scripts = super::bootloader::uboot(target)?.environment.values();
-        let mut words = scripts.flat_map(|s| s.split(|c: char| !c.is_ascii_alphanumeric()));
-        if let Some(word) = words.find(|w| LOST.contains(w)) {
-            return Err(format!(
-                "the environment uses {word}, which it would lack; take it out, or say with \
-                 uboot-options what else can go"
-            ));
-        }
-        let off: Vec<(&str, &str)> = NEEDLESS.iter().map(|name| (*name, "n")).collect();
-        with_options(target, &off)
-    }
+    let off: Vec<(&str, &str)> = NEEDLESS.iter().map(|name| (*name, "n")).collect();
+    with_options(target, &off)
 }
 
-impl Recipe for Options {
-    fn meta(&self) -> &'static RecipeMeta {
-        &RecipeMeta {
-            name: "uboot-options",
-            title: "U-Boot is built from source with other options",
-            risk: "what needed the option is missing; its updates are yours to build",
-            values: &[""],
-        }
-    }
-
-    /// Which, nobody can guess.
-    fn only_asked_for(&self) -> bool {
-        true
-    }
-
-    fn edits(&self, target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
-        with_options(
-            target,
-            &options::parse(value, "uboot-options=SILENT_CONSOLE=y")?,
-        )
-    }
+fn options(target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
+    with_options(
+        target,
+        &options::parse(value, "uboot-options=SILENT_CONSOLE=y")?,
+    )
 }

@@ -14,8 +14,8 @@ use bootlap_artefact::compress::Compression;
 use bootlap_artefact::kernel_image::KernelImage;
 use bootlap_artefact::uimage::HEADER_BYTES;
 
+use super::Plain;
 use super::bootloader_script::MEMORY_BLOCK;
-use super::{Recipe, RecipeMeta};
 use crate::bootcmd::Commands;
 use crate::spec::Unpacker;
 use crate::{Edit, Parts, Spec, Target};
@@ -24,49 +24,44 @@ use crate::{Edit, Parts, Spec, Target};
 ///
 /// A zImage or a `vmlinuz.efi` unpacks itself, from what it was built with, and
 /// often without caches: the `Image` inside is taken out, and U-Boot unpacks it.
-pub(super) struct KernelCompression;
+pub(super) const KERNEL_COMPRESSION: Plain = Plain::new(
+    "kernel-compression",
+    "the kernel is compressed another way, or not at all",
+    "an uncompressed kernel takes three times the storage and its reading time",
+    kernel_compression,
+)
+.takes(&["none", "gzip", "bzip2", "lzma", "lz4", "zstd"]);
 
-impl Recipe for KernelCompression {
-    fn meta(&self) -> &'static RecipeMeta {
-        &RecipeMeta {
-            name: "kernel-compression",
-            title: "the kernel is compressed another way, or not at all",
-            risk: "an uncompressed kernel takes three times the storage and its reading time",
-            values: &["none", "gzip", "bzip2", "lzma", "lz4", "zstd"],
-        }
+fn kernel_compression(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String> {
+    let spec = &target.spec;
+    if spec.fit.is_none() && spec.uimage.is_none() {
+        return Err("the kernel is neither in a FIT nor in a uImage".into());
     }
-
-    fn edits(&self, target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String> {
-        let spec = &target.spec;
-        if spec.fit.is_none() && spec.uimage.is_none() {
-            return Err("the kernel is neither in a FIT nor in a uImage".into());
-        }
-        let kernel = spec.kernel.as_ref().ok_or("the target has no kernel")?;
-        let wanted: Compression = value.parse().map_err(|e| format!("{e}"))?;
-        let taken_out = match kernel.unpacked_by {
-            Unpacker::Kernel => taken_out(spec, parts)?,
-            Unpacker::Bootloader => None,
+    let kernel = spec.kernel.as_ref().ok_or("the target has no kernel")?;
+    let wanted: Compression = value.parse().map_err(|e| format!("{e}"))?;
+    let taken_out = match kernel.unpacked_by {
+        Unpacker::Kernel => taken_out(spec, parts)?,
+        Unpacker::Bootloader => None,
+    };
+    if kernel.compression == wanted && taken_out.is_none() {
+        return Err(format!("the kernel is compressed with {value} already"));
+    }
+    if let Some(uboot) = &parts.bootloader {
+        uboot_reads(&uboot.bytes, value)?;
+    }
+    if wanted == Compression::None {
+        let inside = taken_out.is_some() || kernel.unpacked_by == Unpacker::Bootloader;
+        let bytes = match inside {
+            true => parts.inside_bytes(),
+            false => parts.kernel_bytes(spec),
         };
-        if kernel.compression == wanted && taken_out.is_none() {
-            return Err(format!("the kernel is compressed with {value} already"));
-        }
-        if let Some(uboot) = &parts.bootloader {
-            uboot_reads(&uboot.bytes, value)?;
-        }
-        if wanted == Compression::None {
-            let inside = taken_out.is_some() || kernel.unpacked_by == Unpacker::Bootloader;
-            let bytes = match inside {
-                true => parts.inside_bytes(),
-                false => parts.kernel_bytes(spec),
-            };
-            bytes.map_or(Ok(()), |bytes| has_room(spec, bytes))?;
-        }
-        let mut edits = taken_out.unwrap_or_default();
-        if kernel.compression != wanted {
-            edits.push(Edit::set("kernel.compression", value));
-        }
-        Ok(edits)
+        bytes.map_or(Ok(()), |bytes| has_room(spec, bytes))?;
     }
+    let mut edits = taken_out.unwrap_or_default();
+    if kernel.compression != wanted {
+        edits.push(Edit::set("kernel.compression", value));
+    }
+    Ok(edits)
 }
 
 /// Whether flash and `bootcmd` have room for a uImage of a kernel of `bytes`; of
@@ -163,27 +158,22 @@ fn placed(spec: &Spec, offset: u64, bytes: Option<u64>) -> Result<Vec<Edit>, Str
 }
 
 /// Compress the initramfs another way, or not at all.
-pub(super) struct InitramfsCompression;
+pub(super) const INITRAMFS_COMPRESSION: Plain = Plain::new(
+    "initramfs-compression",
+    "the initramfs is compressed another way, or not at all",
+    "an uncompressed initramfs takes more storage and its reading time",
+    initramfs_compression,
+)
+.takes(&["none", "gzip", "bzip2", "lzma", "xz", "lz4", "zstd"]);
 
-impl Recipe for InitramfsCompression {
-    fn meta(&self) -> &'static RecipeMeta {
-        &RecipeMeta {
-            name: "initramfs-compression",
-            title: "the initramfs is compressed another way, or not at all",
-            risk: "an uncompressed initramfs takes more storage and its reading time",
-            values: &["none", "gzip", "bzip2", "lzma", "xz", "lz4", "zstd"],
-        }
+fn initramfs_compression(target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
+    let initramfs = target.spec.initramfs.as_ref();
+    let initramfs = initramfs.ok_or("the target has no initramfs")?;
+    let wanted: Compression = value.parse().map_err(|e| format!("{e}"))?;
+    if wanted == initramfs.compression {
+        return Err(format!("the initramfs is compressed with {value} already"));
     }
-
-    fn edits(&self, target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
-        let initramfs = target.spec.initramfs.as_ref();
-        let initramfs = initramfs.ok_or("the target has no initramfs")?;
-        let wanted: Compression = value.parse().map_err(|e| format!("{e}"))?;
-        if wanted == initramfs.compression {
-            return Err(format!("the initramfs is compressed with {value} already"));
-        }
-        Ok(vec![Edit::set("initramfs.compression", value)])
-    }
+    Ok(vec![Edit::set("initramfs.compression", value)])
 }
 
 /// Whether U-Boot was built with a decompressor.

@@ -8,7 +8,7 @@ use bootlap_artefact::elf::Strip;
 use bootlap_kbuild::dot_config::DotConfig;
 
 use super::bootloader_script::variables;
-use super::{Recipe, RecipeMeta, typed_file};
+use super::{Plain, typed_file};
 use crate::bootcmd::{BOOTCMD, Commands};
 use crate::cmdline;
 use crate::spec::{Initramfs, Place};
@@ -24,25 +24,20 @@ fn initramfs(target: &Target) -> Result<&Initramfs, String> {
 /// `all` takes the symbol tables, too; what a library exports stays, as do
 /// kernel modules' symbols (of modules only debug sections go, and of signed
 /// ones nothing: their signature would no longer fit).
-pub(super) struct StripPrograms;
+pub(super) const STRIP_PROGRAMS: Plain = Plain::new(
+    "initramfs-strip",
+    "programs in the initramfs lose what only debuggers read",
+    "back traces without names; keep the unstripped files to read core dumps",
+    strip_programs,
+)
+.takes(&["all", "debug"]);
 
-impl Recipe for StripPrograms {
-    fn meta(&self) -> &'static RecipeMeta {
-        &RecipeMeta {
-            name: "initramfs-strip",
-            title: "programs in the initramfs lose what only debuggers read",
-            risk: "back traces without names; keep the unstripped files to read core dumps",
-            values: &["all", "debug"],
-        }
+fn strip_programs(target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
+    let now = initramfs(target)?.strip;
+    if now.name() == value || now == Strip::All {
+        return Err(format!("initramfs.strip is {} already", now.name()));
     }
-
-    fn edits(&self, target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
-        let now = initramfs(target)?.strip;
-        if now.name() == value || now == Strip::All {
-            return Err(format!("initramfs.strip is {} already", now.name()));
-        }
-        Ok(vec![Edit::set("initramfs.strip", value)])
-    }
+    Ok(vec![Edit::set("initramfs.strip", value)])
 }
 
 /// The initramfs holds only what a boot opens.
@@ -50,32 +45,27 @@ impl Recipe for StripPrograms {
 /// The value is a list of paths, one a line, which `bootlap touched` makes by
 /// watching a boot. Programs' interpreters and libraries, the links on the way,
 /// folders and devices stay in any case.
-pub(super) struct Touched;
+pub(super) const TOUCHED: Plain = Plain::new(
+    "initramfs-touched",
+    "the initramfs holds only the files that a boot opened",
+    "what only other boots need (repair, other hardware, errors) is missing",
+    touched,
+)
+.takes(&[""]);
 
-impl Recipe for Touched {
-    fn meta(&self) -> &'static RecipeMeta {
-        &RecipeMeta {
-            name: "initramfs-touched",
-            title: "the initramfs holds only the files that a boot opened",
-            risk: "what only other boots need (repair, other hardware, errors) is missing",
-            values: &[""],
-        }
+fn touched(target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
+    let initramfs = initramfs(target)?;
+    if value.is_empty() {
+        return Err(
+            "it needs a list of paths, as in initramfs-touched=touched.txt; `bootlap \
+             touched` makes one"
+                .into(),
+        );
     }
-
-    fn edits(&self, target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
-        let initramfs = initramfs(target)?;
-        if value.is_empty() {
-            return Err(
-                "it needs a list of paths, as in initramfs-touched=touched.txt; `bootlap \
-                 touched` makes one"
-                    .into(),
-            );
-        }
-        if let Some(list) = &initramfs.only {
-            return Err(format!("initramfs.only is {list} already"));
-        }
-        Ok(vec![Edit::set("initramfs.only", typed_file(value)?)])
+    if let Some(list) = &initramfs.only {
+        return Err(format!("initramfs.only is {list} already"));
     }
+    Ok(vec![Edit::set("initramfs.only", typed_file(value)?)])
 }
 
 /// What makes U-Boot's scripts start the kernel without a ramdisk.
@@ -108,43 +98,33 @@ fn named_nowhere(target: &Target) -> Result<Vec<Edit>, String> {
 /// The image is compressed as a whole, so an archive that is compressed as well
 /// is unpacked twice, for some bytes less. One image is also loaded and checked
 /// in one go, and no boot loader moves the second one.
-pub(super) struct BuiltIn;
+pub(super) const BUILT_IN: Plain = Plain::new(
+    "initramfs-builtin",
+    "the initramfs is part of the kernel's image, uncompressed in it",
+    "each change of a file in it needs the kernel built again",
+    built_in,
+)
+.only_if_asked();
 
-impl Recipe for BuiltIn {
-    fn meta(&self) -> &'static RecipeMeta {
-        &RecipeMeta {
-            name: "initramfs-builtin",
-            title: "the initramfs is part of the kernel's image, uncompressed in it",
-            risk: "each change of a file in it needs the kernel built again",
-            values: &[],
-        }
+fn built_in(target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+    let initramfs = initramfs(target)?;
+    let spec = &target.spec;
+    if initramfs.place == Place::Kernel {
+        return Err("the initramfs is part of the kernel already".into());
     }
-
-    /// Building takes minutes.
-    fn only_asked_for(&self) -> bool {
-        true
+    if spec.kernel.as_ref().is_none_or(|k| k.build.is_none()) {
+        return Err(
+            "the kernel is not built from source; describe it in [kernel.build], or let \
+             kernel-minimal do it"
+                .into(),
+        );
     }
-
-    fn edits(&self, target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
-        let initramfs = initramfs(target)?;
-        let spec = &target.spec;
-        if initramfs.place == Place::Kernel {
-            return Err("the initramfs is part of the kernel already".into());
-        }
-        if spec.kernel.as_ref().is_none_or(|k| k.build.is_none()) {
-            return Err(
-                "the kernel is not built from source; describe it in [kernel.build], or let \
-                 kernel-minimal do it"
-                    .into(),
-            );
-        }
-        let mut edits = named_nowhere(target)?;
-        edits.push(Edit::set("initramfs.place", "kernel"));
-        if initramfs.compression != Compression::None {
-            edits.push(Edit::set("initramfs.compression", "none"));
-        }
-        Ok(edits)
+    let mut edits = named_nowhere(target)?;
+    edits.push(Edit::set("initramfs.place", "kernel"));
+    if initramfs.compression != Compression::None {
+        edits.push(Edit::set("initramfs.compression", "none"));
     }
+    Ok(edits)
 }
 
 /// There is no initramfs: the kernel mounts its root itself.
@@ -153,7 +133,12 @@ impl Recipe for BuiltIn {
 /// not in modules, and nothing to do before (decryption, RAID, a choice between
 /// two systems). What an initramfs costs is read, checked, unpacked and freed
 /// again; without, the root comes as much sooner.
-pub(super) struct NoInitramfs;
+pub(super) const NO_INITRAMFS: Plain = Plain::new(
+    "initramfs-none",
+    "the kernel mounts its root without an initramfs",
+    "a root that is encrypted, on RAID, or whose driver is a module is not found",
+    no_initramfs,
+);
 
 /// File systems that products have their root on, and their options.
 const ROOTS: [(&str, &str); 11] = [
@@ -191,37 +176,26 @@ fn cannot_mount(line: &str, config: &DotConfig) -> Option<String> {
     })
 }
 
-impl Recipe for NoInitramfs {
-    fn meta(&self) -> &'static RecipeMeta {
-        &RecipeMeta {
-            name: "initramfs-none",
-            title: "the kernel mounts its root without an initramfs",
-            risk: "a root that is encrypted, on RAID, or whose driver is a module is not found",
-            values: &[],
-        }
+fn no_initramfs(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+    if target.spec.initramfs.is_none() {
+        return Err("the target is without an initramfs already".into());
     }
-
-    fn edits(&self, target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
-        if target.spec.initramfs.is_none() {
-            return Err("the target is without an initramfs already".into());
-        }
-        let kernel = target.spec.kernel.as_ref();
-        let line = kernel.map_or("", |k| &*k.cmdline);
-        let has_root = |w: &&str| cmdline::value_of(w, "root").is_some();
-        if !cmdline::words(line).iter().any(has_root) {
-            return Err("no root= on the command line: the initramfs is the root".into());
-        }
-        let mut edits = named_nowhere(target)?;
-        match parts
-            .kernel_config
-            .as_ref()
-            .and_then(|c| cannot_mount(line, c))
-        {
-            Some(why) => Err(why),
-            None => {
-                edits.push(Edit::remove("initramfs"));
-                Ok(edits)
-            }
+    let kernel = target.spec.kernel.as_ref();
+    let line = kernel.map_or("", |k| &*k.cmdline);
+    let has_root = |w: &&str| cmdline::value_of(w, "root").is_some();
+    if !cmdline::words(line).iter().any(has_root) {
+        return Err("no root= on the command line: the initramfs is the root".into());
+    }
+    let mut edits = named_nowhere(target)?;
+    match parts
+        .kernel_config
+        .as_ref()
+        .and_then(|c| cannot_mount(line, c))
+    {
+        Some(why) => Err(why),
+        None => {
+            edits.push(Edit::remove("initramfs"));
+            Ok(edits)
         }
     }
 }

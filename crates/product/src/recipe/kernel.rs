@@ -1,6 +1,6 @@
 //! Recipes that build the kernel.
 
-use super::{Recipe, RecipeMeta, options};
+use super::{Plain, options};
 use crate::{Edit, Machine, Parts, Target};
 
 /// Build a kernel with only what this machine needs.
@@ -10,20 +10,39 @@ use crate::{Edit, Machine, Parts, Target};
 /// with nothing and adds what the target's machine, its console, its initramfs
 /// and the programs in it ask for. The boot is the oracle: whether it gets
 /// ready and its `check` passes decides, and `kernel.build.options` takes more.
-pub(super) struct Minimal;
+pub(super) const MINIMAL: Plain = Plain::new(
+    "kernel-minimal",
+    "the kernel is built from source with only what the machine needs",
+    "what nobody thought of is missing; updates of the kernel are yours to build",
+    minimal,
+)
+.only_if_asked();
 
 /// Build the kernel with other options.
 ///
 /// Tracing, debugging and self-tests cost in every initcall; drivers that found
 /// nothing to drive cost their probe. `bootlap explain` names the option behind
 /// an initcall. Kconfig refuses what other options need, and says so.
-pub(super) struct Options;
+pub(super) const OPTIONS: Plain = Plain::new(
+    "kernel-options",
+    "the kernel is built with other options",
+    "what needed the option is missing; updates of the kernel are yours to build",
+    options,
+)
+.takes(&[""])
+.only_if_asked();
 
 /// Compile the kernel for size (`-Os`).
 ///
 /// Less to load and to decompress, and slower code. Others measured a kernel
 /// that started sooner and a login that came later, so measure to the end.
-pub(super) struct OptimizeSize;
+pub(super) const OPTIMIZE_SIZE: Plain = Plain::new(
+    "kernel-optimize-size",
+    "the kernel is compiled for size",
+    "slower code in all that the kernel does afterwards",
+    optimize_size,
+)
+.only_if_asked();
 
 /// `package:` of a kernel of the distribution, and where its source is.
 const PACKAGED: &str = "package:linux-image-";
@@ -73,64 +92,48 @@ const VIRT_ARM64: &[&str] = &[
     "ARM64_VA_BITS_39",
 ];
 
-impl Recipe for Minimal {
-    fn meta(&self) -> &'static RecipeMeta {
-        &RecipeMeta {
-            name: "kernel-minimal",
-            title: "the kernel is built from source with only what the machine needs",
-            risk: "what nobody thought of is missing; updates of the kernel are yours to build",
-            values: &[],
-        }
+fn minimal(target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+    let kernel = target.spec.kernel.as_ref();
+    let kernel = kernel.ok_or("the target has no kernel")?;
+    if kernel.build.is_some() {
+        return Err("the kernel is built from source already; see kernel.build.options".into());
     }
-
-    /// Building takes minutes.
-    fn only_asked_for(&self) -> bool {
-        true
+    if !kernel
+        .image
+        .as_deref()
+        .is_some_and(|i| i.starts_with(PACKAGED))
+    {
+        return Err(
+            "the kernel is no package of the distribution, so its source is not known; \
+             describe it in [kernel.build]"
+                .into(),
+        );
     }
-
-    fn edits(&self, target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
-        let kernel = target.spec.kernel.as_ref();
-        let kernel = kernel.ok_or("the target has no kernel")?;
-        if kernel.build.is_some() {
-            return Err("the kernel is built from source already; see kernel.build.options".into());
-        }
-        if !kernel
-            .image
-            .as_deref()
-            .is_some_and(|i| i.starts_with(PACKAGED))
-        {
-            return Err(
-                "the kernel is no package of the distribution, so its source is not known; \
-                 describe it in [kernel.build]"
-                    .into(),
-            );
-        }
-        let packages = target.spec.packages.as_ref();
-        let is_virt = match &target.machine {
-            Machine::Qemu(qemu) => qemu.machine.split(',').next() == Some("virt"),
-            Machine::Board(_) => false,
-        };
-        if !is_virt || packages.is_none_or(|p| p.architecture != "arm64") {
-            return Err(
-                "what hardware the machine has is only known of QEMU's virt for arm64; describe \
-                 your kernel in [kernel.build]"
-                    .into(),
-            );
-        }
-        if target.spec.initramfs.is_none() {
-            return Err("the target has no initramfs, and what its root is on is not known".into());
-        }
-        let mut edits = vec![
-            Edit::set("kernel.image", "build:arch/arm64/boot/Image"),
-            Edit::set("kernel.build.source", SOURCE),
-            Edit::set("kernel.build.architecture", "arm64"),
-            Edit::set("kernel.build.config", "allnoconfig"),
-        ];
-        for option in COMMON.iter().chain(VIRT_ARM64) {
-            edits.push(Edit::set(&format!("kernel.build.options.{option}"), "y"));
-        }
-        Ok(edits)
+    let packages = target.spec.packages.as_ref();
+    let is_virt = match &target.machine {
+        Machine::Qemu(qemu) => qemu.machine.split(',').next() == Some("virt"),
+        Machine::Board(_) => false,
+    };
+    if !is_virt || packages.is_none_or(|p| p.architecture != "arm64") {
+        return Err(
+            "what hardware the machine has is only known of QEMU's virt for arm64; describe \
+             your kernel in [kernel.build]"
+                .into(),
+        );
     }
+    if target.spec.initramfs.is_none() {
+        return Err("the target has no initramfs, and what its root is on is not known".into());
+    }
+    let mut edits = vec![
+        Edit::set("kernel.image", "build:arch/arm64/boot/Image"),
+        Edit::set("kernel.build.source", SOURCE),
+        Edit::set("kernel.build.architecture", "arm64"),
+        Edit::set("kernel.build.config", "allnoconfig"),
+    ];
+    for option in COMMON.iter().chain(VIRT_ARM64) {
+        edits.push(Edit::set(&format!("kernel.build.options.{option}"), "y"));
+    }
+    Ok(edits)
 }
 
 /// The edits that give the kernel's build these options.
@@ -143,46 +146,14 @@ fn with_options(target: &Target, wanted: &[(&str, &str)]) -> Result<Vec<Edit>, S
     options::set("kernel", &build.options, wanted)
 }
 
-impl Recipe for Options {
-    fn meta(&self) -> &'static RecipeMeta {
-        &RecipeMeta {
-            name: "kernel-options",
-            title: "the kernel is built with other options",
-            risk: "what needed the option is missing; updates of the kernel are yours to build",
-            values: &[""],
-        }
-    }
-
-    /// Which, nobody can guess.
-    fn only_asked_for(&self) -> bool {
-        true
-    }
-
-    fn edits(&self, target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
-        let example = "kernel-options=FTRACE=n,RAID6_PQ_BENCHMARK=n";
-        let wanted = options::parse(value, example)?;
-        with_options(target, &wanted)
-    }
+fn options(target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
+    let example = "kernel-options=FTRACE=n,RAID6_PQ_BENCHMARK=n";
+    let wanted = options::parse(value, example)?;
+    with_options(target, &wanted)
 }
 
-impl Recipe for OptimizeSize {
-    fn meta(&self) -> &'static RecipeMeta {
-        &RecipeMeta {
-            name: "kernel-optimize-size",
-            title: "the kernel is compiled for size",
-            risk: "slower code in all that the kernel does afterwards",
-            values: &[],
-        }
-    }
-
-    /// Building takes minutes.
-    fn only_asked_for(&self) -> bool {
-        true
-    }
-
-    fn edits(&self, target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
-        let size = ("CC_OPTIMIZE_FOR_SIZE", "y");
-        let speed = ("CC_OPTIMIZE_FOR_PERFORMANCE", "n");
-        with_options(target, &[speed, size])
-    }
+fn optimize_size(target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+    let size = ("CC_OPTIMIZE_FOR_SIZE", "y");
+    let speed = ("CC_OPTIMIZE_FOR_PERFORMANCE", "n");
+    with_options(target, &[speed, size])
 }

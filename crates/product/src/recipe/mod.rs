@@ -46,7 +46,7 @@ impl RecipeMeta {
 /// One optimisation.
 pub trait Recipe: Sync {
     /// What it is.
-    fn meta(&self) -> &'static RecipeMeta;
+    fn meta(&self) -> &RecipeMeta;
 
     /// Whether a search for the best set leaves it out unless somebody asks for
     /// it: no patch set can carry it to a product.
@@ -59,31 +59,86 @@ pub trait Recipe: Sync {
     fn edits(&self, target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String>;
 }
 
+/// A recipe that is but its facts and a function.
+struct Plain {
+    meta: RecipeMeta,
+    only_if_asked: bool,
+    edits: fn(&Target, &Parts, &str) -> Result<Vec<Edit>, String>,
+}
+
+impl Plain {
+    /// One without values.
+    const fn new(
+        name: &'static str,
+        title: &'static str,
+        risk: &'static str,
+        edits: fn(&Target, &Parts, &str) -> Result<Vec<Edit>, String>,
+    ) -> Self {
+        let values = &[];
+        let meta = RecipeMeta {
+            name,
+            title,
+            risk,
+            values,
+        };
+        let only_if_asked = false;
+        Self {
+            meta,
+            only_if_asked,
+            edits,
+        }
+    }
+
+    const fn takes(mut self, values: &'static [&'static str]) -> Self {
+        self.meta.values = values;
+        self
+    }
+
+    const fn only_if_asked(mut self) -> Self {
+        self.only_if_asked = true;
+        self
+    }
+}
+
+impl Recipe for Plain {
+    fn meta(&self) -> &RecipeMeta {
+        &self.meta
+    }
+
+    fn only_asked_for(&self) -> bool {
+        self.only_if_asked
+    }
+
+    fn edits(&self, target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String> {
+        (self.edits)(target, parts, value)
+    }
+}
+
 /// All recipes, in the order of a boot.
 pub fn all() -> &'static [&'static dyn Recipe] {
     &[
-        &bootloader::Bootdelay,
-        &bootloader::Silent,
-        &bootloader_script::FlatBootcmd,
-        &bootloader::NoHash,
-        &bootloader::VerifyOff,
-        &falcon::Falcon,
-        &bootloader_build::Minimal,
-        &bootloader_build::Options,
-        &compression::KernelCompression,
-        &compression::InitramfsCompression,
-        &initramfs::StripPrograms,
-        &initramfs::Touched,
-        &initramfs::BuiltIn,
-        &initramfs::NoInitramfs,
-        &root::BootImage,
-        &kernel::Minimal,
-        &kernel::Options,
-        &kernel::OptimizeSize,
+        &bootloader::BOOTDELAY,
+        &bootloader::SILENT,
+        &bootloader_script::FLAT_BOOTCMD,
+        &bootloader::NO_HASH,
+        &bootloader::VERIFY_OFF,
+        &falcon::FALCON,
+        &bootloader_build::MINIMAL,
+        &bootloader_build::OPTIONS,
+        &compression::KERNEL_COMPRESSION,
+        &compression::INITRAMFS_COMPRESSION,
+        &initramfs::STRIP_PROGRAMS,
+        &initramfs::TOUCHED,
+        &initramfs::BUILT_IN,
+        &initramfs::NO_INITRAMFS,
+        &root::BOOT_IMAGE,
+        &kernel::MINIMAL,
+        &kernel::OPTIONS,
+        &kernel::OPTIMIZE_SIZE,
         // The sizes of images depend on how they are packed.
-        &bootloader_script::ExactSize,
-        &bootloader_script::LoadInPlace,
-        &bootloader::NoBootloader,
+        &bootloader_script::EXACT_SIZE,
+        &bootloader_script::LOAD_IN_PLACE,
+        &bootloader::NO_BOOTLOADER,
         &cmdline::QUIET,
         &cmdline::LOGLEVEL,
         &cmdline::CONSOLE_BAUD,

@@ -52,7 +52,7 @@ struct Own {
 }
 
 impl Recipe for Own {
-    fn meta(&self) -> &'static RecipeMeta {
+    fn meta(&self) -> &RecipeMeta {
         self.meta
     }
 

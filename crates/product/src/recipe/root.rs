@@ -1,6 +1,6 @@
 //! The recipe for the root's disk.
 
-use super::{Recipe, RecipeMeta, typed_file};
+use super::{Plain, typed_file};
 use crate::{Edit, Parts, Target};
 
 /// The files of a boot lie in the image in the order of their use.
@@ -9,33 +9,28 @@ use crate::{Edit, Parts, Target};
 /// makes of what a boot has read. The image is made anew with these files in front:
 /// what is read one after the other lies one behind the other, so that storage gets
 /// fewer and larger requests, and hard disks need not seek.
-pub(super) struct BootImage;
+pub(super) const BOOT_IMAGE: Plain = Plain::new(
+    "boot-image",
+    "the root's files lie in the order in which a boot reads them",
+    "packs that were recorded with the old image are void: its files have other inodes",
+    boot_image,
+)
+.takes(&[""]);
 
-impl Recipe for BootImage {
-    fn meta(&self) -> &'static RecipeMeta {
-        &RecipeMeta {
-            name: "boot-image",
-            title: "the root's files lie in the order in which a boot reads them",
-            risk: "packs that were recorded with the old image are void: its files have other inodes",
-            values: &[""],
-        }
+fn boot_image(target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
+    let root = target.spec.root.as_ref().ok_or(
+        "the target has no [root] of which an image could be made; for one that is there \
+         already, `bootlap-agent layout` moves its files on the device",
+    )?;
+    if value.is_empty() {
+        return Err(
+            "it needs a list of paths, as in boot-image=boot.order; `bootlap layout --for \
+             boot-image` makes one"
+                .into(),
+        );
     }
-
-    fn edits(&self, target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
-        let root = target.spec.root.as_ref().ok_or(
-            "the target has no [root] of which an image could be made; for one that is there \
-             already, `bootlap-agent layout` moves its files on the device",
-        )?;
-        if value.is_empty() {
-            return Err(
-                "it needs a list of paths, as in boot-image=boot.order; `bootlap layout --for \
-                 boot-image` makes one"
-                    .into(),
-            );
-        }
-        if let Some(list) = &root.order {
-            return Err(format!("root.order is {list} already"));
-        }
-        Ok(vec![Edit::set("root.order", typed_file(value)?)])
+    if let Some(list) = &root.order {
+        return Err(format!("root.order is {list} already"));
     }
+    Ok(vec![Edit::set("root.order", typed_file(value)?)])
 }

@@ -1,28 +1,18 @@
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
+use crate::example::PLAIN;
 
-const TEXT: &str = r#"format = 1
-name = "t"
-ready.pattern = "READY"
-
-[machine]
-kind = "qemu"
-program = "qemu"
-machine = "virt"
-cpu = "max"
-memory-mb = 64
-
-[kernel]
-image = "Image"
-cmdline = "a"
-
+fn text() -> String {
+    let initramfs = r#"
 [initramfs]
 compression = "none"
 tree = "tree"
 [initramfs.files]
 "/lib/a b.so" = "tree/file"
 "#;
+    PLAIN.to_owned() + initramfs
+}
 
 /// A target in a folder of its own within a scratch folder.
 fn scratch(text: &str) -> (tempfile::TempDir, Target) {
@@ -66,7 +56,7 @@ fn listing(dir: &Path) -> Vec<String> {
 
 #[test]
 fn the_copy_is_the_same_but_for_the_edits() {
-    let (scratch, target) = scratch(TEXT);
+    let (scratch, target) = scratch(&text());
     let before = listing(&target.dir);
     let changed = target.with(&[Edit::set("kernel.cmdline", "b")]).unwrap();
     let out = scratch.path().join("new/deep/out");
@@ -85,7 +75,7 @@ fn the_copy_is_the_same_but_for_the_edits() {
 
 #[test]
 fn what_exists_is_not_written_over() {
-    let (scratch, target) = scratch(TEXT);
+    let (scratch, target) = scratch(&text());
     let out = scratch.path().join("out");
     symlink("/nowhere/at/all", &out).unwrap();
     for out in [&out, &target.dir, &target.dir.join("Image")] {
@@ -96,7 +86,7 @@ fn what_exists_is_not_written_over() {
 
 #[test]
 fn the_targets_own_folder_is_never_written_to() {
-    let (scratch, target) = scratch(TEXT);
+    let (scratch, target) = scratch(&text());
     let before = listing(scratch.path());
     let link = scratch.path().join("t/../other-way");
     for out in [
@@ -122,7 +112,7 @@ fn the_targets_own_folder_is_never_written_to() {
 
 #[test]
 fn what_cannot_be_copied_is_named_and_nothing_is_left() {
-    let (scratch, target) = scratch(TEXT);
+    let (scratch, target) = scratch(&text());
     let socket = target.dir.join("tree/socket");
     let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     let out = scratch.path().join("out");
@@ -134,7 +124,7 @@ fn what_cannot_be_copied_is_named_and_nothing_is_left() {
 
 #[test]
 fn unreadable_files_are_named() {
-    let (scratch, target) = scratch(TEXT);
+    let (scratch, target) = scratch(&text());
     let file = target.dir.join("secret");
     fs::write(&file, "x").unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
@@ -147,7 +137,7 @@ fn unreadable_files_are_named() {
 
 #[test]
 fn parts_outside_of_the_folder_are_still_found() {
-    let text = TEXT
+    let text = text()
         .replace("\"Image\"", "\"../common/./Image\"")
         .replace("\"tree/file\"", "\"tree/../../common/lib\" # why");
     let (scratch, target) = scratch(&text);
@@ -173,7 +163,7 @@ fn parts_outside_of_the_folder_are_still_found() {
 
 #[test]
 fn a_long_chain_of_folders_is_copied() {
-    let (scratch, target) = scratch(TEXT);
+    let (scratch, target) = scratch(&text());
     let mut deep = target.dir.join("tree");
     for _ in 0..200 {
         deep.push("d");

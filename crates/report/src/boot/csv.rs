@@ -22,7 +22,8 @@ use crate::Report;
 use crate::csv::defused;
 use crate::format::exact_seconds;
 use crate::json::id;
-use crate::sink::{Sink, SinkError, SinkInfo};
+use crate::sink::{Sink, SinkError};
+use crate::table::By;
 
 /// The columns, in order:
 ///
@@ -57,29 +58,25 @@ pub const COLUMNS: [&str; 13] = [
 ];
 
 /// The format.
-pub struct Csv;
+pub const CSV: Sink = Sink {
+    name: "csv",
+    title: "a row for everything that has a time, for a spreadsheet",
+    extensions: &["csv"],
+    choices: &[],
+    write,
+};
 
-impl Sink for Csv {
-    fn info(&self) -> &'static SinkInfo {
-        &SinkInfo {
-            name: "csv",
-            title: "a row for everything that has a time, for a spreadsheet",
-            extensions: &["csv"],
-        }
+fn write(report: &Report<'_>, _: Option<By>, out: &mut dyn Write) -> Result<(), SinkError> {
+    let mut rows = WriterBuilder::new()
+        .terminator(Terminator::CRLF)
+        .from_writer(out);
+    rows.write_record(COLUMNS).map_err(io::Error::from)?;
+    let before = report.before.as_deref().map(|before| ("before", before));
+    for (label, report) in [("this", report)].into_iter().chain(before) {
+        let mut row = |row: Row<'_>| rows.write_record(row.cells(label));
+        boot(report, &mut row).map_err(io::Error::from)?;
     }
-
-    fn write(&self, report: &Report<'_>, out: &mut dyn Write) -> Result<(), SinkError> {
-        let mut rows = WriterBuilder::new()
-            .terminator(Terminator::CRLF)
-            .from_writer(out);
-        rows.write_record(COLUMNS).map_err(io::Error::from)?;
-        let before = report.before.as_deref().map(|before| ("before", before));
-        for (label, report) in [("this", report)].into_iter().chain(before) {
-            let mut row = |row: Row<'_>| rows.write_record(row.cells(label));
-            boot(report, &mut row).map_err(io::Error::from)?;
-        }
-        Ok(rows.flush()?)
-    }
+    Ok(rows.flush()?)
 }
 
 fn boot(report: &Report<'_>, row: &mut dyn FnMut(Row<'_>) -> csv::Result<()>) -> csv::Result<()> {

@@ -14,25 +14,22 @@ use crate::Report;
 use crate::boot::headline::alone;
 use crate::boot::text;
 use crate::format::{duration, exact_seconds};
-use crate::sink::{Sink, SinkError, SinkInfo};
+use crate::sink::{Sink, SinkError};
+use crate::table::By;
 use crate::terminal::Style;
 use crate::xml::{escaped, escaped_lines};
 
 /// The format.
-pub struct Junit;
+pub const JUNIT: Sink = Sink {
+    name: "junit",
+    title: "JUnit, for a CI server: never ready is a failure",
+    extensions: &["xml"],
+    choices: &[],
+    write,
+};
 
-impl Sink for Junit {
-    fn info(&self) -> &'static SinkInfo {
-        &SinkInfo {
-            name: "junit",
-            title: "JUnit, for a CI server: never ready is a failure",
-            extensions: &["xml"],
-        }
-    }
-
-    fn write(&self, report: &Report<'_>, out: &mut dyn Write) -> Result<(), SinkError> {
-        Ok(out.write_all(suite(report).as_bytes())?)
-    }
+fn write(report: &Report<'_>, _: Option<By>, out: &mut dyn Write) -> Result<(), SinkError> {
+    Ok(out.write_all(suite(report).as_bytes())?)
 }
 
 fn suite(report: &Report<'_>) -> String {

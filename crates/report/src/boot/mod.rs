@@ -8,4 +8,4 @@ pub mod junit;
 pub mod markdown;
 pub(crate) mod text;
 
-pub use text::{notices, text};
+pub use text::{TEXT, notices, text};

@@ -1,11 +1,10 @@
 //! `calibrate --json`.
 
-use bootlap_analysis::calibrate::{BaudFrom, Calibration, Stretch};
+use bootlap_analysis::calibrate::{BaudFrom, Calibration, FittedSpeed, Stretch};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::calibration::CalibrationReport;
-use crate::json::id;
 
 /// What a log of a real boot tells of its board.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -25,7 +24,7 @@ pub struct CalibrationJson {
     /// How that is known: `seen`, `told` by the user or the target, `assumed`.
     pub baud_from: String,
     /// By phase, in the order of a boot.
-    pub speeds: Vec<FittedSpeedJson>,
+    pub speeds: Vec<FittedSpeed>,
     /// The storage's speed; null if the boot loader tells of no reads.
     pub storage: Option<FittedStorageJson>,
     /// What the stretches took on the board, ns.
@@ -35,22 +34,7 @@ pub struct CalibrationJson {
     /// `[board]`, for `target.toml`.
     pub fragment: String,
     /// What it rests on, in the order of the boot.
-    pub stretches: Vec<StretchJson>,
-}
-
-/// How fast the board is in one phase.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct FittedSpeedJson {
-    /// `firmware`, `bootloader`, `kernel`, `initramfs`, `userspace`, `application`.
-    pub phase: String,
-    /// Instructions per second.
-    pub instructions_per_second: f64,
-    /// How far stretches lie from that, as a share.
-    pub error: f64,
-    /// Stretches that it rests on.
-    pub used: usize,
-    /// Stretches that are much slower or faster, and were left out.
-    pub left_out: usize,
+    pub stretches: Vec<Stretch>,
 }
 
 /// How fast storage is.
@@ -62,29 +46,6 @@ pub struct FittedStorageJson {
     pub latency_ns: i64,
     /// Reads that it rests on.
     pub reads: usize,
-}
-
-/// From one line to the next that both boots print.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct StretchJson {
-    /// The phase that most of it belongs to.
-    pub phase: String,
-    /// The line that it begins with.
-    pub from: String,
-    /// The line that ends it.
-    pub to: String,
-    /// Instructions in the lab, without loops that wait.
-    pub instructions: u64,
-    /// Bytes that the board printed.
-    pub console_bytes: u64,
-    /// What takes as long on every machine, ns.
-    pub wait_ns: i64,
-    /// What it took on the board, ns.
-    pub measured_ns: i64,
-    /// What the model makes of it, ns.
-    pub predicted_ns: i64,
-    /// Whether the speed does not rest on it.
-    pub left_out: bool,
 }
 
 /// What `calibrate --json` prints.
@@ -99,13 +60,6 @@ impl CalibrationJson {
     fn of(report: &CalibrationReport) -> Self {
         let found: &Calibration = &report.calibration;
         let (measured_ns, predicted_ns) = found.totals_ns();
-        let speeds = found.speeds.iter().map(|s| FittedSpeedJson {
-            phase: id(&s.phase),
-            instructions_per_second: s.insns_per_s,
-            error: s.error,
-            used: s.used,
-            left_out: s.left_out,
-        });
         Self {
             format: crate::json::FORMAT,
             tool: report.tool.clone(),
@@ -119,7 +73,7 @@ impl CalibrationJson {
                 BaudFrom::Assumed => "assumed",
             }
             .to_owned(),
-            speeds: speeds.collect(),
+            speeds: found.speeds.clone(),
             storage: found.storage.map(|s| FittedStorageJson {
                 bytes_per_second: s.bytes_per_s,
                 latency_ns: (s.latency_s * 1e9) as i64,
@@ -128,21 +82,7 @@ impl CalibrationJson {
             measured_ns,
             predicted_ns,
             fragment: report.fragment(),
-            stretches: found.stretches.iter().map(stretch).collect(),
+            stretches: found.stretches.clone(),
         }
-    }
-}
-
-fn stretch(stretch: &Stretch) -> StretchJson {
-    StretchJson {
-        phase: id(&stretch.phase),
-        from: stretch.from.clone(),
-        to: stretch.to.clone(),
-        instructions: stretch.instructions,
-        console_bytes: stretch.bytes,
-        wait_ns: stretch.wait_ns,
-        measured_ns: stretch.board_ns,
-        predicted_ns: stretch.predicted_ns,
-        left_out: stretch.left_out,
     }
 }

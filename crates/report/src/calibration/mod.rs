@@ -3,7 +3,7 @@
 mod json;
 mod text;
 
-pub use json::{CalibrationJson, FittedSpeedJson, FittedStorageJson, StretchJson, json};
+pub use json::{CalibrationJson, FittedStorageJson, json};
 pub use text::text;
 
 use bootlap_analysis::Calibration;

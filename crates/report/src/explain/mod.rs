@@ -1,5 +1,4 @@
-//! What stands behind initcalls, as it is shown: see
-//! [`text::explain`](crate::text) for terminals.
+//! What stands behind initcalls: `explain`.
 
 mod json;
 mod text;

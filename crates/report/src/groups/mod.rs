@@ -15,9 +15,10 @@ pub use text::text;
 
 use bootlap_analysis::groups::{End, Groups, Margin, Row, Shape, SpanRow, Start};
 use bootlap_analysis::{Effect, Verdict};
-use bootlap_model::{Milestone, TrackKind};
+use bootlap_model::Milestone;
 
 use crate::format::{change, duration, percent};
+use crate::table::By;
 
 /// All that is shown of a comparison.
 pub struct GroupsReport {
@@ -61,49 +62,6 @@ pub struct BootAbout {
     pub formats: Vec<String>,
     /// Why it never got ready, where its recorder said so.
     pub why_not: Option<String>,
-}
-
-/// Which rows are wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
-    /// Phases alone.
-    Phases,
-    /// Initcalls.
-    Initcalls,
-    /// Units.
-    Units,
-    /// Processes.
-    Processes,
-    /// Functions.
-    Functions,
-    /// All spans.
-    Spans,
-}
-
-impl By {
-    /// Whether it wants spans of a kind.
-    pub fn takes(self, kind: TrackKind) -> bool {
-        match self {
-            By::Phases => false,
-            By::Initcalls => kind == TrackKind::Initcall,
-            By::Units => kind == TrackKind::Unit,
-            By::Processes => kind == TrackKind::Process,
-            By::Functions => kind == TrackKind::Function,
-            By::Spans => true,
-        }
-    }
-
-    /// The word of the command line.
-    pub fn text(self) -> &'static str {
-        match self {
-            By::Phases => "phases",
-            By::Initcalls => "initcalls",
-            By::Units => "units",
-            By::Processes => "processes",
-            By::Functions => "functions",
-            By::Spans => "spans",
-        }
-    }
 }
 
 /// How good or bad a piece of news is.

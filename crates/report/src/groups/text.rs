@@ -6,9 +6,10 @@ use bootlap_analysis::groups::{Row, SpanRow};
 use crate::comparison::{ink_of, places};
 use crate::format::{change, duration};
 use crate::groups::{
-    By, Compared, GroupsReport, Tone, Weight, boots, headline, is_single, listed, margin, notes,
+    Compared, GroupsReport, Tone, Weight, boots, headline, is_single, listed, margin, notes,
     total_label,
 };
+use crate::table::By;
 use crate::terminal::{Align, Ink, Line, MARGIN, Page, Style, Table, cell};
 use crate::trials::{came_back, verdict as verdict_word};
 

@@ -1,5 +1,4 @@
-//! Results over commits, as they are shown: see [`text::history`](crate::text)
-//! for terminals.
+//! Results over commits: `history`.
 
 mod html;
 mod json;

@@ -4,6 +4,7 @@ use bootlap_model::{Axis, ClockId, Evidence, FileId, Notice, Timeline};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::boot::{self, json::ClockJson};
 use crate::inspect::{Inspected, Verdict};
 use crate::json::id;
 
@@ -64,18 +65,10 @@ pub struct LinesJson {
 /// A clock of a file.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct InspectedClockJson {
-    /// What it counts.
-    pub kind: String,
-    /// Whether its time is simulated.
-    pub simulated: bool,
-    /// How it is joined to the reference clock: `reference`, `measured`,
-    /// `shared-event`, `declared`, `assumed`, or `unrelated`.
-    pub how: String,
-    /// What to add to its zero to get reference time, ns.
-    pub offset_ns: Option<i64>,
-    /// The bound of that offset's error, ns.
-    pub err_ns: Option<u32>,
-    /// What its edges rest on.
+    /// The clock.
+    #[serde(flatten)]
+    pub clock: ClockJson,
+    /// Why it is where it is, a sentence each.
     pub why: Vec<String>,
 }
 
@@ -184,17 +177,8 @@ fn count(places: impl Iterator<Item = Evidence>, is_its: impl Fn(FileId) -> bool
 fn clock(clock: ClockId, timeline: &Timeline, axis: &Axis) -> InspectedClockJson {
     let edges = timeline.edges.iter();
     let edges = edges.filter(|e| (e.from == clock || e.to == clock) && !e.why.is_empty());
-    let zero = axis.at(clock, bootlap_model::Stamp::new(0, 0));
     InspectedClockJson {
-        kind: id(&timeline.clock(clock).kind),
-        simulated: timeline.clock(clock).simulated,
-        how: match axis.how(clock) {
-            Some(_) if axis.reference() == Some(clock) => "reference".to_owned(),
-            Some(how) => id(&how),
-            None => "unrelated".to_owned(),
-        },
-        offset_ns: zero.map(|z| z.ns),
-        err_ns: zero.map(|z| z.err_ns),
+        clock: boot::json::clock(axis, clock, timeline.clock(clock)),
         why: edges.map(|e| e.why.clone()).collect(),
     }
 }

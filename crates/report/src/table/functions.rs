@@ -100,7 +100,7 @@ fn remarks(all: &[CallStats], page: &mut Page<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use bootlap_model::{ClockKind, Evidence, Span, SpanEnd, Stamp, Timeline};
+    use bootlap_model::{ClockKind, Evidence, SpanEnd, Stamp, Timeline};
 
     use super::*;
 
@@ -108,8 +108,8 @@ mod tests {
         let mut timeline = Timeline::default();
         let file = timeline.add_file("boot.lst", "kfi");
         let clock = timeline.add_clock(ClockKind::Trace, false, file);
-        let track = timeline.track(TrackKind::Function, "pid 1");
-        let initcalls = timeline.track(TrackKind::Initcall, "initcalls");
+        let track = (TrackKind::Function, "pid 1");
+        let initcalls = (TrackKind::Initcall, "initcalls");
         let calls = [
             (track, 0, Some(1_159_270), "do_basic_setup"),
             (track, 14, Some(1_159_256), "do_initcalls"),
@@ -127,24 +127,8 @@ mod tests {
         for (track, start, length, name) in calls {
             let stamp = |us: i64| Stamp::new(us * 1_000, 1_000);
             let end = length.map_or(SpanEnd::Unknown, |l| SpanEnd::At(stamp(start + l)));
-            let name = timeline.symbols.intern(name);
-            let evidence = Evidence {
-                file,
-                start: 0,
-                end: 0,
-                line: 1,
-            };
-            let args = Vec::new();
-            let start = stamp(start);
-            timeline.add_span(Span {
-                track,
-                clock,
-                start,
-                end,
-                name,
-                args,
-                evidence,
-            });
+            let evidence = Evidence::whole(file, 0);
+            timeline.add_named(clock, track, name, (stamp(start), end), &[], evidence);
         }
         timeline
     }
@@ -162,10 +146,7 @@ mod tests {
     #[test]
     fn it_fits() {
         for (width, average) in [(40, false), (60, false), (80, true), (120, true)] {
-            let style = Style {
-                width,
-                ..Style::default()
-            };
+            let style = Style::wide(width);
             let text = functions(&bootlap_analysis::functions(&timeline()), 50, &style);
             assert!(text.lines().all(|l| l.chars().count() <= width), "{text}");
             assert_eq!(text.contains("average"), average, "{text}");

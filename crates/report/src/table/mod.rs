@@ -7,6 +7,8 @@ mod select;
 mod text;
 mod units;
 
+use bootlap_model::TrackKind;
+
 pub use json::{LineJson, RowsJson, TableJson, json};
 pub use select::{Rows, busiest};
 pub use text::text;
@@ -33,17 +35,49 @@ pub enum By {
 }
 
 impl By {
-    /// The word that asks for it: `--by initcalls`.
-    pub fn text(self) -> &'static str {
+    /// All tables.
+    pub const ALL: &[By] = &[
+        By::Phases,
+        By::Spans,
+        By::Initcalls,
+        By::Units,
+        By::Processes,
+        By::Functions,
+        By::Gaps,
+        By::Deltas,
+    ];
+
+    /// The word that asks for it (`--by initcalls`), and what it lists.
+    pub fn names(self) -> (&'static str, &'static str) {
         match self {
-            By::Phases => "phases",
-            By::Spans => "spans",
-            By::Initcalls => "initcalls",
-            By::Units => "units",
-            By::Processes => "processes",
-            By::Functions => "functions",
-            By::Gaps => "gaps",
-            By::Deltas => "deltas",
+            By::Phases => ("phases", "Phases and their parts"),
+            By::Spans => ("spans", "Everything that lasted"),
+            By::Initcalls => ("initcalls", "Kernel initcalls"),
+            By::Units => ("units", "Units of systemd, and what ready waited for"),
+            By::Processes => ("processes", "Processes, as a tree"),
+            By::Functions => ("functions", "Functions, as KFI's kd counts them"),
+            By::Gaps => ("gaps", "Silences of the console"),
+            By::Deltas => (
+                "deltas",
+                "Console lines with the time since the line before",
+            ),
+        }
+    }
+
+    /// The word that asks for it.
+    pub fn text(self) -> &'static str {
+        self.names().0
+    }
+
+    /// Whether it lists spans of a kind.
+    pub fn takes(self, kind: TrackKind) -> bool {
+        match self {
+            By::Phases | By::Gaps | By::Deltas => false,
+            By::Initcalls => kind == TrackKind::Initcall,
+            By::Units => kind == TrackKind::Unit,
+            By::Processes => kind == TrackKind::Process,
+            By::Functions => kind == TrackKind::Function,
+            By::Spans => true,
         }
     }
 }

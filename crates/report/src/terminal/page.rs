@@ -159,10 +159,7 @@ mod tests {
 
     #[test]
     fn continuation_lines_are_aligned() {
-        let style = Style {
-            width: 60,
-            ..Style::default()
-        };
+        let style = Style::wide(60);
         let mut page = Page::new(&style);
         let text = "word ".repeat(14);
         page.wrapped(

@@ -24,6 +24,14 @@ impl Default for Style {
 }
 
 impl Style {
+    /// Plain text of so many columns.
+    pub fn wide(width: usize) -> Self {
+        Self {
+            width,
+            ..Self::default()
+        }
+    }
+
     /// The narrowest and the widest page that is laid out.
     const WIDTHS: (usize, usize) = (40, 200);
 

@@ -141,10 +141,7 @@ mod tests {
 
     #[test]
     fn the_flexible_column_gives_way() {
-        let style = Style {
-            width: 60,
-            ..Style::default()
-        };
+        let style = Style::wide(60);
         let mut page = Page::new(&style);
         let mut table = Table::new(&[
             ("time", Align::Right),

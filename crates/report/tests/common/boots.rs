@@ -29,12 +29,7 @@ impl Maker {
         let mut timeline = Timeline::default();
         let file = timeline.add_file("console.log", "stamps");
         let clock = timeline.add_clock(ClockKind::QemuVirtual, true, file);
-        let last = Evidence {
-            file,
-            start: 0,
-            end: 0,
-            line: 1,
-        };
+        let last = Evidence::whole(file, 0);
         Self {
             timeline,
             console: Vec::new(),
@@ -71,19 +66,19 @@ impl Maker {
         name: &str,
         ms: [i64; 2],
     ) -> &mut Self {
-        let track = self.timeline.track(kind, lane);
-        let name = self.timeline.symbols.intern(name);
         let [start, end] = ms.map(at);
-        self.timeline.add_span(Span {
-            track,
-            clock: self.clock,
-            start,
-            end: SpanEnd::At(end),
-            name,
-            args: Vec::new(),
-            evidence: self.last,
-        });
+        let times = (start, SpanEnd::At(end));
+        self.timeline
+            .add_named(self.clock, (kind, lane), name, times, &[], self.last);
         self
+    }
+
+    fn uboot(&mut self, name: &str, ms: [i64; 2]) -> &mut Self {
+        self.span(TrackKind::Bootloader, "boot loader", name, ms)
+    }
+
+    fn initcall(&mut self, name: &str, ms: [i64; 2]) -> &mut Self {
+        self.span(TrackKind::Initcall, "initcalls", name, ms)
     }
 
     /// An argument of the last span.
@@ -99,14 +94,8 @@ impl Maker {
     }
 
     pub(crate) fn mark(&mut self, milestone: Milestone, ms: i64) -> &mut Self {
-        let name = self.timeline.symbols.intern(milestone.text());
-        self.timeline.marks.push(Mark {
-            clock: self.clock,
-            at: at(ms),
-            kind: MarkKind::Milestone(milestone),
-            name,
-            evidence: self.last,
-        });
+        self.timeline
+            .add_milestone(self.clock, at(ms), milestone, self.last);
         self
     }
 
@@ -327,7 +316,6 @@ pub(crate) fn stock() -> Boot {
 
 fn stock_events() -> Maker {
     let mut m = Maker::new();
-    let initcall = TrackKind::Initcall;
     m.mark(Milestone::PowerOn, 0)
         .line(
             8,
@@ -335,28 +323,13 @@ fn stock_events() -> Maker {
         )
         .mark(Milestone::BootloaderStart, 8)
         .line(985, "Hit any key to stop autoboot:  2  1  0 ")
-        .span(
-            TrackKind::Bootloader,
-            "boot loader",
-            "autoboot wait",
-            [985, 2_985],
-        )
+        .uboot("autoboot wait", [985, 2_985])
         .arg("seconds", "2")
         .line(2_985, "## Loading kernel from FIT Image at 04100000 ...")
-        .span(
-            TrackKind::Bootloader,
-            "boot loader",
-            "check kernel",
-            [2_985, 3_100],
-        )
+        .uboot("check kernel", [2_985, 3_100])
         .arg("algorithm", "crc32")
         .line(3_140, "   Uncompressing Kernel Image")
-        .span(
-            TrackKind::Bootloader,
-            "boot loader",
-            "uncompress kernel",
-            [3_140, 3_520],
-        )
+        .uboot("uncompress kernel", [3_140, 3_520])
         .line(3_520, "Starting kernel ...")
         .mark(Milestone::BootloaderHandover, 3_520)
         .mark(Milestone::KernelEntry, 3_520)
@@ -369,15 +342,10 @@ fn stock_events() -> Maker {
             3_987,
             "[    0.447423] Loading compiled-in X.509 certificates",
         )
-        .span(
-            initcall,
-            "initcalls",
-            "load_system_certificate_list",
-            [3_987, 4_168],
-        )
-        .span(initcall, "initcalls", "x509_key_init", [3_990, 4_010])
+        .initcall("load_system_certificate_list", [3_987, 4_168])
+        .initcall("x509_key_init", [3_990, 4_010])
         .line(4_173, "[    0.633703] evm: HMAC attrs: 0x1")
-        .span(initcall, "initcalls", "crypto_algapi_init", [4_173, 5_170])
+        .initcall("crypto_algapi_init", [4_173, 5_170])
         .line(5_170, "[    1.633179] clk: Disabling unused clocks")
         .line(5_171, "[    1.665361] Run /init as init process")
         .mark(Milestone::InitStart, 5_170)
@@ -404,12 +372,7 @@ pub(crate) fn tuned() -> Boot {
         .mark(Milestone::BootloaderStart, 8)
         .line(120, "## Loading kernel from FIT Image at 04100000 ...")
         .line(130, "   Uncompressing Kernel Image")
-        .span(
-            TrackKind::Bootloader,
-            "boot loader",
-            "uncompress kernel",
-            [130, 390],
-        )
+        .uboot("uncompress kernel", [130, 390])
         .line(390, "Starting kernel ...")
         .mark(Milestone::BootloaderHandover, 390)
         .mark(Milestone::KernelEntry, 390)

@@ -15,6 +15,7 @@ mod facility;
 mod folder;
 mod header;
 mod order;
+mod schedule;
 #[cfg(test)]
 mod tests;
 
@@ -23,3 +24,4 @@ pub use facility::Facilities;
 pub use folder::{Folder, Script};
 pub use header::Header;
 pub use order::{Order, OrderError, Wait, Why, order};
+pub use schedule::{Schedule, Slot, Task, schedule};

@@ -23,16 +23,17 @@ use self::facts::{Fact, Machine};
 pub(crate) use self::printed::Printed;
 use crate::text::{Import, Skip};
 use crate::trace::{Event, Recording, Task, What};
-use crate::{Input, Sniff, Source, SourceError, SourceInfo, binary};
+use crate::{Input, Sniff, Source, SourceError, binary};
 use bootlap_wire::archive::{self, Account, Content, Cost, Live, Record};
 
 /// The source.
-pub(crate) struct Agent;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "agent",
     title: "bootlap-agent's archive",
     looks_like: "the file that bootlap-agent collect writes",
+    sniff,
+    read: read_input,
+    together: None,
 };
 
 /// The agent's buffer is at most 1 GiB; nobody has used a tenth.
@@ -46,28 +47,22 @@ const DAMAGED: Skip = Skip::lost(
     "a record is shorter than its kind: copy the archive again, as bytes",
 );
 
-impl Source for Agent {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
+fn sniff(head: &[u8]) -> Sniff {
+    match head.starts_with(archive::MAGIC) {
+        true => Sniff::CERTAIN,
+        false => Sniff::NO,
     }
+}
 
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        match head.starts_with(archive::MAGIC) {
-            true => Sniff::CERTAIN,
-            false => Sniff::NO,
-        }
-    }
-
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        let (bytes, more) = binary::all(input.bytes, LIMIT)?;
-        read(&bytes, more, input.label, out);
-        Ok(())
-    }
+fn read_input(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    let (bytes, more) = binary::all(input.bytes, LIMIT)?;
+    read(&bytes, more, input.label, out);
+    Ok(())
 }
 
 /// Reads an archive, or as much of it as is there; `more` if it goes on.
 fn read(bytes: &[u8], more: bool, label: &str, out: &mut Timeline) {
-    let mut import = Import::new(out, label, INFO.name);
+    let mut import = Import::new(out, label, SOURCE.name);
     let mut archive = Archive::default();
     archive.read(bytes, &mut import);
     archive.finish(more, bytes.len(), &mut import);

@@ -1,4 +1,4 @@
-use bootlap_model::{Anchor, Evidence, FileId};
+use bootlap_model::{Evidence, FileId};
 use proptest::prelude::*;
 
 use super::*;
@@ -25,12 +25,7 @@ fn at(file: FileId, line: u32) -> Evidence {
 fn anchor(t: &mut Timeline, clock: ClockId, key: u64, ns: i64) {
     let evidence = at(t.clock(clock).file, 1);
     let at = Stamp::new(ns, 1_000);
-    t.anchors.push(Anchor {
-        clock,
-        at,
-        key,
-        evidence,
-    });
+    t.add_anchor(clock, at, key, evidence);
 }
 
 fn mark(t: &mut Timeline, clock: ClockId, milestone: Milestone, ns: i64, line: u32) {

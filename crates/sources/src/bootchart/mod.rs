@@ -51,35 +51,26 @@ use bootlap_model::Timeline;
 
 use self::member::Member;
 use self::recording::Recording;
-use crate::{Input, Sniff, Source, SourceError, SourceInfo, parts};
+use crate::{Input, Sniff, Source, SourceError, parts, together};
 
 /// The source.
-pub(crate) struct Bootchart;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "bootchart",
     title: "processes sampled by bootchart",
     looks_like: "members of a bootchart archive (uptimes, then rows of /proc/PID/stat, /proc/stat or /proc/diskstats), or systemd-bootchart's SVG",
+    sniff,
+    read,
+    together: together(|_, _| false, read_parts),
 };
 
-impl Source for Bootchart {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
-    }
+fn sniff(head: &[u8]) -> Sniff {
+    Member::of(head).map_or(Sniff::NO, |(_, sure)| Sniff::percent(sure))
+}
 
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        Member::of(head).map_or(Sniff::NO, |(_, sure)| Sniff::percent(sure))
-    }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    parts::read_one(input, &SOURCE, out, Recording::default())
+}
 
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        parts::read_one(input, &INFO, out, Recording::default())
-    }
-
-    fn reads_together(&self) -> bool {
-        true
-    }
-
-    fn read_parts(&self, parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
-        parts::read_all(parts, &INFO, out, Recording::default())
-    }
+fn read_parts(parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
+    parts::read_all(parts, &SOURCE, out, Recording::default())
 }

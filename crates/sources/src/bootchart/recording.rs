@@ -17,7 +17,7 @@ use super::ps::{Ps, Tasks};
 use super::stat::Stat;
 use super::svg::Svg;
 use super::table::Table;
-use crate::parts::Parts;
+use crate::parts::{Part, Parts};
 use crate::text::{Import, Line, Reader, Skip};
 use crate::{HEAD_LEN, binary};
 
@@ -35,12 +35,8 @@ pub(super) struct Recording {
 }
 
 impl Parts for Recording {
-    fn part(
-        &mut self,
-        name: &str,
-        bytes: &mut dyn BufRead,
-        import: &mut Import<'_>,
-    ) -> io::Result<()> {
+    fn part(&mut self, file: Part<'_>, import: &mut Import<'_>) -> io::Result<()> {
+        let Part { name, bytes } = file;
         let head = binary::head(bytes, HEAD_LEN as u64)?;
         let known = Member::of(&head).map(|(member, _)| member);
         let bytes = &mut head.chain(bytes);

@@ -6,8 +6,8 @@ use std::io::BufReader;
 use bootlap_model::Timeline;
 use proptest::prelude::*;
 
-use super::Bootchart;
-use crate::{Hints, Input, Source};
+use super::SOURCE;
+use crate::{Hints, Input};
 
 /// Pieces that the readers know, so that chance gets somewhere.
 const PIECES: [&str; 24] = [
@@ -59,9 +59,7 @@ fn read(members: &[Vec<u8>], chunk: usize) -> Timeline {
         bytes,
         hints: &hints,
     });
-    Bootchart
-        .read_parts(inputs.collect(), &mut timeline)
-        .unwrap();
+    SOURCE.read_parts(inputs.collect(), &mut timeline).unwrap();
     timeline
 }
 

@@ -33,18 +33,19 @@ use std::io::{BufRead, Read};
 use bootlap_model::Timeline;
 
 use crate::text::{self, Import};
-use crate::{HEAD_LEN, Hints, Input, Sniff, Source, SourceError, SourceInfo, binary};
+use crate::{HEAD_LEN, Hints, Input, Sniff, Source, SourceError, binary};
 
 use self::report::Report;
 use self::tree::SourceText;
 
 /// The source.
-pub(crate) struct Bootstage;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "bootstage",
     title: "U-Boot's bootstage records",
     looks_like: "`Timer summary in microseconds`, or a device tree with a /bootstage node",
+    sniff,
+    read,
+    together: None,
 };
 
 /// Larger device trees and stashes are read up to here.
@@ -53,40 +54,34 @@ const LIMIT: u64 = 16 << 20;
 /// Enough to tell the binary shapes apart.
 const MAGIC_LEN: u64 = 16;
 
-impl Source for Bootstage {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
+fn sniff(head: &[u8]) -> Sniff {
+    if stash::order(head).is_some() {
+        return Sniff::CERTAIN;
     }
+    if tree::is_blob(head) {
+        let told = memchr::memmem::find(head, b"bootstage\0").is_some();
+        return if told { Sniff::CERTAIN } else { Sniff::MAYBE };
+    }
+    report::sniff(head).max(tree::sniff_text(head))
+}
 
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        if stash::order(head).is_some() {
-            return Sniff::CERTAIN;
-        }
-        if tree::is_blob(head) {
-            let told = memchr::memmem::find(head, b"bootstage\0").is_some();
-            return if told { Sniff::CERTAIN } else { Sniff::MAYBE };
-        }
-        report::sniff(head).max(tree::sniff_text(head))
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    let head = binary::head(input.bytes, MAGIC_LEN)?;
+    let mut whole = head.chain(&mut *input.bytes);
+    if stash::order(&head).is_none() && !tree::is_blob(&head) {
+        return read_text(input.label, input.hints, &mut whole, out);
     }
-
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        let head = binary::head(input.bytes, MAGIC_LEN)?;
-        let mut whole = head.chain(&mut *input.bytes);
-        if stash::order(&head).is_none() && !tree::is_blob(&head) {
-            return read_text(input.label, input.hints, &mut whole, out);
-        }
-        let (bytes, more) = binary::all(&mut whole, LIMIT)?;
-        let mut import = Import::new(out, input.label, INFO.name);
-        match stash::order(&bytes) {
-            Some(order) => stash::read(&bytes, order, &mut import),
-            None => tree::read_blob(&bytes, &mut import),
-        }
-        if more {
-            stages::cut(&mut import, LIMIT);
-        }
-        import.finish();
-        Ok(())
+    let (bytes, more) = binary::all(&mut whole, LIMIT)?;
+    let mut import = Import::new(out, input.label, SOURCE.name);
+    match stash::order(&bytes) {
+        Some(order) => stash::read(&bytes, order, &mut import),
+        None => tree::read_blob(&bytes, &mut import),
     }
+    if more {
+        stages::cut(&mut import, LIMIT);
+    }
+    import.finish();
+    Ok(())
 }
 
 /// Reads a report, or the source text of a device tree.
@@ -105,8 +100,8 @@ fn read_text(
         hints,
     };
     if is_tree {
-        text::read(input, &INFO, out, &mut SourceText::default())
+        text::read(input, &SOURCE, out, &mut SourceText::default())
     } else {
-        text::read(input, &INFO, out, &mut Report::default())
+        text::read(input, &SOURCE, out, &mut Report::default())
     }
 }

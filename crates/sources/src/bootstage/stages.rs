@@ -16,8 +16,8 @@
 use std::collections::BTreeSet;
 
 use bootlap_model::{
-    Anchor, ClockKind, Counter, Evidence, Mark, MarkKind, Milestone, Severity, Span, SpanEnd,
-    Stamp, Timeline, TrackKind,
+    Anchor, ClockKind, Counter, Evidence, MarkKind, Milestone, Severity, Span, SpanEnd, Stamp,
+    Timeline, TrackKind,
 };
 
 use crate::text::{Import, Skip};
@@ -194,14 +194,9 @@ impl Sink<'_> {
     }
 
     fn mark(&mut self, record: &Record, kind: MarkKind, name: &str) {
-        let name = self.timeline.symbols.intern(name);
-        self.timeline.marks.push(Mark {
-            clock: self.clock,
-            at: stamp(record.ns),
-            kind,
-            name,
-            evidence: record.at,
-        });
+        let at = stamp(record.ns);
+        self.timeline
+            .add_mark(self.clock, at, kind, name, record.at);
     }
 
     fn milestone(&mut self, record: &Record, milestone: Milestone) {

@@ -15,9 +15,9 @@
 //! Two sources share one pipeline: bytes → lines ([`line`]) → recognisers
 //! ([`bootloader`], [`kernel`], [`userspace`], [`hints`]) → events ([`out`]).
 //!
-//! - [`Stamps`] knows when each byte was sent ([`crate::stamps`]), in ns since
+//! - [`STAMPS`] knows when each byte was sent ([`crate::stamps`]), in ns since
 //!   power-on. It shows everything.
-//! - [`Console`] has bytes only. Kernel lines carry a time (s since the
+//! - [`CONSOLE`] has bytes only. Kernel lines carry a time (s since the
 //!   kernel's clock started, cut to µs); the other lines have none, and are
 //!   skipped and counted.
 //!
@@ -50,105 +50,95 @@ pub(crate) use self::session::Session;
 
 use self::bootloader::BootLoader;
 use crate::agent::Printed;
-use crate::{Input, Sniff, Source, SourceError, SourceInfo};
+use crate::{Input, Sniff, Source, SourceError};
 use bootlap_wire::stamps::{self, Header, HeaderError, OpenError, Reader, Record};
 
 /// A console with a stamp for each byte.
-pub(crate) struct Stamps;
-
-/// Console bytes without stamps.
-pub(crate) struct Console;
-
-static STAMPS: SourceInfo = SourceInfo {
+pub(crate) static STAMPS: Source = Source {
     name: "stamps",
     title: "console with a stamp for each byte",
     looks_like: "the magic number of a file that `bootlap boot` or `bootlap capture` wrote",
+    sniff: sniff_stamps,
+    read: read_stamps,
+    together: None,
 };
 
-static CONSOLE: SourceInfo = SourceInfo {
+/// Console bytes without stamps.
+pub(crate) static CONSOLE: Source = Source {
     name: "console",
     title: "console bytes",
     looks_like: "text, with kernel lines ([    0.123456] …) or a boot loader's banner",
+    sniff,
+    read,
+    together: None,
 };
 
-impl Source for Stamps {
-    fn info(&self) -> &'static SourceInfo {
-        &STAMPS
-    }
-
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        match Header::decode(head) {
-            Ok(_) | Err(HeaderError::Version(_) | HeaderError::Clock(_)) => Sniff::CERTAIN,
-            Err(HeaderError::Short(n)) if n >= stamps::MAGIC.len() => Sniff::CERTAIN,
-            Err(_) => Sniff::NO,
-        }
-    }
-
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        let mut reader = Reader::new(input.bytes).map_err(|e| match e {
-            OpenError::Io(e) => SourceError::Io(e),
-            OpenError::Header(e) => SourceError::NotThisFormat {
-                format: STAMPS.name,
-                why: e.to_string(),
-            },
-        })?;
-        let clock = (reader.header().clock, reader.zero());
-        let names = (input.label, STAMPS.name);
-        let mut session = Session::new(out, input.hints, names, Some(clock));
-        while let Some(record) = reader.record()? {
-            match record {
-                Record::Byte { at, byte } => session.byte(byte, at),
-                Record::Mark { at, mark } => session.probe_mark(mark, at),
-                Record::Event { at, event } => session.event(event, at, reader.text()),
-            }
-        }
-        if reader.torn() > 0 {
-            session.notice(
-                "torn-stamp",
-                Severity::Info,
-                "the last record is incomplete, because the machine was stopped while it was written: nothing else is lost",
-            );
-        }
-        session.finish();
-        Ok(())
+fn sniff_stamps(head: &[u8]) -> Sniff {
+    match Header::decode(head) {
+        Ok(_) | Err(HeaderError::Version(_) | HeaderError::Clock(_)) => Sniff::CERTAIN,
+        Err(HeaderError::Short(n)) if n >= stamps::MAGIC.len() => Sniff::CERTAIN,
+        Err(_) => Sniff::NO,
     }
 }
 
-impl Source for Console {
-    fn info(&self) -> &'static SourceInfo {
-        &CONSOLE
+fn read_stamps(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    let mut reader = Reader::new(input.bytes).map_err(|e| match e {
+        OpenError::Io(e) => SourceError::Io(e),
+        OpenError::Header(e) => SourceError::NotThisFormat {
+            format: STAMPS.name,
+            why: e.to_string(),
+        },
+    })?;
+    let clock = (reader.header().clock, reader.zero());
+    let names = (input.label, STAMPS.name);
+    let mut session = Session::new(out, input.hints, names, Some(clock));
+    while let Some(record) = reader.record()? {
+        match record {
+            Record::Byte { at, byte } => session.byte(byte, at),
+            Record::Mark { at, mark } => session.probe_mark(mark, at),
+            Record::Event { at, event } => session.event(event, at, reader.text()),
+        }
     }
+    if reader.torn() > 0 {
+        session.notice(
+            "torn-stamp",
+            Severity::Info,
+            "the last record is incomplete, because the machine was stopped while it was written: nothing else is lost",
+        );
+    }
+    session.finish();
+    Ok(())
+}
 
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        if head.is_empty() || !is_text(head) {
-            return Sniff::NO;
-        }
-        let told = |line: &[u8]| {
-            let line = line.trim_ascii();
-            BootLoader::is_banner(line) || printk::parse(line).is_some() || Printed::is_line(line)
-        };
-        if head.split(|b| *b == b'\n').any(told) {
-            Sniff::LIKELY
-        } else {
-            Sniff::MAYBE
-        }
+fn sniff(head: &[u8]) -> Sniff {
+    if head.is_empty() || !is_text(head) {
+        return Sniff::NO;
     }
+    let told = |line: &[u8]| {
+        let line = line.trim_ascii();
+        BootLoader::is_banner(line) || printk::parse(line).is_some() || Printed::is_line(line)
+    };
+    if head.split(|b| *b == b'\n').any(told) {
+        Sniff::LIKELY
+    } else {
+        Sniff::MAYBE
+    }
+}
 
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        let names = (input.label, CONSOLE.name);
-        let mut session = Session::new(out, input.hints, names, None);
-        loop {
-            let bytes = input.bytes.fill_buf()?;
-            if bytes.is_empty() {
-                break;
-            }
-            session.bytes(bytes);
-            let n = bytes.len();
-            input.bytes.consume(n);
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    let names = (input.label, CONSOLE.name);
+    let mut session = Session::new(out, input.hints, names, None);
+    loop {
+        let bytes = input.bytes.fill_buf()?;
+        if bytes.is_empty() {
+            break;
         }
-        session.finish();
-        Ok(())
+        session.bytes(bytes);
+        let n = bytes.len();
+        input.bytes.consume(n);
     }
+    session.finish();
+    Ok(())
 }
 
 /// Whether nearly all bytes are text. Power-up glitches and a wrong baud rate

@@ -37,45 +37,40 @@ use self::syslog::SyslogReader;
 use crate::console::bootloader::BootLoader;
 use crate::console::{kernel, printk};
 use crate::text::{self, Import, Line, Reader, Skip};
-use crate::{Hints, Input, Sniff, Source, SourceError, SourceInfo};
+use crate::{Hints, Input, Sniff, Source, SourceError};
 
 /// The source.
-pub(crate) struct Dmesg;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "dmesg",
     title: "kernel log",
     looks_like: "kernel lines only: `[    0.123456] text`, or what dmesg -T, -x, --json or syslog make of them",
+    sniff,
+    read,
+    together: None,
 };
 
 /// How many lines of a head are looked at.
 const LOOKED_AT: usize = 2_000;
 
-impl Source for Dmesg {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
+fn sniff(head: &[u8]) -> Sniff {
+    if is_json(head) {
+        return Sniff::SURE;
     }
-
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        if is_json(head) {
-            return Sniff::SURE;
+    let mut seen = Seen::default();
+    for line in text::head_lines(head).take(LOOKED_AT) {
+        if !seen.line(line) {
+            return Sniff::NO;
         }
-        let mut seen = Seen::default();
-        for line in text::head_lines(head).take(LOOKED_AT) {
-            if !seen.line(line) {
-                return Sniff::NO;
-            }
-        }
-        seen.verdict(ends_with_cr(head))
     }
+    seen.verdict(ends_with_cr(head))
+}
 
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        let mut reader = AnyReader {
-            hints: input.hints,
-            of: None,
-        };
-        text::read(input, &INFO, out, &mut reader)
-    }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    let mut reader = AnyReader {
+        hints: input.hints,
+        of: None,
+    };
+    text::read(input, &SOURCE, out, &mut reader)
 }
 
 /// What the lines of a head are.

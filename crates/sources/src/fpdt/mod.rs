@@ -25,23 +25,24 @@
 mod table;
 mod text;
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, Read};
 
 use bootlap_model::{
     ClockKind, Evidence, Milestone, Severity, SpanEnd, Stamp, Timeline, TrackKind,
 };
 
-use crate::parts::{self, Parts, base};
+use crate::parts::{self, Part, Parts, base};
 use crate::text::Import;
-use crate::{HEAD_LEN, Input, Sniff, Source, SourceError, SourceInfo, binary};
+use crate::{HEAD_LEN, Input, Sniff, Source, SourceError, binary, together};
 
 /// The source.
-pub(crate) struct Fpdt;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "fpdt",
     title: "UEFI's firmware performance data",
     looks_like: "the FPDT or FBPT table, or the numbers of /sys/firmware/acpi/fpdt/boot",
+    sniff,
+    read,
+    together: together(is_part, read_parts),
 };
 
 /// Real tables have some 100 KiB.
@@ -50,36 +51,24 @@ const LIMIT: u64 = 16 << 20;
 /// No firmware takes an hour.
 const TOO_LONG_NS: i64 = 3_600_000_000_000;
 
-impl Source for Fpdt {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
+fn sniff(head: &[u8]) -> Sniff {
+    if table::is_table(head) {
+        return Sniff::CERTAIN;
     }
+    text::sniff(head)
+}
 
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        if table::is_table(head) {
-            return Sniff::CERTAIN;
-        }
-        text::sniff(head)
-    }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    parts::read_one(input, &SOURCE, out, Boot::default())
+}
 
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        parts::read_one(input, &INFO, out, Boot::default())
-    }
+fn is_part(name: &str, head: &[u8]) -> bool {
+    let number = head.trim_ascii();
+    !number.is_empty() && number.iter().all(u8::is_ascii_digit) && Moment::of(base(name)).is_some()
+}
 
-    fn reads_together(&self) -> bool {
-        true
-    }
-
-    fn is_part(&self, name: &str, head: &[u8]) -> bool {
-        let number = head.trim_ascii();
-        !number.is_empty()
-            && number.iter().all(u8::is_ascii_digit)
-            && Moment::of(base(name)).is_some()
-    }
-
-    fn read_parts(&self, parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
-        parts::read_all(parts, &INFO, out, Boot::default())
-    }
+fn read_parts(parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
+    parts::read_all(parts, &SOURCE, out, Boot::default())
 }
 
 /// What the firmware writes down.
@@ -185,12 +174,8 @@ impl Boot {
 }
 
 impl Parts for Boot {
-    fn part(
-        &mut self,
-        name: &str,
-        bytes: &mut dyn BufRead,
-        import: &mut Import<'_>,
-    ) -> io::Result<()> {
+    fn part(&mut self, file: Part<'_>, import: &mut Import<'_>) -> io::Result<()> {
+        let Part { name, bytes } = file;
         let head = binary::head(bytes, HEAD_LEN as u64)?;
         let is_table = table::is_table(&head);
         let mut whole = head.chain(bytes);

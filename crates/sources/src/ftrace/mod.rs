@@ -39,15 +39,16 @@ use self::event_line::Time;
 use self::graph_line::{GraphLine, Shape};
 use crate::text::{self, Import, Line, Reader, Skip};
 use crate::trace::{Event, Recording, What, readable};
-use crate::{Input, Sniff, Source, SourceError, SourceInfo};
+use crate::{Input, Sniff, Source, SourceError};
 
 /// The source.
-pub(crate) struct Ftrace;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "ftrace",
     title: "kernel trace (ftrace)",
     looks_like: "`# tracer: …`, or lines like `  init-1  [001] .....  22.555418: initcall_start: …`",
+    sniff,
+    read,
+    together: None,
 };
 
 const UNKNOWN: Skip = Skip::unknown(
@@ -62,40 +63,34 @@ const NO_TIME: Skip = Skip::lost(
 /// More CPUs than a kernel can have.
 const MAX_CPUS: usize = 8_192;
 
-impl Source for Ftrace {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
-    }
-
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        let mut tracer = false;
-        let mut first = None;
-        let (mut found, mut all) = (0, 0);
-        for line in text::head_lines(head).take(400) {
-            tracer |= line.starts_with(b"# tracer: ");
-            first.get_or_insert(tracer);
-            let line = text::valid(line);
-            if is_aside(line) {
-                continue;
-            }
-            all += 1;
-            let graph = || graph_line::parse(line).is_some_and(|l| tracer || !is_bare(line, &l));
-            found += usize::from(event_line::parse(line).is_some() || graph());
+fn sniff(head: &[u8]) -> Sniff {
+    let mut tracer = false;
+    let mut first = None;
+    let (mut found, mut all) = (0, 0);
+    for line in text::head_lines(head).take(400) {
+        tracer |= line.starts_with(b"# tracer: ");
+        first.get_or_insert(tracer);
+        let line = text::valid(line);
+        if is_aside(line) {
+            continue;
         }
-        match (tracer, found) {
-            (true, found) if found * 2 >= all => Sniff::percent(95),
-            // Whatever follows: a tracer of its own, options that leave all out.
-            _ if first == Some(true) => Sniff::SURE,
-            (_, 0) => Sniff::NO,
-            (_, 1) if all <= 2 => Sniff::percent(70),
-            (_, found) if found * 2 >= all => Sniff::SURE,
-            _ => Sniff::NO,
-        }
+        all += 1;
+        let graph = || graph_line::parse(line).is_some_and(|l| tracer || !is_bare(line, &l));
+        found += usize::from(event_line::parse(line).is_some() || graph());
     }
+    match (tracer, found) {
+        (true, found) if found * 2 >= all => Sniff::percent(95),
+        // Whatever follows: a tracer of its own, options that leave all out.
+        _ if first == Some(true) => Sniff::SURE,
+        (_, 0) => Sniff::NO,
+        (_, 1) if all <= 2 => Sniff::percent(70),
+        (_, found) if found * 2 >= all => Sniff::SURE,
+        _ => Sniff::NO,
+    }
+}
 
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        text::read(input, &INFO, out, &mut FtraceReader::default())
-    }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    text::read(input, &SOURCE, out, &mut FtraceReader::default())
 }
 
 /// Reads the lines of a trace.

@@ -36,43 +36,34 @@ use bootlap_model::{Severity, Timeline};
 use self::row::Row;
 use crate::json::{Item, Json};
 use crate::text::{self, Import, Line, Reader, Skip};
-use crate::{Input, Sniff, Source, SourceError, SourceInfo};
+use crate::{Input, Sniff, Source, SourceError};
 
 /// The source.
-pub(crate) struct Journal;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "journal",
     title: "systemd journal",
     looks_like: "what `journalctl` prints (json, export, short-monotonic …), or a syslog file",
+    sniff,
+    read,
+    together: None,
 };
 
 /// How much is looked at to tell the export format from text.
 const PEEK: u64 = 4096;
 
-impl Source for Journal {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    let mut head = Vec::new();
+    (&mut *input.bytes).take(PEEK).read_to_end(&mut head)?;
+    let mut bytes = io::Cursor::new(&head).chain(input.bytes);
+    if export::is_export(&head) {
+        return read_export(&mut bytes, input.label, out);
     }
-
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        sniff(head)
-    }
-
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        let mut head = Vec::new();
-        (&mut *input.bytes).take(PEEK).read_to_end(&mut head)?;
-        let mut bytes = io::Cursor::new(&head).chain(input.bytes);
-        if export::is_export(&head) {
-            return read_export(&mut bytes, input.label, out);
-        }
-        let input = Input {
-            label: input.label,
-            bytes: &mut bytes,
-            hints: input.hints,
-        };
-        text::read(input, &INFO, out, &mut JournalReader::default())
-    }
+    let input = Input {
+        label: input.label,
+        bytes: &mut bytes,
+        hints: input.hints,
+    };
+    text::read(input, &SOURCE, out, &mut JournalReader::default())
 }
 
 fn read_export(
@@ -80,7 +71,7 @@ fn read_export(
     label: &str,
     out: &mut Timeline,
 ) -> Result<(), SourceError> {
-    let mut import = Import::new(out, label, INFO.name);
+    let mut import = Import::new(out, label, SOURCE.name);
     let mut collected = Collected::default();
     export::read(bytes, &mut import, &mut collected)?;
     collected.finish(&mut import);

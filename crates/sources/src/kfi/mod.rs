@@ -39,53 +39,48 @@ use bootlap_model::{ClockId, ClockKind, Evidence, Milestone, Severity, SpanEnd, 
 
 use self::row::{Column, Delta, Row};
 use crate::text::{self, Import, Line, Reader, Skip};
-use crate::{Input, Sniff, Source, SourceError, SourceInfo};
+use crate::{Input, Sniff, Source, SourceError};
 
 /// Stamps are whole µs.
 const RESOLUTION_NS: u32 = 1_000;
 
 /// The source.
-pub(crate) struct Kfi;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "kfi",
     title: "KFI/KFT function log",
     looks_like: "rows of entry, delta, PID, function and caller, below a heading that says so",
+    sniff,
+    read,
+    together: None,
 };
 
-impl Source for Kfi {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
+fn sniff(head: &[u8]) -> Sniff {
+    let heading = |l: &[u8]| row::heading(text::valid(l)).is_some();
+    let tells = |l: &[u8]| heading(l) || is_title(text::valid(l));
+    let (titles, _) = text::count_lines(head, 200, tells);
+    let mut lines = text::head_lines(head).take(200);
+    let columns = lines.find_map(|l| row::heading(text::valid(l))).flatten();
+    let is_row = |l: &[u8]| {
+        let line = text::valid(l);
+        row::parse(line).is_some()
+            || columns
+                .as_ref()
+                .is_some_and(|c| row::parse_columns(c, line).is_some())
+    };
+    let known = |l: &[u8]| is_row(l) || tells(l) || preamble(text::valid(l)).is_some();
+    let (rows, all) = text::count_lines(head, 200, is_row);
+    let (known, _) = text::count_lines(head, 200, known);
+    match (titles, rows) {
+        _ if known * 2 < all => Sniff::NO,
+        (0, 0) => Sniff::NO,
+        (0, _) if rows >= 3 && rows * 10 >= all * 9 => Sniff::percent(70),
+        (0, _) => Sniff::NO,
+        _ => Sniff::percent(95),
     }
+}
 
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        let heading = |l: &[u8]| row::heading(text::valid(l)).is_some();
-        let tells = |l: &[u8]| heading(l) || is_title(text::valid(l));
-        let (titles, _) = text::count_lines(head, 200, tells);
-        let mut lines = text::head_lines(head).take(200);
-        let columns = lines.find_map(|l| row::heading(text::valid(l))).flatten();
-        let is_row = |l: &[u8]| {
-            let line = text::valid(l);
-            row::parse(line).is_some()
-                || columns
-                    .as_ref()
-                    .is_some_and(|c| row::parse_columns(c, line).is_some())
-        };
-        let known = |l: &[u8]| is_row(l) || tells(l) || preamble(text::valid(l)).is_some();
-        let (rows, all) = text::count_lines(head, 200, is_row);
-        let (known, _) = text::count_lines(head, 200, known);
-        match (titles, rows) {
-            _ if known * 2 < all => Sniff::NO,
-            (0, 0) => Sniff::NO,
-            (0, _) if rows >= 3 && rows * 10 >= all * 9 => Sniff::percent(70),
-            (0, _) => Sniff::NO,
-            _ => Sniff::percent(95),
-        }
-    }
-
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        text::read(input, &INFO, out, &mut KfiReader::default())
-    }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    text::read(input, &SOURCE, out, &mut KfiReader::default())
 }
 
 /// What has been read of a log so far.

@@ -152,70 +152,69 @@ pub(super) fn buffer(line: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    #[track_caller]
-    fn is(line: &str, timed: bool, pid: Option<u32>, tag: &str, text: &str) {
-        let e = entry(line).unwrap();
-        let got = (e.when.is_some(), e.pid, e.tag, e.text);
-        assert_eq!(got, (timed, pid, tag, text));
-    }
-
     #[test]
     fn all_formats() {
         let p = Some(1520);
-        is(
-            "01-01 03:00:31.590  1520  1521 I Zygote  : a: b",
-            true,
-            p,
-            "Zygote",
-            "a: b",
-        );
-        is(
-            "01-01 03:00:31.590  root  1520  1521 I Zygote  : a",
-            true,
-            p,
-            "Zygote",
-            "a",
-        );
-        is(
-            "01-01 03:00:31.590 10023  1520  1521 I Zygote  :",
-            true,
-            p,
-            "Zygote",
-            "",
-        );
-        is(
-            "2026-11-21 03:00:31.590123 +0100  1520  1521 W : a",
-            true,
-            p,
-            "",
-            "a",
-        );
-        is(
-            "         31.590  1520  1521 I Zygote  : a",
-            true,
-            p,
-            "Zygote",
-            "a",
-        );
-        is(
-            "1795268008.590  1520  1521 I Zygote  : a",
-            true,
-            p,
-            "Zygote",
-            "a",
-        );
-        is(
-            "01-01 03:00:31.590 I/Zygote  ( 1520): a",
-            true,
-            p,
-            "Zygote",
-            "a",
-        );
-        is("I/Zygote  ( 1520): a", false, p, "Zygote", "a");
-        is("I/Zygote  (root: 1520): a", false, p, "Zygote", "a");
-        is("I/Zygote  : a", false, None, "Zygote", "a");
-        is("I( 1520) a  (Zygote)", false, p, "Zygote", "a");
-        is("I( 1520: 1521) a", false, p, "", "a");
+        for (line, timed, pid, tag, text) in [
+            (
+                "01-01 03:00:31.590  1520  1521 I Zygote  : a: b",
+                true,
+                p,
+                "Zygote",
+                "a: b",
+            ),
+            (
+                "01-01 03:00:31.590  root  1520  1521 I Zygote  : a",
+                true,
+                p,
+                "Zygote",
+                "a",
+            ),
+            (
+                "01-01 03:00:31.590 10023  1520  1521 I Zygote  :",
+                true,
+                p,
+                "Zygote",
+                "",
+            ),
+            (
+                "2026-11-21 03:00:31.590123 +0100  1520  1521 W : a",
+                true,
+                p,
+                "",
+                "a",
+            ),
+            (
+                "         31.590  1520  1521 I Zygote  : a",
+                true,
+                p,
+                "Zygote",
+                "a",
+            ),
+            (
+                "1795268008.590  1520  1521 I Zygote  : a",
+                true,
+                p,
+                "Zygote",
+                "a",
+            ),
+            (
+                "01-01 03:00:31.590 I/Zygote  ( 1520): a",
+                true,
+                p,
+                "Zygote",
+                "a",
+            ),
+            ("I/Zygote  ( 1520): a", false, p, "Zygote", "a"),
+            ("I/Zygote  (root: 1520): a", false, p, "Zygote", "a"),
+            ("I/Zygote  : a", false, None, "Zygote", "a"),
+            ("I( 1520) a  (Zygote)", false, p, "Zygote", "a"),
+            ("I( 1520: 1521) a", false, p, "", "a"),
+        ] {
+            let e = entry(line).unwrap();
+            let got = (e.when.is_some(), e.pid, e.tag, e.text);
+            assert_eq!(got, (timed, pid, tag, text), "{line}");
+        }
         let long = long_head("[ 01-01 03:00:31.590  1520: 1521 I/Zygote   ]").unwrap();
         assert_eq!((long.pid, long.tid, long.tag), (p, Some(1521), "Zygote"));
     }

@@ -42,7 +42,7 @@ use foldhash::fast::FixedState;
 use self::eras::Eras;
 use self::line::{Entry, buffer, entry, long_head};
 use crate::text::{self, Import, Line, Reader, Skip};
-use crate::{Input, Sniff, Source, SourceError, SourceInfo};
+use crate::{Input, Sniff, Source, SourceError};
 
 /// Lines are shown up to here; a boot has some ten thousand.
 const MAX_LINES: usize = 500_000;
@@ -65,42 +65,37 @@ const NO_TIMES: Skip = Skip::lost(
 );
 
 /// The source.
-pub(crate) struct Logcat;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "logcat",
     title: "Android's log (logcat)",
     looks_like: "lines of `01-01 03:00:31.590  1520  1520 I Zygote  : text`",
+    sniff,
+    read,
+    together: None,
 };
 
-impl Source for Logcat {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
+fn sniff(head: &[u8]) -> Sniff {
+    let (timed, all) = text::count_lines(head, 200, |l| {
+        let line = text::valid(l);
+        long_head(line).is_some() || entry(line).is_some_and(|e| e.when.is_some())
+    });
+    let (buffers, _) = text::count_lines(head, 200, |l| buffer(text::valid(l)).is_some());
+    let (short, _) = text::count_lines(head, 200, |l| entry(text::valid(l)).is_some());
+    if buffers > 0 && short + buffers > 0 || timed > 0 && timed * 5 >= all * 4 {
+        return Sniff::SURE;
     }
+    let (long, _) = text::count_lines(head, 200, |l| long_head(text::valid(l)).is_some());
+    match short {
+        _ if long > 0 && long * 4 >= all => Sniff::SURE,
+        3.. if short * 5 >= all * 4 => Sniff::percent(75),
+        1.. if timed * 2 >= all => Sniff::percent(70),
+        1.. => Sniff::MAYBE,
+        0 => Sniff::NO,
+    }
+}
 
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        let (timed, all) = text::count_lines(head, 200, |l| {
-            let line = text::valid(l);
-            long_head(line).is_some() || entry(line).is_some_and(|e| e.when.is_some())
-        });
-        let (buffers, _) = text::count_lines(head, 200, |l| buffer(text::valid(l)).is_some());
-        let (short, _) = text::count_lines(head, 200, |l| entry(text::valid(l)).is_some());
-        if buffers > 0 && short + buffers > 0 || timed > 0 && timed * 5 >= all * 4 {
-            return Sniff::SURE;
-        }
-        let (long, _) = text::count_lines(head, 200, |l| long_head(text::valid(l)).is_some());
-        match short {
-            _ if long > 0 && long * 4 >= all => Sniff::SURE,
-            3.. if short * 5 >= all * 4 => Sniff::percent(75),
-            1.. if timed * 2 >= all => Sniff::percent(70),
-            1.. => Sniff::MAYBE,
-            0 => Sniff::NO,
-        }
-    }
-
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        text::read(input, &INFO, out, &mut LogcatReader::new())
-    }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    text::read(input, &SOURCE, out, &mut LogcatReader::new())
 }
 
 type ByPid<T> = HashMap<u32, T, FixedState>;
@@ -449,6 +444,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    use crate::tried::survives;
+
     /// Pieces that make sense together now and then.
     const PIECES: &[&str] = &[
         "\n",
@@ -487,21 +484,7 @@ mod tests {
         #[test]
         fn whatever_the_lines(picks in prop::collection::vec(0..PIECES.len(), 0..120)) {
             let text: String = picks.iter().map(|i| PIECES[*i]).collect();
-            let mut out = Timeline::default();
-            let input = Input {
-                label: "",
-                bytes: &mut text.as_bytes(),
-                hints: &crate::Hints::default(),
-            };
-            Logcat.read(input, &mut out).unwrap();
-            let usage = out.files[0].usage;
-            prop_assert_eq!(usage.used + usage.skipped, usage.total);
-            prop_assert!(usage.skipped == 0 || !out.notices.is_empty());
-            for span in &out.spans {
-                if let SpanEnd::At(end) = span.end {
-                    prop_assert!(span.start.ns <= end.ns);
-                }
-            }
+            survives(&SOURCE, text.as_bytes());
         }
     }
 }

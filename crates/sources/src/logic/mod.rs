@@ -36,72 +36,67 @@ use self::time::{Heading, Times};
 use crate::pins::units::rate_hz;
 use crate::pins::{Level, PinId, Pins, Recording};
 use crate::text::{self, Import, Line, Reader, Skip};
-use crate::{Input, Sniff, Source, SourceError, SourceInfo};
+use crate::{Input, Sniff, Source, SourceError};
 
 /// The source.
-pub(crate) struct Logic;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "logic",
     title: "CSV file of a logic analyser",
     looks_like: "a heading like `Time [s],Channel 0`, or a comment of libsigrok, and rows of levels",
+    sniff,
+    read,
+    together: None,
 };
 
-impl Source for Logic {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
+fn sniff(head: &[u8]) -> Sniff {
+    let makers = [
+        "libsigrok",
+        "Digilent WaveForms Logic",
+        "Digilent WaveForms Osc",
+    ];
+    let made = |line: &[u8]| {
+        let line = text::valid(line);
+        is_comment(line) && makers.iter().any(|maker| line.contains(maker))
+    };
+    if text::head_lines(head).take(5).any(made) {
+        return Sniff::percent(95);
     }
+    let rows = text::head_lines(head).map(|l| text::valid(l).trim());
+    let mut rows = rows.filter(|l| !l.is_empty() && !is_comment(l)).peekable();
+    let Some(first) = rows.peek() else {
+        return Sniff::NO;
+    };
+    let separator = separator(first);
+    let names: Vec<&str> = cells(first, separator).collect();
+    if names.len() < 2 && !first.contains("logic") {
+        return Sniff::NO;
+    }
+    let headed = names.iter().any(|n| value(n).is_none() && !is_level(n));
+    if headed {
+        rows.next();
+    }
+    sniff_rows(rows, separator, &names, headed)
+}
 
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        let makers = [
-            "libsigrok",
-            "Digilent WaveForms Logic",
-            "Digilent WaveForms Osc",
-        ];
-        let made = |line: &[u8]| {
-            let line = text::valid(line);
-            is_comment(line) && makers.iter().any(|maker| line.contains(maker))
-        };
-        if text::head_lines(head).take(5).any(made) {
-            return Sniff::percent(95);
-        }
-        let rows = text::head_lines(head).map(|l| text::valid(l).trim());
-        let mut rows = rows.filter(|l| !l.is_empty() && !is_comment(l)).peekable();
-        let Some(first) = rows.peek() else {
-            return Sniff::NO;
-        };
-        let separator = separator(first);
-        let names: Vec<&str> = cells(first, separator).collect();
-        if names.len() < 2 && !first.contains("logic") {
-            return Sniff::NO;
-        }
-        let headed = names.iter().any(|n| value(n).is_none() && !is_level(n));
-        if headed {
-            rows.next();
-        }
-        sniff_rows(rows, separator, &names, headed)
-    }
-
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        let label = input.label.to_owned();
-        let mut reader = CsvReader {
-            recording: Recording {
-                label: &label,
-                source: INFO.name,
-                hints: input.hints,
-                resolution_ns: 1,
-            },
-            sigrok: false,
-            rate_hz: None,
-            channels: Vec::new(),
-            names: None,
-            table: None,
-            pins: Pins::default(),
-            latest_ns: None,
-            previous: Vec::new(),
-        };
-        text::read(input, &INFO, out, &mut reader)
-    }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    let label = input.label.to_owned();
+    let mut reader = CsvReader {
+        recording: Recording {
+            label: &label,
+            source: SOURCE.name,
+            hints: input.hints,
+            resolution_ns: 1,
+        },
+        sigrok: false,
+        rate_hz: None,
+        channels: Vec::new(),
+        names: None,
+        table: None,
+        pins: Pins::default(),
+        latest_ns: None,
+        previous: Vec::new(),
+    };
+    text::read(input, &SOURCE, out, &mut reader)
 }
 
 /// How sure the first rows of a table are.

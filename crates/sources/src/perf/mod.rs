@@ -34,15 +34,16 @@ use self::line::Head;
 use crate::ftrace::{self, body};
 use crate::text::{self, Import, Line, Reader, Skip};
 use crate::trace::{Event, Recording, Task, What, readable};
-use crate::{Input, Sniff, Source, SourceError, SourceInfo};
+use crate::{Input, Sniff, Source, SourceError};
 
 /// The source.
-pub(crate) struct Perf;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "perf",
     title: "perf script",
     looks_like: "lines like `sh 12298 [000]  1467.618583: sched:sched_process_fork: …`",
+    sniff,
+    read,
+    together: None,
 };
 
 const UNKNOWN: Skip = Skip::unknown(
@@ -53,34 +54,28 @@ const UNKNOWN: Skip = Skip::unknown(
 /// get smaller are no differences.
 const ENOUGH: usize = 64;
 
-impl Source for Perf {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
-    }
-
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        let (mut header, mut found, mut all) = (false, 0, 0);
-        for line in text::head_lines(head).take(600) {
-            header |= line.starts_with(b"# captured on ");
-            if line.starts_with(b"#") || is_stack_row(line) {
-                continue;
-            }
-            all += 1;
-            let head = line::head(text::valid(line));
-            found += usize::from(head.is_some_and(|h| h.cpu.is_some() || !h.event.is_empty()));
+fn sniff(head: &[u8]) -> Sniff {
+    let (mut header, mut found, mut all) = (false, 0, 0);
+    for line in text::head_lines(head).take(600) {
+        header |= line.starts_with(b"# captured on ");
+        if line.starts_with(b"#") || is_stack_row(line) {
+            continue;
         }
-        match (header, found) {
-            (true, found) if found * 2 >= all => Sniff::percent(95),
-            (_, 0) => Sniff::NO,
-            (_, 1) if all <= 2 => Sniff::percent(65),
-            (_, found) if found * 4 >= all * 3 => Sniff::SURE,
-            _ => Sniff::NO,
-        }
+        all += 1;
+        let head = line::head(text::valid(line));
+        found += usize::from(head.is_some_and(|h| h.cpu.is_some() || !h.event.is_empty()));
     }
+    match (header, found) {
+        (true, found) if found * 2 >= all => Sniff::percent(95),
+        (_, 0) => Sniff::NO,
+        (_, 1) if all <= 2 => Sniff::percent(65),
+        (_, found) if found * 4 >= all * 3 => Sniff::SURE,
+        _ => Sniff::NO,
+    }
+}
 
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        text::read(input, &INFO, out, &mut PerfReader::default())
-    }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    text::read(input, &SOURCE, out, &mut PerfReader::default())
 }
 
 /// A row of a stack begins with a tab, and an address unless `-F sym`.

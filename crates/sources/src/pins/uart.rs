@@ -302,12 +302,7 @@ mod tests {
 
     fn edges(changes: impl IntoIterator<Item = (f64, bool)>, sample_ns: i64) -> Edges {
         let file = Timeline::default().add_file("x", "test");
-        let at = Evidence {
-            file,
-            start: 0,
-            end: 0,
-            line: 1,
-        };
+        let at = Evidence::whole(file, 0);
         let mut edges = Edges::default();
         for (ns, high) in changes {
             // Seen by the sample after it.

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use bootlap_model::{
-    Anchor, ClockId, Evidence, LinkKind, Severity, Span, SpanEnd, SpanId, Stamp, Timeline,
-    TrackKind,
+    Anchor, ClockId, Evidence, LinkKind, Severity, SpanEnd, SpanId, Stamp, Timeline, TrackKind,
 };
 use foldhash::fast::FixedState;
 
@@ -381,28 +380,16 @@ fn moved(at: Stamp, ns: i64) -> Stamp {
 fn span(
     out: &mut Timeline,
     clock: ClockId,
-    (kind, track): (TrackKind, &str),
+    track: (TrackKind, &str),
     name: &str,
     (start, end): (Stamp, SpanEnd),
     args: &[(&str, String)],
     evidence: Evidence,
 ) -> SpanId {
-    let track = out.track(kind, track);
-    let name = out.symbols.intern(name);
-    let args = args.iter();
-    let args = args.map(|(k, v)| (out.symbols.intern(k), out.symbols.intern(v)));
-    let args = args.collect();
+    let args: Vec<_> = args.iter().map(|(k, v)| (*k, &**v)).collect();
     let end = match end {
         SpanEnd::At(end) if end.ns < start.ns => SpanEnd::Unknown,
         end => end,
     };
-    out.add_span(Span {
-        track,
-        clock,
-        start,
-        end,
-        name,
-        args,
-        evidence,
-    })
+    out.add_named(clock, track, name, (start, end), &args, evidence)
 }

@@ -51,7 +51,7 @@ use self::clock::{FileClock, Shared};
 use self::line::{Body, CallEnd, Head, Style};
 use self::trace::Trace;
 use crate::text::{self, Import, Line, Reader, Skip};
-use crate::{Input, Sniff, Source, SourceError, SourceInfo};
+use crate::{Input, Sniff, Source, SourceError, together};
 
 /// A call that took so long is shown by itself.
 const WORTH_NS: i64 = 1_000_000;
@@ -82,63 +82,54 @@ const OF_ANY_FILE: Skip = Skip::lost(
 );
 
 /// The source.
-pub(crate) struct Strace;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "strace",
     title: "system calls (strace)",
     looks_like: "lines of `1234 07:31:07.595482 brk(NULL) = 0x5604735cd000`",
+    sniff,
+    read,
+    together: together(is_part, read_parts),
 };
 
-impl Source for Strace {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
+fn sniff(head: &[u8]) -> Sniff {
+    // With -k most lines are stack frames.
+    let (details, _) = text::count_lines(head, 200, is_detail);
+    let (found, all) = text::count_lines(head, 200, is_strace);
+    let all = all - details;
+    match found {
+        0 if begins_long(head) => Sniff::SURE,
+        0 => Sniff::NO,
+        _ if found * 5 >= all * 4 => Sniff::SURE,
+        // The program prints too, or it is `-C`.
+        3.. if found * 4 >= all => Sniff::percent(75),
+        _ => Sniff::MAYBE,
     }
+}
 
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        // With -k most lines are stack frames.
-        let (details, _) = text::count_lines(head, 200, is_detail);
-        let (found, all) = text::count_lines(head, 200, is_strace);
-        let all = all - details;
-        match found {
-            0 if begins_long(head) => Sniff::SURE,
-            0 => Sniff::NO,
-            _ if found * 5 >= all * 4 => Sniff::SURE,
-            // The program prints too, or it is `-C`.
-            3.. if found * 4 >= all => Sniff::percent(75),
-            _ => Sniff::MAYBE,
-        }
-    }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    let mut reader = StraceReader::new(false);
+    text::read(input, &SOURCE, out, &mut reader)?;
+    emit::emit(reader.trace, false, out);
+    Ok(())
+}
 
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        let mut reader = StraceReader::new(false);
-        text::read(input, &INFO, out, &mut reader)?;
-        emit::emit(reader.trace, false, out);
-        Ok(())
-    }
+fn is_part(name: &str, head: &[u8]) -> bool {
+    pid_of_name(name).is_some() && sniff(head) >= Sniff::LIKELY
+}
 
-    fn reads_together(&self) -> bool {
-        true
+/// The files of `strace -ff -o name`: `name.9417`, `name.9418` …
+fn read_parts(parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
+    let split = parts.len() > 1;
+    let mut reader = StraceReader::new(split);
+    for part in parts {
+        reader.file = File {
+            pid_of_name: pid_of_name(part.label),
+            ..File::default()
+        };
+        text::read(part, &SOURCE, out, &mut reader)?;
     }
-
-    fn is_part(&self, name: &str, head: &[u8]) -> bool {
-        pid_of_name(name).is_some() && self.sniff(head) >= Sniff::LIKELY
-    }
-
-    /// The files of `strace -ff -o name`: `name.9417`, `name.9418` …
-    fn read_parts(&self, parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
-        let split = parts.len() > 1;
-        let mut reader = StraceReader::new(split);
-        for part in parts {
-            reader.file = File {
-                pid_of_name: pid_of_name(part.label),
-                ..File::default()
-            };
-            text::read(part, &INFO, out, &mut reader)?;
-        }
-        emit::emit(reader.trace, split, out);
-        Ok(())
-    }
+    emit::emit(reader.trace, split, out);
+    Ok(())
 }
 
 /// The process whose calls a file has that is called `name.9417`, packed or not.
@@ -439,8 +430,9 @@ fn summary(line: &Line<'_>, import: &mut Import<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bootlap_model::SpanEnd;
     use proptest::prelude::*;
+
+    use crate::tried::survives;
 
     /// Pieces that make sense together now and then.
     const PIECES: &[&str] = &[
@@ -485,21 +477,7 @@ mod tests {
         #[test]
         fn whatever_the_lines(picks in prop::collection::vec(0..PIECES.len(), 0..120)) {
             let text: String = picks.iter().map(|i| PIECES[*i]).collect();
-            let mut out = Timeline::default();
-            let input = Input {
-                label: "",
-                bytes: &mut text.as_bytes(),
-                hints: &crate::Hints::default(),
-            };
-            Strace.read(input, &mut out).unwrap();
-            let usage = out.files[0].usage;
-            prop_assert_eq!(usage.used + usage.skipped, usage.total);
-            prop_assert!(usage.skipped == 0 || !out.notices.is_empty());
-            for span in &out.spans {
-                if let SpanEnd::At(end) = span.end {
-                    prop_assert!(span.start.ns <= end.ns);
-                }
-            }
+            survives(&SOURCE, text.as_bytes());
         }
     }
 }

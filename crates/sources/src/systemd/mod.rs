@@ -33,49 +33,36 @@ use self::startup::Startup;
 use self::units::{Since, Units};
 use crate::json::Json;
 use crate::text::{self, Import, Line, Reader, Skip};
-use crate::{Input, Sniff, Source, SourceError, SourceInfo};
+use crate::{Input, Sniff, Source, SourceError, together};
 
 /// The source.
-pub(crate) struct Systemd;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "systemd",
     title: "systemd's own account of a boot",
     looks_like: "what `systemd-analyze` (time, blame, critical-chain, plot, dot) or `systemctl show` prints",
+    sniff,
+    read,
+    together: together(|_, _| false, read_parts),
 };
 
-impl Source for Systemd {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
-    }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    text::read(input, &SOURCE, out, &mut SystemdReader::default())
+}
 
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        sniff(head)
-    }
-
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        text::read(input, &INFO, out, &mut SystemdReader::default())
-    }
-
-    /// A folder of what the commands printed: the graph last, because it links
-    /// units whose times the others tell.
-    fn reads_together(&self) -> bool {
-        true
-    }
-
-    fn read_parts(&self, parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
-        let mut graphs = Vec::new();
-        for part in parts {
-            let head = part.bytes.fill_buf()?;
-            // Nothing else begins with a `d`.
-            if head.trim_ascii_start().first() == Some(&b'd') {
-                graphs.push(part);
-            } else {
-                self.read(part, out)?;
-            }
+/// A folder of what the commands printed: the graph last, because it links
+/// units whose times the others tell.
+fn read_parts(parts: Vec<Input<'_>>, out: &mut Timeline) -> Result<(), SourceError> {
+    let mut graphs = Vec::new();
+    for part in parts {
+        let head = part.bytes.fill_buf()?;
+        // Nothing else begins with a `d`.
+        if head.trim_ascii_start().first() == Some(&b'd') {
+            graphs.push(part);
+        } else {
+            read(part, out)?;
         }
-        graphs.into_iter().try_for_each(|part| self.read(part, out))
     }
+    graphs.into_iter().try_for_each(|part| read(part, out))
 }
 
 fn sniff(head: &[u8]) -> Sniff {

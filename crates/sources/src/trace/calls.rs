@@ -59,6 +59,16 @@ pub(crate) struct Calls {
     pub(crate) initcalls: NamedInitcalls,
 }
 
+impl Lane {
+    /// Tells the innermost open call what it called, if that is kept.
+    fn tell_parent(&mut self, name: &str, span: Option<usize>) {
+        let parent = self.open.last_mut();
+        if let Some(children) = parent.and_then(|open| open.children.as_mut()) {
+            children.child(name, span);
+        }
+    }
+}
+
 impl Calls {
     /// A function is entered.
     pub(crate) fn call(
@@ -78,13 +88,7 @@ impl Calls {
         let span = self.add(&place, name, function, (start, SpanEnd::Unknown), import);
         let is_initcall = self.keys(import).one_initcall == name;
         let lane = &mut self.lanes[place.lane];
-        if let Some(Open {
-            children: Some(children),
-            ..
-        }) = lane.open.last_mut()
-        {
-            children.child(function.name, span);
-        }
+        lane.tell_parent(function.name, span);
         if lane.open.len() >= MAX_DEPTH {
             return;
         }
@@ -142,13 +146,7 @@ impl Calls {
         }
         let lane = &mut self.lanes[place.lane];
         lane.leaf = span;
-        if let Some(Open {
-            children: Some(children),
-            ..
-        }) = lane.open.last_mut()
-        {
-            children.child(function.name, span);
-        }
+        lane.tell_parent(function.name, span);
     }
 
     /// A function has returned.

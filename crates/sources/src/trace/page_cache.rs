@@ -140,18 +140,10 @@ mod tests {
     use bootlap_model::Timeline;
 
     use super::*;
-    use crate::{Hints, Input, Source};
+    use crate::tried;
 
     fn read(text: &str) -> Timeline {
-        let mut timeline = Timeline::default();
-        let input = Input {
-            label: "",
-            bytes: &mut text.as_bytes(),
-            hints: &Hints::default(),
-        };
-        let source = crate::named("ftrace").unwrap();
-        Source::read(source, input, &mut timeline).unwrap();
-        timeline
+        tried::read(crate::named("ftrace").unwrap(), text.as_bytes())
     }
 
     fn ranges(timeline: &Timeline) -> Vec<(u64, u64)> {

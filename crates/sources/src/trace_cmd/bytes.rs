@@ -17,6 +17,13 @@ pub(super) struct Order {
 }
 
 impl Order {
+    /// That of most machines.
+    #[cfg(test)]
+    pub(super) const LITTLE: Self = Self {
+        big_endian: false,
+        long: 8,
+    };
+
     /// The number that `bytes`, at most 8, are.
     pub(super) fn number(self, bytes: &[u8]) -> u64 {
         let push = |n: u64, b: &u8| n << 8 | u64::from(*b);

@@ -168,11 +168,6 @@ fn field(line: &str) -> Option<Field> {
 mod tests {
     use super::*;
 
-    const LITTLE: Order = Order {
-        big_endian: false,
-        long: 8,
-    };
-
     #[test]
     fn fields_of_any_kind() {
         let mut formats = Formats::default();
@@ -186,11 +181,11 @@ mod tests {
         ));
         let format = formats.get(7).unwrap();
         let record = b"\x07\0sh\0\0\xfe\xff\x0c\0\x03\0ab\0";
-        let text = |name| format.field(name).unwrap().text(record, LITTLE);
+        let text = |name| format.field(name).unwrap().text(record, Order::LITTLE);
         assert_eq!((text("comm"), text("filename")), (Some("sh"), Some("ab")));
         let ret = format.field("ret").unwrap();
-        assert_eq!(ret.number(record, LITTLE), Some(-2));
+        assert_eq!(ret.number(record, Order::LITTLE), Some(-2));
         assert_eq!(format.fields.len(), 3);
-        assert_eq!(ret.number(&record[..7], LITTLE), None);
+        assert_eq!(ret.number(&record[..7], Order::LITTLE), None);
     }
 }

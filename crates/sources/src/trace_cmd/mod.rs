@@ -35,18 +35,19 @@ use self::record::Decoder;
 use self::ring::{Record, Ring};
 use crate::text::{Import, Skip};
 use crate::trace::{Event, Recording};
-use crate::{Input, Sniff, Source, SourceError, SourceInfo, ftrace};
+use crate::{Input, Sniff, Source, SourceError, ftrace};
 
 /// The unit of the clock called `uptime`: 1/100 s.
 const TICK_NS: i64 = 10_000_000;
 
 /// The source.
-pub(crate) struct TraceCmd;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "trace-cmd",
     title: "trace-cmd recording (trace.dat)",
     looks_like: "the magic number of a file that `trace-cmd record` wrote",
+    sniff,
+    read,
+    together: None,
 };
 
 const UNKNOWN: Skip = Skip::lost(
@@ -54,43 +55,32 @@ const UNKNOWN: Skip = Skip::lost(
     "the file does not say what these events are: it is damaged, record again",
 );
 
-impl Source for TraceCmd {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
+fn sniff(head: &[u8]) -> Sniff {
+    if head.starts_with(MAGIC) {
+        Sniff::CERTAIN
+    } else {
+        Sniff::NO
     }
+}
 
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        if head.starts_with(MAGIC) {
-            Sniff::CERTAIN
-        } else {
-            Sniff::NO
-        }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    let mut data = Vec::new();
+    input.bytes.take(MAX_BYTES).read_to_end(&mut data)?;
+    if !data.starts_with(MAGIC) {
+        return Err(SourceError::NotThisFormat {
+            format: SOURCE.name,
+            why: "it does not begin with the magic number".to_owned(),
+        });
     }
-
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        let mut data = Vec::new();
-        input.bytes.take(MAX_BYTES).read_to_end(&mut data)?;
-        if !data.starts_with(MAGIC) {
-            return Err(SourceError::NotThisFormat {
-                format: INFO.name,
-                why: "it does not begin with the magic number".to_owned(),
-            });
-        }
-        let mut import = Import::new(out, input.label, INFO.name);
-        events(&file::read(&data), data.len() as u64, &mut import);
-        import.finish();
-        Ok(())
-    }
+    let mut import = Import::new(out, input.label, SOURCE.name);
+    events(&file::read(&data), data.len() as u64, &mut import);
+    import.finish();
+    Ok(())
 }
 
 /// All events of `file`, in order of time.
 fn events(file: &File<'_>, len: u64, import: &mut Import<'_>) {
-    let at = Evidence {
-        file: import.file,
-        start: 0,
-        end: len,
-        line: 1,
-    };
+    let at = Evidence::whole(import.file, len);
     for trouble in &file.troubles {
         tell(*trouble, at, import);
     }
@@ -212,7 +202,7 @@ fn tell(trouble: Trouble, at: Evidence, import: &mut Import<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Hints;
+    use crate::tried;
 
     const FILES: [&[u8]; 2] = [
         include_bytes!("../../../../tests/fixtures/trace-cmd/trace-cmd-3.1.6/function-v6/input.gz"),
@@ -221,17 +211,6 @@ mod tests {
         ),
     ];
 
-    fn read(mut bytes: &[u8]) -> Timeline {
-        let mut timeline = Timeline::default();
-        let input = Input {
-            label: "",
-            bytes: &mut bytes,
-            hints: &Hints::default(),
-        };
-        TraceCmd.read(input, &mut timeline).unwrap();
-        timeline
-    }
-
     /// Numbers that are wrong anywhere do no harm, and what is lost is said.
     #[test]
     fn damaged_files() {
@@ -239,7 +218,7 @@ mod tests {
             let mut bytes = Vec::new();
             let mut unpack = flate2::read::GzDecoder::new(packed);
             unpack.read_to_end(&mut bytes).unwrap();
-            let whole = read(&bytes).files[0].usage.total;
+            let whole = tried::read(&SOURCE, &bytes).files[0].usage.total;
             assert!(whole > 0);
             let mut random = 1u64;
             for _ in 0..400 {
@@ -251,11 +230,11 @@ mod tests {
                     let at = (random >> 33) as usize % (bytes.len() - MAGIC.len());
                     damaged[MAGIC.len() + at] = (random >> 24) as u8;
                 }
-                let timeline = read(&damaged);
+                let timeline = tried::read(&SOURCE, &damaged);
                 let usage = timeline.files[0].usage;
                 assert_eq!(usage.used + usage.skipped, usage.total);
             }
-            let cut = read(&bytes[..100]);
+            let cut = tried::read(&SOURCE, &bytes[..100]);
             assert_eq!(cut.notices[0].code, "recording-cut");
         }
     }

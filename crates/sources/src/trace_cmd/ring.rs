@@ -139,11 +139,6 @@ mod tests {
     use super::*;
     use std::borrow::Cow;
 
-    const LITTLE: Order = Order {
-        big_endian: false,
-        long: 8,
-    };
-
     fn page(ns: u64, commit: u64, words: &[u32]) -> Vec<u8> {
         let mut page = [ns.to_le_bytes(), commit.to_le_bytes()].concat();
         page.extend(words.iter().flat_map(|w| w.to_le_bytes()));
@@ -159,7 +154,7 @@ mod tests {
             offset: 0,
             packed: None,
         };
-        let ring = Ring::new(&cpu, LITTLE);
+        let ring = Ring::new(&cpu, Order::LITTLE);
         ring.map(|r| (r.ns, r.to - r.from, r.after_loss)).collect()
     }
 

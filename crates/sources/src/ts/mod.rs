@@ -32,15 +32,16 @@ use crate::console::bootloader::BootLoader;
 use crate::console::printk;
 use crate::stamped::{Of, Stamped};
 use crate::text::{self, Import, Line, Reader, Skip};
-use crate::{Hints, Input, Sniff, Source, SourceError, SourceInfo};
+use crate::{Hints, Input, Sniff, Source, SourceError};
 
 /// The source.
-pub(crate) struct Ts;
-
-static INFO: SourceInfo = SourceInfo {
+pub(crate) static SOURCE: Source = Source {
     name: "ts",
     title: "console with a time before each line",
     looks_like: "lines of `2024-01-01T12:00:00.123456 text`, `[12:00:00.123] text` or `12.345678 text`, as ts, tio or minicom write them",
+    sniff,
+    read,
+    together: None,
 };
 
 /// How many lines tell what the times count.
@@ -50,34 +51,28 @@ const DAY_NS: i64 = 86_400_000_000_000;
 /// Threads of a logger may be out of order by so much.
 const DISORDER_NS: i64 = 1_000_000_000;
 
-impl Source for Ts {
-    fn info(&self) -> &'static SourceInfo {
-        &INFO
+fn sniff(head: &[u8]) -> Sniff {
+    let (mut all, mut stamped, mut boot, mut syslog) = (0, 0, 0, 0);
+    for line in text::head_lines(head).take(2_000) {
+        all += 1;
+        let Some(prefix) = parse(line) else { continue };
+        stamped += 1;
+        let text = &line[prefix.text..];
+        syslog += usize::from(crate::dmesg::is_syslog(line));
+        boot += usize::from(is_of_boot(text));
     }
+    if stamped == 0 || stamped * 10 < all * 9 {
+        return Sniff::NO;
+    }
+    if boot == 0 || syslog * 2 > stamped {
+        return Sniff::MAYBE;
+    }
+    Sniff::percent(75)
+}
 
-    fn sniff(&self, head: &[u8]) -> Sniff {
-        let (mut all, mut stamped, mut boot, mut syslog) = (0, 0, 0, 0);
-        for line in text::head_lines(head).take(2_000) {
-            all += 1;
-            let Some(prefix) = parse(line) else { continue };
-            stamped += 1;
-            let text = &line[prefix.text..];
-            syslog += usize::from(crate::dmesg::is_syslog(line));
-            boot += usize::from(is_of_boot(text));
-        }
-        if stamped == 0 || stamped * 10 < all * 9 {
-            return Sniff::NO;
-        }
-        if boot == 0 || syslog * 2 > stamped {
-            return Sniff::MAYBE;
-        }
-        Sniff::percent(75)
-    }
-
-    fn read(&self, input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-        let mut reader = TsReader::new(input.hints);
-        text::read(input, &INFO, out, &mut reader)
-    }
+fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
+    let mut reader = TsReader::new(input.hints);
+    text::read(input, &SOURCE, out, &mut reader)
 }
 
 /// Whether the text is a boot loader's banner or has a kernel line in it.

@@ -4,8 +4,7 @@
 use std::io::BufReader;
 
 use crate::support::dump::dump;
-use crate::support::read_bytes;
-use bootlap_model::{SpanEnd, Timeline};
+use crate::support::{is_sound, read_bytes};
 use bootlap_sources::{Hints, named};
 use proptest::prelude::*;
 
@@ -107,24 +106,10 @@ fn hints() -> Hints {
     }
 }
 
-fn is_sound(timeline: &Timeline) {
-    for file in &timeline.files {
-        let usage = file.usage;
-        assert_eq!(usage.used + usage.skipped, usage.total);
-        assert!(usage.skipped == 0 || !timeline.notices.is_empty());
-    }
-    for span in &timeline.spans {
-        assert!(span.evidence.start <= span.evidence.end);
-        if let SpanEnd::At(end) = span.end {
-            assert!(span.start.ns <= end.ns, "{}", timeline.text(span.name));
-        }
-    }
-}
-
 fn check(source: &str, bytes: &[u8]) -> Result<(), TestCaseError> {
     let source = named(source).unwrap();
     let whole = read_bytes(source, bytes, &hints());
-    is_sound(&whole);
+    is_sound("", &whole);
     let in_ones = BufReader::with_capacity(1, bytes);
     let in_ones = read_bytes(source, in_ones, &hints());
     prop_assert_eq!(dump(&whole, true), dump(&in_ones, true));

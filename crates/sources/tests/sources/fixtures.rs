@@ -5,7 +5,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::support::dump::dump;
-use crate::support::{Case, Part, all_cases, read, try_read};
+use crate::support::{Case, Part, all_cases, is_sound, read, try_read};
 use bootlap_model::{SpanEnd, Timeline, TrackKind};
 use bootlap_sources::{HEAD_LEN, Sniff, Source, named, ranking};
 use expect_test::expect_file;
@@ -29,7 +29,7 @@ fn detection() {
             let head = &part.bytes[..part.bytes.len().min(HEAD_LEN)];
             let found: Vec<_> = ranking(head)
                 .iter()
-                .map(|(s, sniff)| (s.info().name, sniff.as_percent()))
+                .map(|(s, sniff)| (s.name, sniff.as_percent()))
                 .take(2)
                 .collect();
             if found.first().map(|f| f.0) != Some(case.format.as_str()) {
@@ -45,7 +45,7 @@ fn detection() {
 fn every_source_has_fixtures() {
     let cases = all_cases();
     for source in bootlap_sources::all() {
-        let name = source.info().name;
+        let name = source.name;
         assert!(cases.iter().any(|c| c.format == name), "{name}");
     }
 }
@@ -56,7 +56,7 @@ fn check(case: &Case) {
     let text = dump(&whole, true);
     expect_file![case.dir.join("expected.txt")].assert_eq(&text);
 
-    is_sound(&whole);
+    is_sound("", &whole);
     initcalls_nest(&whole);
     for chunk in [1, 100] {
         let nameless = read(source, &case.nameless(), chunk);
@@ -70,21 +70,6 @@ fn check(case: &Case) {
     survives_json(&whole, &text);
     for i in 1..=10 {
         never_panics(source, &case.cut(i));
-    }
-}
-
-/// What holds for every timeline, whatever it was read from.
-fn is_sound(timeline: &Timeline) {
-    for file in &timeline.files {
-        let u = file.usage;
-        assert_eq!(u.used + u.skipped, u.total);
-        assert!(u.skipped == 0 || !timeline.notices.is_empty());
-    }
-    for span in &timeline.spans {
-        assert!(span.evidence.start <= span.evidence.end);
-        if let SpanEnd::At(end) = span.end {
-            assert!(span.start.ns <= end.ns, "{}", timeline.text(span.name));
-        }
     }
 }
 
@@ -111,11 +96,11 @@ fn initcalls_nest(timeline: &Timeline) {
     }
 }
 
-fn never_panics(source: &dyn Source, case: &Case) {
+fn never_panics(source: &Source, case: &Case) {
     let attempt = || {
         let sniffs = |part: &Part| source.sniff(&part.bytes) > Sniff::NO;
         if case.parts.iter().any(sniffs) {
-            is_sound(&try_read(source, case, WHOLE).1);
+            is_sound("", &try_read(source, case, WHOLE).1);
         }
     };
     catch_unwind(AssertUnwindSafe(attempt)).unwrap_or_else(|_| {
@@ -125,7 +110,7 @@ fn never_panics(source: &dyn Source, case: &Case) {
 }
 
 /// LF, CR LF and CR CR LF tell the same.
-fn line_ends_do_not_matter(source: &dyn Source, case: &Case) {
+fn line_ends_do_not_matter(source: &Source, case: &Case) {
     let Some(unix) = case.with_line_ends("\n") else {
         return;
     };

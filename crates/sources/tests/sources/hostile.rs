@@ -5,8 +5,8 @@
 use std::io::{self, BufReader, Read};
 use std::sync::OnceLock;
 
-use crate::support::{Case, all_cases, try_read};
-use bootlap_model::{SpanEnd, Timeline};
+use crate::support::{Case, all_cases, is_sound, try_read};
+use bootlap_model::Timeline;
 use bootlap_sources::{HEAD_LEN, Hints, Input, Source, SourceError, all, named};
 use regex::bytes::{Captures, Regex};
 
@@ -20,22 +20,7 @@ const NUMBERS: [&str; 6] = [
     "99999999999.999999999",
 ];
 
-fn is_sound(what: &str, timeline: &Timeline) {
-    for file in &timeline.files {
-        let u = file.usage;
-        assert_eq!(u.used + u.skipped, u.total, "{what}");
-        assert!(u.skipped == 0 || !timeline.notices.is_empty(), "{what}");
-    }
-    for span in &timeline.spans {
-        assert!(span.evidence.start <= span.evidence.end, "{what}");
-        if let SpanEnd::At(end) = span.end {
-            let name = timeline.text(span.name);
-            assert!(span.start.ns <= end.ns, "{what}: {name}");
-        }
-    }
-}
-
-fn read(source: &dyn Source, what: &str, bytes: impl Read) {
+fn read(source: &Source, what: &str, bytes: impl Read) {
     let mut bytes = BufReader::with_capacity(HEAD_LEN, bytes);
     let mut timeline = Timeline::default();
     let input = Input {
@@ -45,7 +30,7 @@ fn read(source: &dyn Source, what: &str, bytes: impl Read) {
     };
     let result = source.read(input, &mut timeline);
     let fine = matches!(result, Ok(()) | Err(SourceError::NotThisFormat { .. }));
-    let what = format!("{}: {what}", source.info().name);
+    let what = format!("{}: {what}", source.name);
     assert!(fine, "{what}");
     is_sound(&what, &timeline);
 }
@@ -57,9 +42,9 @@ fn by_all(what: &str, bytes: impl Read + Clone) {
     BufReader::new(start).read_to_end(&mut head).unwrap();
     for source in all() {
         source.sniff(&head);
-        read(*source, what, bytes.clone());
-        let known = smallest(source.info().name);
-        read(*source, what, known.chain(bytes.clone()));
+        read(source, what, bytes.clone());
+        let known = smallest(source.name);
+        read(source, what, known.chain(bytes.clone()));
     }
 }
 
@@ -202,7 +187,7 @@ fn a_million_calls_in_each_other() {
 fn a_line_of_64_megabytes() {
     for source in all() {
         let flood = repeated(b"1.0 a", (64 << 20) / 5);
-        read(*source, "one line", flood);
+        read(source, "one line", flood);
     }
 }
 

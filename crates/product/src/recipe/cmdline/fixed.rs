@@ -39,7 +39,7 @@ macro_rules! fixed {
 }
 
 impl Recipe for Fixed {
-    fn meta(&self) -> &'static RecipeMeta {
+    fn meta(&self) -> &RecipeMeta {
         self.meta
     }
 

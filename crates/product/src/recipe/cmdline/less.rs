@@ -17,7 +17,7 @@ pub(in crate::recipe) struct Less {
 }
 
 impl Recipe for Less {
-    fn meta(&self) -> &'static RecipeMeta {
+    fn meta(&self) -> &RecipeMeta {
         self.meta
     }
 

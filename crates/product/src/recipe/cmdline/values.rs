@@ -18,7 +18,7 @@ pub(in crate::recipe) struct Valued {
 }
 
 impl Recipe for Valued {
-    fn meta(&self) -> &'static RecipeMeta {
+    fn meta(&self) -> &RecipeMeta {
         self.meta
     }
 

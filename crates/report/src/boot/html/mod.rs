@@ -14,8 +14,18 @@ use std::io::Write;
 use sha2::{Digest, Sha256};
 
 use crate::Report;
+use crate::sink::{Sink, buffered};
 use crate::terminal::Style;
 use crate::{boot, comparison};
+
+/// The format.
+pub const HTML: Sink = Sink {
+    name: "html",
+    title: "a page that opens in any browser, without a network",
+    extensions: &["html", "htm"],
+    choices: &[],
+    write: |report, _, out| buffered(out, |out| Ok(write(report, out)?)),
+};
 
 /// The viewer's style and program, made from `web/src` by `make web`.
 const STYLE: &str = include_str!("../../../../../web/dist/viewer.css");

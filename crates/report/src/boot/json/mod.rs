@@ -16,7 +16,17 @@ use crate::Report;
 use crate::evidence::evidence;
 use crate::findings::findings;
 use crate::json::{self, FORMAT, id};
+use crate::sink::{Sink, buffered};
 use crate::trials::trial;
+
+/// The format.
+pub const JSON: Sink = Sink {
+    name: "json",
+    title: "everything, for programs (docs/schema/report.json)",
+    extensions: &["json"],
+    choices: &[],
+    write: |report, _, out| buffered(out, |out| Ok(write(report, out)?)),
+};
 
 /// The report as one line of JSON and a newline: see [`write()`].
 ///
@@ -80,17 +90,8 @@ impl ReportJson {
 }
 
 fn boot(report: &Report<'_>) -> BootJson {
-    let about = &report.about;
     BootJson {
-        run: about.run.clone(),
-        target: about.target.clone(),
-        machine: about.machine.clone(),
-        mode: about.mode.clone(),
-        time: about.time.clone(),
-        identical: about.identical,
-        ready_ns: about.ready_ns,
-        instructions: about.instructions,
-        console_sha256: about.console_sha256.clone(),
+        about: report.about.clone(),
         extent: report.answers.extent().map(|extent| ExtentJson {
             start_ns: extent.start.ns,
             end_ns: extent.end.ns,
@@ -189,7 +190,8 @@ fn clocks(timeline: &Timeline, axis: &Axis) -> Vec<ClockJson> {
     timeline.clock_ids().map(clock).collect()
 }
 
-fn clock(axis: &Axis, at: ClockId, clock: &Clock) -> ClockJson {
+/// A clock, and how it got onto the reference clock.
+pub(crate) fn clock(axis: &Axis, at: ClockId, clock: &Clock) -> ClockJson {
     // Where its zero lies tells the offset and what it is known to.
     let zero = axis.at(at, Stamp::new(0, 0));
     ClockJson {

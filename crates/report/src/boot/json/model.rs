@@ -5,6 +5,7 @@ use bootlap_analysis::{Comparison, Gap};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::About;
 use crate::evidence::EvidenceJson;
 use crate::findings::FindingJson;
 use crate::trials::TrialJson;
@@ -58,24 +59,9 @@ pub struct ReportJson {
 /// What was booted, how, and its splits.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct BootJson {
-    /// The run's folder.
-    pub run: String,
-    /// The target's name.
-    pub target: String,
-    /// The machine and its settings in a few words.
-    pub machine: String,
-    /// How it was measured: `sim`, `plain`, `board`, or empty if unknown.
-    pub mode: String,
-    /// The kind of time: `simulated` or `measured`; kinds never mix.
-    pub time: String,
-    /// Whether two boots were bit for bit the same; null if not checked.
-    pub identical: Option<bool>,
-    /// Power-on to ready; null if it never got ready.
-    pub ready_ns: Option<i64>,
-    /// Instructions until ready, where the machine counts them.
-    pub instructions: Option<u64>,
-    /// SHA-256 of the console up to ready, in hex.
-    pub console_sha256: String,
+    /// What was booted.
+    #[serde(flatten)]
+    pub about: About,
     /// The part of the recording that is the boot; null if nothing was seen.
     pub extent: Option<ExtentJson>,
     /// Top-level splits, in order.

@@ -2,7 +2,7 @@
 //! pull request.
 //!
 //! Names and lines come from evidence. Whole ones stand as code, in which
-//! nothing is markup; sentences that hold some are escaped ([`crate::markdown`]). Lists
+//! nothing is markup; sentences that hold some are escaped (`crate::markdown`). Lists
 //! are cut where a reader would stop, so that a report always fits into a
 //! comment (65 536 characters).
 
@@ -18,7 +18,8 @@ use crate::boot::headline::{Headline, facts, kind_of_time};
 use crate::comparison;
 use crate::format::{duration, percent, share};
 use crate::markdown::{code, prose};
-use crate::sink::{Sink, SinkError, SinkInfo};
+use crate::sink::{Sink, SinkError};
+use crate::table::By;
 
 /// How many costs, findings and trials are listed.
 const SHOWN: usize = 8;
@@ -28,20 +29,16 @@ const BAR: i64 = 30;
 const WAITING: f64 = 0.05;
 
 /// The format.
-pub struct Markdown;
+pub const MARKDOWN: Sink = Sink {
+    name: "markdown",
+    title: "Markdown, for an issue or a pull request",
+    extensions: &["md", "markdown"],
+    choices: &[],
+    write,
+};
 
-impl Sink for Markdown {
-    fn info(&self) -> &'static SinkInfo {
-        &SinkInfo {
-            name: "markdown",
-            title: "Markdown, for an issue or a pull request",
-            extensions: &["md", "markdown"],
-        }
-    }
-
-    fn write(&self, report: &Report<'_>, out: &mut dyn Write) -> Result<(), SinkError> {
-        Ok(out.write_all(document(report).as_bytes())?)
-    }
+fn write(report: &Report<'_>, _: Option<By>, out: &mut dyn Write) -> Result<(), SinkError> {
+    Ok(out.write_all(document(report).as_bytes())?)
 }
 
 /// The whole text: blocks, with an empty line between each two.

@@ -14,7 +14,31 @@ pub(crate) use phases::waterfall;
 
 use crate::Report;
 use crate::format::{count, duration};
+use crate::sink::Sink;
 use crate::terminal::{Ink, Line, MARGIN, Page, Style};
+use crate::{comparison, findings, trials};
+
+/// The format.
+pub const TEXT: Sink = Sink {
+    name: "text",
+    title: "what the terminal shows",
+    extensions: &["txt"],
+    choices: &[],
+    write: |report, _, out| {
+        let style = Style::wide(100);
+        let mut parts = vec![text(report, &style)];
+        if report.before.is_some() {
+            parts.push(comparison::text(report, &style));
+        }
+        if !report.findings.is_empty() {
+            parts.push(findings::text(&report.findings, &style));
+        }
+        if !report.trials.is_empty() {
+            parts.push(trials::text(&report.trials, &style));
+        }
+        Ok(out.write_all(parts.join("\n").as_bytes())?)
+    },
+};
 
 /// What a boot took, where the time went, and what to do about it.
 pub fn text(report: &Report<'_>, style: &Style) -> String {

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
 
 use bootlap_model::{
-    Anchor, ClockEdge, ClockId, ClockKind, Evidence, FileId, Mark, MarkKind, Milestone, Severity,
-    Span, SpanEnd, Stamp, Sym, Timeline, TrackId, TrackKind,
+    Anchor, ClockEdge, ClockId, ClockKind, Evidence, FileId, MarkKind, Milestone, Severity, Span,
+    SpanEnd, Stamp, Sym, Timeline, TrackId, TrackKind,
 };
 
 use self::amend::{Counted, Place};
@@ -344,12 +344,8 @@ impl<'o> Out<'o> {
     /// Adds a moment of a kernel line, that other evidence may know too.
     pub(crate) fn anchor(&mut self, moment: &Moment, key: u64, evidence: Evidence) {
         let clock = self.printk_clock();
-        self.timeline.anchors.push(Anchor {
-            clock,
-            at: moment.stamp(),
-            key,
-            evidence,
-        });
+        self.timeline
+            .add_anchor(clock, moment.stamp(), key, evidence);
     }
 
     /// Adds the moment of a kernel line, as the line itself tells it.
@@ -370,12 +366,7 @@ impl<'o> Out<'o> {
         {
             self.written_lines += 1;
             let evidence = line.evidence(self.file);
-            self.timeline.anchors.push(Anchor {
-                clock,
-                at,
-                key,
-                evidence,
-            });
+            self.timeline.add_anchor(clock, at, key, evidence);
         }
     }
 
@@ -391,14 +382,7 @@ impl<'o> Out<'o> {
         if let MarkKind::Milestone(milestone) = kind {
             self.passed.push(milestone);
         }
-        let name = self.timeline.symbols.intern(name);
-        self.timeline.marks.push(Mark {
-            clock,
-            at,
-            kind,
-            name,
-            evidence,
-        });
+        self.timeline.add_mark(clock, at, kind, name, evidence);
     }
 
     /// Adds a milestone on the clock of the stamps, if there is one, and

@@ -12,7 +12,7 @@ use std::fs;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use bootlap_model::Timeline;
+use bootlap_model::{SpanEnd, Timeline};
 use bootlap_sources::{Hints, Input, Source, SourceError};
 use regex::bytes::Regex;
 
@@ -173,7 +173,7 @@ fn parse_hints(text: &str) -> Hints {
 }
 
 /// What `source` says of a case whose bytes come in chunks of `chunk`.
-pub(crate) fn read(source: &dyn Source, case: &Case, chunk: usize) -> Timeline {
+pub(crate) fn read(source: &Source, case: &Case, chunk: usize) -> Timeline {
     let (result, timeline) = try_read(source, case, chunk);
     result.unwrap_or_else(|e| panic!("{}: {e}", case.dir.display()));
     timeline
@@ -181,7 +181,7 @@ pub(crate) fn read(source: &dyn Source, case: &Case, chunk: usize) -> Timeline {
 
 /// The same where the bytes may be of no use.
 pub(crate) fn try_read(
-    source: &dyn Source,
+    source: &Source,
     case: &Case,
     chunk: usize,
 ) -> (Result<(), SourceError>, Timeline) {
@@ -208,7 +208,7 @@ pub(crate) fn try_read(
 
 /// What `source` says of `bytes`, without name and with `hints`.
 pub(crate) fn read_bytes(
-    source: &dyn Source,
+    source: &Source,
     mut bytes: impl std::io::BufRead,
     hints: &Hints,
 ) -> Timeline {
@@ -220,4 +220,20 @@ pub(crate) fn read_bytes(
     };
     source.read(input, &mut timeline).unwrap();
     timeline
+}
+
+/// What holds for every timeline, whatever it was read from.
+pub(crate) fn is_sound(what: &str, timeline: &Timeline) {
+    for file in &timeline.files {
+        let u = file.usage;
+        assert_eq!(u.used + u.skipped, u.total, "{what}");
+        assert!(u.skipped == 0 || !timeline.notices.is_empty(), "{what}");
+    }
+    for span in &timeline.spans {
+        assert!(span.evidence.start <= span.evidence.end, "{what}");
+        if let SpanEnd::At(end) = span.end {
+            let name = timeline.text(span.name);
+            assert!(span.start.ns <= end.ns, "{what}: {name}");
+        }
+    }
 }
