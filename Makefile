@@ -30,6 +30,7 @@ build:
 test: lint
 	@scripts/setup test
 	$(CARGO) test --locked --workspace
+	python3 -B -m unittest discover -q -s scripts/tests
 	$(MAKE) agent-test
 	$(MAKE) web-test
 

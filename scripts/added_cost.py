@@ -6,7 +6,6 @@ not booted again.
 """
 
 import hashlib
-import json
 import os
 import subprocess
 import sys
@@ -14,24 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 
-ROOT = Path(__file__).resolve().parent.parent
-BOOTLAP = Path(os.environ.get("BOOTLAP") or ROOT / "target/release/bootlap").absolute()
-NAME = Path(sys.argv[0]).name
+from tables import ROOT, asked, kept, say
+
 # Longer than what any way adds to a command line.
 LONGEST = 160
 # Of what is written to a guest's disk: the same in each run.
 THEN = 1577836800
-
-
-def say(text):
-    print(f"{NAME}: {text}", file=sys.stderr, flush=True)
-
-
-def bootlap(*args):
-    done = subprocess.run([BOOTLAP, "--quiet", *map(str, args)], stdout=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        raise SystemExit(f"{NAME}: bootlap {args} ended with {done.returncode}")
-    return done.stdout
 
 
 def agent(arch, parts):
@@ -91,13 +78,11 @@ def booted(target, files, keep):
     key = hashlib.sha256((target / "target.toml").read_bytes())
     for path in files:
         key.update(path.read_bytes())
-    file = keep / f"{target.name}-{key.hexdigest()[:12]}.json"
-    if not file.exists():
+    def boot():
         say(f"booting {target.name}")
-        new = file.with_suffix(".new")
-        new.write_text(bootlap("boot", target, "-n", 1, "--json", "--runs", keep / "runs" / target.name))
-        new.rename(file)
-    return json.loads(file.read_text())
+        return asked("boot", target, "-n", 1, "--runs", keep / "runs" / target.name)
+
+    return kept(keep / f"{target.name}-{key.hexdigest()[:12]}.json", boot)
 
 
 def costs(variant, ways, layouts, files, keep):

@@ -12,13 +12,10 @@ import sys
 import time
 import tty
 import venv
-from pathlib import Path
+
+from tables import say
 
 missing = []
-
-
-def say(text):
-    print(f"table-source-speed: {text}", file=sys.stderr, flush=True)
 
 
 def attempt(what, *command, cwd=None):

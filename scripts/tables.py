@@ -1,0 +1,78 @@
+"""What the scripts that make docs/tables/ share: the program that is measured, what it
+says, what is kept of it, and how a page is written."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BOOTLAP = Path(os.environ.get("BOOTLAP") or ROOT / "target/release/bootlap").absolute()
+NAME = Path(sys.argv[0]).name
+
+
+def say(text):
+    """Progress, for whoever waits."""
+    print(f"{NAME}: {text}", file=sys.stderr, flush=True)
+
+
+def run(*command, **more):
+    """What a program prints; the script ends if it fails."""
+    return subprocess.run([str(word) for word in command], check=True, text=True,
+                          stdout=subprocess.PIPE, **more).stdout
+
+
+def bootlap(*args, cwd=None, codes=(0,)):
+    """What bootlap prints; the script ends at any other exit code."""
+    done = subprocess.run([BOOTLAP, "--quiet", *map(str, args)], cwd=cwd, text=True,
+                          stdout=subprocess.PIPE)
+    if done.returncode not in codes:
+        sys.exit(f"{NAME}: bootlap {' '.join(map(str, args))} ended with {done.returncode}")
+    return done.stdout
+
+
+def asked(*args, **more):
+    """The document that bootlap prints."""
+    return json.loads(bootlap(*args, "--json", **more))
+
+
+def version():
+    return run(BOOTLAP, "--version").strip()
+
+
+def kept(path, make):
+    """The document that `make` gave, now or another time."""
+    if not path.exists():
+        new = path.with_suffix(".new")
+        new.write_text(json.dumps(make()))
+        new.rename(path)
+    return json.loads(path.read_text())
+
+
+def of_this_bootlap(folder):
+    """A folder in it for what this very program measured."""
+    work = folder.absolute() / hashlib.sha256(BOOTLAP.read_bytes()).hexdigest()[:16]
+    work.mkdir(parents=True, exist_ok=True)
+    return work
+
+
+def cache(name):
+    """A folder in the cache that bootlap uses, too."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = Path(os.environ.get("BOOTLAP_CACHE") or home / "bootlap") / name
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def machine():
+    """The number of CPUs and what they are."""
+    lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return f"{os.cpu_count()} × {names[0] if names else 'unknown'}"
+
+
+def row(*cells):
+    """A line of a table."""
+    return "| " + " | ".join(map(str, cells)) + " |"
