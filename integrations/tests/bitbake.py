@@ -23,14 +23,6 @@ sys.path.insert(0, str(TOP / "tests/patchset"))
 import tools  # noqa: E402
 
 CORE = {
-    "conf/layer.conf": """
-BBPATH .= ":${LAYERDIR}"
-BBFILE_COLLECTIONS += "core"
-BBFILE_PATTERN_core = "^${LAYERDIR}/"
-BBFILE_PRIORITY_core = "5"
-LAYERSERIES_CORENAMES = "wrynose"
-LAYERSERIES_COMPAT_core = "wrynose"
-""",
     "conf/bitbake.conf": """
 PN = "${@bb.parse.vars_from_file(d.getVar('FILE', False), d)[0] or 'none'}"
 PV = "${@bb.parse.vars_from_file(d.getVar('FILE', False), d)[1] or '1.0'}"
@@ -79,32 +71,12 @@ B = "${EXTERNALSRC_BUILD}"
 }
 
 
-class Complaints(logging.Handler):
-    """Everything that BitBake warns of."""
-
-    def __init__(self):
-        super().__init__(logging.WARNING)
-        self.said = []
-
-    def emit(self, record):
-        self.said.append(record.getMessage())
-
-
 def parsed(work):
     """The recipe's variables."""
     import bb.cookerdata
     import bb.parse
 
-    for name, text in CORE.items():
-        file = work / "core" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-    conf = work / "build/conf"
-    conf.mkdir(parents=True)
-    layer = TOP / "integrations/meta-bootlap"
-    (conf / "bblayers.conf").write_text(
-        f'BBPATH = "${{TOPDIR}}"\nBBFILES = ""\nBBLAYERS = "{work}/core {layer}"\n'
-    )
+    tools.lay_out(work, CORE, TOP / "integrations/meta-bootlap")
     os.chdir(work / "build")
     builder = bb.cookerdata.CookerDataBuilder(bb.cookerdata.CookerConfiguration())
     builder.parseBaseConfiguration()
@@ -153,7 +125,7 @@ def main():
     # What tasks print is no result.
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    complaints = Complaints()
+    complaints = tools.Complaints()
     logging.getLogger("BitBake").addHandler(complaints)
     try:
         data = parsed(work)

@@ -23,15 +23,6 @@ import types
 import tools
 
 CORE = {
-    "conf/layer.conf": """
-BBPATH .= ":${LAYERDIR}"
-BBFILES += "${LAYERDIR}/recipes-*/*/*.bb"
-BBFILE_COLLECTIONS += "core"
-BBFILE_PATTERN_core = "^${LAYERDIR}/"
-BBFILE_PRIORITY_core = "5"
-LAYERSERIES_CORENAMES = "wrynose"
-LAYERSERIES_COMPAT_core = "wrynose"
-""",
     "conf/bitbake.conf": """
 PN = "${@bb.parse.vars_from_file(d.getVar('FILE', False), d)[0] or 'none'}"
 PV = "${@bb.parse.vars_from_file(d.getVar('FILE', False), d)[1] or '1.0'}"
@@ -78,34 +69,12 @@ SHOWN = [
 ]  # fmt: skip
 
 
-class Complaints(logging.Handler):
-    """Everything that BitBake warns of."""
-
-    def __init__(self):
-        super().__init__(logging.WARNING)
-        self.said = []
-
-    def emit(self, record):
-        said = record.getMessage()
-        if record.exc_info:
-            said += f": {record.exc_info[1]}"
-        self.said.append(said)
-
-
 def lay_out(work, layer):
     """The folders of a build, with the core layer and `layer`."""
-    for name, text in CORE.items():
-        file = work / "core" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
+    conf = tools.lay_out(work, CORE, layer)
     classes = [c.stem for c in (layer / "classes").glob("*.bbclass")]
     with open(work / "core/recipes-core/images/initramfs_1.bb", "a") as image:
         image.writelines(f"inherit {name}\n" for name in classes)
-    conf = work / "build/conf"
-    conf.mkdir(parents=True)
-    (conf / "bblayers.conf").write_text(
-        'BBPATH = "${TOPDIR}"\nBBFILES = ""\n' f'BBLAYERS = "{work}/core {layer}"\n'
-    )
     own = [c.name for c in (layer / "conf").glob("*.conf") if c.name != "layer.conf"]
     (conf / "local.conf").write_text("".join(f"require conf/{n}\n" for n in own))
     os.chdir(work / "build")
@@ -163,7 +132,7 @@ def main():
         sys.modules[name] = types.ModuleType(name)
     import bb  # noqa: F401  sets up BitBake's logging
 
-    complaints = Complaints()
+    complaints = tools.Complaints()
     logger = logging.getLogger("BitBake")
     logger.addHandler(complaints)
     with tempfile.TemporaryDirectory() as work:
