@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// All sources, the more particular format first.
-static ALL: [&Source; 29] = [
+static ALL: &[&Source] = &[
     &console::STAMPS,
     &agent::SOURCE,
     &rc_log::SOURCE,
@@ -42,7 +42,7 @@ static ALL: [&Source; 29] = [
 
 /// All sources, the more particular format first.
 pub fn all() -> &'static [&'static Source] {
-    &ALL
+    ALL
 }
 
 /// The source with this short name.

@@ -12,26 +12,25 @@ pub(crate) struct Calibrate {
     /// capture`, grabserial's output, a dmesg.
     #[arg(required = true, value_name = "LOG")]
     pub(crate) log: Vec<PathBuf>,
-    /// The target that the board boots, as the lab boots it.
+    /// The target that describes what the board boots.
     #[arg(short, long, value_name = "TARGET", required_unless_present = "run")]
     pub(crate) target: Option<PathBuf>,
-    /// A recorded boot of the target in the lab, instead of booting it now.
+    /// A recorded boot of the target in QEMU, instead of booting it now.
     #[arg(long, value_name = "RUN")]
     pub(crate) run: Option<PathBuf>,
-    /// What to call the board.
+    /// The board's name.
     #[arg(long, default_value = "the board")]
     pub(crate) name: String,
-    /// The console's speed, where it is not a serial line or the log does not
-    /// show it.
+    /// The console's speed, if it is no serial line or the log does not show it.
     #[arg(long, value_name = "BITS/S", value_parser = clap::value_parser!(u32).range(50..))]
     pub(crate) baud: Option<u32>,
-    /// Write `[board]` to a new file. No target is ever changed.
+    /// Write `[board]` to a new file; targets are never changed.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Read the log as this format instead of looking what it is.
+    /// Read the log as this format instead of detecting it.
     #[arg(long = "as", value_name = "FORMAT")]
     pub(crate) format: Option<String>,
-    /// The calibration as JSON.
+    /// Print the calibration as JSON.
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]

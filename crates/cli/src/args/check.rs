@@ -14,38 +14,38 @@ use super::{Evidence, LabArgs};
 
 docs/check.md explains budgets, and what is compared with what.")]
 pub(crate) struct Check {
-    /// Runs, folders of runs, a target (it is booted), or evidence of one boot.
+    /// Runs, folders of runs, a target (bootlap boots it), or evidence of one boot.
     #[arg(required = true, value_name = "RUN|FILE|TARGET")]
     pub(crate) inputs: Vec<PathBuf>,
-    /// The limits.
+    /// The file with the limits.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) budget: PathBuf,
-    /// What regressions are measured against: a run, a folder of runs, a target.
+    /// The baseline for regressions: a run, a folder of runs, a target.
     #[arg(long, value_name = "RUN|TARGET", conflicts_with = "history")]
     pub(crate) baseline: Option<PathBuf>,
-    /// The same from results over commits: those since the last change.
+    /// The baseline from results over commits: those since the last change.
     #[arg(long, value_name = "DIR")]
     pub(crate) history: Option<PathBuf>,
-    /// A limit that cannot be judged is a broken one.
+    /// A limit that cannot be judged counts as broken.
     #[arg(long)]
     pub(crate) strict: bool,
     /// Write a first budget from these boots instead; it must not exist.
     #[arg(long, conflicts_with_all = ["baseline", "history", "strict", "junit", "github", "json"])]
     pub(crate) init: bool,
-    /// How much more than these boots the first budget allows, in percent.
+    /// How far above these boots the first budget's limits are, in percent.
     #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = percent,
           requires = "init")]
     pub(crate) headroom: f64,
-    /// The result for a CI server, a test case per limit.
+    /// Write the result as JUnit, a test case per limit.
     #[arg(long, value_name = "FILE.xml")]
     pub(crate) junit: Option<PathBuf>,
-    /// Errors as GitHub Actions shows them, after the text.
+    /// Print errors for GitHub Actions after the text.
     #[arg(long, conflicts_with = "json")]
     pub(crate) github: bool,
-    /// The result as JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Perturbations of a target that is booted; fewer than 6 prove nothing.
+    /// Perturbations, if a target is booted; fewer than 6 prove nothing.
     #[arg(short = 'k', long, alias = "layouts", value_name = "K", default_value_t = 8,
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) perturbations: u32,

@@ -22,19 +22,19 @@ pub(crate) struct Compare {
     /// Boots after; an experiment is compared with its own baseline.
     #[arg(value_name = "B")]
     pub(crate) after: Option<PathBuf>,
-    /// Changes within this count as none: a share, or a time.
+    /// Changes below this count as none: a share of the boot, or a time.
     #[arg(long, value_name = "1%|5ms", default_value = "1%", value_parser = margin)]
     pub(crate) margin: Margin,
-    /// Only these, whether they changed or not.
+    /// List only these, changed or not.
     #[arg(long, value_parser = by(LISTED))]
     pub(crate) by: Option<By>,
     /// Number of rows in a list; 0 for all.
     #[arg(long, value_name = "N", default_value_t = 12)]
     pub(crate) limit: usize,
-    /// Everything as JSON.
+    /// Print everything as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// A file to write: .html, .svg, .md, .json, .csv or .txt. Give it again for more.
+    /// A file to write: .html, .svg, .md, .json, .csv or .txt. Repeatable.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Vec<PathBuf>,
     #[command(flatten)]

@@ -21,7 +21,7 @@ pub(crate) struct Explain {
     /// The options that it was built with [default: .config in the tree].
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// The folder below arch/, or what compilers call it [default: by the
+    /// The folder below arch/, or the compiler's name for it [default: from the
     /// options, the log, or this machine].
     #[arg(long, value_name = "ARCH")]
     pub(crate) arch: Option<String>,
@@ -29,10 +29,10 @@ pub(crate) struct Explain {
     /// of SYMBOL (repeatable).
     #[arg(long, value_name = "RUN|FILE")]
     pub(crate) log: Vec<PathBuf>,
-    /// How many rows of a log; 0 for all.
+    /// Number of rows; 0 for all.
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub(crate) limit: usize,
-    /// What is known as JSON (docs/schema/explain.json).
+    /// Print the result as JSON (docs/schema/explain.json).
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]

@@ -14,9 +14,9 @@ pub(crate) struct History {
 
 #[derive(Subcommand)]
 pub(crate) enum Action {
-    /// Keep the numbers of some boots as the result of a commit.
+    /// Keep the numbers of these boots as the result of a commit.
     Add(Add),
-    /// Show how each number went, and at which commit it changed.
+    /// Show each number over the commits, and where it changed.
     Show(Show),
 }
 
@@ -28,11 +28,10 @@ pub(crate) struct Add {
     /// The history's folder; one for each target and machine.
     #[arg(long, value_name = "DIR")]
     pub(crate) to: PathBuf,
-    /// The commit that was booted [default: what git says is checked out here].
+    /// The commit that was booted [default: the one checked out here].
     #[arg(long, value_name = "COMMIT")]
     pub(crate) commit: Option<String>,
-    /// When it was made, which orders the history [default: what git says of the
-    /// commit, else now].
+    /// Its date, which orders the history [default: the commit's, otherwise now].
     #[arg(long, value_name = "RFC3339")]
     pub(crate) date: Option<String>,
     #[command(flatten)]
@@ -44,22 +43,22 @@ pub(crate) struct Show {
     /// The history's folder.
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
-    /// The history as JSON.
+    /// Print the history as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// All results as a table that Apache Otava reads.
+    /// Print all results as a table for Apache Otava.
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
-    /// A page or a text with the trends: .html or .md.
+    /// The file to write with the trends: .html or .md.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Leave out changes of less than this, in percent.
+    /// Leave out changes below this, in percent.
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
     pub(crate) least: f64,
     /// The largest p of a change.
     #[arg(long, value_name = "P", default_value_t = 0.001)]
     pub(crate) max_p: f64,
-    /// How many results are looked at together.
+    /// The number of results in a window.
     #[arg(long, value_name = "N", default_value_t = 50,
           value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(2..=200))]
     pub(crate) window: usize,

@@ -55,9 +55,9 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Boot a target and record it (or play a recorded run again).
     Boot(Boot),
-    /// Record a console as it comes: a serial line, a socket, a command.
+    /// Record a live console: a serial line, a socket, a command.
     Capture(Box<Capture>),
-    /// Say what each file is, and what was and was not understood.
+    /// Show what each file is, and which lines were used or skipped.
     Inspect(Inspect),
     /// Show where the time of a boot goes: a run, logs, or any mix of them.
     Show(Show),
@@ -71,7 +71,7 @@ pub(crate) enum Command {
     Advise(Advise),
     /// Estimate how fast a real board is, from one log of it.
     Calibrate(Calibrate),
-    /// Measure recipes against the target as it is.
+    /// Measure what recipes save on a target.
     Try(Try),
     /// Search for the best set of recipes, prove it, and write it out.
     Tune(Tune),
@@ -81,21 +81,21 @@ pub(crate) enum Command {
     Apply(Apply),
     /// Hold boots to a budget: limits, and no regression.
     Check(Box<Check>),
-    /// Keep results over commits, and find the commit that changed something.
+    /// Keep results over commits, and find the commit that changed them.
     History(History),
     /// List the files of the initramfs that a boot opens.
     Touched(Touched),
     /// Order init scripts by their headers, for bootlap-agent to start them.
     Rc(Rc),
-    /// Make a pack for bootlap-agent replay from a trace and the root's image.
+    /// Make a pack for bootlap-agent replay from a trace and a root image.
     Pack(Pack),
-    /// List what a boot reads in order of use, for makers of images.
+    /// List the files that a boot reads, in order, for image makers.
     Layout(Layout),
-    /// Make a picture for bootlap-agent splash, or look at its captures.
+    /// Make a picture for bootlap-agent splash, or convert its captures.
     Splash(Splash),
     /// List the recipes.
     Recipes(Catalogue),
-    /// List the rules behind the advice, or show the page of some.
+    /// List the rules behind the advice, or show their pages.
     Rules(Rules),
 }
 
@@ -105,7 +105,7 @@ pub(crate) struct LabArgs {
     /// Use real time instead of simulated time (noisy).
     #[arg(long)]
     pub(crate) plain: bool,
-    /// Where runs are recorded.
+    /// The folder for runs.
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(crate) runs: PathBuf,
     /// Random seed.
@@ -117,8 +117,8 @@ pub(crate) struct LabArgs {
     /// Boot without bootlap's probe; the host stamps the console.
     #[arg(long)]
     pub(crate) no_probe: bool,
-    /// Where packages and compressed images are kept [default:
-    /// $BOOTLAP_CACHE, or bootlap in the user's cache folder].
+    /// The folder for packages and compressed images [default: $BOOTLAP_CACHE,
+    /// or bootlap in the user's cache folder].
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
 }
@@ -166,13 +166,13 @@ pub(crate) struct Demo {
 pub(crate) struct Boot {
     /// The target's folder or file (board.toml), or a recorded run to play again.
     pub(crate) target: PathBuf,
-    /// Number of boots [default: 2 in simulated time, to check that they are equal; else 1].
+    /// Number of boots [default: 2 in simulated time, to check that they are equal; otherwise 1].
     #[arg(short = 'n', long, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) boots: Option<u32>,
     /// More words on the kernel's command line.
     #[arg(long, value_name = "WORDS", default_value = "")]
     pub(crate) append: String,
-    /// The report as JSON.
+    /// Print the report as JSON.
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -213,7 +213,7 @@ pub(crate) struct Capture {
     /// Record what this command prints.
     #[arg(long, value_name = "COMMAND")]
     pub(crate) exec: Option<String>,
-    /// Bits per second of a serial line, any that the adapter takes.
+    /// Bits per second of a serial line; any value that the adapter supports.
     #[arg(short, long, value_name = "N", default_value_t = 115_200)]
     pub(crate) baud: u32,
     /// Data bits, parity and stop bits of a serial line.
@@ -253,10 +253,10 @@ pub(crate) struct Capture {
     /// Send TEXT once per boot, when REGEX matches or at its start; \r, \n, \xHH (repeatable).
     #[arg(long, value_name = "[REGEX=]TEXT")]
     pub(crate) send: Vec<String>,
-    /// How to set DTR.
+    /// The state of DTR.
     #[arg(long, value_enum)]
     pub(crate) dtr: Option<PinArg>,
-    /// How to set RTS.
+    /// The state of RTS.
     #[arg(long, value_enum)]
     pub(crate) rts: Option<PinArg>,
     /// Number of boots; a boot ends at --until, or when the next one begins.
@@ -269,7 +269,7 @@ pub(crate) struct Capture {
     /// The run's folder (with -n the runs'); it must not exist.
     #[arg(short, long, value_name = "RUN-FOLDER")]
     pub(crate) out: Option<PathBuf>,
-    /// Where runs are recorded, each in a folder of its own.
+    /// The folder for runs; each gets its own folder in it.
     #[arg(
         long,
         value_name = "DIR",
@@ -277,13 +277,13 @@ pub(crate) struct Capture {
         conflicts_with = "out"
     )]
     pub(crate) runs: PathBuf,
-    /// What to call the board [default: after the device].
+    /// The board's name [default: the device's].
     #[arg(long, value_name = "NAME", value_parser = plain_name)]
     pub(crate) name: Option<String>,
     /// Print in the format of `grabserial -t`.
     #[arg(long, conflicts_with_all = ["raw", "json"])]
     pub(crate) grabserial: bool,
-    /// Print the bytes as they come, without times.
+    /// Print the raw bytes, without times.
     #[arg(long, conflicts_with = "json")]
     pub(crate) raw: bool,
     /// Print events as JSON, one object per line (docs/schema/capture.json).
@@ -332,7 +332,7 @@ pub(crate) struct Show {
     /// Leave out processes that bootchart leaves out, and say which.
     #[arg(long)]
     pub(crate) prune: bool,
-    /// As JSON: the rows of the table, or the whole report.
+    /// Print the table's rows, or the whole report, as JSON.
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -344,7 +344,7 @@ pub(crate) struct Inspect {
     /// Files, archives, folders, runs, or `-`.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) inputs: Vec<PathBuf>,
-    /// The list as JSON.
+    /// Print the list as JSON.
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -360,7 +360,7 @@ pub(crate) struct Evidence {
     /// Read all files as this format instead of detecting it.
     #[arg(long = "as", value_name = "FORMAT")]
     pub(crate) format: Option<String>,
-    /// Two lines of the same moment, to join the clocks of their files.
+    /// Two lines of the same moment, to align the clocks of their files.
     #[arg(long, value_name = "FILE:LINE=FILE:LINE")]
     pub(crate) align: Vec<String>,
     /// Seconds to add to a file's times to match the first file.
@@ -385,11 +385,11 @@ pub(crate) struct Report {
     /// Evidence of one boot: runs, files, archives, folders, or `-`.
     #[arg(required = true, value_name = "RUN|FILE")]
     pub(crate) inputs: Vec<PathBuf>,
-    /// The file to write; its extension says which format. Give it again for more.
+    /// The file to write; its extension selects the format (repeatable).
     #[arg(short, long, required = true, value_name = "FILE")]
     pub(crate) out: Vec<PathBuf>,
-    /// What a picture (.svg) or stacks (.folded) are of, instead of what the
-    /// boot has most to tell of.
+    /// What a picture (.svg) or stacks (.folded) show [default: the first of
+    /// these that the boot has].
     #[arg(long, value_parser = by(By::ALL))]
     pub(crate) by: Option<By>,
     /// A run to compare with.
@@ -401,12 +401,12 @@ pub(crate) struct Report {
 
 #[derive(ClapArgs)]
 pub(crate) struct Advise {
-    /// A target's folder (it is booted), or evidence of a boot: runs, logs. And
-    /// what is known without one: .config of kernel and U-Boot, a command line,
-    /// U-Boot's environment.
+    /// A target's folder (bootlap boots it), or evidence of a boot: runs, logs;
+    /// also .config files of kernel and U-Boot, a command line, U-Boot's
+    /// environment.
     #[arg(required = true, value_name = "TARGET|RUN|FILE")]
     pub(crate) inputs: Vec<PathBuf>,
-    /// The findings as JSON.
+    /// Print the findings as JSON.
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -424,15 +424,15 @@ pub(crate) struct Try {
     #[arg(long)]
     pub(crate) together: bool,
     /// Perturbations on each side before the first verdict; fewer than 5
-    /// prove nothing. What is not sure gets twice, then four times as many.
+    /// prove nothing. An unsure verdict gets twice, then four times as many.
     #[arg(short = 'k', long, alias = "layouts", value_name = "K", default_value_t = 8,
           value_parser = clap::value_parser!(u32).range(5..=100))]
     pub(crate) perturbations: u32,
-    /// A smaller change counts as none, in shares of the boot or in time.
+    /// Changes below this count as none: a share of the boot, or a time.
     #[arg(long, value_name = "0.05%|5ms", default_value = "0.05%",
           value_parser = compare::margin)]
     pub(crate) margin: Margin,
-    /// The results as JSON.
+    /// Print the results as JSON.
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -441,9 +441,9 @@ pub(crate) struct Try {
 
 #[derive(ClapArgs)]
 pub(crate) struct Touched {
-    /// The target's folder; it is booted twice.
+    /// The target's folder; bootlap boots it twice.
     pub(crate) target: PathBuf,
-    /// The list to write, a path a line: for the recipe initramfs-touched.
+    /// The list to write, one path per line, for the recipe initramfs-touched.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: PathBuf,
     #[command(flatten)]
@@ -454,36 +454,36 @@ pub(crate) struct Touched {
 pub(crate) struct Apply {
     /// The target's folder.
     pub(crate) target: PathBuf,
-    /// Recipes, applied one after the other.
+    /// Recipes, applied in this order.
     #[arg(required = true, value_name = "RECIPE")]
     pub(crate) recipes: Vec<String>,
     /// The folder to write; it must not exist.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// What `bootlap try --json` printed: its savings go into the patch set's comments.
+    /// The output of `bootlap try --json`: its savings go into the patch set's comments.
     #[arg(long, value_name = "FILE")]
     pub(crate) measured: Option<PathBuf>,
-    /// What was changed and written as JSON.
+    /// Print what was changed and written as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Where packages and compressed images are kept.
+    /// The folder for packages and compressed images.
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
 }
 
 #[derive(ClapArgs)]
 pub(crate) struct Catalogue {
-    /// The list as JSON.
+    /// Print the list as JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(ClapArgs)]
 pub(crate) struct Rules {
-    /// Show what these say.
+    /// Show the pages of these rules.
     #[arg(value_name = "RULE")]
     pub(crate) rules: Vec<String>,
-    /// The list as JSON.
+    /// Print the list as JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -492,10 +492,10 @@ pub(crate) struct Rules {
 pub(crate) struct Build {
     /// The target's folder.
     pub(crate) target: PathBuf,
-    /// What was built as JSON.
+    /// Print what was built as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Where sources and what was built are kept.
+    /// The folder for sources and builds.
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
 }

@@ -14,8 +14,8 @@ pub(crate) struct Pack {
     /// one, or a pack.
     #[arg(required = true, value_name = "TRACE|RUN|PACK")]
     pub(crate) inputs: Vec<PathBuf>,
-    /// The root that the target will have: an ext2, ext3 or ext4 image, or the
-    /// folder where another one is mounted.
+    /// The target's root: an ext2, ext3 or ext4 image, or the folder where
+    /// another kind is mounted.
     #[arg(long, value_name = "IMAGE")]
     pub(crate) image: PathBuf,
     /// The pack to write.
@@ -24,12 +24,12 @@ pub(crate) struct Pack {
     /// Where the target mounts the image.
     #[arg(long, value_name = "DIR", default_value = "/", value_parser = place)]
     pub(crate) place: String,
-    /// The trace's device that is the image [default: the one whose inodes fit].
+    /// The image's device in the trace [default: the one whose inodes fit].
     #[arg(long, value_name = "MAJOR:MINOR", value_parser = device)]
     pub(crate) device: Option<u32>,
 }
 
-/// What makes the image.
+/// The image's maker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LayoutFormat {
     /// mksquashfs -sort.
@@ -53,19 +53,19 @@ pub(crate) struct Layout {
     /// that has one.
     #[arg(required = true, value_name = "TRACE|RUN|PACK")]
     pub(crate) inputs: Vec<PathBuf>,
-    /// What will make the image.
+    /// The image's maker.
     #[arg(long = "for", value_enum, value_name = "MAKER")]
     pub(crate) format: LayoutFormat,
-    /// The folder that the image will be made of.
+    /// The folder from which the image will be made.
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
-    /// The image that was booted: a trace has inodes, and this has their names.
+    /// The image that was booted; it has the names of the trace's inodes.
     #[arg(long, value_name = "IMAGE")]
     pub(crate) image: Option<PathBuf>,
     /// Where the target mounts the image.
     #[arg(long, value_name = "DIR", default_value = "/", value_parser = place)]
     pub(crate) place: String,
-    /// The trace's device that is the image [default: the one whose inodes fit].
+    /// The image's device in the trace [default: the one whose inodes fit].
     #[arg(long, value_name = "MAJOR:MINOR", value_parser = device)]
     pub(crate) device: Option<u32>,
     /// The list to write.

@@ -18,18 +18,18 @@ pub(crate) struct Rc {
     /// The plan to write, for bootlap-agent rc.
     #[arg(short, long, value_name = "PLAN")]
     pub(crate) out: Option<PathBuf>,
-    /// Where the folder is on the target [default: from etc/ on, else /etc/init.d].
+    /// The folder's place on the target [default: its path from etc/ on, otherwise /etc/init.d].
     #[arg(long, value_name = "DIR")]
     pub(crate) on_target: Option<String>,
     /// Evidence of how long each script took: the agent's log, a kernel's log, a
     /// run (repeatable).
     #[arg(long, value_name = "FILE|RUN")]
     pub(crate) times: Vec<PathBuf>,
-    /// How many CPUs the target has.
+    /// The target's number of CPUs.
     #[arg(long, value_name = "N", default_value_t = 2,
           value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) cpus: u16,
-    /// The order as JSON (docs/schema/rc.json).
+    /// Print the order as JSON (docs/schema/rc.json).
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]

@@ -12,11 +12,11 @@ use clap::Args as ClapArgs;
   bootlap splash --info captured.splash
   bootlap splash captured.splash -o captured.png")]
 pub(crate) struct Splash {
-    /// A PNG, or what `bootlap-agent splash capture` wrote. More pictures of the
-    /// same size make an animation.
+    /// A PNG, or a file from `bootlap-agent splash capture`. Several pictures of
+    /// one size make an animation.
     #[arg(required = true, value_name = "PICTURE")]
     pub(crate) pictures: Vec<PathBuf>,
-    /// The file to write: .png to look at it, everything else for the agent.
+    /// The file to write: .png for people, anything else for the agent.
     #[arg(
         short,
         long,
@@ -25,29 +25,29 @@ pub(crate) struct Splash {
         conflicts_with = "info"
     )]
     pub(crate) out: Option<PathBuf>,
-    /// Say what is in the files.
+    /// Show what the files contain.
     #[arg(long, conflicts_with_all = ["size", "format", "encoding", "background", "dither",
                                       "delay_ms", "storage_kb_s"])]
     pub(crate) info: bool,
-    /// Fill a screen of this size, with the picture in its middle [default: only the picture].
+    /// Fill a screen of this size and centre the picture [default: only the picture].
     #[arg(long, value_name = "WxH", value_parser = size)]
     pub(crate) size: Option<(u32, u32)>,
     /// The screen's pixels: xrgb8888 or rgb565 [default: the captured ones', or xrgb8888].
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     pub(crate) format: Option<Format>,
-    /// raw, rle, lz4, or auto for what is seen first.
+    /// raw, rle, lz4, or auto for the one that appears first.
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = encoding)]
     pub(crate) encoding: Chosen,
-    /// The colour around the picture, and where it can be seen through.
+    /// The colour around the picture and behind transparent pixels.
     #[arg(long, value_name = "RRGGBB", default_value = "000000", value_parser = colour)]
     pub(crate) background: [u8; 3],
-    /// Patterns instead of steps, where rgb565 lacks a colour; they pack badly.
+    /// Mix colours that rgb565 lacks; compresses badly.
     #[arg(long)]
     pub(crate) dither: bool,
-    /// How long each picture of an animation is seen [default: as in the animation, or 100].
+    /// How long each picture of an animation stays [default: as in the animation, or 100].
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u16).range(10..))]
     pub(crate) delay_ms: Option<u16>,
-    /// What the boot reads the file from, in kB/s: for auto.
+    /// Speed of the boot's storage in kB/s, for auto.
     #[arg(long, value_name = "KB", default_value_t = 20_000,
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) storage_kb_s: u32,

@@ -21,23 +21,23 @@ pub(crate) struct Tune {
     /// The folder to write the tuned target to; it must not exist.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// A recipe to try as well: NAME=VALUE, or a file of your own (repeatable).
+    /// Another recipe to try: NAME=VALUE, or your own file (repeatable).
     #[arg(long, value_name = "RECIPE")]
     pub(crate) recipe: Vec<String>,
-    /// Search the whole catalogue: also what builds a kernel or boot loader from
-    /// source, for minutes, and what takes the boot loader away.
+    /// Search the whole catalogue, including recipes that build a kernel or boot
+    /// loader from source (minutes) or remove the boot loader.
     #[arg(long, conflicts_with = "only")]
     pub(crate) all: bool,
-    /// Search among these recipes and no others (repeatable).
+    /// Search only among these recipes (repeatable).
     #[arg(long, value_name = "RECIPE")]
     pub(crate) only: Vec<String>,
-    /// A recipe that must not be used (repeatable).
+    /// Never use this recipe (repeatable).
     #[arg(long, value_name = "RECIPE")]
     pub(crate) without: Vec<String>,
-    /// Search with at most so many boots; the proof comes on top.
+    /// The most boots for the search; the proof needs more on top.
     #[arg(long, value_name = "N")]
     pub(crate) boots: Option<usize>,
-    /// Search for at most so long; the proof comes on top.
+    /// The longest time for the search; the proof needs more on top.
     #[arg(long, value_name = "M")]
     pub(crate) minutes: Option<u64>,
     /// Perturbations on each side before the first verdict; fewer than 6
@@ -45,11 +45,11 @@ pub(crate) struct Tune {
     #[arg(short = 'k', long, alias = "layouts", value_name = "K", default_value_t = 8,
           value_parser = clap::value_parser!(u32).range(6..=200))]
     pub(crate) perturbations: u32,
-    /// A smaller change counts as none, in shares of the boot or in time.
+    /// Changes below this count as none: a share of the boot, or a time.
     #[arg(long, value_name = "0.05%|5ms", default_value = "0.05%",
           value_parser = super::compare::margin)]
     pub(crate) margin: Margin,
-    /// The outcome as JSON.
+    /// Print the outcome as JSON.
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]

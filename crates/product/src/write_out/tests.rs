@@ -64,7 +64,7 @@ fn the_copy_is_the_same_but_for_the_edits() {
     assert_eq!(listing(&target.dir), before, "the original is as it was");
     let want: Vec<String> = before
         .iter()
-        .map(|l| l.replace("cmdline = \\\"a\\\"", "cmdline = \\\"b\\\""))
+        .map(|l| l.replace("cmdline = \\\"a b\\\"", "cmdline = \\\"b\\\""))
         .collect();
     assert_eq!(listing(&out), want);
     assert_eq!(

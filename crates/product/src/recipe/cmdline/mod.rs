@@ -10,16 +10,7 @@ mod fixed;
 mod less;
 mod values;
 
-pub(super) use fixed::{
-    FW_DEVLINK_PERMISSIVE, NO_AUDIT, NO_CRYPTO_TESTS, NO_I8042, NO_KSTACK_OFFSET,
-    NO_RAID_AUTODETECT, NO_SPINUP_STAGGER, NO_TIMER_CHECK, NO_WATCHDOG, NO_ZEROING, QUIET,
-    RCU_EXPEDITED, TRUST_ENTROPY, TSC_RELIABLE,
-};
-pub(super) use less::{LESS_DEBUG, NO_IP, NO_ROOTDELAY, NO_TTY_CONSOLE, ROOTWAIT};
-pub(super) use values::{
-    ASYNC_PROBE, CONSOLE_BAUD, DEFERRED_PROBE_TIMEOUT, INITCALL_BLACKLIST, IP_STATIC, LOGLEVEL,
-    LPJ, MAX_LOOP, ROOTFSTYPE, UARTS_8250,
-};
+pub(super) use {fixed::*, less::*, values::*};
 
 use crate::cmdline::{self, is_parameter};
 use crate::{Edit, Target};
