@@ -40,7 +40,7 @@ pub struct Trial {
 /// Samples are times to ready. Where the machine may drift (any but simulated
 /// time), only boots of neighbouring rounds are compared. Phases and movement
 /// come from one boot of each side, the first: the lab boots that one as the
-/// target is, and the others with a perturbed layout.
+/// target is, and the others with a perturbation.
 ///
 /// A side that fails more often than the other is neither faster nor
 /// equivalent, whatever its other boots say.

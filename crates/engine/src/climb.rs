@@ -48,7 +48,7 @@ pub fn climb(
     experiment: &mut Experiment<'_, '_>,
     stock: &Bootable,
     findings: &[Finding],
-    layouts: u32,
+    perturbations: u32,
 ) -> Result<Climbed, Failure> {
     let mut best = Side {
         name: "baseline".to_owned(),
@@ -67,7 +67,7 @@ pub fn climb(
             bootable: lab.with(&best.bootable, &choice)?,
         };
         let sides = [&best, &candidate];
-        let booted = experiment.boot(&format!("booting {recipe}"), &sides, layouts);
+        let booted = experiment.boot(&format!("booting {recipe}"), &sides, perturbations);
         booted.map_err(Stop::failure)?;
         let question = Question::once(experiment.margin_ns(&best));
         let step = experiment.trial(&best, &candidate, &question);

@@ -20,7 +20,7 @@ pub fn boot_equal(
             1 => session.clone(),
             _ => session.join(n.to_string()),
         },
-        layout: 0,
+        perturbation: 0,
         append,
         patience: None,
     };

@@ -94,13 +94,13 @@ pub struct Experiment<'l, 'a> {
     first: u32,
     /// A smaller change counts as none.
     margin: Margin,
-    /// The number of the first layout.
+    /// The number of the first perturbation.
     from: u32,
     booted: BTreeMap<String, Booted>,
     boots: usize,
 }
 
-/// The boots of one side, by layout.
+/// The boots of one side, by perturbation.
 #[derive(Default)]
 struct Booted {
     runs: Vec<Run>,
@@ -149,7 +149,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
         self.budget = budget;
     }
 
-    /// From here on other layouts are booted: what was measured before does not
+    /// From here on other perturbations are booted: what was measured before does not
     /// count for what is measured now.
     pub fn afresh(&mut self, from: u32) {
         self.from = from;
@@ -170,7 +170,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
     pub fn explain(&mut self, stock: &Bootable) -> Result<Run, Failure> {
         let plan = [Planned {
             append: EXPLAIN,
-            ..Planned::layout(stock, self.session.dir(), "explained", 0)
+            ..Planned::perturbed(stock, self.session.dir(), "explained", 0)
         }];
         let mut runs = self.lab.batch("booting with initcall_debug", &plan)?;
         self.boots += 1;
@@ -241,7 +241,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
             0..4 => self.noise_ns(base),
             _ => self.margin_ns(base),
         });
-        // The same layouts of both, however many there are of either.
+        // The same perturbations of both, however many there are of either.
         let few = boots as usize;
         let trials = others
             .iter()
@@ -354,7 +354,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
         let fresh = sides.iter().filter(|s| !self.booted.contains_key(&s.name));
         let dir = self.session.dir().join("warm-up");
         let plan: Vec<Planned<'_>> = fresh
-            .map(|side| Planned::layout(&side.bootable, &dir, &side.name, self.from))
+            .map(|side| Planned::perturbed(&side.bootable, &dir, &side.name, self.from))
             .collect();
         if !plan.is_empty() {
             self.afford(plan.len())?;
@@ -364,7 +364,12 @@ impl<'l, 'a> Experiment<'l, 'a> {
         Ok(())
     }
 
-    fn rounds(&mut self, what: &str, sides: &[&Side], layouts: Range<u32>) -> Result<(), Stop> {
+    fn rounds(
+        &mut self,
+        what: &str,
+        sides: &[&Side],
+        perturbations: Range<u32>,
+    ) -> Result<(), Stop> {
         let mode = self.mode;
         // In this order, the baseline first, whatever is booted first.
         for side in sides {
@@ -372,22 +377,22 @@ impl<'l, 'a> Experiment<'l, 'a> {
         }
         let mut jobs: Vec<(usize, Planned<'_>)> = Vec::new();
         let patience = self.patience(sides);
-        let order = experiment::plan(sides.len(), layouts.end, self.lab.seed());
+        let order = experiment::plan(sides.len(), perturbations.end, self.lab.seed());
         for job in order {
             let side = sides[job.variant];
             let booted = self.booted.entry(side.name.clone()).or_default();
             let known = booted.runs.len();
-            if (job.layout as usize) < known || (known > 0 && booted.is_broken(mode)) {
+            if (job.perturbation as usize) < known || (known > 0 && booted.is_broken(mode)) {
                 continue;
             }
             let dir = self.session.folder(&side.name).map_err(Failure::from)?;
-            let layout = self.from + job.layout;
+            let perturbation = self.from + job.perturbation;
             jobs.push((
                 job.variant,
                 Planned {
-                    dir: dir.join(layout.to_string()),
+                    dir: dir.join(perturbation.to_string()),
                     patience,
-                    ..Planned::layout(&side.bootable, &dir, &side.name, layout)
+                    ..Planned::perturbed(&side.bootable, &dir, &side.name, perturbation)
                 },
             ));
         }

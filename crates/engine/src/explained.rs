@@ -26,7 +26,7 @@ pub fn findings(
     let dir = lab.session(&format!("{}-explained", bootable.target.spec.name));
     let plan = [Planned {
         append: EXPLAIN,
-        ..Planned::layout(bootable, &dir, "explained", 0)
+        ..Planned::perturbed(bootable, &dir, "explained", 0)
     }];
     let explained = lab.batch("booting with initcall_debug", &plan)?;
     let explained = read_explained(&explained[0])?;

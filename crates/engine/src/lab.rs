@@ -45,8 +45,8 @@ pub struct Planned<'b> {
     pub bootable: &'b Bootable,
     /// The folder of the run.
     pub dir: PathBuf,
-    /// The layout perturbation.
-    pub layout: u32,
+    /// The perturbation.
+    pub perturbation: u32,
     /// More words on the kernel's command line.
     pub append: &'b str,
     /// How long to wait for ready at most; else as long as the target says.
@@ -54,13 +54,13 @@ pub struct Planned<'b> {
 }
 
 impl<'b> Planned<'b> {
-    /// One layout of the variant called `name`, in a folder of its own.
-    pub fn layout(bootable: &'b Bootable, dir: &Path, name: &str, layout: u32) -> Self {
+    /// One perturbation of the variant called `name`, in a folder of its own.
+    pub fn perturbed(bootable: &'b Bootable, dir: &Path, name: &str, perturbation: u32) -> Self {
         let name: String = plain_name(name).chars().take(100).collect();
         Self {
             bootable,
-            dir: dir.join(name).join(layout.to_string()),
-            layout,
+            dir: dir.join(name).join(perturbation.to_string()),
+            perturbation,
             append: "",
             patience: None,
         }
@@ -251,7 +251,7 @@ impl<'a> Lab<'a> {
         Ok(session)
     }
 
-    /// Boots once, unless that was recorded before; layout 0 is the target as
+    /// Boots once, unless that was recorded before; perturbation 0 is the target as
     /// described.
     fn boot(&self, planned: &Planned<'_>, board: &Mutex<Option<Board>>) -> Result<Run, LabError> {
         let Planned { bootable, dir, .. } = planned;
@@ -261,7 +261,7 @@ impl<'a> Lab<'a> {
             How::Board(_) => &[],
         };
         let manifest = Manifest {
-            layout: planned.layout,
+            perturbation: planned.perturbation,
             append: planned.append.to_owned(),
             ..self.manifest(target, parts, mode)
         };
@@ -273,7 +273,7 @@ impl<'a> Lab<'a> {
         let timeout = planned.patience.map_or(most, |p| p.min(most));
         let mut run = match &bootable.how {
             How::Qemu(spec, assembly) => {
-                let words = [planned.append, &perturbation(planned.layout)].join(" ");
+                let words = [planned.append, &padding(planned.perturbation)].join(" ");
                 let boot = assembly.boot(words.trim())?;
                 let settings = QemuSettings {
                     spec: (**spec).clone(),
@@ -320,7 +320,7 @@ impl<'a> Lab<'a> {
             return Ok(());
         }
         *installed = None;
-        // SESSION/VARIANT/LAYOUT
+        // SESSION/VARIANT/PERTURBATION
         let mut above = planned.dir.ancestors().skip(1);
         let variant = above.next().and_then(Path::file_name).unwrap_or_default();
         let session = above.next().unwrap_or(Path::new("."));
@@ -477,8 +477,8 @@ pub fn hints(target: &Target) -> Hints {
 /// The words that move code and data about without changing what is done: a
 /// parameter that nobody reads, of varying length. Kernels take lines of 1024
 /// to 4096 bytes, so lengths repeat: 449 is a prime, so not before that many.
-fn perturbation(layout: u32) -> String {
-    match layout {
+fn padding(perturbation: u32) -> String {
+    match perturbation {
         0 => String::new(),
         n => format!("bootlap.layout={}", "x".repeat((7 * n as usize) % 449)),
     }

@@ -3,7 +3,7 @@
 //! ```text
 //! Assembly ──► Machine (qemu, board, replay) ──events──► recorder ──► run folder
 //!                      ▲                                           │
-//!              experiment (variants × layouts, in parallel) ◄──────┘
+//!              experiment (variants × perturbations, in parallel) ◄──────┘
 //! ```
 //!
 //! Nothing outlives a boot: guest images, console and control channel are

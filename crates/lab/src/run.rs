@@ -102,8 +102,9 @@ pub struct Manifest {
     pub mode: Mode,
     /// Random seed.
     pub seed: u64,
-    /// The layout perturbation: 0 is the target as described.
-    pub layout: u32,
+    /// The perturbation: 0 is the target as described.
+    #[serde(rename = "layout")]
+    pub perturbation: u32,
     /// What the machine says of itself: exact arguments, version.
     pub machine: serde_json::Value,
     /// The computer it ran on.
@@ -145,7 +146,7 @@ impl Manifest {
             parts: Vec::new(),
             mode,
             seed: 0,
-            layout: 0,
+            perturbation: 0,
             machine: serde_json::Value::Null,
             host: Host::here(),
             started: jiff::Timestamp::now().to_string(),

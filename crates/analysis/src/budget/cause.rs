@@ -72,7 +72,7 @@ pub(super) fn causes(
     }
 }
 
-/// Boots to compare: of equal layouts, else the median one of each side.
+/// Boots to compare: of equal perturbations, else the median one of each side.
 fn pairs<'t>(boots: &[Sample<'t>], baseline: &[Sample<'t>]) -> Vec<(&'t Timeline, &'t Timeline)> {
     let with_timeline = |side: &[Sample<'t>]| -> Vec<Sample<'t>> {
         let some = side.iter().filter(|s| s.timeline.is_some());
@@ -82,7 +82,8 @@ fn pairs<'t>(boots: &[Sample<'t>], baseline: &[Sample<'t>]) -> Vec<(&'t Timeline
     let mut pairs = Vec::new();
     for boot in &after {
         let same = |b: &&Sample<'t>| {
-            b.measures.layout.is_some() && b.measures.layout == boot.measures.layout
+            b.measures.perturbation.is_some()
+                && b.measures.perturbation == boot.measures.perturbation
         };
         let pair = before.iter().find(same).and_then(|b| b.timeline);
         pairs.extend(pair.zip(boot.timeline));

@@ -3,9 +3,9 @@
 //! Boots in simulated time are exact, but a change of anything moves code and
 //! data about, and with it the time: by up to 0.4 % of the kernel's, in steps,
 //! as its allocations fall on one side of a boundary or the other
-//! (`docs/tables/check.md`). So a build is booted in several layouts, and each
-//! layout of one side is compared with the same layout of the other: that takes
-//! out what the layout does, and leaves what the change does. The growth is the
+//! (`docs/tables/check.md`). So a build is booted in several perturbations, and each
+//! perturbation of one side is compared with the same perturbation of the other: that takes
+//! out what the perturbation does, and leaves what the change does. The growth is the
 //! Hodges–Lehmann estimate of the pairs (the median of the means of all two of
 //! them), its interval is that of Wilcoxon's signed rank test.
 //!
@@ -16,17 +16,17 @@ use serde::Serialize;
 
 use crate::stats::{Question, effect, median};
 
-/// A single boot on a side may be off by this share for its layout alone: the
+/// A single boot on a side may be off by this share for its perturbation alone: the
 /// measured spread is 0.36 % of the kernel's time.
-const LAYOUT_SHARE: i64 = 200;
-/// More pairs than this are cut off; nobody boots so many layouts.
+const PERTURBATION_SHARE: i64 = 200;
+/// More pairs than this are cut off; nobody boots so many perturbations.
 const MOST_PAIRS: usize = 500;
 
 /// How a growth was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum How {
-    /// So many pairs of boots with the same layout.
+    /// So many pairs of boots with the same perturbation.
     Pairs(usize),
     /// Two samples of so many boots.
     Samples([usize; 2]),
@@ -94,7 +94,7 @@ pub(super) fn growth(before: &[Keyed], after: &[Keyed], simulated: bool) -> Opti
     Some(plain)
 }
 
-/// What the same layouts have on both sides: second minus first, of medians.
+/// What the same perturbations have on both sides: second minus first, of medians.
 fn pairs(before: &[Keyed], after: &[Keyed]) -> Vec<i64> {
     let of = |side: &[Keyed], key: &str| {
         let same = side.iter().filter(|v| v.0 == Some(key)).map(|v| v.1);
@@ -118,16 +118,16 @@ fn paired(plain: Growth, deltas: &[i64]) -> Growth {
     let middle = (means[(means.len() - 1) / 2] + means[means.len() / 2]) / 2;
     let outer = signed_rank(n).map(|k| [narrow(means[k]), narrow(means[means.len() - 1 - k])]);
     let equal = deltas.iter().all(|d| *d == 0);
-    let layout = plain.before.saturating_abs() / LAYOUT_SHARE;
+    let perturbation = plain.before.saturating_abs() / PERTURBATION_SHARE;
     let shift = narrow(middle);
     // Not one instruction differs: there is nothing to be unsure of.
     let interval = if equal {
         Some([0, 0])
     } else {
-        // With few pairs the layout may be all that differs.
+        // With few pairs the perturbation may be all that differs.
         outer.or(Some([
-            shift.saturating_sub(layout),
-            shift.saturating_add(layout),
+            shift.saturating_sub(perturbation),
+            shift.saturating_add(perturbation),
         ]))
     };
     Growth {
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn pairs_see_through_the_layout() {
-        // Two clusters 1000 apart, and a growth of 10 in each layout.
+        // Two clusters 1000 apart, and a growth of 10 in each perturbation.
         let before = [5000, 4000, 4003, 4001, 5001, 5003, 4002, 4004];
         let after = before.map(|v| v + 10);
         let paired = of(&before, &after, true);

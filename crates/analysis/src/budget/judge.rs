@@ -50,7 +50,7 @@ pub struct Judged {
 
 /// Judges `boots` by `budget`; relative limits against `baseline`.
 ///
-/// Boots in simulated time are paired by layout.
+/// Boots in simulated time are paired by perturbation.
 pub fn judge(
     budget: &Budget,
     boots: &[Sample],
@@ -191,7 +191,7 @@ impl Court<'_, '_> {
             );
         };
         if low > 0 && growth.shift > allowed {
-            // With few boots the interval is a bound of what the layout does.
+            // With few boots the interval is a bound of what the perturbation does.
             if matches!(growth.how, How::Few(_)) && low <= allowed {
                 let why = format!("it may be the layout of code and data; {more}");
                 return (State::Unknown, why);
@@ -269,7 +269,7 @@ fn keyed<'b>(boots: &'b [Sample], metric: &Metric) -> Vec<(Option<&'b str>, i64)
     };
     let values = boots
         .iter()
-        .map(|b| (b.measures.layout.as_deref(), value(b)));
+        .map(|b| (b.measures.perturbation.as_deref(), value(b)));
     values
         .filter_map(|(key, value)| Some((key, value?)))
         .collect()

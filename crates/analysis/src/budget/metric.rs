@@ -84,10 +84,10 @@ pub struct PhaseMeasure {
 /// What is measured of one boot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measures {
-    /// What tells layouts of one build apart: boots of equal layouts are
+    /// What tells perturbations of one build apart: boots of equal perturbations are
     /// compared with each other. `None` where that means nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub layout: Option<String>,
+    pub perturbation: Option<String>,
     /// When it was ready, ns since power-on; `None` if it never was.
     pub ready_ns: Option<i64>,
     /// Instructions until ready.
@@ -102,7 +102,7 @@ pub struct Measures {
 }
 
 impl Measures {
-    /// What a timeline tells; `console_bytes` and `layout` are known to others.
+    /// What a timeline tells; `console_bytes` and `perturbation` are known to others.
     pub fn of(timeline: &Timeline) -> Self {
         let view = View::of(timeline);
         let extent = extent_of(&view);
@@ -114,7 +114,7 @@ impl Measures {
             instructions: p.instructions(),
         });
         Self {
-            layout: None,
+            perturbation: None,
             ready_ns: ready.map(|e| e.duration_ns()),
             instructions: ready.and_then(|e| e.start.insns_until(&e.end)),
             console_bytes: None,

@@ -24,7 +24,7 @@ fn samples<'t>(boots: &'t [Timeline]) -> Vec<Sample<'t>> {
     let boots = boots.iter().enumerate();
     let sample = |(n, timeline): (usize, &'t Timeline)| Sample {
         measures: Measures {
-            layout: Some(n.to_string()),
+            perturbation: Some(n.to_string()),
             ..Measures::of(timeline)
         },
         timeline: Some(timeline),
@@ -108,7 +108,7 @@ fn one_boot_against_one_says_that_it_cannot_know() {
     let board = verdict(&budget, &[boot(520)], &[boot(500)], false);
     assert_eq!(board.state, State::Unknown);
     assert!(board.why.contains("10 times"), "{}", board.why);
-    // In simulated time 0.3 % may be the layout, and 3 % cannot.
+    // In simulated time 0.3 % may be the perturbation, and 3 % cannot.
     let sim = verdict(&budget, &[boot(502)], &[boot(500)], true);
     assert_eq!(sim.state, State::Unknown);
     assert!(sim.why.contains("8 perturbations"), "{}", sim.why);

@@ -21,7 +21,7 @@ use crate::ui::{self, Ui};
 pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     let lab = args.lab.lab(ui);
     let style = ui::style();
-    let layouts = args.perturbations;
+    let perturbations = args.perturbations;
     let stock = lab.prepare(&args.target)?;
     let name = stock.target.spec.name.clone();
 
@@ -31,18 +31,18 @@ pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     ui.print(&boot::text(&before.report(findings), &style));
 
     ui.note(&format!(
-        "2/5 Ask the kernel where its time goes, and boot {name} in {layouts} perturbations"
+        "2/5 Ask the kernel where its time goes, and boot {name} in {perturbations} perturbations"
     ));
-    let mut experiment = Experiment::open(&lab, "demo", &stock, layouts, MARGIN, Vec::new())?;
+    let mut experiment = Experiment::open(&lab, "demo", &stock, perturbations, MARGIN, Vec::new())?;
     let out = experiment.dir();
     let explained = read_explained(&experiment.explain(&stock)?)?;
     let findings = explained_findings(&stock, &before, explained.as_ref(), Facts::default());
     ui.print(&findings::text(&findings, &style));
 
     ui.note(&format!(
-        "3/5 Try what is advised, each step on top of those that helped, {layouts} perturbations each"
+        "3/5 Try what is advised, each step on top of those that helped, {perturbations} perturbations each"
     ));
-    let tuned = climb(&lab, &mut experiment, &stock, &findings, layouts)?;
+    let tuned = climb(&lab, &mut experiment, &stock, &findings, perturbations)?;
 
     ui.note("4/5 Write the tuned target and boot it, twice");
     let folder = out.join("tuned");

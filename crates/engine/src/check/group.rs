@@ -52,17 +52,17 @@ impl Group {
         }
     }
 
-    /// Boots of a target in `layouts` layouts, recorded now.
-    pub fn boot(lab: &Lab<'_>, target: &Path, layouts: u32) -> Result<Self, Failure> {
+    /// Boots of a target in so many perturbations, recorded now.
+    pub fn boot(lab: &Lab<'_>, target: &Path, perturbations: u32) -> Result<Self, Failure> {
         let bootable = lab.prepare(target)?;
         let name = bootable.target.spec.name.clone();
         let dir = lab.session(&format!("{name}-check"));
-        let what = format!("booting {name}, {layouts} perturbations");
-        let all: Vec<_> = (0..layouts)
-            .map(|layout| crate::lab::Planned {
+        let what = format!("booting {name}, {perturbations} perturbations");
+        let all: Vec<_> = (0..perturbations)
+            .map(|perturbation| crate::lab::Planned {
                 bootable: &bootable,
-                dir: dir.join(layout.to_string()),
-                layout,
+                dir: dir.join(perturbation.to_string()),
+                perturbation,
                 append: "",
                 patience: None,
             })
@@ -105,7 +105,7 @@ impl Group {
         Ok(group)
     }
 
-    /// Whether their time is simulated, so that equal layouts can be compared.
+    /// Whether their time is simulated, so that equal perturbations can be compared.
     pub fn simulated(&self) -> bool {
         self.about.time == "simulated"
     }
@@ -185,15 +185,15 @@ fn measures(run: Option<&Run>, recorded: &Recorded) -> Result<Measures, Failure>
     }
     measures.console_bytes = Some(run.console()?.len() as u64);
     let simulated = recorded.about.time == "simulated";
-    measures.layout = simulated.then(|| layout(&run.manifest));
+    measures.perturbation = simulated.then(|| perturbation(&run.manifest));
     Ok(measures)
 }
 
-/// The layout of a run, whoever asked for it: the lab, or a word on the command
+/// The perturbation of a run, whoever asked for it: the lab, or a word on the command
 /// line.
-fn layout(manifest: &Manifest) -> String {
+fn perturbation(manifest: &Manifest) -> String {
     let words = manifest.append.split_whitespace();
     let by_word = words.filter_map(|w| w.strip_prefix("bootlap.layout="));
     let by_word: usize = by_word.map(|x| x.len() / 7).sum();
-    (manifest.layout as usize + by_word).to_string()
+    (manifest.perturbation as usize + by_word).to_string()
 }

@@ -23,7 +23,7 @@ pub(super) struct LabBench<'b, 'l, 'a> {
     pub(super) experiment: Experiment<'l, 'a>,
     /// Boots of each side for a verdict. One look: what is not surely missed
     /// is dropped, so there is no need to boot until even that is sure.
-    layouts: u32,
+    perturbations: u32,
     /// Sets that were put together, or why they cannot be.
     sides: BTreeMap<Set, Result<Side, String>>,
     /// What the console of broken boots said, by the set.
@@ -37,7 +37,7 @@ impl<'b, 'l, 'a> LabBench<'b, 'l, 'a> {
         choices: &'b [Choice],
         names: &'b [Candidate],
         experiment: Experiment<'l, 'a>,
-        layouts: u32,
+        perturbations: u32,
     ) -> Self {
         Self {
             lab,
@@ -45,7 +45,7 @@ impl<'b, 'l, 'a> LabBench<'b, 'l, 'a> {
             choices,
             names,
             experiment,
-            layouts,
+            perturbations,
             sides: BTreeMap::new(),
             broken: BTreeMap::new(),
         }
@@ -132,7 +132,7 @@ impl Bench for LabBench<'_, '_, '_> {
             .collect();
         let (what, boots) = match depth {
             Depth::Glance => ("a glance at each", GLANCE),
-            Depth::Sure => ("leaving out and putting in", self.layouts),
+            Depth::Sure => ("leaving out and putting in", self.perturbations),
         };
         let compared = self.experiment.once(what, &base, &there, boots)?;
         let mut compared = compared.into_iter();

@@ -29,7 +29,7 @@ use crate::output::{self, free_folder};
 use bench::LabBench;
 use candidates::Candidates;
 
-/// The layouts of the proof begin here: the search's are lower.
+/// The perturbations of the proof begin here: the search's are lower.
 const FRESH: u32 = 200;
 
 /// What to search, and how long.
@@ -188,11 +188,11 @@ struct Proof {
     steps: Vec<Trial>,
 }
 
-/// Boots the start, every step and the end in layouts that were not used yet.
+/// Boots the start, every step and the end in perturbations that were not used yet.
 fn prove(
     bench: &mut LabBench<'_, '_, '_>,
     order: &[usize],
-    layouts: u32,
+    perturbations: u32,
 ) -> Result<Proof, Failure> {
     let internal = |why: String| Failure::new(Exit::Internal, why);
     let mut sides = vec![bench.side(&Set::new()).map_err(internal)?];
@@ -205,7 +205,7 @@ fn prove(
     experiment.limit(Budget::default());
     experiment.afresh(FRESH);
     let all: Vec<&Side> = sides.iter().collect();
-    let boot = experiment.boot("proving each step", &all, layouts);
+    let boot = experiment.boot("proving each step", &all, perturbations);
     boot.map_err(Stop::failure)?;
     let question = Question::once(experiment.margin_ns(&sides[0]));
     let trial = |before: &Side, after: &Side| {

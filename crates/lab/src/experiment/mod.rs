@@ -20,19 +20,22 @@ use crate::{LabError, Run};
 pub struct Job {
     /// Index of the variant.
     pub variant: usize,
-    /// The layout perturbation or repetition.
-    pub layout: u32,
+    /// The perturbation or repetition.
+    pub perturbation: u32,
 }
 
-/// All boots of `variants` × `layouts`, in ABBA order from a seeded start.
-pub fn plan(variants: usize, layouts: u32, seed: u64) -> Vec<Job> {
+/// All boots of `variants` × `perturbations`, in ABBA order from a seeded start.
+pub fn plan(variants: usize, perturbations: u32, seed: u64) -> Vec<Job> {
     let mut jobs = Vec::new();
-    for layout in 0..layouts {
+    for perturbation in 0..perturbations {
         let mut round: Vec<usize> = (0..variants).collect();
-        if (u64::from(layout) ^ seed) & 1 == 1 {
+        if (u64::from(perturbation) ^ seed) & 1 == 1 {
             round.reverse();
         }
-        jobs.extend(round.into_iter().map(|variant| Job { variant, layout }));
+        jobs.extend(round.into_iter().map(|variant| Job {
+            variant,
+            perturbation,
+        }));
     }
     jobs
 }

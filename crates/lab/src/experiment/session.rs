@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! experiment.json     what is compared, and whether it came to its end
-//! baseline/0, 1, …    the runs of a variant, by layout
+//! baseline/0, 1, …    the runs of a variant, by perturbation
 //! uboot-bootdelay/0 …
 //! interrupted/        what was being recorded when an experiment was killed
 //! ```
@@ -248,7 +248,7 @@ fn is_same(there: &Manifest, wanted: &Manifest) -> bool {
             text.2.clone(),
             text.3.clone(),
         );
-        (text, m.parts.clone(), m.mode, m.seed, m.layout)
+        (text, m.parts.clone(), m.mode, m.seed, m.perturbation)
     };
     described(there) == described(wanted)
 }

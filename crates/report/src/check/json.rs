@@ -72,7 +72,7 @@ pub struct GrowthJson {
     /// The growth lies in it with 95 %, or of few boots a bound; null if
     /// nothing is known.
     pub interval: Option<[i64; 2]>,
-    /// `pairs` of layouts, two `samples`, or `few` boots.
+    /// `pairs` of perturbations, two `samples`, or `few` boots.
     pub how: String,
     /// How many boots of the baseline and how many of these.
     pub samples: [usize; 2],

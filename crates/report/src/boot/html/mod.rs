@@ -11,11 +11,13 @@ mod pack;
 
 use std::io::Write;
 
+use data_encoding::BASE64;
 use sha2::{Digest, Sha256};
 
 use crate::Report;
 use crate::sink::{Sink, buffered};
 use crate::terminal::Style;
+use crate::xml::{escaped, escaped_lines};
 use crate::{boot, comparison};
 
 /// The format.
@@ -58,7 +60,7 @@ pub fn write(report: &Report<'_>, out: &mut impl Write) -> Result<(), serde_json
 <noscript><pre>{text}</pre></noscript>
 "#,
         title = escaped(&title(report)),
-        text = escaped(&plain(report)),
+        text = escaped_lines(&plain(report)),
     );
     let io = serde_json::Error::io;
     out.write_all(head.as_bytes()).map_err(io)?;
@@ -99,60 +101,14 @@ fn plain(report: &Report<'_>) -> String {
     text
 }
 
-/// Text for the inside of an element.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            _ => out.push(c),
-        }
-    }
-    out
-}
-
 /// How a content security policy names an inline script or style.
 pub(crate) fn source_hash(text: &str) -> String {
-    format!("sha256-{}", base64(&Sha256::digest(text.as_bytes())))
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::new();
-    for chunk in bytes.chunks(3) {
-        let mut word = [0; 4];
-        word[1..=chunk.len()].copy_from_slice(chunk);
-        let word = u32::from_be_bytes(word);
-        for at in 0..4 {
-            let digit = DIGITS[(word >> (18 - 6 * at) & 63) as usize];
-            out.push(if at <= chunk.len() {
-                char::from(digit)
-            } else {
-                '='
-            });
-        }
-    }
-    out
+    format!("sha256-{}", BASE64.encode(&Sha256::digest(text.as_bytes())))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base64_pads() {
-        for (bytes, text) in [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("foob", "Zm9vYg=="),
-        ] {
-            assert_eq!(base64(bytes.as_bytes()), text);
-        }
-    }
 
     #[test]
     fn the_viewer_cannot_end_its_own_element() {
