@@ -203,7 +203,7 @@ impl<'a> Boot<'a> {
     }
 
     /// Where in this boot lies what `found` shows of the explained one, which
-    /// has times of its own: the silence behind the last line before it that
+    /// has times of its own: the silence after the last line before it that
     /// both boots print, if it is about as long.
     fn silence_like(&self, explained: &View<'a>, found: &Found<'_>) -> Option<Found<'a>> {
         let theirs = explained.spans(TrackKind::Console, |_| true);
@@ -240,7 +240,7 @@ impl<'a> Boot<'a> {
         lines.filter(move |l| l.text.contains(text))
     }
 
-    /// From the first line that contains `from` to the first one behind it
+    /// From the first line that contains `from` to the first one after it
     /// that contains `to`, ns on the axis.
     pub(crate) fn between(&self, from: &str, to: &str) -> Option<[i64; 2]> {
         let at = self.lines.iter().position(|l| l.text.contains(from))?;

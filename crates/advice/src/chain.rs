@@ -14,7 +14,7 @@ use bootlap_model::{Axis, LinkKind, Milestone, SpanId, Timeline, TrackKind};
 /// Units and what they waited for.
 pub(crate) struct Chain {
     nodes: Vec<Node>,
-    /// Node behind node: the second waited for the first.
+    /// Node after node: the second waited for the first.
     edges: Vec<(usize, usize)>,
     /// What the end of the boot waited for, where that is one unit.
     last: Option<usize>,

@@ -16,7 +16,7 @@ pub(crate) struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// How long nothing was said behind it, its own printing included.
+    /// How long nothing was said after it, its own printing included.
     pub(crate) fn ns(&self) -> i64 {
         self.next_ns.saturating_sub(self.start_ns)
     }
@@ -54,7 +54,7 @@ pub(crate) fn message(line: &str) -> &str {
     timed.map_or(line, |(_, message)| message).trim()
 }
 
-/// The decimal digits right behind `key`.
+/// The decimal digits right after `key`.
 pub(crate) fn number_after<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let (_, rest) = text.split_once(key)?;
     let end = rest.bytes().take_while(u8::is_ascii_digit).count();

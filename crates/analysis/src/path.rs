@@ -3,7 +3,7 @@
 //! `systemd-analyze critical-chain` prints a tree of orderings, in which a row
 //! need not have held up the row above, and the time between rows is not
 //! accounted for. Here the way is walked back in time: from the end to what
-//! was active last before it, from there to what *that* was linked behind and
+//! was active last before it, from there to what *that* was linked after and
 //! was done last before it began, and so on. What passes between two steps is
 //! stated as a gap: no ordering explains it.
 //!

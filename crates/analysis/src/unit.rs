@@ -167,7 +167,7 @@ fn unit_of(timeline: &Timeline, axis: &Axis, id: SpanId, known: bool) -> UnitSta
     }
 }
 
-/// By span: what it was linked behind and that was active last before it
+/// By span: what it was linked after and that was active last before it
 /// began, and when that was.
 fn last_before(timeline: &Timeline, axis: &Axis) -> HashMap<SpanId, (After, i64)> {
     let mut last: HashMap<SpanId, (After, i64)> = HashMap::new();

@@ -2,7 +2,7 @@
 //!
 //! Format: barebox's `include/envfs.h`. A superblock of 28 bytes with the CRC-32 of what follows
 //! and one of itself; then the files, each with a head, its name, since version 1 its mode, and
-//! its content, all padded to 4 bytes. In the byte order of the CPU. A partition goes on behind it.
+//! its content, all padded to 4 bytes. In the byte order of the CPU. A partition goes on after it.
 
 use std::collections::BTreeMap;
 
@@ -80,7 +80,7 @@ impl BareboxEnv {
         words(image).is_some()
     }
 
-    /// The environment at the start of `image`, which may go on behind it.
+    /// The environment at the start of `image`, which may go on after it.
     ///
     /// # Errors
     /// If there is none, or if it is cut off or damaged.

@@ -14,7 +14,7 @@ pub struct Placed<'a> {
 /// Why parts cannot lie like this.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FlashError {
-    /// A part ends behind the end of the bank.
+    /// A part ends after the end of the bank.
     #[error(
         "{name} of {len:#x} bytes at {offset:#x} ends behind the flash of {size:#x} bytes; move it, shrink it or make the bank larger"
     )]

@@ -252,7 +252,7 @@ impl Recorder {
         }
     }
 
-    /// Takes back what was written behind `to`: it is another boot's.
+    /// Takes back what was written after `to`: it is another boot's.
     pub(crate) fn cut_back(&mut self, to: Position) -> Result<(), RunError> {
         self.flush()?;
         let cut = |file: &File, len: u64| {

@@ -159,7 +159,7 @@ pub struct Anchor {
 }
 
 impl Anchor {
-    /// The key of a kernel log line: its text behind the time, without level,
+    /// The key of a kernel log line: its text after the time, without level,
     /// caller and trailing white space.
     pub fn kernel_line(body: &[u8]) -> u64 {
         Self::key("kernel line", body.trim_ascii())

@@ -20,7 +20,7 @@ pub struct Evidence {
     pub file: FileId,
     /// Offset of the first byte.
     pub start: u64,
-    /// Offset behind the last byte.
+    /// Offset after the last byte.
     pub end: u64,
     /// Line number, from 1.
     pub line: u32,

@@ -15,7 +15,7 @@ pub struct Read {
     pub of: ReadOf,
     /// Offset of the first byte.
     pub start: u64,
-    /// Offset behind the last byte; the last page may end behind the file.
+    /// Offset after the last byte; the last page may end after the file.
     pub end: u64,
     /// Where this was read.
     pub evidence: Evidence,

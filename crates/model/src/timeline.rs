@@ -58,7 +58,7 @@ impl Timeline {
         id
     }
 
-    /// The file behind `id`.
+    /// The file with this `id`.
     pub fn file(&self, id: FileId) -> &EvidenceFile {
         &self.files[id.index()]
     }
@@ -89,7 +89,7 @@ impl Timeline {
         (0..self.files.len()).map(|i| FileId(i as u16))
     }
 
-    /// The clock behind `id`.
+    /// The clock with this `id`.
     pub fn clock(&self, id: ClockId) -> &Clock {
         &self.clocks[id.index()]
     }
@@ -215,12 +215,12 @@ impl Timeline {
         });
     }
 
-    /// The span behind `id`.
+    /// The span with this `id`.
     pub fn span(&self, id: SpanId) -> &Span {
         &self.spans[id.index()]
     }
 
-    /// The span behind `id`, for what is learnt of it later.
+    /// The span with this `id`, to add what is learnt about it later.
     pub fn span_mut(&mut self, id: SpanId) -> &mut Span {
         &mut self.spans[id.index()]
     }

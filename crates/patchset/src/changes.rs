@@ -16,7 +16,7 @@ use super::{Measured, Step};
 /// One change of one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Change {
-    /// A word of the command line came, or `--` and all behind it.
+    /// A word of the command line came, or `--` and all after it.
     WordAdded(String),
     /// A word of the command line went.
     WordRemoved(String),

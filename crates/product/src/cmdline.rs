@@ -9,7 +9,7 @@ pub fn words(cmdline: &str) -> Vec<&str> {
 }
 
 /// `cmdline` with `more` where it is read: by the kernel before a `--`, and what
-/// `more` has behind one by the first program.
+/// `more` has after one by the first program.
 pub fn with(cmdline: &str, more: &str) -> String {
     let (line, more) = (halves(cmdline), halves(more));
     let joined = |parts: &[&str]| {

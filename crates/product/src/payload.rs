@@ -1,5 +1,5 @@
 //! What U-Boot's first stage starts in Falcon mode: one uImage in which the device
-//! tree, the kernel and the initramfs lie one behind the other.
+//! tree, the kernel and the initramfs lie one after the other.
 //!
 //! SPL copies it to its load address and enters the kernel with the address of the
 //! device tree, which is its beginning. What U-Boot would have told the kernel, the
@@ -19,7 +19,7 @@ pub(crate) const KERNEL: &str = "kernel's uImage";
 /// Each part begins at a multiple of this, in bytes.
 const ALIGN: usize = 64 << 10;
 
-/// What a kernel that unpacks itself uses behind itself meanwhile, generously.
+/// What a kernel that unpacks itself uses after itself meanwhile, generously.
 const HEAP: usize = 512 << 10;
 
 /// The parts; cheap to clone.

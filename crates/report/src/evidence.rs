@@ -16,7 +16,7 @@ pub struct EvidenceJson {
     pub file: String,
     /// Offset of the first byte.
     pub start: u64,
-    /// Offset behind the last byte.
+    /// Offset after the last byte.
     pub end: u64,
     /// Line number, from 1.
     pub line: u32,

@@ -23,7 +23,7 @@
 //! | --- | --- |
 //! | 1.0 | `ARGS=` in place of `GBD_ARGS=`, no lab and machine |
 //! | 1.3 | `ps` without `-A` |
-//! | 1.4 | SYSTEMD INFO, behind the kernel's messages; since 1.5 before them |
+//! | 1.4 | SYSTEMD INFO, after the kernel's messages; since 1.5 before them |
 //! | older and newer | MODULES, INTERRUPTS; an END |
 
 use bootlap_model::{ClockKind, Evidence, Severity, Timeline};

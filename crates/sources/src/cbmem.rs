@@ -18,7 +18,7 @@
 //! | quirk | from |
 //! | --- | --- |
 //! | no names | 2012 and 2013 |
-//! | no `(delta)` behind the first row | all of them |
+//! | no `(delta)` after the first row | all of them |
 //! | not in the order of ids, or of time | ids are those of stages |
 //! | times before zero, printed as a number just below 2⁶⁴ | the management engine (ids 940 to 997) runs before the CPU |
 //! | ids from 1000 | the payload: depthcharge, the hypervisor |

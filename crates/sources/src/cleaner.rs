@@ -60,7 +60,7 @@ impl Cleaner {
         self.escape = Escape::None;
     }
 
-    /// The state behind a byte of an escape sequence.
+    /// The state after a byte of an escape sequence.
     fn escaped(&self, byte: u8) -> Escape {
         const ESC: u8 = 0x1b;
         match (self.escape, byte) {

@@ -9,7 +9,7 @@
 //! Written by systemd-boot and systemd's EFI stub (GRUB, rEFInd and others do
 //! so, too): `LoaderTimeInitUSec` when the loader begins, `LoaderTimeExecUSec`
 //! when it starts the kernel, `LoaderTimeMenuUSec` when its menu was left. µs
-//! of the processor's counter, in decimal, as UTF-16; in efivarfs behind four
+//! of the processor's counter, in decimal, as UTF-16; in efivarfs after four
 //! bytes of attributes. Also as text: `efivar -p`, dumps with the file's name,
 //! `LoaderTimeInitUSec=8346411`.
 //!
@@ -284,7 +284,7 @@ fn is_text_variable(bytes: &[u8]) -> bool {
     is_attributes(bytes) && text.len() >= 4 && text[0] != 0 && text.chunks_exact(2).all(plain)
 }
 
-/// Decimal digits in UTF-16, with or without a NUL behind them.
+/// Decimal digits in UTF-16, with or without a NUL after them.
 fn utf16_number(bytes: &[u8]) -> Option<u64> {
     let digits = bytes.strip_suffix(&[0, 0]).unwrap_or(bytes);
     if digits.is_empty() || !digits.len().is_multiple_of(2) {
@@ -381,7 +381,7 @@ fn hex(text: &str) -> Option<Vec<u8>> {
     if !is_offset {
         return None;
     }
-    // The text column is behind a bar, or behind two spaces (xxd).
+    // The text column is after a bar, or after two spaces (xxd).
     let rest = rest.split('|').next()?.trim_start_matches([' ', ':']);
     let words = rest.split_whitespace();
     let mut bytes = Vec::new();

@@ -88,7 +88,7 @@ impl Reader for Properties {
         let text = line.str();
         let Some((name, value)) = property(text) else {
             let ends = text.trim_end().ends_with(']');
-            // A bug report has a rule before and behind.
+            // A bug report has a rule before and after.
             let went_on = self.goes_on;
             self.goes_on &= !ends;
             if went_on || is_rule(text) {

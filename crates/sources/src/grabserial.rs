@@ -16,7 +16,7 @@
 //! resolution is better than the truth. The base is the first byte, with `-l`
 //! the program's start, and with `-m` the line that matched: the next line is
 //! counted from there, and because its own delta says so, the times before and
-//! behind it are joined exactly. With `-a` the program starts again: its times
+//! after it are joined exactly. With `-a` the program starts again: its times
 //! are on a clock of their own, which kernel lines join to the first.
 //!
 //! A file that `-o` wrote has no `\r`, the screen's text has the program's own
@@ -105,7 +105,7 @@ enum Time {
     Wall(Wall),
 }
 
-/// The prefix at the start of `line`, perhaps behind a label.
+/// The prefix at the start of `line`, perhaps after a label.
 fn parse(line: &[u8]) -> Option<Prefix> {
     let label = memchr::memchr(b'[', &line[..line.len().min(64)])?;
     if label > 0 && line[label - 1] != b' ' {

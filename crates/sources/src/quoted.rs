@@ -21,7 +21,7 @@ pub(crate) fn unescape(text: &[u8], out: &mut Vec<u8>) -> Option<usize> {
         if *quote == b'"' {
             return Some(text.len() - behind.len());
         }
-        // Nothing follows where the text was cut behind a backslash.
+        // Nothing follows where the text was cut after a backslash.
         let (escaped, behind) = behind.split_first()?;
         rest = behind;
         match escaped {
@@ -41,7 +41,7 @@ pub(crate) fn unescape(text: &[u8], out: &mut Vec<u8>) -> Option<usize> {
 }
 
 /// Appends the character whose number has so many `digits`, and says what
-/// follows it. One of UTF-16's halves needs the escape of the other behind it.
+/// follows it. One of UTF-16's halves needs the escape of the other after it.
 fn character<'t>(text: &'t [u8], digits: usize, out: &mut Vec<u8>) -> &'t [u8] {
     let number = text.get(..digits).and_then(hex);
     let mut rest = number.map_or(text, |_| &text[digits..]);

@@ -21,7 +21,7 @@
 //! recording began; the sample rate, if a comment says it, is coarser. What
 //! becomes of the pins is told in [`crate::pins`].
 //!
-//! - sigrok writes the changes behind the time, others one a line. What
+//! - sigrok writes the changes after the time, others one a line. What
 //!   sigrok-cli prints besides (`META samplerate: 1000000`, voltages) can be
 //!   in the file too.
 //! - Values: `0 1 x z` and VHDL's `u w l h -` before the identifier; `b0101 id`,

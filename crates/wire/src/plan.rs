@@ -11,7 +11,7 @@ pub const MAX_NAME: usize = 127;
 const MAX_DIR: usize = 511;
 const MAX_BYTES: usize = 256 * 1024;
 
-/// What starts, in order: each behind all that it waits for.
+/// What starts, in order: each after all that it waits for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     /// The folder on the target.

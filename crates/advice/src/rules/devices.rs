@@ -17,7 +17,7 @@ checks! {
 /// A silence that is worth a look.
 const WAIT_NS: i64 = 100_000_000;
 
-/// A finding about the silence between a line and the one behind it.
+/// A finding about the silence between a line and the one after it.
 fn silence(before: &Line<'_>, shown: &Line<'_>) -> Finding {
     Finding::new()
         .why(format!(

@@ -195,7 +195,7 @@ fn watchdog(boot: &Boot<'_>) -> Option<Finding> {
     let (before, line) = steps.find(|(_, l)| l.text.starts_with("NMI watchdog: Enabled"))?;
     Some(
         Finding::new()
-            .why(format!("`{}` behind {}", line.text, ms(before.ns())))
+            .why(format!("`{}` after {}", line.text, ms(before.ns())))
             .saves(before.ns(), "at most: the silence before that line")
             .recipe(boot.recipe("cmdline-no-watchdog"))
             .at(Some(before.at()))

@@ -61,7 +61,7 @@ fn supplier(boot: &Boot<'_>) -> Option<Finding> {
 /// A silence that deserves a finding without any further sign.
 const LONG_NS: i64 = 200_000_000;
 
-/// Lines at which silences have rules of their own: before or behind them.
+/// Lines at which silences have rules of their own: before or after them.
 const EXPLAINED: [&str; 24] = [
     "Calibrating delay loop",
     "Trying to unpack rootfs",

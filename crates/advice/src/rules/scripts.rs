@@ -40,7 +40,7 @@ fn udev(boot: &Boot<'_>) -> Option<Finding> {
     Some(
         step.found()
             .why(format!("the script waits {} ms for it", step.ms()))
-            .saves(step.ns, "that step, if it runs behind the application"),
+            .saves(step.ns, "that step, if it runs after the application"),
     )
 }
 
@@ -96,7 +96,7 @@ fn slow_step(boot: &Boot<'_>) -> Vec<Finding> {
                 "it takes {} ms, and what follows waits",
                 s.ns() / 1_000_000
             ))
-            .saves(s.ns(), "that step, if it runs behind the application")
+            .saves(s.ns(), "that step, if it runs after the application")
             .at(Some(s.at()))
             .seen([s.span.evidence])
     };

@@ -12,7 +12,7 @@ checks! {
     "config-module-signatures" => module_signatures,
 }
 
-/// A wait for entropy, and how soon the boot goes on behind it.
+/// A wait for entropy, and how soon the boot goes on after it.
 const WAIT_NS: i64 = 100_000_000;
 
 fn entropy(boot: &Boot<'_>) -> Option<Finding> {
@@ -82,7 +82,7 @@ fn kstack_offset(boot: &Boot<'_>) -> Option<Finding> {
     )
 }
 
-/// `153.325ms` or `1.234s` behind the last ` in `, ns.
+/// `153.325ms` or `1.234s` after the last ` in `, ns.
 fn told_ns(text: &str) -> Option<i64> {
     let (_, time) = text.rsplit_once(" in ")?;
     let time = time.trim_end_matches('.');

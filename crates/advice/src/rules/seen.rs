@@ -25,7 +25,7 @@ pub(super) fn is_kernels(boot: &Boot<'_>, line: &Line<'_>) -> bool {
     init_ns(boot).is_none_or(|init| line.start_ns < init)
 }
 
-/// Lines and the ones behind them, as far as the kernel alone was at work;
+/// Lines and the ones after them, as far as the kernel alone was at work;
 /// none if nobody saw where that ends.
 pub(super) fn steps<'s, 'a>(
     boot: &'s Boot<'a>,

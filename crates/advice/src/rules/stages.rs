@@ -42,7 +42,7 @@ pub(super) fn stage(lines: &[Line<'_>], wanted: impl Fn(&str) -> bool) -> Option
     })
 }
 
-/// From the first line that `from` accepts to the first one behind it that
+/// From the first line that `from` accepts to the first one after it that
 /// `to` does.
 pub(super) fn until(
     lines: &[Line<'_>],
@@ -102,7 +102,7 @@ pub(super) fn since_kernel<'a>(boot: &Boot<'a>) -> Vec<Line<'a>> {
 /// where another boot loader ran.
 ///
 /// Some tools stamp a line at its end. Then the wait for a key, which is inside
-/// of its line, passes behind the line before: it is taken away from that.
+/// of its line, passes after the line before: it is taken away from that.
 pub(super) fn uboot<'a>(boot: &Boot<'a>) -> Vec<Line<'a>> {
     let lines = before_kernel(boot).into_iter();
     let mut lines: Vec<Line<'a>> = lines.skip_while(|l| !is_banner(l.text)).collect();

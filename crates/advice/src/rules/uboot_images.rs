@@ -139,7 +139,7 @@ fn zimage_overlap(boot: &Boot<'_>) -> Option<Finding> {
     let overlaps = offset < bytes.saturating_add(0x8000);
     let finding = Finding::new()
         .why(format!(
-            "it is loaded {offset:#x} bytes behind the start of memory and has {bytes} bytes: it \
+            "it is loaded {offset:#x} bytes above the start of memory and has {bytes} bytes: it \
              moves itself first"
         ))
         .saves_unknown("the move is inside of the kernel's own decompression; its speed decides")

@@ -45,7 +45,7 @@ fn lab() -> Boot {
 }
 
 /// The same on a board of `mips`, whose speed differs by `spread` from stretch
-/// to stretch, on a line of `baud`; behind it 12 lines of plain output.
+/// to stretch, on a line of `baud`; after it 12 lines of plain output.
 fn board(mips: f64, spread: f64, baud: u32) -> Boot {
     let mut boot = Boot::board();
     let mut ns = 0.0;

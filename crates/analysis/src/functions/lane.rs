@@ -53,7 +53,7 @@ pub(super) fn lanes(timeline: &Timeline) -> Vec<Lane> {
     };
     let mut lanes: Vec<Lane> = Vec::new();
     let mut known: HashMap<Key, usize> = HashMap::new();
-    // A trace has the functions behind its initcalls: not both.
+    // A trace also has functions for its initcalls: not both.
     let mut traced = vec![false; timeline.files.len()];
     for span in timeline.spans_of(TrackKind::Function) {
         traced[span.evidence.file.index()] = true;

@@ -65,7 +65,7 @@ pub(super) struct Chosen {
     pub(super) end: End,
     /// By side and boot; `None` for a boot that never got to the end.
     pub(super) windows: [Vec<Option<Window>>; 2],
-    /// By side: how many boots go on behind the end, and how long at most, ns.
+    /// By side: how many boots go on after the end, and how long at most, ns.
     pub(super) go_on: [(usize, i64); 2],
 }
 

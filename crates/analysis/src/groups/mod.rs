@@ -73,7 +73,7 @@ pub struct Side {
     /// Simulated boots that took the same time to the nanosecond: however many
     /// there are, they are one boot.
     pub identical: bool,
-    /// Boots whose log goes on behind the common end, and the longest such
+    /// Boots whose log goes on after the common end, and the longest such
     /// rest, ns.
     pub go_on: (usize, i64),
     /// How the totals lie.

@@ -119,7 +119,7 @@ fn bare(name: &str, values: &[Vec<i64>; 2]) -> Row {
 }
 
 /// How long each name lasted in one boot: all calls, or all processes, of it
-/// together. What began behind the boot's end is not of the boot; what has no
+/// together. What began after the boot's end is not of the boot; what has no
 /// known end has no time.
 fn durations(view: &View) -> BTreeMap<Key, i64> {
     let timeline = view.timeline;

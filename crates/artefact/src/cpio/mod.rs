@@ -4,7 +4,7 @@
 //! header of 110 ASCII characters, the name and the data, each padded to 4 bytes; the entry
 //! `TRAILER!!!` ends an archive. The kernel unpacks several archives one after the other, with
 //! zeros between them, and a later one may be compressed: distributions put microcode first,
-//! uncompressed, and the rest behind it.
+//! uncompressed, and the rest after it.
 //!
 //! Written here: what `cpio -o -H newc --reproducible` writes, inode numbers counted from 0 and
 //! device number 0, so that the same entries give the same bytes. Hard links are kept, as an initramfs with hundreds of links to busybox needs it.

@@ -5,7 +5,7 @@
 //!
 //! Sections keep their numbers: one that goes becomes an empty one (`SHT_NULL`), since symbols and
 //! relocations refer to others by number. What segments cover is not touched. Whatever looks
-//! unusual (data behind the last section, as self-extracting programs and signed modules have it; a
+//! unusual (data after the last section, as self-extracting programs and signed modules have it; a
 //! section inside of another) is left as it is.
 
 use serde::{Deserialize, Serialize};

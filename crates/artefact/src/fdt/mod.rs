@@ -143,7 +143,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Sets the property called `name`, in place if it exists, else behind the others.
+    /// Sets the property called `name`, in place if it exists, else after the others.
     pub fn set(&mut self, name: impl Into<Cow<'a, str>>, value: impl Into<Cow<'a, [u8]>>) {
         let (name, value) = (name.into(), value.into());
         match self.props.iter_mut().find(|prop| prop.name == name) {

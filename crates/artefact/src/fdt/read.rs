@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
         Ok(word)
     }
 
-    /// Moves over `size` bytes and the padding behind them.
+    /// Moves over `size` bytes and the padding after them.
     fn skip(&mut self, size: usize) {
         self.at = self.at.saturating_add(size).next_multiple_of(4);
     }

@@ -71,7 +71,7 @@ fn values_are_found_and_changed() {
 fn what_is_written_is_read() {
     let bytes = tree().to_bytes(4).unwrap();
     assert_eq!(without_offsets(Fdt::parse(&bytes).unwrap()), tree());
-    // So it is with bytes behind it, as in flash.
+    // So it is with bytes after it, as in flash.
     let flash = [&bytes[..], &[0xff; 100]].concat();
     assert_eq!(without_offsets(Fdt::parse(&flash).unwrap()), tree());
 }

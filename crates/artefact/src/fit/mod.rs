@@ -4,7 +4,7 @@
 //! `/images` are the parts, each with its data, how to unpack it, where to and how to check it;
 //! `/configurations` say which of them boot together.
 //!
-//! Written here: data inside the tree, one configuration `conf-1`. Read here: also data behind the
+//! Written here: data inside the tree, one configuration `conf-1`. Read here: also data after the
 //! tree (`mkimage -E`), and any number of images and configurations. To change an existing FIT
 //! and keep what is not understood (signatures, vendor properties), edit it as an
 //! [`Fdt`](super::fdt::Fdt).

@@ -85,7 +85,7 @@ pub struct WrongHash {
 }
 
 impl<'a> Fit<'a> {
-    /// The FIT at the start of `file`, which may go on behind it.
+    /// The FIT at the start of `file`, which may go on after it.
     ///
     /// # Errors
     /// [`FitError::Fdt`] and [`FitError::NoImages`] if it is none, [`FitError::NoData`] if the
@@ -166,7 +166,7 @@ fn image<'a>(file: &'a [u8], node: &Node<'_>) -> Result<Image<'a>, FitError> {
     })
 }
 
-/// Where the data is: in the tree, or behind it and found by position or by offset.
+/// Where the data is: in the tree, or after it and found by position or by offset.
 fn data_range(file: &[u8], node: &Node<'_>) -> Option<Range<usize>> {
     if let Some(data) = node.prop("data") {
         return Some(data.offset..data.offset + data.value.len());

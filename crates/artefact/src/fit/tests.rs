@@ -6,7 +6,7 @@ use super::*;
 /// SOURCE_DATE_EPOCH=1577836800 mkimage -f testdata/mkimage.its, U-Boot 2023.01, where `text` is
 /// `bootlap makes linux boot fast; ` 12 times and `abc` is abc.
 const FROM_MKIMAGE: &[u8] = include_bytes!("../testdata/mkimage.fit");
-/// The same with -E: the data is behind the tree.
+/// The same with -E: the data is after the tree.
 const EXTERNAL: &[u8] = include_bytes!("../testdata/mkimage-external.fit");
 /// The same with -E -p 0x800: the data is at a fixed place.
 const POSITIONED: &[u8] = include_bytes!("../testdata/mkimage-position.fit");

@@ -226,7 +226,7 @@ fn what_is_cut_off_is_told() {
     let mut efi = arm64();
     put(&mut efi, 0, b"MZ");
     put(&mut efi, 0x3c, &[0x40]);
-    // Two sections behind an optional header of 16 bytes: up to 4096 and 1024.
+    // Two sections after an optional header of 16 bytes: up to 4096 and 1024.
     put(&mut efi, 0x40, b"PE\0\0\x64\xaa\x02");
     put(&mut efi, 0x40 + 20, &[16]);
     for (section, start) in [3584u32, 512].into_iter().enumerate() {

@@ -2,7 +2,7 @@
 //!
 //! Format: U-Boot's `include/env_internal.h`, `tools/mkenvimage.c`. A CRC-32, in redundant
 //! environments a flag byte, then `name=value` strings that each end in a NUL, one more NUL, and
-//! padding up to the size that is compiled into U-Boot. The CRC covers everything behind itself
+//! padding up to the size that is compiled into U-Boot. The CRC covers everything after itself
 //! and the flag, padding included, so the size must be right: with another one U-Boot says `bad
 //! CRC, using default environment` and boots something else.
 
@@ -206,7 +206,7 @@ impl UbootEnv {
         Some(value)
     }
 
-    /// Sets `name`, in place if it exists, else behind the others.
+    /// Sets `name`, in place if it exists, else after the others.
     ///
     /// # Errors
     /// [`EnvError::Variable`] if the environment cannot hold it.

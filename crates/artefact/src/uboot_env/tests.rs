@@ -4,7 +4,7 @@ use super::*;
 
 const TEXT: &str = "# comment\n\na=1\nb=two words\n";
 
-/// `name=value` strings padded to `size`, behind the given CRC and flag.
+/// `name=value` strings padded to `size`, after the given CRC and flag.
 fn image(head: &[u8], strings: &[u8], pad: u8, size: usize) -> Vec<u8> {
     let mut image = [head, strings].concat();
     image.resize(size, pad);
@@ -126,7 +126,7 @@ proptest! {
         }
         let layout = EnvLayout { size: 1024, flag, pad, big_endian };
         let bytes = env.to_bytes(&layout).unwrap();
-        // Padding right behind an empty environment's only NUL is not a variable.
+        // Padding right after an empty environment's only NUL is not a variable.
         prop_assert_eq!(UbootEnv::read(&bytes, &layout), Ok((env, flag)));
     }
 

@@ -119,7 +119,7 @@ impl<'e> Scope<'e> {
         for piece in &word.0 {
             known.push(match piece {
                 Piece::Variable { name, quoted } => match self.constant(name) {
-                    // `$` and a value behind it would be a variable of that name.
+                    // `$` and a value after it would be a variable of that name.
                     Some(value) if is_plain(value) && (*quoted || !known.ends_in_dollar()) => {
                         Piece::Text {
                             text: value.to_owned(),
@@ -456,7 +456,7 @@ enum Put {
     Instead(Script, Statement),
 }
 
-/// Whether a list means the same behind this joint as if it were one command.
+/// Whether a list means the same after this joint as if it were one command.
 /// `&&` and `||` bind alike and to the left, so only what hangs together by
 /// the same one does.
 fn fits(joint: Joint, list: &Script) -> bool {

@@ -91,7 +91,7 @@ pub enum Piece {
     Text {
         /// The letters, without the quotes around them.
         text: String,
-        /// Whether it is in quotes or behind a backslash.
+        /// Whether it is in quotes or after a backslash.
         quoted: bool,
     },
     /// The value of a variable.
@@ -174,7 +174,7 @@ impl Word {
         }
     }
 
-    /// Whether what is put behind it, unquoted, could be taken for a variable's name.
+    /// Whether what is put after it, unquoted, could be taken for a variable's name.
     fn ends_in_dollar(&self) -> bool {
         matches!(self.0.last(), Some(Piece::Text { text, quoted: false }) if text.ends_with('$'))
     }

@@ -121,7 +121,7 @@ impl UimageHeader {
         COMPRESSIONS.get(usize::from(self.compression)).copied()
     }
 
-    /// The header and its data, both CRCs checked. `file` may go on behind the data.
+    /// The header and its data, both CRCs checked. `file` may go on after the data.
     ///
     /// # Errors
     /// [`UimageError::NotUimage`], [`UimageError::Cut`], [`UimageError::HeaderCrc`] or

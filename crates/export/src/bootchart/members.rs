@@ -76,7 +76,7 @@ fn used_at(task: &Task, last: i64, time: i64) -> i64 {
     (part / i128::from(last - task.from)) as i64
 }
 
-/// A line of `/proc/PID/stat`: up to the start, its 22nd field, and two behind it.
+/// A line of `/proc/PID/stat`: up to the start, its 22nd field, and two after it.
 fn row(alive: &Alive<'_>, state: char, start: i64, text: &mut String) {
     let Task {
         pid, ppid, name, ..

@@ -51,7 +51,7 @@ const FACTS: [&str; 5] = ["kernel", "release", "cpu_model", "cpus", "kernel_opti
 
 pub(super) fn of(timeline: &Timeline, found: &Processes) -> Tasks {
     let kept = kept(timeline, &found.rows);
-    // What ended before the last moment is not in a sample behind it.
+    // What ended before the last moment is not in a sample after it.
     let last = jiffy(found.window.1) + 1;
     let mut order: Vec<usize> = (0..found.rows.len()).filter(|at| kept[*at]).collect();
     order.sort_by_key(|at| (found.rows[*at].start_ns, *at));

@@ -136,7 +136,7 @@ fn heading(report: &Report<'_>, name: &str, rest: &str, picture: &mut Picture) -
     60.0
 }
 
-/// The words behind a name, whose space in front of them counts.
+/// The words after a name, whose space in front of them counts.
 fn fitted_end(rest: &str, size: f64, room: f64) -> String {
     let space = if rest.starts_with(' ') { " " } else { "" };
     format!("{space}{}", fitted(rest, size, true, room))

@@ -42,7 +42,7 @@ impl Line {
         for &byte in bytes {
             match byte {
                 b'\n' => {}
-                // Text behind it is printed over what was there.
+                // Text after it is printed over what was there.
                 b'\r' => self.cleaner.line_ends(),
                 byte if self.cleaner.is_text(byte) => self.text.push(byte),
                 _ => {}

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! [`Port::read`] does nothing but poll and read, and stamps what came with
-//! the host's monotonic clock right behind the read: a stamp is never earlier
+//! the host's monotonic clock right after the read: a stamp is never earlier
 //! than its bytes. A device that vanishes is an event and is opened again as
 //! soon as it is back; [`Control`] writes from other threads meanwhile.
 
@@ -98,7 +98,7 @@ pub enum PortEvent {
     Bytes {
         /// How many.
         len: usize,
-        /// The monotonic clock right behind the read.
+        /// The monotonic clock right after the read.
         ns: i64,
     },
     /// The device vanished or the connection closed, and why. The port looks

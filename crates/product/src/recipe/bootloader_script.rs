@@ -53,7 +53,7 @@ fn flat_bootcmd(target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String
 
 /// U-Boot copies as many bytes as there are.
 ///
-/// A `cp.b` or `mmc read` with a fixed count copies what lies behind the image,
+/// A `cp.b` or `mmc read` with a fixed count copies what lies after the image,
 /// too: counts are written for the largest image that anybody expects. One that has become too
 /// small for its image is raised.
 pub(super) const EXACT_SIZE: Plain = Plain::new(

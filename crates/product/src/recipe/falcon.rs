@@ -26,7 +26,7 @@ pub(super) const FALCON: Plain = Plain::new(
 )
 .only_if_asked();
 
-/// What lies behind the kernel begins at such a boundary.
+/// What lies after the kernel begins at such a boundary.
 const MIB: u64 = 1 << 20;
 
 fn falcon(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
@@ -65,7 +65,7 @@ fn falcon(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> 
             ("SPL_OS_BOOT", "y"),
             ("SYS_SPL_ARGS_ADDR", &address),
             ("SYS_MMCSD_RAW_MODE_U_BOOT_SECTOR", &sector),
-            // Some boards count sectors from behind their first stage.
+            // Some boards count sectors from after their first stage.
             ("SYS_MMCSD_RAW_MODE_U_BOOT_DATA_PART_OFFSET", "0x0"),
         ],
     )?;
@@ -91,7 +91,7 @@ fn falcon(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> 
     Ok(edits)
 }
 
-/// The first address behind what the kernel unpacks itself to.
+/// The first address after what the kernel unpacks itself to.
 fn behind(memory: u64, parts: &Parts) -> Result<u64, String> {
     let part = parts.kernel.as_ref().ok_or("the target has no kernel")?;
     let plain = part.unwrapped().map_err(|e| e.to_string())?;

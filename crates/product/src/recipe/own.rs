@@ -2,7 +2,7 @@
 //!
 //! ```toml
 //! name = "fonts-later"
-//! title = "the font list is made behind the application"
+//! title = "the font list is made after the application"
 //! risk = "a page without its fonts for the first second"
 //! append = "loglevel=3"                       # words for the kernel's command line
 //!

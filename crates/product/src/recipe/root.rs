@@ -7,7 +7,7 @@ use crate::{Edit, Parts, Target};
 ///
 /// The value is a list of paths, one a line, which `bootlap layout --for boot-image`
 /// makes of what a boot has read. The image is made anew with these files in front:
-/// what is read one after the other lies one behind the other, so that storage gets
+/// what is read one after the other lies one after the other, so that storage gets
 /// fewer and larger requests, and hard disks need not seek.
 pub(super) const BOOT_IMAGE: Plain = Plain::new(
     "boot-image",

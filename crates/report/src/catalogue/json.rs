@@ -17,7 +17,7 @@ pub struct RecipeJson {
     pub values: Vec<String>,
 }
 
-/// A rule behind the advice.
+/// A rule of the advice.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RuleJson {
     /// Its name.

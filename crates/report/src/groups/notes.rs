@@ -210,7 +210,7 @@ fn outliers(side: &Side, about: &SideAbout) -> Vec<(String, String)> {
     out.collect()
 }
 
-/// Logs that go on behind the end: what comes there is in no figure.
+/// Logs that go on after the end: what comes there is in no figure.
 fn rest(end: &End, side: &Side, about: &SideAbout) -> Option<String> {
     let (count, longest_ns) = side.go_on;
     let said = matches!(
@@ -221,7 +221,7 @@ fn rest(end: &End, side: &Side, about: &SideAbout) -> Option<String> {
         return None;
     }
     Some(format!(
-        "the logs of {} of {} of {} go on behind that end, by up to {}: `--ready REGEX` takes a later one",
+        "the logs of {} of {} of {} go on after that end, by up to {}: `--ready REGEX` takes a later one",
         count,
         boots(side.boots()),
         about.word,

@@ -96,7 +96,7 @@ pub struct PlaceJson {
     pub line: u32,
     /// Offset of the first byte.
     pub start: u64,
-    /// Offset behind the last byte.
+    /// Offset after the last byte.
     pub end: u64,
 }
 

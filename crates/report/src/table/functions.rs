@@ -1,4 +1,4 @@
-//! The table behind `bootlap show --by functions`: what each function cost.
+//! The table of `bootlap show --by functions`: what each function cost.
 
 use bootlap_analysis::CallStats;
 use bootlap_model::TrackKind;

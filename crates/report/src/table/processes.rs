@@ -1,4 +1,4 @@
-//! The tree of processes behind `bootlap show --by processes`.
+//! The tree of processes of `bootlap show --by processes`.
 
 use bootlap_analysis::{Hidden, Process, Processes};
 

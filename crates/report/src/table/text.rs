@@ -1,4 +1,4 @@
-//! The tables behind `bootlap show --by …`.
+//! The tables after `bootlap show --by …`.
 
 use bootlap_analysis::Gap;
 use bootlap_model::{Span, Timeline, TrackKind};

@@ -1,4 +1,4 @@
-//! The table behind `bootlap show --by units`: how long each unit took to
+//! The table after `bootlap show --by units`: how long each unit took to
 //! start, and what the end of the boot waited for.
 
 use bootlap_analysis::{Answers, CriticalPath, Step, UnitStart};

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Comments of a shell script, as the Linux Standard Base has them (core 5.0,
-//! 22.3). A line that begins with a tab or two blanks behind the `#`, and names no
+//! 22.3). A line that begins with a tab or two blanks after the `#`, and names no
 //! keyword, goes on with the line above. Seen in the wild, and understood: keywords
 //! in any case, commas between names, a backslash at the end of a line, a missing
 //! end.

@@ -114,7 +114,7 @@ impl OrderError {
 
 /// Works out what each script of a folder waits for. A facility means the scripts that are there
 /// for it; if there are none, it is taken for granted, as `insserv` does. A script
-/// without a header stays, by its number, behind all with a lower one and before all
+/// without a header stays, by its number, after all with a lower one and before all
 /// with a higher one.
 ///
 /// # Errors
@@ -372,7 +372,7 @@ impl<'a> Graph<'a> {
         OrderError::Missing(sentences)
     }
 
-    /// An order in which each script is behind all that it waits for.
+    /// An order in which each script is after all that it waits for.
     fn sequence(&self) -> Result<Vec<usize>, OrderError> {
         let mut left: Vec<usize> = self.waits.iter().map(BTreeMap::len).collect();
         let mut sequence: Vec<usize> = Vec::new();

@@ -29,7 +29,7 @@ pub struct Slot {
 /// What can be reached.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
-    /// The tasks in order of their urgency: each behind all that it waits for, those
+    /// The tasks in order of their urgency: each after all that it waits for, those
     /// with the longest way to the end first.
     pub order: Vec<usize>,
     /// The longest chain of tasks that wait for each other.
@@ -108,7 +108,7 @@ fn length(slots: &[Slot]) -> i64 {
 struct Tails {
     /// From the start of each task to the end of all.
     ns: Vec<i64>,
-    /// Each task behind those that it waits for.
+    /// Each task after those that it waits for.
     sequence: Vec<usize>,
 }
 

@@ -21,7 +21,7 @@ const PREFIX: &[u8] = b"bootlap-archive ";
 #[derive(Default)]
 pub(crate) struct Printed {
     bytes: Vec<u8>,
-    /// A line was missed: the next bytes are not those behind the last.
+    /// A line was missed: the next bytes are not those after the last.
     torn: bool,
     crc: Option<u32>,
     last: Option<Evidence>,

@@ -8,7 +8,7 @@
 //!  254       0 dm-0 1320 0 80100 1100 22 0 160 2 0 600 1102
 //! ```
 //!
-//! Columns behind the name: reads, merged, sectors read, ms; the same of
+//! Columns after the name: reads, merged, sectors read, ms; the same of
 //! writes; in flight, ms busy, … Kernels before 2.6.25 give partitions four
 //! columns only: reads, sectors read, writes, sectors written. A sector is
 //! 512 bytes.

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A line without `=` continues the value above it. Android writes
-//! `version = Android init 0.8`, older ones with a time behind it.
+//! `version = Android init 0.8`, older ones with a time after it.
 
 use bootlap_model::Sym;
 

@@ -56,7 +56,7 @@ impl Member {
         }
     }
 
-    /// Members in blocks: by the first rows behind a stamp, one of which may
+    /// Members in blocks: by the first rows after a stamp, one of which may
     /// be broken.
     fn of_blocks(lines: &[&[u8]]) -> Option<(Self, u8)> {
         let is_stamp = |line: &[u8]| stamp_ns(line.trim_ascii()).is_some();

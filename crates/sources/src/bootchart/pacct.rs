@@ -7,7 +7,7 @@
 //! of 3 bits for a base of 8 and 13 bits), the start in seconds of the wall
 //! clock.
 //!
-//! The byte behind the flags is the version, with bit 7 set by big-endian
+//! The byte after the flags is the version, with bit 7 set by big-endian
 //! machines; version 1 is that of m68k, whose records have no padding.
 
 use std::io::{self, BufRead};

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! `proc_ps.log` has `/proc/PID/stat`: the name in parentheses may hold
-//! spaces and parentheses; the fields behind it are state, parent, …, with
+//! spaces and parentheses; the fields after it are state, parent, …, with
 //! times in jiffies: CPU of user and system (12th and 13th field), the same of
 //! children waited for, and the start since the kernel's (20th). Android puts
 //! the whole command line in place of the name. A name may be a number: what
@@ -131,7 +131,7 @@ impl<'a> PsRow<'a> {
         })
     }
 
-    /// Its name. Kernel workers have that of what they work on behind theirs,
+    /// Its name. Kernel workers have that of what they work on after theirs,
     /// which changes: `kworker/0:1-events`.
     fn name(&self) -> std::borrow::Cow<'a, str> {
         let mut comm = self.comm;

@@ -16,7 +16,7 @@
 //! otherwise), cut to 1/1000 of a point; zero is the kernel's start, or with
 //! `rel="1"` the `Log start time`, which is uptime. A bar goes from the first
 //! to the last sample in which the process was there, so it began and ended
-//! within a sample before and behind; the times of the samples are those at
+//! within a sample before and after; the times of the samples are those at
 //! which bars of CPU load begin and end.
 //!
 //! What was there in the first sample began at some time before it; times of

@@ -140,7 +140,7 @@ impl Report {
         let lengths = self.within == Within::Lengths;
         let Some((ns, accumulated, name)) = row(text, lengths) else {
             // Another CPU may print in the middle of the marks, but what
-            // comes after the lengths is behind the report.
+            // comes after the lengths is after the report.
             self.misses += 1;
             if lengths || self.misses > MAX_MISSES {
                 self.within = Within::Nothing;
@@ -242,7 +242,7 @@ fn row(text: &str, lengths: bool) -> Option<(i64, bool, &str)> {
     (lengths || (indented && !name.is_empty())).then_some((first_ns, true, name))
 }
 
-/// The first word, and what is behind it.
+/// The first word, and what is after it.
 fn word(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start();
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
@@ -258,7 +258,7 @@ fn is_columns(line: &str) -> bool {
     line.split_whitespace().eq(["Mark", "Elapsed", "Stage"])
 }
 
-/// The command that asks for it, behind whatever prompt.
+/// The command that asks for it, after whatever prompt.
 fn is_prompt(line: &str) -> bool {
     line.ends_with("bootstage report") && line.len() < 60
 }

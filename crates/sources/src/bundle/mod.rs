@@ -33,7 +33,7 @@ pub enum Opened<'r> {
 /// A file out of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Its path in the archive (and, behind `/`, in the archive within), for
+    /// Its path in the archive (and, after `/`, in the archive within), for
     /// people; without `.` and `..`.
     pub name: String,
     /// What is in it, unpacked.

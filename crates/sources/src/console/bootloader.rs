@@ -311,7 +311,7 @@ fn is_autoboot(text: &[u8]) -> bool {
 }
 
 /// `to 5dcc0000, end 5ddb1090`: how many bytes were moved; U-Boot names the
-/// first byte behind a ramdisk, but the `last` byte of a device tree.
+/// first byte after a ramdisk, but the `last` byte of a device tree.
 fn moved_bytes(text: &[u8], last: u64) -> Vec<(&'static str, String)> {
     let number_after = |word: &[u8]| hex(&text[memmem::find(text, word)? + word.len()..]);
     let bytes = number_after(b" to ")

@@ -9,7 +9,7 @@
 //! and the smallest difference is the best estimate of the offset. Averages
 //! would be wrong: the lines before the console driver registers are flushed
 //! late (0.24 s for Debian's arm64 kernel, all at once), and on a real UART a
-//! burst of messages queues up behind 87 µs per byte.
+//! burst of messages queues up after 87 µs per byte.
 //!
 //! The error that is stated: 1 µs, because times are cut to µs, and as far as
 //! the eighth smallest difference lies above the smallest. If eight lines

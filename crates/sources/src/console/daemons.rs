@@ -41,7 +41,7 @@ pub(crate) const RC_TRACK: &str = "init scripts";
 /// No system has more services.
 const MAX_RUNNING: usize = 4096;
 
-/// The kernel's clock starts some time behind `start_kernel`, when the
+/// The kernel's clock starts some time after `start_kernel`, when the
 /// architecture has found its timer.
 const BEFORE_CLOCK_NS: u32 = 100_000_000;
 
@@ -274,7 +274,7 @@ fn unit_name(unit: &[u8]) -> &[u8] {
     }
 }
 
-/// What comes behind `what` in `text`.
+/// What comes after `what` in `text`.
 fn after<'t>(text: &'t [u8], what: &[u8]) -> Option<&'t [u8]> {
     Some(&text[memchr::memmem::find(text, what)? + what.len()..])
 }

@@ -136,7 +136,7 @@ impl Kernel {
         self.clock.look_for_step(ns, !self.init_seen, at, out);
     }
 
-    /// Looks at the text of one line, without prefix and white space behind
+    /// Looks at the text of one line, without prefix and white space after
     /// it; `whole` if nothing interrupted it. `false` if it is a copy.
     pub(crate) fn line(
         &mut self,
@@ -234,7 +234,7 @@ impl Kernel {
     }
 
     /// Kernels before 5.0 do not say that they run init; what they free last
-    /// they free right before. It counts if the log goes on behind it.
+    /// they free right before. It counts if the log goes on after it.
     fn look_for_init(&mut self, body: &[u8], moment: &Moment, at: Evidence) {
         let any = |lines: &[&[u8]]| lines.iter().any(|l| body.starts_with(l));
         if body.first() == Some(&b'F') && any(&FREED_LAST) {

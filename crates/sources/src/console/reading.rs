@@ -213,7 +213,7 @@ impl<'h> Reading<'h> {
         false
     }
 
-    /// A boot loader or a kernel that starts again, behind a first boot.
+    /// A boot loader or a kernel that starts again, after a first boot.
     fn look_for_another_boot(
         &mut self,
         line: &Line<'_>,

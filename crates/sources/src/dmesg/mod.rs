@@ -157,7 +157,7 @@ fn is_of_journal(body: &[u8]) -> bool {
         && (program == b"kernel:" || program.ends_with(b"]:"))
 }
 
-/// ` SUBSYSTEM=pci`, behind a record of `/dev/kmsg`; and what else belongs to
+/// ` SUBSYSTEM=pci`, after a record of `/dev/kmsg`; and what else belongs to
 /// the line before. (systemd's `Starting …` is indented by nine.)
 fn is_continued(line: &[u8]) -> bool {
     let indent = line.iter().take_while(|b| **b == b' ').count();

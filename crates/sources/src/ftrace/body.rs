@@ -1,4 +1,4 @@
-//! What an event says, behind who, where and when.
+//! What an event says, after who, where and when.
 //!
 //! ```text
 //! vfs_open <-path_openat                                              function tracer
@@ -283,7 +283,7 @@ fn between<'a>(text: &'a str, key: &str, end: &str) -> Option<&'a str> {
     Some(&text[from..from + len])
 }
 
-/// The word behind `key`.
+/// The word after `key`.
 fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let from = find(text.as_bytes(), key.as_bytes())? + key.len();
     Some(first_word(&text[from..]))

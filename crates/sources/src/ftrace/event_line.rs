@@ -23,7 +23,7 @@ pub(crate) struct Head<'a> {
     pub(crate) pid: u32,
     pub(crate) cpu: u32,
     pub(crate) time: Time,
-    /// What is behind it, from its first character on.
+    /// What is after it, from its first character on.
     pub(crate) body: &'a str,
 }
 

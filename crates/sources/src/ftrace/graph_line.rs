@@ -110,7 +110,7 @@ fn last_column<'a>(rest: &'a str, mut graph: GraphLine<'a>) -> Option<GraphLine<
     Some(graph)
 }
 
-/// ` 1) …`: the CPU, and what is behind.
+/// ` 1) …`: the CPU, and what is after.
 fn cpu(text: &str) -> Option<(u32, &str)> {
     let trimmed = text.trim_ascii_start();
     let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();

@@ -16,7 +16,7 @@
 //!
 //! Printed by the kernel (`kernel/trace/trace_output.c`,
 //! `trace_functions_graph.c`) and by `trace-cmd`; pm-graph's `bootgraph` writes
-//! the same behind lines of its own (`# boot-…`, `# sysinfo | …`).
+//! the same after lines of its own (`# boot-…`, `# sysinfo | …`).
 //!
 //! Times are seconds of the trace clock, cut to µs. `local` (the kernel's
 //! choice) and `global` count from where the kernel log's clock starts; the

@@ -30,7 +30,7 @@ const DAY_NS: i64 = 86_400 * SECOND_NS;
 /// A leap year, and the days from 1970 to its first.
 const LEAP_YEAR: (i64, i64) = (1972, 730);
 
-/// The moment that `line` begins with, and what follows behind a space.
+/// The moment that `line` begins with, and what follows after a space.
 pub(crate) fn leading(line: &str) -> Option<(Moment, &str)> {
     match line.as_bytes().first()? {
         b'0'..=b'9' => iso(line).or_else(|| unix(line)),

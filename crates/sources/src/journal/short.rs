@@ -44,7 +44,7 @@ pub(crate) fn parse(line: &[u8]) -> Option<Short<'_>> {
     };
     row.ident = name.into();
     row.pid = pid.into();
-    // The text may go on behind what is no UTF-8.
+    // The text may go on after what is no UTF-8.
     let mut body = &line[text.len() - message.len()..];
     if row.is_kernels() {
         row.kernel = true;

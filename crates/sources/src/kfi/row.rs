@@ -110,7 +110,7 @@ pub(super) fn parse_columns<'a>(columns: &[Column], line: &'a str) -> Option<Row
             _ => {}
         }
     }
-    // One character a level, two spaces behind each.
+    // One character a level, two spaces after each.
     let mut words = rest.split_whitespace();
     let branch =
         |w: &&str| w.len() == 1 && w.bytes().all(|b| b.is_ascii_punctuation() && b != b'_');

@@ -38,7 +38,7 @@ pub(super) fn when(line: &str) -> Option<(When, &str)> {
     }
 }
 
-/// `01-31 03:00:31.590`, perhaps with ` +0100` behind it.
+/// `01-31 03:00:31.590`, perhaps with ` +0100` after it.
 fn date(text: &str, year: Option<i64>) -> Option<(When, &str)> {
     let bytes = text.as_bytes();
     let day = bytes.get(..6).filter(|d| d[2] == b'-' && d[5] == b' ')?;

@@ -80,7 +80,7 @@ impl Eras {
         if self.all.is_empty() {
             self.begin(when, at, import);
         } else if !fits(&self.all[self.current]) {
-            // Logs of several buffers, one behind the other, go back in time.
+            // Logs of several buffers, one after the other, go back in time.
             match self.all.iter().position(fits) {
                 Some(known) => self.current = known,
                 None if self.all.len() < MAX_ERAS => {

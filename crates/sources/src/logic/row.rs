@@ -10,7 +10,7 @@ pub(super) fn separator(line: &str) -> char {
 /// The cells of a line, without quotes. Names with a separator in quotes are
 /// cut there: no analyser writes them.
 pub(super) fn cells(line: &str, separator: char) -> impl Iterator<Item = &str> {
-    // A separator behind the last cell is one of old sigrok versions.
+    // A separator after the last cell is one of old sigrok versions.
     let line = line.trim().strip_suffix(separator).unwrap_or(line.trim());
     line.split(separator)
         .map(|c| c.trim().trim_matches('"').trim())

@@ -57,7 +57,7 @@ pub(super) struct Times {
     zero: Option<i128>,
     /// The number of the sample before.
     latest: Option<i128>,
-    /// The most digits behind the point.
+    /// The most digits after the point.
     digits: u32,
 }
 

@@ -98,7 +98,7 @@ fn first_word(text: &str) -> (&str, &str) {
     (first, behind.trim_ascii_start())
 }
 
-/// `sched:sched_switch` without `sched:`, if it is a tracepoint: behind the
+/// `sched:sched_switch` without `sched:`, if it is a tracepoint: after the
 /// colon of other events are letters that say what of (`cycles:ppp`).
 pub(super) fn tracepoint(event: &str) -> Option<&str> {
     let (_group, name) = event.split_once(':')?;

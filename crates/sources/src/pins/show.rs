@@ -171,7 +171,7 @@ fn highs(
             Some((_, Level::Unknown)) => SpanEnd::Unknown,
             Some((ns, _)) => SpanEnd::At(recording.stamp(ns)),
         };
-        // Nobody saw it rise either if it was high at first, or behind an `x`.
+        // Nobody saw it rise either if it was high at first, or after an `x`.
         let unseen = i > 0 && edges.get(i - 1).1 == Level::Unknown;
         let args: &[(&str, &str)] = if i == 0 && ns <= extent.0 {
             &[("since", "before the recording")]

@@ -26,7 +26,7 @@ pub(crate) fn scaled(text: &[u8], places: i32) -> Option<i128> {
         match byte {
             b'0'..=b'9' => {
                 digits += 1;
-                // What is far behind the point does not fit and does not matter.
+                // What is far after the point does not fit and does not matter.
                 if behind.is_some_and(|n| n >= 30) {
                     continue;
                 }

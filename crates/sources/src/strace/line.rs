@@ -147,7 +147,7 @@ fn time_of_day<'a>(hours: &[u8], rest: &'a [u8]) -> Option<(i64, &'a [u8])> {
     Some((seconds, rest))
 }
 
-/// The digits behind a decimal point as ns, and what the last is worth.
+/// The digits after a decimal point as ns, and what the last is worth.
 fn fraction_ns(digits: &[u8]) -> (i64, u32) {
     let (mut ns, mut step) = (0, 1_000_000_000);
     for digit in digits.iter().take(9) {
@@ -330,7 +330,7 @@ fn rest(text: &[u8]) -> Rest<'_> {
     torn(text)
 }
 
-/// Seconds in `<0.000528>`, with 0, 3, 6 or 9 digits behind the point.
+/// Seconds in `<0.000528>`, with 0, 3, 6 or 9 digits after the point.
 fn duration_ns(text: &[u8]) -> Option<i64> {
     let (whole, rest) = digits(text);
     let fraction = match rest.strip_prefix(b".") {
@@ -415,7 +415,7 @@ pub(super) fn number(digits: &[u8]) -> i64 {
     digits.fold(0, |n, d| n * 10 + i64::from(d - b'0'))
 }
 
-/// The process that a call returned: `1234`, or behind it the number in the
+/// The process that a call returned: `1234`, or after it the number in the
 /// name space of strace: `12 /* 1234 in strace's PID NS */`.
 pub(super) fn returned_pid(ret: &[u8]) -> Option<u32> {
     let (own, mut rest) = digits(ret);

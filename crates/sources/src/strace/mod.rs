@@ -9,7 +9,7 @@
 //! 9393  07:31:07.604055 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=9394, si_uid=0, si_status=0, si_utime=0, si_stime=0} ---
 //! ```
 //!
-//! Times, by option, with 0, 3, 6 or 9 digits behind the point: `-ttt` seconds
+//! Times, by option, with 0, 3, 6 or 9 digits after the point: `-ttt` seconds
 //! since 1970, `-t` and `-tt` the time of day, `-r` seconds since the line
 //! before (of any process: so no file of `-ff -r` can be put in order), `-T`
 //! how long each call took. The time of a line is that of the call's
@@ -29,7 +29,7 @@
 //! what the program and strace print lands in the middle of calls. A thread
 //! that executes a program goes on under its process's number (`superseded
 //! by execve`). `-q` leaves `attached` out, `-qqq` the exits. Before 5.2
-//! `resumed> ` had a blank behind it. `-i`, `-n`, `-k`, `-y`, `-C` are
+//! `resumed> ` had a blank after it. `-i`, `-n`, `-k`, `-y`, `-C` are
 //! understood; `-c` alone has no times. With `-z` lines come in the order in
 //! which calls ended, and the end of a call that another got in between of is
 //! on a line of its own.

@@ -197,7 +197,7 @@ pub(super) fn string(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     }
 }
 
-/// The byte behind a backslash, and how long that is: `n`, `"`, `0`, `177`,
+/// The byte after a backslash, and how long that is: `n`, `"`, `0`, `177`,
 /// `x7f`.
 fn escape(text: &[u8]) -> Option<(u8, usize)> {
     let first = *text.first()?;

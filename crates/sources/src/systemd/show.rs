@@ -18,7 +18,7 @@
 //! µs of the monotonic clock; 0 is *never*. Firmware's and loader's count
 //! back from the kernel's zero. A unit was being started from `InactiveExit`
 //! to `ActiveEnter`; one that did its work and was inactive again has only
-//! `InactiveEnter` behind it. These are the moments of a unit's last start,
+//! `InactiveEnter` after it. These are the moments of a unit's last start,
 //! which may lie long after the boot.
 
 use bootlap_model::{Evidence, Milestone, Severity, SpanEnd, Stamp, TrackKind};

@@ -53,7 +53,7 @@ pub(crate) enum Since {
     Boot,
 }
 
-/// Why one unit is ordered behind another, or needs it.
+/// Why one unit is ordered after another, or needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Order {
     /// The first is started after the second.

@@ -6,7 +6,7 @@
 //! or deeper has ended unseen, and its end is unknown.
 //!
 //! Without absolute times (`nofuncgraph-abstime`, the kernel's default) only
-//! durations are known. Each thread's calls are then put one behind the other
+//! durations are known. Each thread's calls are then put one after the other
 //! from 0 on, which gives every call its length and its nesting; what passed
 //! between calls is missing, and a notice says so.
 //!

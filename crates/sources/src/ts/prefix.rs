@@ -87,7 +87,7 @@ fn time(text: &[u8]) -> Option<(Form, i64, u32, usize)> {
     Some((form, ns, err_ns, len))
 }
 
-/// Where the text begins: behind one space, tab, `:`, `|`, `,`, `;` or `>` with
+/// Where the text begins: after one space, tab, `:`, `|`, `,`, `;` or `>` with
 /// a space.
 fn separator(line: &[u8], end: usize, closed: bool) -> Option<usize> {
     match line[end..] {

@@ -13,7 +13,7 @@ pub struct Use {
     pub file: usize,
     /// The first byte.
     pub start: u64,
-    /// Behind the last byte; pages end behind the file.
+    /// Behind the last byte; pages end after the file.
     pub end: u64,
 }
 

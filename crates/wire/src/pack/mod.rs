@@ -12,7 +12,7 @@ const HEAD: usize = 64;
 const SYSTEM: usize = 16;
 const FILE: usize = 32;
 const EXTENT: usize = 20;
-/// The checksum is of what lies behind it.
+/// The checksum is of what lies after it.
 const CRC_FROM: usize = 16;
 const UNORDERED: u32 = 1;
 

@@ -84,7 +84,7 @@ impl UbootEnv {
 }
 
 /// The copy that U-Boot takes: the one with the higher flag, which counts up
-/// and begins again behind 255.
+/// and begins again after 255.
 fn active(first: Found, second: Found) -> Found {
     let flag = |found: &Found| found.layout.and_then(|layout| layout.flag);
     match (flag(&first), flag(&second)) {
@@ -95,7 +95,7 @@ fn active(first: Found, second: Found) -> Found {
     }
 }
 
-/// Where the variables behind a CRC (and perhaps a flag) end, if they are some.
+/// Where the variables after a CRC (and perhaps a flag) end, if they are some.
 fn variables_end(bytes: &[u8]) -> Option<usize> {
     let begins = |at: usize| {
         let name = bytes.get(at..)?.iter().take(64);

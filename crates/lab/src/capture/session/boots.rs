@@ -89,7 +89,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The board begins to boot behind a boot that had begun.
+    /// The board begins to boot after a boot that had begun.
     pub(super) fn boots_again(&mut self) -> Result<(), LabError> {
         let ns = self.line.first_ns.unwrap_or_else(monotonic_ns);
         self.fault(ns, "restarted", "the board boots again");

@@ -111,7 +111,7 @@ pub(in crate::recipe) const LESS_DEBUG: Less = Less {
 ///
 /// `ip=` makes the kernel wait for a link and, with `dhcp`, for an answer,
 /// before anything is mounted: 12 s at each boot in one report. Only a root on
-/// the network needs it; for everything else user space does the same behind
+/// the network needs it; for everything else user space does the same after
 /// the application.
 pub(in crate::recipe) const NO_IP: Less = Less {
     meta: &RecipeMeta {

@@ -193,7 +193,7 @@ fn a_kernel_is_loaded_where_it_lies_if_it_can_run_there() {
         why.starts_with("bootcmd does not copy the kernel by `cp`"),
         "{why}"
     );
-    // In a FIT, the kernel lies behind more than 64 bytes.
+    // In a FIT, the kernel lies after more than 64 bytes.
     let text = arm32().text.replace("[uimage]", "[fit]\nhash = \"none\"");
     let text = text.replace("kernel-offset", "fit-offset");
     let text = text.replace("initramfs-offset = 0x1100000\n", "");

@@ -26,7 +26,7 @@ enum Kind {
 }
 
 /// `archive` with the files that `list` names in front, in its order; before them their
-/// folders, behind them all other folders, then all other files, each as they were. A
+/// folders, after them all other folders, then all other files, each as they were. A
 /// path a line; `#` begins a remark.
 ///
 /// # Errors
@@ -106,7 +106,7 @@ impl Out<'_> {
     }
 }
 
-/// Without what may stand in front of it and behind it.
+/// Without what may stand in front of it and after it.
 fn plain(mut path: &[u8]) -> &[u8] {
     while let Some(less) = path.strip_prefix(b"./").or(path.strip_prefix(b"/")) {
         path = less;

@@ -157,7 +157,7 @@ proptest! {
                 prop_assert!(first(to) <= first(&member.path));
             }
         }
-        // Whatever is not listed and no listed link's file is behind all that is.
+        // Whatever is not listed and no listed link's file is after all that is.
         let last = listed.iter().map(|path| first(path.as_bytes())).max().unwrap();
         let linked: Vec<&[u8]> = after.iter().filter_map(|m| match &m.kind {
             Kind::HardLink(to) => Some(&to[..]),

@@ -40,7 +40,7 @@ pub(crate) fn blocks(report: &Report<'_>) -> Vec<String> {
     blocks
 }
 
-/// A list behind a title that one clicks. The empty lines make the forge read
+/// A list that opens when its title is clicked. The empty lines make the forge read
 /// what is inside as Markdown.
 fn folded(title: &str, lines: &[String]) -> String {
     let mut list: Vec<String> = lines.iter().take(SHOWN).map(|l| format!("- {l}")).collect();

@@ -10,7 +10,7 @@ use crate::terminal::{Ink, Line, MARGIN, Page};
 
 /// How many costs a summary shows.
 const SHOWN: usize = 5;
-/// Where names begin, behind the time.
+/// Where names begin, after the time.
 const INDENT: usize = MARGIN + 11;
 /// From this share on, a cost is called waiting.
 const WAITING: f64 = 0.05;
