@@ -388,8 +388,8 @@ pub(crate) struct Report {
     /// The file to write; its extension selects the format (repeatable).
     #[arg(short, long, required = true, value_name = "FILE")]
     pub(crate) out: Vec<PathBuf>,
-    /// What a picture (.svg) or stacks (.folded) show [default: the first of
-    /// these that the boot has].
+    /// What a picture (.svg) or stacks (.folded) show. Default of pictures: the first
+    /// of units, processes, initcalls, phases that the boot has.
     #[arg(long, value_parser = by(By::ALL))]
     pub(crate) by: Option<By>,
     /// A run to compare with.
