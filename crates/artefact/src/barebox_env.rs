@@ -155,6 +155,9 @@ fn file(words: Words<'_>, at: usize, end: usize, has_modes: bool) -> Option<File
     }
     let is_link = has_modes && words.at(mode + 4)? & KIND == LINK;
     let content = (at + HEAD).checked_add(head.checked_next_multiple_of(4)?)?;
+    if content < mode + 8 * usize::from(has_modes) {
+        return None;
+    }
     let text = image.get(content..content.checked_add(bytes)?)?;
     Some(File {
         name: String::from_utf8_lossy(name)
@@ -241,6 +244,15 @@ mod tests {
             image[at] ^= 1;
             assert!(BareboxEnv::read(&image).is_err(), "{at}");
         }
+        // A content that begins inside of its file's name.
+        let mut image = saved(&FILES, false);
+        image[SUPER + 8] = 0;
+        for (at, from, to) in [(8, SUPER, image.len()), (SUPER - 4, 0, SUPER - 4)] {
+            let crc = crc32fast::hash(&image[from..to]);
+            image[at..at + 4].copy_from_slice(&crc.to_le_bytes());
+        }
+        let damaged = Err(BareboxEnvError::Damaged(SUPER));
+        assert_eq!(BareboxEnv::read(&image), damaged);
         let why = BareboxEnv::read(b"bootdelay=2").unwrap_err().to_string();
         assert!(why.contains("check the file"), "{why}");
     }
