@@ -19,7 +19,7 @@
 //! `bootstat_summary` has ms.
 
 use std::collections::BTreeMap;
-use std::io::{self};
+use std::io;
 
 use bootlap_model::{ClockId, ClockKind, Evidence, Milestone, Severity, Stamp, Timeline};
 

@@ -17,7 +17,8 @@ pub(crate) fn recipes(args: &Catalogue, ui: &Ui) -> Result<Exit, Failure> {
             risk: m.risk.to_owned(),
             values: m.values.iter().map(|v| (*v).to_owned()).collect(),
         });
-        return print_json(catalogue::recipes_json(&rows.collect::<Vec<_>>()), ui);
+        ui.document(catalogue::recipes_json(&rows.collect::<Vec<_>>()))?;
+        return Ok(Exit::Ok);
     }
     let entries = recipes.map(|m| {
         let values = m.values.iter().filter(|v| !v.is_empty());
@@ -32,7 +33,9 @@ pub(crate) fn recipes(args: &Catalogue, ui: &Ui) -> Result<Exit, Failure> {
                 .collect(),
         }
     });
-    Ok(print(&entries.collect::<Vec<_>>(), ui))
+    let entries: Vec<Entry> = entries.collect();
+    ui.print(&catalogue::text(&entries, &ui::style()));
+    Ok(Exit::Ok)
 }
 
 pub(crate) fn rules(args: &Rules, ui: &Ui) -> Result<Exit, Failure> {
@@ -56,7 +59,8 @@ pub(crate) fn rules(args: &Rules, ui: &Ui) -> Result<Exit, Failure> {
             layer: rule.page.layer.text().to_owned(),
             page: rule.page.text.to_owned(),
         });
-        return print_json(catalogue::rules_json(&rows.collect::<Vec<_>>()), ui);
+        ui.document(catalogue::rules_json(&rows.collect::<Vec<_>>()))?;
+        return Ok(Exit::Ok);
     }
     let style = ui::style();
     if !args.rules.is_empty() {
@@ -69,15 +73,5 @@ pub(crate) fn rules(args: &Rules, ui: &Ui) -> Result<Exit, Failure> {
     for layer in rules.chunk_by(|a, b| a.page.layer == b.page.layer) {
         ui.print(&catalogue::rules(layer, &style));
     }
-    Ok(Exit::Ok)
-}
-
-fn print(entries: &[Entry], ui: &Ui) -> Exit {
-    ui.print(&catalogue::text(entries, &ui::style()));
-    Exit::Ok
-}
-
-fn print_json(document: Result<String, serde_json::Error>, ui: &Ui) -> Result<Exit, Failure> {
-    ui.print(&document.map_err(|e| Failure::new(Exit::Internal, e))?);
     Ok(Exit::Ok)
 }

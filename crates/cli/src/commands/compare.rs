@@ -14,7 +14,7 @@ use bootlap_report::Style;
 use bootlap_report::groups::{self, Compared, GroupsReport, bounds};
 
 use crate::args::Compare;
-use crate::ui::{self, Ui};
+use crate::ui::Ui;
 
 pub(crate) fn run(args: &Compare, ui: &Ui) -> Result<Exit, Failure> {
     for path in &args.out {
@@ -51,12 +51,11 @@ pub(crate) fn run(args: &Compare, ui: &Ui) -> Result<Exit, Failure> {
         write(path, &report, baseline, variants, args)?;
         ui.note(&format!("wrote {}", path.display()));
     }
-    let by = args.by;
-    if args.json {
-        ui.print(&document(&report)?);
-    } else {
-        ui.print(&groups::text(&report, by, limit, &ui::style()));
-    }
+    ui.show(
+        args.json,
+        || groups::json(&report),
+        |style| groups::text(&report, args.by, limit, style),
+    )?;
     Ok(Exit::Ok)
 }
 
@@ -94,10 +93,6 @@ fn boots(group: &Group) -> Vec<Boot<'_>> {
         awaited: boot.awaited,
     });
     boots.collect()
-}
-
-fn document(report: &GroupsReport) -> Result<String, Failure> {
-    groups::json(report).map_err(|e| Failure::new(Exit::Internal, e))
 }
 
 /// What a file can be, by its extension.
@@ -145,7 +140,7 @@ fn write(
     let text = match extension(path).as_str() {
         "html" | "htm" | "svg" => return page(path, report, baseline, variants, args),
         "md" | "markdown" => groups::markdown(report),
-        "json" => document(report)?,
+        "json" => groups::json(report).map_err(|e| Failure::new(Exit::Internal, e))?,
         "csv" => groups::csv(report).map_err(|e| Failure::new(Exit::Internal, e))?,
         _ => {
             let style = Style::wide(100);

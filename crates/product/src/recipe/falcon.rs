@@ -65,7 +65,7 @@ fn falcon(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> 
             ("SPL_OS_BOOT", "y"),
             ("SYS_SPL_ARGS_ADDR", &address),
             ("SYS_MMCSD_RAW_MODE_U_BOOT_SECTOR", &sector),
-            // Some boards count sectors from after their first stage.
+            // Some boards count sectors from the end of their first stage.
             ("SYS_MMCSD_RAW_MODE_U_BOOT_DATA_PART_OFFSET", "0x0"),
         ],
     )?;

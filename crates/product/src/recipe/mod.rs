@@ -94,6 +94,7 @@ impl Plain {
         self
     }
 
+    /// For what takes minutes to build, or what no patch set can carry.
     const fn only_if_asked(mut self) -> Self {
         self.only_if_asked = true;
         self
