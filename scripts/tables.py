@@ -24,13 +24,18 @@ def run(*command, **more):
                           stdout=subprocess.PIPE, **more).stdout
 
 
-def bootlap(*args, cwd=None, codes=(0,)):
-    """What bootlap prints; the script ends at any other exit code."""
+def ended(*args, cwd=None, codes=(0,)):
+    """How bootlap ended, and what it printed; the script ends at any other exit code."""
     done = subprocess.run([BOOTLAP, "--quiet", *map(str, args)], cwd=cwd, text=True,
                           stdout=subprocess.PIPE)
     if done.returncode not in codes:
         sys.exit(f"{NAME}: bootlap {' '.join(map(str, args))} ended with {done.returncode}")
-    return done.stdout
+    return done.returncode, done.stdout
+
+
+def bootlap(*args, **more):
+    """What bootlap prints."""
+    return ended(*args, **more)[1]
 
 
 def asked(*args, **more):
@@ -67,10 +72,10 @@ def cache(name):
 
 
 def machine():
-    """The number of CPUs and what they are."""
+    """The number of CPUs that are ours, and what they are."""
     lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return f"{os.cpu_count()} × {names[0] if names else 'unknown'}"
+    return f"{len(os.sched_getaffinity(0))} × {names[0] if names else 'unknown'}"
 
 
 def row(*cells):

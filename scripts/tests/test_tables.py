@@ -1,5 +1,6 @@
 """Each table script: made-up runs in, the page out."""
 
+import json
 import sys
 import tempfile
 import unittest
@@ -88,18 +89,20 @@ def answer(args):
     def test_check(self):
         table = script("table-check")
 
-        def asked(command, group, *_, **__):
-            if command == "show":
-                kernel = {"name": "kernel", "start_ns": 0, "end_ns": 100 * MS, "instructions": 5e7}
-                return boot(400, instructions=2e8, phases=[kernel])
+        def asked(*_):
+            kernel = {"name": "kernel", "start_ns": 0, "end_ns": 100 * MS, "instructions": 5e7}
+            return boot(400, instructions=2e8, phases=[kernel])
+
+        def ended(_, group, *__, codes):
             broken = "injected" in str(group)
             growth = {"before": 1000, "shift": 1 if broken else 0, "interval": [0, 2]}
-            return {"state": "broken" if broken else "ok",
-                    "limits": [{"name": "kernel instructions", "growth": growth, "causes": []}]}
+            result = {"state": "broken" if broken else "ok",
+                      "limits": [{"name": "kernel instructions", "growth": growth, "causes": []}]}
+            return codes[broken], json.dumps(result)
 
         groups = [(kind, self.work / f"{kind}-0", self.work / f"build-{kind}")
                   for kind in ("baseline", "unchanged", "injected")]
-        with mock.patch.object(table, "asked", asked):
+        with mock.patch.multiple(table, asked=asked, ended=ended):
             text = printed(table.report, self.work, groups, self.work / "stock")
         self.has(text, "| +0.1 % of the kernel's instructions | 8 | 0 | 0 | **1 of 1** |",
                  "| unchanged | 8 | **1 of 1** | 0 | 0 |",
@@ -112,7 +115,6 @@ def answer(args):
                     phases=[{"name": "kernel", "start_ns": 0, "end_ns": 5 * MS}],
                     spans=[{"track": "initcalls", "name": "ip_auto_config", "ns": 9 * MS},
                            {"track": "boot loader", "name": "uncompress kernel", "ns": 8 * MS}])
-        import json
         for name in table.VARIANTS:
             (self.work / f"{name}.json").write_text(json.dumps({**made, "ready_ns": (900 if name == "quiet" else 1000) * MS}))
         with mock.patch.object(table, "of_this_bootlap", lambda _: self.work), \
