@@ -320,7 +320,8 @@ impl<'a> Boot<'a> {
         let target = self.target.map(|(target, _)| target);
         let stated = target.and_then(|t| t.board.as_ref()).map(|b| b.baud);
         let said = stated.or_else(|| cmdline::console_baud(self.facts.cmdline.as_deref()?));
-        said.map_or(DEFAULT_BAUD, u64::from)
+        let said = self.measured_baud().or(said.map(u64::from));
+        said.unwrap_or(DEFAULT_BAUD)
     }
 
     /// What this many bytes take on the board's console, ns.

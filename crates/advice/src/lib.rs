@@ -9,6 +9,7 @@ mod facts;
 mod finding;
 mod lines;
 mod rules;
+mod serial;
 
 pub use boot::Boot;
 pub use facts::Facts;

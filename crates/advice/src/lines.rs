@@ -1,28 +1,40 @@
 //! The lines of a boot's text, which most rules go by.
 
-use bootlap_model::{Axis, Evidence, Timeline, TrackKind};
+use bootlap_model::{Axis, ClockKind, Evidence, Placed, Span, Timeline, TrackKind};
+
+use crate::serial::Sent;
 
 /// One line: of a console, a kernel log, a journal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line<'a> {
     /// Without the kernel's time in front.
     pub(crate) text: &'a str,
+    /// Whether it had one.
+    pub(crate) timed: bool,
     /// When it came: ns on the axis.
     pub(crate) start_ns: i64,
+    /// When it was sent, where that was seen or follows from a console's rate; else the
+    /// same moment.
+    pub(crate) end_ns: i64,
     /// When the next one came; the same moment if there is none.
     pub(crate) next_ns: i64,
+    /// How long it was printed, ns; 0 where that is not known.
+    pub(crate) printed_ns: i64,
+    /// How it was sent.
+    pub(crate) sent: Sent,
     /// Where it stands.
     pub(crate) evidence: Evidence,
 }
 
 impl Line<'_> {
-    /// How long nothing was said after it, its own printing included.
+    /// How long nothing was said after it: what a serial console took for it is none of
+    /// what came next.
     pub(crate) fn ns(&self) -> i64 {
-        self.next_ns.saturating_sub(self.start_ns)
+        self.next_ns.saturating_sub(self.end_ns).max(0)
     }
 
     pub(crate) fn at(&self) -> [i64; 2] {
-        [self.start_ns, self.next_ns]
+        [self.end_ns, self.next_ns.max(self.end_ns)]
     }
 }
 
@@ -31,19 +43,51 @@ pub(crate) fn lines<'a>(timeline: &'a Timeline, axis: &Axis) -> Vec<Line<'a>> {
     let console = timeline.spans_of(TrackKind::Console);
     let placed = console.filter_map(|span| {
         let placed = axis.span(span)?;
+        let printed_ns = printed_ns(timeline, span, &placed);
+        let whole = timeline.text(span.name);
+        let text = message(whole);
         Some(Line {
-            text: message(timeline.text(span.name)),
+            text,
+            timed: text.len() < whole.trim().len(),
             start_ns: placed.start.ns,
+            end_ns: placed.start.ns.saturating_add(printed_ns),
+            printed_ns,
+            sent: Sent::of(timeline, span),
             next_ns: placed.start.ns,
             evidence: span.evidence,
         })
     });
     let mut lines: Vec<Line<'a>> = placed.collect();
     lines.sort_by_key(|l| l.start_ns);
+    for [start_ns, end_ns] in flushes(timeline, axis) {
+        let first = lines.partition_point(|l| l.start_ns < start_ns);
+        let during = lines[first..].iter_mut();
+        for line in during.take_while(|l| l.start_ns < end_ns) {
+            line.end_ns = end_ns;
+        }
+    }
     for at in 1..lines.len() {
         lines[at - 1].next_ns = lines[at].start_ns;
     }
     lines
+}
+
+/// How long a line of a kernel's log was printed. (What was stamped on a wire can have
+/// stopped within a line: `Calibrating delay loop... ` waits for the rest.)
+fn printed_ns(timeline: &Timeline, span: &Span, placed: &Placed) -> i64 {
+    let logged = timeline.clock(span.clock).kind == ClockKind::KernelPrintk;
+    let end = placed.end.filter(|_| logged);
+    end.map_or(0, |end| end.ns.saturating_sub(placed.start.ns).max(0))
+}
+
+/// When serial consoles printed what was logged before them.
+fn flushes(timeline: &Timeline, axis: &Axis) -> Vec<[i64; 2]> {
+    let stages = timeline.spans_of(TrackKind::Kernel);
+    let flushes = stages.filter(|s| timeline.text(s.name) == Span::LOG_FLUSH);
+    let placed = flushes.filter_map(|s| axis.span(s));
+    placed
+        .filter_map(|p| Some([p.start.ns, p.end?.ns]))
+        .collect()
 }
 
 /// A console line without the kernel's time in front.

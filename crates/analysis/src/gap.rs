@@ -1,12 +1,12 @@
 //! Silence on the console.
 
-use bootlap_model::{Milestone, Stamp, Timeline, TrackKind};
+use bootlap_model::{Milestone, Span, Stamp, Timeline, TrackKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::extent::extent_of;
 use crate::phase::{PhaseName, phase_of, phases_in};
-use crate::view::{View, length_ns};
+use crate::view::{Seen, View, length_ns};
 use crate::work::Meter;
 
 /// A stretch in which nothing was printed.
@@ -103,9 +103,11 @@ pub(crate) fn silences<'t>(view: &View<'t>) -> Vec<Silence<'t>> {
 
 /// What ends a silence, as `(start, end, text)` in order.
 fn sounds<'t>(view: &View<'t>) -> Vec<(Stamp, Stamp, &'t str)> {
+    // A console that prints the log so far is not silent; the log cannot show it.
+    let is_flush = |s: &Seen| s.kind == TrackKind::Kernel && s.name == Span::LOG_FLUSH;
     let texts = view.spans().iter().filter(|s| {
         let blank = s.name.trim().is_empty();
-        s.kind == TrackKind::Console && !blank
+        s.kind == TrackKind::Console && !blank || is_flush(s)
     });
     let mut sounds: Vec<_> = texts
         .map(|s| (s.start, s.end.unwrap_or(s.start), s.name))

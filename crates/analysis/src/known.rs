@@ -11,7 +11,8 @@ use crate::view::{Seen, View};
 pub(crate) struct Known<'t> {
     /// What people read.
     pub(crate) name: String,
-    /// The span it was read from; `None` for a stage between milestones.
+    /// The span it was read from; `None` for a stage between milestones, and for what
+    /// many lines cost together.
     pub(crate) span: Option<Seen<'t>>,
     /// Its stretches, in order, disjoint from those of all others.
     pub(crate) own: Vec<(Stamp, Stamp)>,
@@ -21,6 +22,10 @@ pub(crate) struct Known<'t> {
 /// instructions, and on some architectures it unpacks itself.
 pub(crate) const HEAD: &str = "image start-up";
 
+/// What lines of the kernel's log took on a serial console, where their ends are known:
+/// whatever was at work waited for them, so the time is theirs.
+pub(crate) const PRINTING: &str = "kernel messages on the serial console";
+
 /// The stage that ends where the kernel's log can begin.
 pub(crate) const BEFORE_CLOCK: &str = "before its clock";
 
@@ -29,6 +34,11 @@ impl Known<'_> {
     pub(crate) fn own_ns(&self) -> i64 {
         let lengths = self.own.iter().map(|(a, b)| crate::view::length_ns(a, b));
         lengths.fold(0, i64::saturating_add)
+    }
+
+    /// Whether it is a stage between milestones.
+    pub(crate) fn is_stage(&self) -> bool {
+        self.span.is_none() && self.name != PRINTING
     }
 
     /// What lane it is on.
@@ -45,12 +55,12 @@ pub(crate) fn known<'t>(
     kinds: impl Fn(TrackKind) -> bool,
 ) -> Vec<Known<'t>> {
     let mut known: Vec<Known> = Vec::new();
-    let mut claims: Vec<Claim> = Vec::new();
+    let mut claims: Vec<(Claim, usize)> = Vec::new();
     let mut add = |name: String, span, start: Stamp, end: Stamp, rank| {
         if let Some((start, end)) = extent.clip(start, end) {
             let own = Vec::new();
+            claims.push((Claim { start, end, rank }, known.len()));
             known.push(Known { name, span, own });
-            claims.push(Claim { start, end, rank });
         }
     };
     let entry = view.milestone(Milestone::KernelEntry);
@@ -62,14 +72,29 @@ pub(crate) fn known<'t>(
     if let (Some(entry), Some(clock)) = (entry, clock) {
         add(BEFORE_CLOCK.to_owned(), None, entry, clock, 1);
     }
+    let mut printed: Vec<(Stamp, Stamp)> = Vec::new();
     for span in view.spans() {
         let Some(end) = span.end else { continue };
-        if span.kind != TrackKind::Console && kinds(span.kind) {
-            add(view.name(span), Some(*span), span.start, end, 0);
+        match span.kind {
+            kind if !kinds(kind) => {}
+            TrackKind::Console if span.logged => printed.extend(extent.clip(span.start, end)),
+            TrackKind::Console => {}
+            _ => add(view.name(span), Some(*span), span.start, end, 0),
         }
     }
+    if !printed.is_empty() {
+        let lines = printed.into_iter();
+        let rank = 0;
+        claims.extend(lines.map(|(start, end)| (Claim { start, end, rank }, known.len())));
+        known.push(Known {
+            name: PRINTING.to_owned(),
+            span: None,
+            own: Vec::new(),
+        });
+    }
+    let (claims, owners): (Vec<Claim>, Vec<usize>) = claims.into_iter().unzip();
     for Piece { start, end, claim } in flatten(&claims) {
-        known[claim].own.push((start, end));
+        known[owners[claim]].own.push((start, end));
     }
     known.retain(|k| !k.own.is_empty());
     known.sort_by_key(|k| k.own[0].0.ns);

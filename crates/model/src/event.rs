@@ -124,6 +124,12 @@ pub struct Span {
     pub evidence: Evidence,
 }
 
+impl Span {
+    /// The name of the kernel stage in which a serial console, when it is enabled, prints
+    /// what was logged before.
+    pub const LOG_FLUSH: &str = "print the log so far";
+}
+
 /// A quantity over time: CPU use, disk throughput, memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counter {

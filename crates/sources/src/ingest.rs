@@ -3,7 +3,8 @@
 //! Each piece is detected by its content and read by its source; pieces of one
 //! folder or archive that are parts of one recording are read together. Then
 //! the moments that the user described are looked for where no source has
-//! found them, and the clocks are joined ([`crate::align`]).
+//! found them, kernel lines get the time that a serial console took for them
+//! ([`crate::serial`]), and the clocks are joined ([`crate::align`]).
 
 use std::io::{self, BufRead, Read};
 
@@ -12,7 +13,7 @@ use bootlap_model::{FileId, Mark, MarkKind, Milestone, Span, Timeline, TrackKind
 use crate::HEAD_LEN;
 use crate::align::{self, Declared};
 use crate::registry::{part_of, ranking};
-use crate::{Hints, Input, Sniff, Source, SourceError};
+use crate::{Hints, Input, Sniff, Source, SourceError, serial};
 
 /// One file, or one member of an archive: it can be opened as often as needed.
 pub struct Piece<'a> {
@@ -96,6 +97,7 @@ pub fn ingest(
         group.read(options, out, &mut all);
     }
     look_for_hints(&options.hints, out);
+    serial::charge(out);
     align::align(out, &options.declared)?;
     Ok(all)
 }

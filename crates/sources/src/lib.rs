@@ -37,6 +37,7 @@ mod pins;
 mod quoted;
 mod rc_log;
 mod registry;
+mod serial;
 mod slimboot;
 mod stamped;
 mod steps;

@@ -1,15 +1,16 @@
 //! What the kernel prints, how fast, and how often.
 
-use bootlap_model::TrackKind;
 use bootlap_product::cmdline;
 
 use super::checks;
-use super::console::{on_a_wire, printed};
+use super::console::printed;
 use super::seen::{configs, is_kernels, ms, options_on, parameters, silence_before, steps};
+use crate::serial::{Cost, Sent};
 use crate::{Boot, Finding};
 
 checks! {
     "cmdline-console-baud" => baud,
+    "cmdline-console-syntax" => syntax,
     "cmdline-loglevel" => log_level,
     "cmdline-less-debug" => less_debug,
     "cmdline-console-twice" => twice,
@@ -21,15 +22,15 @@ checks! {
     "config-no-printk" => no_printk,
 }
 
-/// All bytes that this boot was seen to send over a console.
-fn sent(boot: &Boot<'_>) -> u64 {
-    let timeline = boot.timeline();
-    let spans = timeline.spans_of(TrackKind::Console);
-    let spans = spans.filter(|span| on_a_wire(timeline, span));
-    spans.fold(0, |sum: u64, span| {
-        let bytes = span.evidence.end.saturating_sub(span.evidence.start);
-        sum.saturating_add(bytes)
-    })
+/// All that this boot was seen to send over a console.
+fn sent(boot: &Boot<'_>) -> Cost {
+    let mut cost = Cost::of(boot.lines());
+    if let Some(ns) = &mut cost.seen_ns {
+        let flushed = boot.flushed(i64::MAX);
+        *ns = ns.saturating_add(flushed.seen_ns.unwrap_or(0));
+        cost.bytes = cost.bytes.saturating_add(flushed.bytes);
+    }
+    cost
 }
 
 /// What every UART, cable and terminal can do.
@@ -42,8 +43,11 @@ const FAST_BAUD: u64 = 921_600;
 const MANY_BYTES: u64 = 2_000;
 
 fn baud(boot: &Boot<'_>) -> Option<Finding> {
-    cmdline::console_baud(boot.facts().cmdline.as_deref()?)?;
-    let (bytes, now) = (sent(boot), boot.baud());
+    let said = boot.facts().cmdline.as_deref();
+    boot.measured_baud()
+        .or(said.and_then(cmdline::console_baud).map(u64::from))?;
+    let (all, now) = (sent(boot), boot.baud());
+    let bytes = all.bytes;
     if bytes < MANY_BYTES || now > COMMON_BAUD {
         return None;
     }
@@ -51,22 +55,68 @@ fn baud(boot: &Boot<'_>) -> Option<Finding> {
         true => COMMON_BAUD,
         false => FAST_BAUD,
     };
-    let now_ns = boot.on_the_line_ns(bytes);
+    let now_ns = all.ns(boot);
     let share = |ns: i64| i128::from(ns) * i128::from(now) / i128::from(better);
     let then_ns = i64::try_from(share(now_ns)).unwrap_or(now_ns);
     Some(
 Finding::new()
         .why(format!("{bytes} bytes at {now} baud are {}", ms(now_ns)))
-        .saves_on_board(
-            now_ns.saturating_sub(then_ns),
-            format!("{bytes} bytes at {better} instead of {now} baud, ten bits each"),
-        )
+        .saves_part_of(boot, all, now_ns.saturating_sub(then_ns))
         .fix(format!(
             "use {better} baud in `console=`, in the boot loader and in the terminal, if the UART \
              can do it"
         ))
         .recipe(boot.recipe(&format!("cmdline-console-baud={better}"))),
     )
+}
+
+fn syntax(boot: &Boot<'_>) -> Option<Finding> {
+    let words = cmdline::words(boot.facts().cmdline.as_deref()?);
+    let (at, word, wrong) = words.iter().enumerate().find_map(|(at, word)| {
+        let options = word.strip_prefix("console=")?.split_once(',')?.1;
+        (!is_options(options)).then_some((at, *word, options))
+    })?;
+    // A blank before the options makes them a word of their own, which nobody reads.
+    let lost = words
+        .get(at + 1)
+        .filter(|next| wrong.is_empty() && is_options(next));
+    let said = match lost {
+        Some(options) => format!("`{word} {options}`: the blank cuts the options off"),
+        None => format!("`{word}`: `{wrong}` is not read as a speed"),
+    };
+    let finding = Finding::new().why(said);
+    let meant = lost.and_then(|options| leading_number(options));
+    let all = sent(boot);
+    let slower = meant
+        .zip(boot.measured_baud())
+        .filter(|(meant, now)| meant > now);
+    Some(match slower {
+        Some((meant, now)) => {
+            let ns = all.ns(boot);
+            let then_ns = i128::from(ns) * i128::from(now) / i128::from(meant);
+            let saved_ns = ns.saturating_sub(i64::try_from(then_ns).unwrap_or(ns));
+            finding.saves_part_of(boot, all, saved_ns).fix(format!(
+                "write the speed without a blank; this boot ran at {now} baud"
+            ))
+        }
+        None => finding.saves_unknown("it depends on the speed that the port had before"),
+    })
+}
+
+/// `115200n8r`, and what other drivers read: `mmio32,0xff5e0000,115200`, `keep`.
+fn is_options(options: &str) -> bool {
+    let last = options.rsplit(',').next().unwrap_or(options);
+    let rest = last.trim_start_matches(|c: char| c.is_ascii_digit());
+    let speed = rest.len() < last.len() && matches!(rest.len(), 0..=3);
+    let form = rest.trim_start_matches(['n', 'o', 'e']);
+    let form = form.strip_suffix('r').unwrap_or(form);
+    let bits = form.is_empty() || matches!(form, "7" | "8");
+    speed && bits || ["keep", "noreplay"].contains(&last) || last.starts_with("0x")
+}
+
+fn leading_number(text: &str) -> Option<u64> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    text[..digits].parse().ok()
 }
 
 /// `quiet` prints what is more urgent than this.
@@ -83,16 +133,13 @@ fn log_level(boot: &Boot<'_>) -> Option<Finding> {
     if !undoes && !boot.lines().is_empty() {
         return None;
     }
-    let (_, bytes) = printed(boot);
+    let (_, kernel) = printed(boot);
     let finding = Finding::new()
         .why(format!("`loglevel={level}` is what counts"))
         .recipe(boot.recipe("cmdline-loglevel=4"));
-    Some(match bytes.min(sent(boot)) {
+    Some(match kernel.bytes {
         0 => finding.saves_unknown("it depends on how much is printed; a console's log shows it"),
-        _ => finding.saves_on_board(
-            boot.on_the_line_ns(bytes),
-            format!("{bytes} bytes of the kernel's log at {} baud", boot.baud()),
-        ),
+        _ => finding.saves_printing(boot, kernel),
     })
 }
 
@@ -118,9 +165,7 @@ fn less_debug(boot: &Boot<'_>) -> Option<Finding> {
     let initcalls = boot.lines().iter().filter(|l| {
         l.text.starts_with("calling  ") || l.text.starts_with("initcall ") && is_kernels(boot, l)
     });
-    let bytes = initcalls.fold(0_u64, |sum, l| {
-        sum.saturating_add(l.evidence.end.saturating_sub(l.evidence.start))
-    });
+    let printed = Cost::of(initcalls);
     let words = found.join(" ");
     let finding = Finding::new()
         .why(format!("`{words}`"))
@@ -128,11 +173,8 @@ fn less_debug(boot: &Boot<'_>) -> Option<Finding> {
             "remove `{words}` once nothing is to be measured with it"
         ))
         .recipe(boot.recipe("cmdline-less-debug"));
-    Some(match bytes > 0 && sent(boot) > 0 {
-        true => finding.saves_on_board(
-            boot.on_the_line_ns(bytes),
-            format!("{bytes} bytes about initcalls at {} baud", boot.baud()),
-        ),
+    Some(match printed.bytes > 0 {
+        true => finding.saves_printing(boot, printed),
         false => finding.saves_unknown("it depends on how much is printed, and on the console"),
     })
 }
@@ -142,14 +184,19 @@ fn twice(boot: &Boot<'_>) -> Option<Finding> {
     let mut notices = notices.filter(|n| n.code == "line-printed-twice");
     let notice = notices.next()?;
     let lines = u64::try_from(boot.lines().len()).ok().filter(|n| *n > 0)?;
-    let bytes = (sent(boot) / lines).saturating_mul(notice.count);
+    let all = sent(boot);
+    let share = |whole: u64| whole / lines * notice.count;
+    let ns = all
+        .seen_ns
+        .map(|ns| ns / lines as i64 * notice.count as i64);
+    let twice = Cost {
+        bytes: share(all.bytes),
+        seen_ns: ns,
+    };
     Some(
         Finding::new()
             .why(format!("{} lines came twice", notice.count))
-            .saves_on_board(
-                boot.on_the_line_ns(bytes),
-                format!("about {bytes} bytes at {} baud", boot.baud()),
-            )
+            .saves_printing(boot, twice)
             .seen(notice.first.iter().copied()),
     )
 }
@@ -239,24 +286,25 @@ fn times(boot: &Boot<'_>) -> Option<Finding> {
     };
     let asked = parameters(boot, &["loglevel", "ignore_loglevel", "debug"]);
     let asked = asked.into_iter().find(|p| loud(p))?;
-    let spans = boot.timeline().spans_of(TrackKind::Console);
-    let is_timed = |text: &str| crate::lines::message(text).len() < text.trim().len();
-    let lines = spans.filter(|span| is_timed(boot.timeline().text(span.name)));
-    let lines = u64::try_from(lines.count()).unwrap_or(0);
-    if sent(boot) == 0 || lines < 100 {
+    let is_sent = |l: &&crate::lines::Line<'_>| l.timed && l.sent != Sent::Unknown;
+    let lines: Vec<_> = boot.lines().iter().filter(is_sent).collect();
+    let all = Cost::of(lines.iter().copied());
+    let bytes = (lines.len() as u64).saturating_mul(TIME_BYTES);
+    if lines.len() < 100 || all.bytes < bytes {
         return None;
     }
-    let bytes = lines.saturating_mul(TIME_BYTES);
+    let share = |ns: i64| i128::from(ns) * i128::from(bytes) / i128::from(all.bytes);
+    let times = Cost {
+        bytes,
+        seen_ns: all.seen_ns.map(|ns| share(ns) as i64),
+    };
     Some(
         Finding::new()
-            .why(format!("`{asked}`, and {lines} lines with times"))
-            .saves_on_board(
-                boot.on_the_line_ns(bytes),
-                format!(
-                    "{TIME_BYTES} bytes a line at {} baud, ten bits each",
-                    boot.baud()
-                ),
-            ),
+            .why(format!(
+                "`{asked}`, and {TIME_BYTES} bytes of time on each of {} lines",
+                lines.len()
+            ))
+            .saves_printing(boot, times),
     )
 }
 
@@ -269,18 +317,13 @@ fn audit(boot: &Boot<'_>) -> Option<Finding> {
     if lines.len() < AUDIT_LINES || boot.parameter("audit") == Some("audit=0") {
         return None;
     }
-    let bytes = lines.iter().fold(0_u64, |sum, l| {
-        sum.saturating_add(l.evidence.end.saturating_sub(l.evidence.start))
-    });
+    let printed = Cost::of(lines.iter().copied());
     let finding = Finding::new()
-        .why(format!("{} records, {bytes} bytes", lines.len()))
+        .why(format!("{} records", lines.len()))
         .recipe(boot.recipe("cmdline-no-audit"))
         .seen(lines.iter().take(3).map(|l| l.evidence));
-    Some(match sent(boot) > 0 {
-        true => finding.saves_on_board(
-            boot.on_the_line_ns(bytes),
-            format!("{bytes} bytes at {} baud, ten bits each", boot.baud()),
-        ),
+    Some(match printed.bytes > 0 {
+        true => finding.saves_printing(boot, printed),
         false => finding.saves_unknown("it depends on whether the console prints them"),
     })
 }

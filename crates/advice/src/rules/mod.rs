@@ -63,6 +63,9 @@ impl Rule {
     /// Looks at a boot; what saves too little to be worth a line is left out.
     pub fn check(&self, boot: &Boot<'_>) -> Vec<Finding> {
         let mut found = (self.check)(boot);
+        for finding in &mut found {
+            finding.without_printing(boot);
+        }
         found.retain(|f| f.saving.kind == SavingKind::Unknown || f.saving.ns >= WORTH_IT_NS);
         for finding in &mut found {
             self.name.clone_into(&mut finding.rule);

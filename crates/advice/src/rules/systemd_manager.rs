@@ -6,6 +6,8 @@ use super::checks;
 use super::stages::{begins, contains, since_kernel, stage};
 use super::units::units;
 use crate::boot::{evidence, total_ns};
+use crate::lines::Line;
+use crate::serial::Cost;
 use crate::{Boot, Finding};
 
 checks! {
@@ -27,20 +29,13 @@ fn status(boot: &Boot<'_>) -> Option<Finding> {
     lines
         .iter()
         .find(|l| l.text.starts_with("[  OK  ] Reached target "))?;
-    let length = |e: &bootlap_model::Evidence| e.end.saturating_sub(e.start);
-    let bytes = shown
-        .seen
-        .iter()
-        .map(length)
-        .fold(0_u64, u64::saturating_add);
+    let is_shown = |l: &&Line<'_>| shown.seen.contains(&l.evidence);
+    let cost = Cost::of(boot.lines().iter().filter(is_shown));
     let finding = shown
         .found()
-        .why(format!("{} lines, {bytes} bytes", shown.seen.len()))
-        .saves_on_board(
-            boot.on_the_line_ns(bytes),
-            format!("{bytes} bytes at {} baud, ten bits each", boot.baud()),
-        );
-    (bytes >= 1000).then_some(finding)
+        .why(format!("{} lines, {} bytes", shown.seen.len(), cost.bytes))
+        .saves_printing(boot, cost);
+    (cost.bytes >= 1000).then_some(finding)
 }
 
 fn debug(boot: &Boot<'_>) -> Option<Finding> {

@@ -144,11 +144,11 @@ impl Ledger<'_> {
                     continue;
                 }
                 let name = match ended.get(&start.ns) {
-                    Some(stage) if stage.span.is_none() => {
+                    Some(stage) if stage.is_stage() => {
                         silence_name(Milestone::KernelClockStart.text())
                     }
-                    Some(part) => format!("silence after {}", part.name),
-                    None => silence_name(silence.before),
+                    Some(part) if part.span.is_some() => format!("silence after {}", part.name),
+                    _ => silence_name(silence.before),
                 };
                 costs.extend(self.cost(name, &[(start, end)], None));
             }

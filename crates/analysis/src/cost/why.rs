@@ -1,8 +1,8 @@
 //! One sentence on what the machine did.
 
-use bootlap_model::{Timeline, TrackKind};
+use bootlap_model::{Span, Timeline, TrackKind};
 
-use crate::known::{BEFORE_CLOCK, HEAD, Known};
+use crate::known::{BEFORE_CLOCK, HEAD, Known, PRINTING};
 
 /// From this share on a stretch counts as waiting.
 const WAITS: f64 = 0.5;
@@ -13,6 +13,7 @@ pub(super) fn of(timeline: &Timeline, known: &Known) -> Option<String> {
         let said = match known.name.as_str() {
             BEFORE_CLOCK => "the kernel sets up memory before its clock runs",
             HEAD => "the kernel image unpacks itself or sets up its first page tables",
+            PRINTING => "the kernel waits until each byte is sent",
             _ => return None,
         };
         return Some(said.to_owned());
@@ -44,6 +45,14 @@ pub(super) fn of(timeline: &Timeline, known: &Known) -> Option<String> {
             } else {
                 return None;
             }
+        }
+        (TrackKind::Kernel, Span::LOG_FLUSH) => {
+            let (console, baud) = (arg("console").unwrap_or("a console"), arg("baud"));
+            let baud = baud.map_or(String::new(), |b| format!(" at {b} baud"));
+            format!(
+                "enabling {console} prints what was logged before{}{baud}",
+                size(arg("bytes"))
+            )
         }
         (TrackKind::Kernel, "unpack initramfs") => {
             "the kernel decompresses and unpacks the initramfs".to_owned()

@@ -1,0 +1,151 @@
+//! What text costs on a serial line: ten bit times for each character, and whoever
+//! prints waits.
+//!
+//! Where the times in a kernel's log show it (`bootlap_sources` has given the lines their
+//! ends), it is of this boot. Where the bytes were recorded on a wire, it is predicted for
+//! the board: an emulated console takes no time. Text of which neither is known may never
+//! have been on a serial line, and costs nothing here.
+
+use bootlap_model::{ClockKind, Span, Timeline, TrackKind};
+
+use crate::lines::Line;
+use crate::{Boot, Finding, SavingKind};
+
+/// Sources that record what comes over a wire.
+const WIRES: [&str; 4] = ["stamps", "grabserial", "ts", "lava"];
+
+/// How a line was sent, as far as anybody knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// Its log shows how long that took.
+    Timed,
+    /// It was recorded on the wire.
+    Recorded,
+    /// Nobody knows whether it was.
+    Unknown,
+}
+
+impl Sent {
+    pub(crate) fn of(timeline: &Timeline, span: &Span) -> Self {
+        let source = &timeline.file(span.evidence.file).source;
+        let logged = timeline.clock(span.clock).kind == ClockKind::KernelPrintk;
+        match logged && span.end.known().is_some() {
+            true => Sent::Timed,
+            false if WIRES.contains(&source.as_str()) => Sent::Recorded,
+            false => Sent::Unknown,
+        }
+    }
+}
+
+/// What some text costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cost {
+    pub(crate) bytes: u64,
+    /// What that took, ns, where this boot shows it.
+    pub(crate) seen_ns: Option<i64>,
+}
+
+impl Cost {
+    /// Of these lines. What was recorded on a wire is the whole of it.
+    pub(crate) fn of<'l, 'a: 'l>(lines: impl IntoIterator<Item = &'l Line<'a>>) -> Self {
+        let (mut recorded, mut timed, mut ns) = (0_u64, 0_u64, 0_i64);
+        for line in lines {
+            let bytes = line.evidence.end.saturating_sub(line.evidence.start);
+            match line.sent {
+                Sent::Recorded => recorded = recorded.saturating_add(bytes),
+                Sent::Timed => {
+                    timed = timed.saturating_add(bytes);
+                    ns = ns.saturating_add(line.printed_ns);
+                }
+                Sent::Unknown => {}
+            }
+        }
+        match recorded {
+            0 if timed > 0 => Self {
+                bytes: timed,
+                seen_ns: Some(ns),
+            },
+            bytes => Self {
+                bytes,
+                seen_ns: None,
+            },
+        }
+    }
+
+    /// What it takes: as it was seen, or on the board's console.
+    pub(crate) fn ns(&self, boot: &Boot<'_>) -> i64 {
+        self.seen_ns
+            .unwrap_or_else(|| boot.on_the_line_ns(self.bytes))
+    }
+}
+
+impl Finding {
+    /// All that this text costs.
+    pub(crate) fn saves_printing(self, boot: &Boot<'_>, cost: Cost) -> Self {
+        self.saves_part_of(boot, cost, cost.ns(boot))
+    }
+
+    /// What a serial console took of its interval is the console's.
+    pub(crate) fn without_printing(&mut self, boot: &Boot<'_>) {
+        if let (Some(at), SavingKind::ThisBoot) = (self.at_ns, self.saving.kind) {
+            let printing_ns = boot.printing_ns(at);
+            self.saving.ns = self.saving.ns.saturating_sub(printing_ns).max(0);
+        }
+    }
+
+    /// `ns` of what this text costs.
+    pub(crate) fn saves_part_of(self, boot: &Boot<'_>, cost: Cost, ns: i64) -> Self {
+        let bytes = cost.bytes;
+        match cost.seen_ns {
+            Some(_) => self.saves(
+                ns,
+                format!("the log's times show what these {bytes} bytes took"),
+            ),
+            None => self.saves_on_board(
+                ns,
+                format!("{bytes} bytes at {} baud, ten bits each", boot.baud()),
+            ),
+        }
+    }
+}
+
+/// Consoles that printed what was logged before they were enabled.
+impl<'a> Boot<'a> {
+    /// The speed of the serial console, as the times in the kernel's log show it: the
+    /// common one next above, because there is always some work besides.
+    pub(crate) fn measured_baud(&self) -> Option<u64> {
+        const COMMON: [u64; 11] = [
+            1_200, 2_400, 4_800, 9_600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 921_600,
+        ];
+        let timed = self.lines().iter().filter(|l| l.sent == Sent::Timed);
+        let cost = Cost::of(timed);
+        let ns = u128::from(cost.seen_ns.filter(|ns| *ns > 0)?.unsigned_abs());
+        let bits = u128::from(cost.bytes) * 10 * 1_000_000_000;
+        let seen = u64::try_from(bits / ns).ok()?;
+        let above = COMMON.into_iter().find(|c| *c >= seen / 100 * 98);
+        Some(above.unwrap_or(seen))
+    }
+
+    /// How much of this stretch went into printing, by the times in the kernel's log, ns.
+    pub(crate) fn printing_ns(&self, [start, end]: [i64; 2]) -> i64 {
+        let timed = self.lines().iter().filter(|l| l.sent == Sent::Timed);
+        let lines = timed.map(|l| [l.start_ns, l.start_ns.saturating_add(l.printed_ns)]);
+        let flushes = self.spans(TrackKind::Kernel, Span::LOG_FLUSH).into_iter();
+        let shared = |[from, to]: [i64; 2]| to.min(end).saturating_sub(from.max(start)).max(0);
+        let all = lines.chain(flushes.map(|f| f.at()));
+        all.fold(0, |sum, stretch| sum.saturating_add(shared(stretch)))
+    }
+
+    /// What they printed and how long that took, until `end_ns`.
+    pub(crate) fn flushed(&self, end_ns: i64) -> Cost {
+        let mut cost = Cost::default();
+        for flush in self.spans(TrackKind::Kernel, Span::LOG_FLUSH) {
+            if flush.start_ns < end_ns {
+                let bytes = flush.arg("bytes").and_then(|b| b.parse().ok());
+                cost.bytes = cost.bytes.saturating_add(bytes.unwrap_or(0));
+                cost.seen_ns = Some(cost.seen_ns.unwrap_or(0).saturating_add(flush.ns()));
+            }
+        }
+        cost
+    }
+}

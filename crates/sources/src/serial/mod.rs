@@ -1,0 +1,293 @@
+//! What a serial console costs a kernel, by the times in the kernel's log alone.
+//!
+//! A kernel that prints on a UART waits until each byte is sent: after a line of *n*
+//! bytes the next stamp comes no sooner than *n* × 10 ÷ baud. So where many gaps are
+//! just as long as the lines before them, that ratio is the rate, and those gaps are no
+//! silences: the lines were still being printed. And a console that is enabled late
+//! first gets all that was logged before:
+//!
+//! ```text
+//! [    0.417170] 2500000.serial: ttyS0 at MMIO 0x2500000 (irq = 204) is a 16550A
+//! [    1.326330] printk: console [ttyS0] enabled          10 416 bytes = 0.904 s
+//! ```
+//!
+//! [`charge`] gives such lines their ends, and names the flush. Nothing happens to a
+//! log that shows no rate: its console was fast, quiet, or printed in a thread.
+
+use bootlap_model::{
+    ClockId, ClockKind, Evidence, Span, SpanEnd, SpanId, Stamp, Timeline, TrackKind,
+};
+
+use crate::console::kernel::STAGES;
+use crate::console::printk;
+
+/// Rates that UARTs are set to, bits per second.
+const RATES: [i64; 12] = [
+    1_200, 2_400, 4_800, 9_600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 921_600,
+    1_500_000,
+];
+
+/// Start bit, eight data bits, stop bit.
+const BITS: i64 = 10;
+
+/// What `[    0.123456] ` and the line's end (CR, LF) add on the wire.
+const PREFIX_BYTES: i64 = 15;
+const LINE_END_BYTES: i64 = 2;
+
+/// A gap that the line before it explains is this long, in percent of its time on the
+/// wire: not shorter, and longer by what the kernel does besides.
+const EXPLAINED: std::ops::Range<i64> = 98..110;
+
+/// As wide, just below: at a true rate hardly any line is followed so soon.
+const TOO_SOON: std::ops::Range<i64> = 86..98;
+
+/// So many gaps, and one in so many, make a rate.
+const LEAST_GAPS: usize = 12;
+const LEAST_SHARE: usize = 10;
+
+/// How long a flush is at least, ns: below this nobody looks.
+const FLUSH_NS: i64 = 20_000_000;
+
+/// What of the log so far a console prints, in percent of its bytes: debug messages are
+/// not for consoles, so it can be less; and the rate is known to some percent.
+const FLUSHED: std::ops::RangeInclusive<i64> = 70..=108;
+
+/// Gives the lines of each kernel log their ends and adds the flushes.
+pub(crate) fn charge(timeline: &mut Timeline) {
+    let logs: Vec<ClockId> = timeline
+        .clock_ids()
+        .filter(|id| timeline.clock(*id).kind == ClockKind::KernelPrintk)
+        .collect();
+    for clock in logs {
+        let log = Log::of(timeline, clock);
+        if let Some(rate) = log.rate() {
+            log.charge(rate, timeline);
+        }
+    }
+}
+
+/// What a kernel printed with one stamp.
+struct Printed {
+    at: Stamp,
+    bytes: i64,
+    /// Its last line, which has the end.
+    last: SpanId,
+    evidence: Evidence,
+    /// The serial console that it says is enabled.
+    enables: Option<Enabled>,
+}
+
+/// `printk: legacy bootconsole [uart8250] enabled`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Enabled {
+    name: String,
+    /// A boot console printed from the beginning, so what follows it flushes nothing.
+    early: bool,
+}
+
+/// A kernel's log, in order.
+struct Log {
+    clock: ClockId,
+    lines: Vec<Printed>,
+    /// The line that enables the first serial console, which prints it and what follows;
+    /// the log's first line if none does.
+    live: usize,
+}
+
+/// Time on the wire: ns for so many bytes, as measured.
+#[derive(Clone, Copy)]
+struct Rate {
+    ns: i128,
+    bytes: i128,
+}
+
+impl Rate {
+    fn of(self, bytes: i64) -> i64 {
+        i64::try_from(i128::from(bytes) * self.ns / self.bytes).unwrap_or(i64::MAX)
+    }
+
+    /// Bits per second.
+    fn baud(self) -> i128 {
+        self.bytes * i128::from(BITS) * 1_000_000_000 / self.ns
+    }
+}
+
+impl Log {
+    fn of(timeline: &Timeline, clock: ClockId) -> Self {
+        let mut lines: Vec<Printed> = Vec::new();
+        for id in timeline.span_ids() {
+            let span = timeline.span(id);
+            if span.clock != clock || timeline.kind_of(span) != TrackKind::Console {
+                continue;
+            }
+            let text = timeline.text(span.name);
+            let bytes = on_the_wire(text);
+            match lines.last_mut() {
+                // Printed again for another console, or by another boot.
+                Some(last) if span.start.ns < last.at.ns => break,
+                Some(last) if span.start.ns == last.at.ns => {
+                    last.bytes += bytes;
+                    last.last = id;
+                    last.enables = last.enables.take().or_else(|| enabled(text));
+                }
+                _ => lines.push(Printed {
+                    at: span.start,
+                    bytes,
+                    last: id,
+                    evidence: span.evidence,
+                    enables: enabled(text),
+                }),
+            }
+        }
+        let live = lines.iter().position(|l| l.enables.is_some());
+        Self {
+            clock,
+            live: live.unwrap_or(0),
+            lines,
+        }
+    }
+
+    /// Each line that was printed when it was logged, with the ns to the next one.
+    fn gaps(&self) -> impl Iterator<Item = (&Printed, i64)> {
+        let live = self.lines.get(self.live..).unwrap_or_default();
+        let pairs = live.iter().zip(live.iter().skip(1));
+        pairs.map(|(line, next)| (line, next.at.ns.saturating_sub(line.at.ns)))
+    }
+
+    /// The rate that explains most gaps, if it explains enough of them.
+    fn rate(&self) -> Option<Rate> {
+        let all = self.gaps().count();
+        let fit = |baud: &i64| {
+            let percent = |(line, gap): (&Printed, i64)| {
+                let wire_ns = line.bytes * BITS * 1_000_000_000 / baud;
+                gap.saturating_mul(100) / wire_ns.max(1)
+            };
+            let mut rate = Rate { ns: 0, bytes: 0 };
+            let (mut explained, mut too_soon) = (0, 0);
+            for (line, gap) in self.gaps() {
+                let share = percent((line, gap));
+                if EXPLAINED.contains(&share) {
+                    explained += 1;
+                    rate.ns += i128::from(gap);
+                    rate.bytes += i128::from(line.bytes);
+                }
+                too_soon += usize::from(TOO_SOON.contains(&share));
+            }
+            (explained, too_soon, rate)
+        };
+        let fits = RATES.iter().map(fit);
+        let (explained, too_soon, rate) = fits.max_by_key(|f| f.0)?;
+        let is_rate = explained >= LEAST_GAPS
+            && explained * LEAST_SHARE >= all
+            && explained >= 2 * too_soon + 3;
+        is_rate.then_some(rate)
+    }
+
+    fn charge(&self, rate: Rate, timeline: &mut Timeline) {
+        let mut ends: Vec<(SpanId, Stamp)> = Vec::new();
+        for (line, gap) in self.gaps() {
+            let wire_ns = rate.of(line.bytes);
+            let share = gap.saturating_mul(100) / wire_ns.max(1);
+            // What came sooner did not wait: another CPU printed, or nobody did.
+            if share < 95 {
+                continue;
+            }
+            let took_ns = match share < EXPLAINED.end {
+                true => gap,
+                false => wire_ns,
+            };
+            let err_ns = u32::try_from(wire_ns / 20).unwrap_or(u32::MAX);
+            let end = Stamp::new(line.at.ns.saturating_add(took_ns), err_ns);
+            ends.push((line.last, end));
+        }
+        for (id, end) in ends {
+            timeline.span_mut(id).end = SpanEnd::At(end);
+        }
+        self.flush(rate, timeline);
+    }
+
+    /// The first serial console prints what was logged before it.
+    fn flush(&self, rate: Rate, timeline: &mut Timeline) {
+        let at = self.live;
+        let line = &self.lines[at];
+        let Some(console) = line.enables.as_ref().filter(|c| !c.early) else {
+            return;
+        };
+        let bytes = self.lines[..at].iter().fold(0, |sum, l| sum + l.bytes);
+        let wire_ns = rate.of(bytes);
+        // The line itself comes after the flush; newer kernels print it first.
+        let before = at.checked_sub(1).map(|i| (self.lines[i].at, line.at));
+        let sent = timeline.span(line.last).end.known();
+        let after = self.lines.get(at + 1);
+        let after = after.map(|next| (sent.unwrap_or(line.at), next.at));
+        let is_flush = |(start, end): &(Stamp, Stamp)| {
+            let took = end.ns.saturating_sub(start.ns);
+            let share = took.saturating_mul(100) / wire_ns.max(1);
+            took >= FLUSH_NS && FLUSHED.contains(&share)
+        };
+        let Some((start, end)) = before.into_iter().chain(after).find(is_flush) else {
+            return;
+        };
+        let (bytes, baud) = (bytes.to_string(), rate.baud().to_string());
+        // For which console, how many bytes, and at what rate.
+        let args = [
+            ("console", console.name.as_str()),
+            ("bytes", &bytes),
+            ("baud", &baud),
+        ];
+        timeline.add_named(
+            self.clock,
+            STAGES,
+            Span::LOG_FLUSH,
+            (start, SpanEnd::At(end)),
+            &args,
+            line.evidence,
+        );
+    }
+}
+
+/// How many bytes a line is on the wire, its time and its end included.
+fn on_the_wire(text: &str) -> i64 {
+    let bytes = i64::try_from(text.len()).unwrap_or(i64::MAX / 2);
+    let prefix = match printk::parse(text.as_bytes()) {
+        Some(_) => 0,
+        None => PREFIX_BYTES,
+    };
+    bytes + prefix + LINE_END_BYTES
+}
+
+/// Whether a line says that a serial console is enabled.
+fn enabled(text: &str) -> Option<Enabled> {
+    let (before, rest) = text.split_once("console [")?;
+    let (name, rest) = rest.split_once(']')?;
+    let is_on = rest.trim() == "enabled";
+    (is_on && is_serial(name)).then(|| Enabled {
+        name: name.to_owned(),
+        early: before.ends_with("boot"),
+    })
+}
+
+/// Whether a console of this name sends its bytes over a wire, one by one.
+fn is_serial(name: &str) -> bool {
+    let elsewhere = [
+        "tty",
+        "netcon",
+        "ramoops",
+        "pstore",
+        "ram-",
+        "efifb",
+        "earlyvga",
+        "simplefb",
+        "hvc",
+        "xen",
+        "lat_console",
+    ];
+    let end = |rest: &str| rest.bytes().all(|b| b.is_ascii_digit());
+    !elsewhere.iter().any(|e| match *e {
+        "tty" => name.strip_prefix("tty").is_some_and(end),
+        e => name.starts_with(e),
+    })
+}
+
+#[cfg(test)]
+mod tests;
