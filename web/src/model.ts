@@ -6,7 +6,11 @@ export interface Part { name: string; start_ns: number; end_ns: number; instruct
 export interface Phase extends Part { title: string; parts: Part[] }
 export interface Delta { name: string; before_ns: number | null; after_ns: number | null; delta_ns: number }
 export interface Moved { from: string; to: string; ns: number; saved_ns: number; grew_ns: number }
-export interface Extent { start_ns: number; end_ns: number; ready: boolean }
+export interface Extent {
+  start_ns: number; end_ns: number; ready: boolean;
+  /** What the end is; null for the last event. */
+  end: string | null; last_ns: number;
+}
 export interface Comparison { total: Delta; phases: Delta[]; parts: Delta[]; moved: Moved[] }
 
 export interface Cost {
@@ -38,7 +42,9 @@ export interface Track { kind: string; name: string }
 /** What was booted, how, and its splits. */
 export interface Facts {
   run: string; target: string; machine: string; mode: string; time: string; identical: boolean | null;
-  ready_ns: number | null; instructions: number | null; console_sha256: string; extent: Extent | null; phases: Phase[];
+  ready_ns: number | null; instructions: number | null; console_sha256: string;
+  /** Whether somebody said what ready looks like. */
+  awaited: boolean; extent: Extent | null; phases: Phase[];
 }
 
 export interface Head extends Facts {

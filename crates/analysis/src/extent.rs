@@ -1,6 +1,10 @@
 //! From where to where a boot was seen.
+//!
+//! What *ready* looks like only its owner can say. Where nobody did, much evidence knows
+//! an end of its own, which is far from its last line: systemd has started all, somebody
+//! can log in, Android shows its home screen. What follows is no part of the boot.
 
-use bootlap_model::{Milestone, Stamp, Timeline};
+use bootlap_model::{Milestone, Stamp, Timeline, TrackKind};
 use serde::Serialize;
 
 use crate::view::{View, length_ns};
@@ -10,16 +14,62 @@ use crate::view::{View, length_ns};
 pub struct Extent {
     /// Power-on if it was seen, else the first event.
     pub start: Stamp,
-    /// Ready if it was seen, else the last event.
+    /// Where the boot ended, as far as that is known.
     pub end: Stamp,
-    /// Whether `end` is ready: without it the boot took at least this long.
-    pub ready: bool,
+    /// What `end` is.
+    pub ends: Ends,
+    /// The last event, which can be later.
+    pub last: Stamp,
 }
+
+/// What the end of a boot is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ends {
+    /// Ready, as its owner said.
+    Ready,
+    /// Nobody said what ready looks like, and the evidence knows this end.
+    Milestone(Milestone),
+    /// The same: this unit of systemd's was active.
+    Unit(&'static str),
+    /// The last event: the boot took at least this long.
+    Last,
+}
+
+impl Ends {
+    /// The words that people see; `None` for the last event, which is no end.
+    pub fn text(self) -> Option<&'static str> {
+        match self {
+            Ends::Ready => Some(Milestone::Ready.text()),
+            Ends::Milestone(milestone) => Some(milestone.text()),
+            Ends::Unit(unit) => Some(unit),
+            Ends::Last => None,
+        }
+    }
+}
+
+/// What is active when all is that the machine was booted for.
+pub(crate) const TARGETS: [&str; 2] = ["graphical.target", "multi-user.target"];
+
+/// Less than this after the end is no log that goes on, ns.
+const GOES_ON_NS: i64 = 1_000_000;
 
 impl Extent {
     /// How long it is, ns; never negative.
     pub fn duration_ns(&self) -> i64 {
         length_ns(&self.start, &self.end)
+    }
+
+    /// Whether `end` is ready.
+    pub fn is_ready(&self) -> bool {
+        self.ends == Ends::Ready
+    }
+
+    /// For how long the evidence goes on after an end that it knows, ns; `None` if it
+    /// does not.
+    pub fn goes_on_ns(&self) -> Option<i64> {
+        let ns = length_ns(&self.end, &self.last);
+        (self.ends != Ends::Last && ns >= GOES_ON_NS).then_some(ns)
     }
 
     /// The part of `start..end` that lies inside; `None` if nothing does.
@@ -51,20 +101,50 @@ pub fn extent(timeline: &Timeline) -> Option<Extent> {
 pub(crate) fn extent_of(view: &View) -> Option<Extent> {
     let (first, last) = view.bounds()?;
     let start = view.milestone(Milestone::PowerOn).unwrap_or(first);
-    let ready = view.milestone(Milestone::Ready);
-    let ready = ready.filter(|r| r.ns >= start.ns);
+    let (end, ends) = end_of(view, &start).unwrap_or((last, Ends::Last));
     Some(Extent {
         start,
-        end: ready.unwrap_or(last),
-        ready: ready.is_some(),
+        end,
+        ends,
+        last,
     })
+}
+
+/// Where the boot ended, and what that is; `None` if nothing knows.
+fn end_of(view: &View, start: &Stamp) -> Option<(Stamp, Ends)> {
+    let milestone = |m: Milestone| view.milestone(m).filter(|at| at.ns > start.ns);
+    let ready = view.milestone(Milestone::Ready);
+    if let Some(ready) = ready.filter(|r| r.ns >= start.ns) {
+        return Some((ready, Ends::Ready));
+    }
+    if view.timeline.awaited {
+        return None;
+    }
+    let finished = Milestone::StartupFinished;
+    let finished = milestone(finished).map(|at| (at, Ends::Milestone(finished)));
+    let active = || {
+        let mut targets = TARGETS.into_iter();
+        targets.find_map(|unit| Some((active(view, unit)?, Ends::Unit(unit))))
+    };
+    let login = Milestone::LoginPrompt;
+    let login = || milestone(login).map(|at| (at, Ends::Milestone(login)));
+    let known = finished.or_else(active).or_else(login);
+    known.filter(|(at, _)| at.ns > start.ns)
+}
+
+/// When this unit of systemd's was active, if its start was told.
+pub(crate) fn active(view: &View, unit: &str) -> Option<Stamp> {
+    let mut spans = view.spans().iter();
+    let span = spans.find(|s| s.kind == TrackKind::Unit && s.name == unit)?;
+    let told = view.arg(span, "start").is_none();
+    span.end.filter(|_| told)
 }
 
 /// Time from power-on (or the first event, where power-on was not seen) to
 /// ready, ns; `None` if the boot never got ready.
 pub fn ready_ns(timeline: &Timeline) -> Option<i64> {
     let extent = extent(timeline)?;
-    extent.ready.then(|| extent.duration_ns())
+    extent.is_ready().then(|| extent.duration_ns())
 }
 
 #[cfg(test)]
@@ -88,11 +168,37 @@ mod tests {
         boot.text(10, 20, "hello").text(80, 90, "login:");
         let extent = extent(&boot.timeline).unwrap();
         assert_eq!(
-            (extent.start.ns, extent.end.ns, extent.ready),
-            (10, 90, false)
+            (extent.start.ns, extent.end.ns, extent.ends),
+            (10, 90, Ends::Last)
         );
         assert_eq!(ready_ns(&boot.timeline), None);
         assert_eq!(super::extent(&Timeline::default()), None);
+    }
+
+    #[test]
+    fn an_end_that_the_evidence_knows_is_taken_where_nobody_says_what_ready_is() {
+        let mut boot = Boot::sim();
+        boot.text(10, 20, "hello")
+            .span(TrackKind::Unit, 20, 60_000_000, "graphical.target")
+            .text(80_000_000, 90_000_000, "someone plugs something in");
+        let seen = extent(&boot.timeline).unwrap();
+        assert_eq!(seen.ends, Ends::Unit("graphical.target"));
+        assert_eq!(
+            (seen.end.ns, seen.goes_on_ns()),
+            (60_000_000, Some(30_000_000))
+        );
+        assert_eq!(ready_ns(&boot.timeline), None);
+
+        boot.mark(Milestone::LoginPrompt, 50_000_000);
+        assert_eq!(extent(&boot.timeline).unwrap().ends, seen.ends);
+        boot.mark(Milestone::StartupFinished, 70_000_000);
+        let seen = extent(&boot.timeline).unwrap();
+        assert_eq!(seen.ends, Ends::Milestone(Milestone::StartupFinished));
+        // Somebody waits for something else.
+        boot.timeline.awaited = true;
+        let seen = extent(&boot.timeline).unwrap();
+        assert_eq!((seen.ends, seen.end.ns), (Ends::Last, 90_000_000));
+        assert_eq!(seen.goes_on_ns(), None);
     }
 
     #[test]

@@ -140,9 +140,7 @@ const LABEL_CHARS: usize = 80;
 /// One line of console text made readable: no control characters, no kernel
 /// stamp (the time is known anyway, and differs from boot to boot).
 pub(crate) fn line(text: &str, side: Side) -> String {
-    let mut lines = text
-        .split(['\n', '\r'])
-        .filter(|l| !without_stamp(l).is_empty());
+    let mut lines = text.split(['\n', '\r']).filter(|l| !message(l).is_empty());
     let line = match side {
         Side::First => lines.next(),
         Side::Last => lines.next_back(),
@@ -152,7 +150,7 @@ pub(crate) fn line(text: &str, side: Side) -> String {
 
 /// [`line`] for text that is one line already.
 pub(crate) fn label(line: &str) -> String {
-    let line = without_stamp(line).chars();
+    let line = message(line).chars();
     let clean: String = line.filter(|c| !c.is_control()).collect();
     if clean.chars().count() <= LABEL_CHARS {
         return clean;
@@ -163,7 +161,7 @@ pub(crate) fn label(line: &str) -> String {
 }
 
 /// Drops `[    1.234567]` and what may follow it, `[    T1]` (the caller).
-fn without_stamp(line: &str) -> &str {
+pub(crate) fn message(line: &str) -> &str {
     let mut rest = line.trim();
     while let Some((inside, behind)) = rest.strip_prefix('[').and_then(|r| r.split_once(']')) {
         let inside = inside.trim_start();

@@ -39,7 +39,7 @@ pub use calibrate::{Calibration, calibrate};
 pub use compare::{Comparison, Delta, Moved, compare};
 pub use cost::{Cost, costs};
 pub use experiment::{Trial, trial};
-pub use extent::{Extent, extent, ready_ns};
+pub use extent::{Ends, Extent, extent, ready_ns};
 pub use functions::{CallStats, MaxSub, folded, functions};
 pub use gap::{Gap, gaps};
 pub use groups::{Groups, groups};

@@ -403,6 +403,7 @@ mod junit {
                 &["skipped", "error", "failure"],
             ),
             ("failure", &[], &["type", "message"], &[]),
+            ("skipped", &[], &["message"], &[]),
             ("system-out", &[], &[], &[]),
         ];
         let elements: Vec<Node> = document.descendants().filter(Node::is_element).collect();
@@ -474,9 +475,24 @@ mod junit {
     }
 
     #[test]
+    fn where_nobody_says_what_ready_is_nothing_failed() {
+        let mut boot = empty();
+        boot.about.ready_ns = None;
+        boot.about.mode.clear();
+        let xml = super::file("xml", &boot.report(None));
+        validate(&xml);
+        let document = Document::parse(&xml).unwrap();
+        let suite = one(document.root_element(), "testsuite");
+        let counted = (suite.attribute("failures"), suite.attribute("skipped"));
+        assert_eq!(counted, (Some("0"), Some("1")));
+        assert!(suite.descendants().any(|n| n.has_tag_name("skipped")));
+    }
+
+    #[test]
     fn never_ready_is_a_failure_however_hostile() {
         for mut boot in [stock(), hostile(), empty()] {
             boot.about.ready_ns = None;
+            boot.timeline.awaited = true;
             let xml = super::file("xml", &boot.report(None));
             validate(&xml);
             let document = Document::parse(&xml).unwrap();

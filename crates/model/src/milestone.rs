@@ -34,6 +34,8 @@ pub enum Milestone {
     /// The service manager says that all it was to start is started
     /// (`Startup finished in …`, Android's `boot_progress_enable_screen`).
     StartupFinished,
+    /// Somebody can log in (`board login:`).
+    LoginPrompt,
     /// The application was started (a pattern of the target says so).
     ApplicationStart,
     /// The target's ready pattern: the application can serve its user.
@@ -55,6 +57,7 @@ impl Milestone {
             Milestone::UserEntry => "user space starts",
             Milestone::SwitchRoot => "root filesystem takes over",
             Milestone::StartupFinished => "startup finished",
+            Milestone::LoginPrompt => "login prompt",
             Milestone::ApplicationStart => "application starts",
             Milestone::Ready => "ready",
         }

@@ -38,6 +38,19 @@ impl Stamp {
         }
     }
 
+    /// The same moment, of which only is known that it is no earlier.
+    pub const fn at_least(self) -> Self {
+        Self {
+            err_ns: u32::MAX,
+            ..self
+        }
+    }
+
+    /// Whether it may be any later: see [`Self::at_least`].
+    pub const fn is_at_least(&self) -> bool {
+        self.err_ns == u32::MAX
+    }
+
     /// Instructions executed from `self` to `later`, if both were counted.
     pub fn insns_until(&self, later: &Stamp) -> Option<u64> {
         later.insns?.checked_sub(self.insns?)

@@ -39,6 +39,10 @@ pub struct Timeline {
     /// What was read of disks, in the order in which the evidence has it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reads: Vec<Read>,
+    /// Whether somebody said what *ready* looks like: only then a boot without that moment
+    /// did not get ready.
+    #[serde(default)]
+    pub awaited: bool,
     /// What could not be used or was assumed.
     pub notices: Vec<Notice>,
     /// Built again when it is needed: see [`Self::track`].

@@ -96,6 +96,7 @@ pub fn ingest(
     for group in grouped(given, options.format, &mut all) {
         group.read(options, out, &mut all);
     }
+    out.awaited |= options.hints.ready.is_some();
     look_for_hints(&options.hints, out);
     serial::charge(out);
     align::align(out, &options.declared)?;

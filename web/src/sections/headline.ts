@@ -8,16 +8,25 @@ export function headline({ head }: Page): HTMLElement {
   const ready = head.ready_ns;
   const old = head.before?.ready_ns ?? null;
   const [start, end] = extentOf(head);
-  const number = ready === null
-    ? el("p", { class: "headline" }, el("strong", { class: "bad" }, "not ready"),
-      el("span", {}, ` seen for ${duration(end - start)}`))
-    : el("p", { class: "headline" }, bigNumber(ready), el("span", {}, " to ready"));
+  const number = ready !== null
+    ? el("p", { class: "headline" }, bigNumber(ready), el("span", {}, " to ready"))
+    : head.awaited
+      ? el("p", { class: "headline" }, el("strong", { class: "bad" }, "not ready"),
+        el("span", {}, ` seen for ${duration(end - start)}`))
+      : el("p", { class: "headline" }, bigNumber(end - start), el("span", {}, endOf(head)));
   return el("header", {},
     el("p", { class: "brand" }, el("span", {}, "bootlap"),
       el("span", { class: "label", title: timeNote(head.time) }, `${head.time || "unlabelled"} time`)),
     el("h1", { title: head.target.startsWith("/") && head.target }, nameOf(head.target)), number,
     head.before && ready !== null && old !== null && ratioLine(old, ready),
     el("p", { class: "facts" }, facts(head).map((fact) => el("span", {}, fact))));
+}
+
+/** What a boot's end is, where nobody said what ready looks like. */
+function endOf({ extent }: Page["head"]): string {
+  if (!extent?.end) return " to the last line";
+  const more = extent.last_ns - extent.end_ns;
+  return ` to ${extent.end}` + (more >= 1e6 ? `; the log goes on for ${duration(more)}` : "");
 }
 
 /** A target's name; of a path that was given instead, what tells it apart. */

@@ -78,7 +78,7 @@ export function makeBoot(spec: BootSpec): TimelineBoot {
   const end = Math.max(ready ?? 0, ...phases.map((p) => p.end_ns), phases.length === 0 ? spans.reduce((m, s) => Math.max(m, endOf(s)), 1) : 1);
   return {
     head: {
-      ready_ns: ready, extent: { start_ns: start, end_ns: end, ready: ready !== null }, phases, gaps: spec.gaps ?? [],
+      ready_ns: ready, extent: { start_ns: start, end_ns: end, ready: ready !== null, end: ready === null ? null : "ready", last_ns: end }, phases, gaps: spec.gaps ?? [],
       findings: (spec.findings ?? []).map(({ title, at, saving }) => ({
         rule: "r", title, why: "", fix: "", recipe: null, at_ns: at, saving_ns: saving, saving_kind: "this-boot" as const, saving_basis: "", evidence: [],
       })),

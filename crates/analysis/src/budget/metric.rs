@@ -106,7 +106,7 @@ impl Measures {
     pub fn of(timeline: &Timeline) -> Self {
         let view = View::of(timeline);
         let extent = extent_of(&view);
-        let ready = extent.filter(|e| e.ready);
+        let ready = extent.filter(|e| e.is_ready());
         let phases = phases(timeline);
         let phases = phases.iter().map(|p| PhaseMeasure {
             name: p.name,

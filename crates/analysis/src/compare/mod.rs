@@ -102,7 +102,7 @@ pub fn compare(before: &Timeline, after: &Timeline) -> Comparison {
     let total_ns = extents.map(|e| Some(e?.duration_ns()));
     let noise_ns = noise_ns(total_ns[0].unwrap_or(0), total_ns[1].unwrap_or(0));
     let parts = place::deltas(before, after, noise_ns);
-    let is_ready = extents.map(|e| e.is_some_and(|e| e.ready));
+    let is_ready = extents.map(|e| e.is_some_and(|e| e.is_ready()));
     Comparison {
         total: Delta::new("total", total_ns[0], total_ns[1]),
         before_ready: is_ready[0],

@@ -21,6 +21,7 @@ use serde::Serialize;
 
 use super::Boot;
 use crate::compare::place::{Line, common_to_all, lines};
+use crate::extent::{TARGETS, active};
 use crate::stats::median;
 use crate::view::View;
 
@@ -86,9 +87,6 @@ const STARTS: [Milestone; 7] = [
     Milestone::KernelEntry,
     Milestone::KernelClockStart,
 ];
-
-/// What is active when all is that the machine was booted for.
-const TARGETS: [&str; 2] = ["graphical.target", "multi-user.target"];
 
 /// A common line counts as the start if it comes so much before any common
 /// milestone, ns.
@@ -188,7 +186,7 @@ fn end(seen: &[Vec<Seen>; 2]) -> (End, Moments) {
         return (End::Milestone(Milestone::StartupFinished), finished);
     }
     for unit in TARGETS {
-        let active = moments(seen, |s| s.active(unit));
+        let active = moments(seen, |s| active(&s.view, unit));
         if most(&active) {
             return (End::Unit(unit.to_owned()), active);
         }
@@ -358,14 +356,6 @@ impl Seen<'_> {
             (kernels && asked).then_some(Stamp::new(0, 0))
         };
         self.milestone(milestone).or_else(implied)
-    }
-
-    /// When a unit was active.
-    fn active(&self, unit: &str) -> Option<Stamp> {
-        let mut spans = self.view.spans().iter();
-        let span = spans.find(|s| s.kind == TrackKind::Unit && s.name == unit)?;
-        let told = self.view.arg(span, "start").is_none();
-        span.end.filter(|_| told)
     }
 }
 

@@ -4,7 +4,8 @@ use bootlap_model::{Milestone, Stamp, TrackKind};
 
 use super::{Phase, PhaseName};
 use crate::extent::Extent;
-use crate::view::View;
+use crate::gap::message;
+use crate::view::{Seen, View};
 
 /// A milestone at which a phase begins.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +47,38 @@ pub(super) fn bare(view: &View, extent: &Extent) -> Vec<Phase> {
         });
         begin = (opens, at);
     }
+    let ends_as_kernel = phases.last().is_some_and(|p| p.name == PhaseName::Kernel);
+    if ends_as_kernel && !is_kernels_alone(view) {
+        phases.pop();
+    }
     phases
+}
+
+/// A kernel's log that begins later is an excerpt of it, ns.
+const BEGAN_NS: i64 = 1_000_000_000;
+
+/// Whether all that was seen to the end can be the kernel's: nothing ran in user space,
+/// and the log is no excerpt from nobody knows where.
+fn is_kernels_alone(view: &View) -> bool {
+    let of_user = |kind: TrackKind| {
+        matches!(
+            kind,
+            TrackKind::Userspace | TrackKind::Unit | TrackKind::Process | TrackKind::Syscall
+        )
+    };
+    let clock = view.milestone(Milestone::KernelClockStart);
+    let mut logged = view.spans().iter().filter(|s| s.logged);
+    let is_excerpt = match (clock, logged.next()) {
+        (None, Some(first)) => first.start.ns > BEGAN_NS,
+        (Some(clock), Some(first)) => first.start.ns.saturating_sub(clock.ns) > BEGAN_NS,
+        (_, None) => false,
+    };
+    let daemons = ["systemd[", "systemd-", "init: ", "dracut"];
+    let by_daemon = |s: &Seen| {
+        let said = message(s.name);
+        s.kind == TrackKind::Console && daemons.iter().any(|d| said.starts_with(d))
+    };
+    !is_excerpt && !view.spans().iter().any(|s| of_user(s.kind) || by_daemon(s))
 }
 
 /// The milestones to cut at, in the order in which a boot passes them.

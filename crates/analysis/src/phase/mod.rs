@@ -96,12 +96,13 @@ impl Part {
 }
 
 /// The phases of a boot, in order and without holes, from the boot's start to
-/// its end (see [`extent`](crate::extent())).
+/// its end (see [`extent`](crate::extent())) or to where nobody knows what ran.
 ///
 /// They are cut at the milestones that were seen. A milestone that was not
 /// seen merges its phase into the one before it; one out of order (a log can
 /// hold anything) is left out, as few as need be. Without anything to cut at
-/// there is no phase.
+/// there is no phase; and where user space was seen, but not its beginning, the kernel
+/// has none, nor what comes after it.
 pub fn phases(timeline: &Timeline) -> Vec<Phase> {
     phases_in(&View::of(timeline))
 }

@@ -27,20 +27,81 @@ impl Headline {
     }
 }
 
+/// How a boot ended, as far as anybody knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It got ready after this many ns; what `at_least` is true of, no earlier.
+    Ready { ns: i64, at_least: bool },
+    /// Nobody said what ready looks like; the evidence knows this end, and goes on.
+    Ended {
+        what: &'static str,
+        ns: i64,
+        at_least: bool,
+        goes_on_ns: Option<i64>,
+    },
+    /// Ready was waited for and did not come, in so many ns, if anything was seen.
+    NotReady(Option<i64>),
+    /// Nothing knows an end; the evidence lasts so long.
+    Seen(Option<i64>),
+}
+
+impl Outcome {
+    /// Whether somebody said what ready looks like: a user, or a run's target.
+    pub(crate) fn is_awaited(report: &Report<'_>) -> bool {
+        report.timeline.awaited || !report.about.mode.is_empty()
+    }
+
+    /// Of the report's boot.
+    pub(crate) fn of(report: &Report<'_>) -> Self {
+        let extent = report.answers.extent();
+        let at_least = extent.is_some_and(|e| e.end.is_at_least());
+        if let Some(ns) = report.about.ready_ns {
+            return Outcome::Ready { ns, at_least };
+        }
+        let seen = extent.map(|e| e.duration_ns());
+        if Self::is_awaited(report) {
+            return Outcome::NotReady(seen);
+        }
+        let end = extent.and_then(|e| Some((e, e.ends.text()?)));
+        match end {
+            Some((extent, what)) => Outcome::Ended {
+                what,
+                ns: extent.duration_ns(),
+                at_least,
+                goes_on_ns: extent.goes_on_ns(),
+            },
+            None => Outcome::Seen(seen),
+        }
+    }
+}
+
 /// What is said of one boot.
 pub fn alone(report: &Report<'_>) -> String {
-    if let Some(ns) = report.about.ready_ns {
-        return format!(" is ready after {}", duration(ns));
-    }
-    // A log from elsewhere: nobody said what ready looks like.
-    let why = if report.about.mode.is_empty() {
-        ": no ready pattern was seen"
-    } else {
-        " did not get ready"
+    let after = |ns, at_least| match at_least {
+        true => format!("at least {}", duration(ns)),
+        false => duration(ns),
     };
-    match report.answers.extent() {
-        Some(seen) => format!("{why}, seen for {}", duration(seen.duration_ns())),
-        None => why.to_owned(),
+    let seen = |ns: Option<i64>| ns.map(|ns| format!("seen for {}", duration(ns)));
+    match Outcome::of(report) {
+        Outcome::Ready { ns, at_least } => format!(" is ready after {}", after(ns, at_least)),
+        Outcome::Ended {
+            what,
+            ns,
+            at_least,
+            goes_on_ns,
+        } => {
+            let more = goes_on_ns.map(|ns| format!("; the log goes on for {}", duration(ns)));
+            let more = more.unwrap_or_default();
+            format!(": {what} after {}{more}", after(ns, at_least))
+        }
+        Outcome::NotReady(ns) => match seen(ns) {
+            Some(seen) => format!(" did not get ready, {seen}"),
+            None => " did not get ready".to_owned(),
+        },
+        Outcome::Seen(ns) => match seen(ns) {
+            Some(seen) => format!(": {seen}, to its last line"),
+            None => ": nothing with a time was seen".to_owned(),
+        },
     }
 }
 

@@ -11,7 +11,7 @@
 use std::io::Write;
 
 use crate::Report;
-use crate::boot::headline::alone;
+use crate::boot::headline::{Outcome, alone};
 use crate::boot::text;
 use crate::format::{duration, exact_seconds};
 use crate::sink::{Sink, SinkError};
@@ -41,12 +41,14 @@ fn suite(report: &Report<'_>) -> String {
     let ready_ns = report.about.ready_ns;
     let time = seconds(ready_ns.unwrap_or(seen_ns));
     let tests = report.phases.len() + 1;
-    let failures = u8::from(ready_ns.is_none());
+    let outcome = Outcome::of(report);
+    let failures = u8::from(matches!(outcome, Outcome::NotReady(_)));
+    let skipped = u8::from(matches!(outcome, Outcome::Seen(_)));
     let counts = format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"0\"");
     let mut xml = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <testsuites name=\"bootlap\" {counts} time=\"{time}\">\n  \
-         <testsuite name=\"{name}\" {counts} skipped=\"0\" time=\"{time}\">\n    \
+         <testsuite name=\"{name}\" {counts} skipped=\"{skipped}\" time=\"{time}\">\n    \
          <properties>\n"
     );
     for (key, value) in properties(report) {
@@ -62,10 +64,17 @@ fn suite(report: &Report<'_>) -> String {
         xml += &case(phase.name.text(), phase.duration_ns());
         xml += "/>\n";
     }
-    xml += &case("ready", ready_ns.unwrap_or(seen_ns));
-    xml += &match ready_ns {
-        Some(_) => "/>\n".to_owned(),
-        None => failure(report),
+    let end = match outcome {
+        Outcome::Ended { what, .. } => what,
+        _ => "ready",
+    };
+    xml += &case(end, ready_ns.unwrap_or(seen_ns));
+    xml += &match outcome {
+        Outcome::Ready { .. } | Outcome::Ended { .. } => "/>\n".to_owned(),
+        Outcome::NotReady(_) => failure(report),
+        Outcome::Seen(_) => ">\n      <skipped message=\"nobody said what ready looks like: \
+            --ready REGEX\"/>\n    </testcase>\n"
+            .to_owned(),
     };
     let text = text(report, &Style::default());
     xml += &format!("    <system-out>{}\n</system-out>\n", escaped_lines(&text));
@@ -81,13 +90,10 @@ fn seconds(ns: i64) -> String {
 fn failure(report: &Report<'_>) -> String {
     let said = alone(report);
     let said = said.trim_start_matches([':', ' ']);
-    let mut text = match report.gaps.iter().max_by_key(|g| g.end.ns) {
+    let text = match report.gaps.iter().max_by_key(|g| g.end.ns) {
         Some(last) => format!("The last line that was seen: {}", last.after.trim()),
         None => "Nothing was seen on the console.".to_owned(),
     };
-    if report.about.mode.is_empty() {
-        text += "\nFor logs that no target describes, say what ready looks like: --ready REGEX";
-    }
     format!(
         ">\n      <failure type=\"never-ready\" message=\"{}\">{}</failure>\n    </testcase>\n",
         escaped(&format!("never ready: {said}")),

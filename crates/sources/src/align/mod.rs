@@ -118,7 +118,10 @@ fn milestone_err_ns(milestone: Milestone) -> Option<(u32, How)> {
         | Milestone::FirmwareDone
         | Milestone::BootloaderStart
         | Milestone::KernelEntry => (500_000_000, How::Assumed),
-        Milestone::KernelImage | Milestone::KernelClockStart | Milestone::ApplicationStart => {
+        Milestone::KernelImage
+        | Milestone::KernelClockStart
+        | Milestone::LoginPrompt
+        | Milestone::ApplicationStart => {
             return None;
         }
     })

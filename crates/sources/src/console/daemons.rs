@@ -107,6 +107,10 @@ impl Daemons {
     }
 
     fn init(&mut self, text: &[u8], moment: &Moment, at: Evidence, out: &mut Out<'_>) {
+        if text.starts_with(b"processing action (sys.boot_completed=1") {
+            out.kernel_milestone(Milestone::StartupFinished, moment, at);
+            return;
+        }
         let quoted = |text: &'_ [u8]| -> Option<(usize, usize)> {
             let from = memchr::memchr(b'\'', text)? + 1;
             let len = memchr::memchr(b'\'', &text[from..])?;

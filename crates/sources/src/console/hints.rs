@@ -1,6 +1,7 @@
 //! The moments that the user described: ready, the application, others.
 
 use bootlap_model::{Evidence, MarkKind, Milestone, Severity, Stamp};
+use memchr::memmem;
 use regex::bytes::Regex;
 
 use super::line::Line;
@@ -45,6 +46,8 @@ pub(crate) struct HintMarks<'h> {
     unplaced: Vec<(MarkKind, &'h str, Evidence)>,
     /// How many lines that were counted as skipped for that.
     skipped: u64,
+    /// A login prompt was seen.
+    login: bool,
 }
 
 impl<'h> HintMarks<'h> {
@@ -73,6 +76,7 @@ impl<'h> HintMarks<'h> {
             wanted: ready.into_iter().chain(application).chain(named).collect(),
             unplaced: Vec::new(),
             skipped: 0,
+            login: false,
         }
     }
 
@@ -88,7 +92,7 @@ impl<'h> HintMarks<'h> {
         logged: Option<Stamp>,
         out: &mut Out<'_>,
     ) -> Matched {
-        let mut matched = Matched::No;
+        let mut matched = self.login_prompt(line, logged, out);
         self.wanted.retain(|wanted| {
             let Some(end) = completed(wanted.pattern, line.text) else {
                 return true;
@@ -114,6 +118,31 @@ impl<'h> HintMarks<'h> {
         matched
     }
 
+    /// A login prompt is a known end of a boot, whether or not somebody looks for it.
+    fn login_prompt(
+        &mut self,
+        line: &Line<'_>,
+        logged: Option<Stamp>,
+        out: &mut Out<'_>,
+    ) -> Matched {
+        if self.login || logged.is_some() || !is_login_prompt(line.text) {
+            return Matched::No;
+        }
+        self.login = true;
+        let (milestone, at) = (Milestone::LoginPrompt, line.evidence(out.file));
+        let kind = MarkKind::Milestone(milestone);
+        match (out.wire, line.first()) {
+            (Some(wire), Some(stamp)) => {
+                out.mark(wire, stamp, kind, milestone.text(), at);
+                Matched::Placed
+            }
+            _ => {
+                self.unplaced.push((kind, milestone.text(), at));
+                Matched::Unplaced
+            }
+        }
+    }
+
     /// Places what was seen since the kernel's `before_ns`, now that the next
     /// kernel line is known: it happened between the two. Says how many lines
     /// were wrongly counted as skipped.
@@ -126,22 +155,18 @@ impl<'h> HintMarks<'h> {
         if self.unplaced.is_empty() {
             return 0;
         }
-        let gap = before_ns.and_then(|before| Some((before, middle(before, ns)?)));
-        let Some((before_ns, (half, err_ns))) = gap else {
-            self.finish(out);
+        let Some(before_ns) = before_ns.filter(|before| *before <= ns) else {
+            self.lose(out);
             return 0;
         };
-        let printk = out.printk_clock();
-        for (kind, name, at) in self.unplaced.drain(..) {
-            let stamp = Stamp::new(before_ns + half, err_ns);
-            out.mark(printk, stamp, kind, name, at);
-            out.notice(
-                "mark-between-lines",
-                Severity::Notice,
-                at,
-                "these moments are in lines without a time, so they are placed in the middle between their neighbours: record with bootlap, which stamps each byte",
-            );
-        }
+        let (half, err_ns) = middle(before_ns, ns);
+        let stamp = Stamp::new(before_ns + half, err_ns);
+        self.place(
+            stamp,
+            "mark-between-lines",
+            "these moments are in lines without a time, so they are placed in the middle between their neighbours: record with bootlap, which stamps each byte",
+            out,
+        );
         std::mem::take(&mut self.skipped)
     }
 
@@ -150,9 +175,38 @@ impl<'h> HintMarks<'h> {
         self.skipped += 1;
     }
 
-    /// The console has ended: what is not placed cannot be.
-    pub(crate) fn finish(&mut self, out: &mut Out<'_>) {
+    /// The console has ended: what is not placed came after the kernel's `last_ns`, and
+    /// nobody knows how long after. Says how many lines were wrongly counted as skipped.
+    pub(crate) fn finish(&mut self, last_ns: Option<i64>, out: &mut Out<'_>) -> u64 {
+        let Some(last_ns) = last_ns else {
+            self.lose(out);
+            return 0;
+        };
+        self.place(
+            Stamp::new(last_ns, 0).at_least(),
+            "mark-after-last-time",
+            "these moments are in lines after the last time of the log, so they are shown at that time, which is the earliest that they can be: record with bootlap, which stamps each byte",
+            out,
+        );
+        std::mem::take(&mut self.skipped)
+    }
+
+    fn place(&mut self, at: Stamp, code: &str, remedy: &str, out: &mut Out<'_>) {
+        for (kind, name, evidence) in self.unplaced.drain(..) {
+            let printk = out.printk_clock();
+            out.mark(printk, at, kind, name, evidence);
+            // Nobody asked for it.
+            if kind != MarkKind::Milestone(Milestone::LoginPrompt) {
+                out.notice(code, Severity::Notice, evidence, remedy);
+            }
+        }
+    }
+
+    /// What is not placed cannot be.
+    fn lose(&mut self, out: &mut Out<'_>) {
         self.skipped = 0;
+        let asked = |kind: &MarkKind| *kind != MarkKind::Milestone(Milestone::LoginPrompt);
+        self.unplaced.retain(|(kind, ..)| asked(kind));
         for (_, _, at) in self.unplaced.drain(..) {
             out.notice(
                 "mark-without-time",
@@ -164,11 +218,24 @@ impl<'h> HintMarks<'h> {
     }
 }
 
-/// Half of the time between two kernel lines, and the error of the middle.
-fn middle(before_ns: i64, ns: i64) -> Option<(i64, u32)> {
-    let half = ns.checked_sub(before_ns).filter(|gap| *gap >= 0)? / 2;
-    let err = half.checked_add(i64::from(RESOLUTION_NS))?;
-    Some((half, u32::try_from(err).ok()?))
+/// Half of the time between two kernel lines, and the error of the middle. Where that
+/// is more than a stamp can say, the beginning is what is known.
+fn middle(before_ns: i64, ns: i64) -> (i64, u32) {
+    let half = ns.saturating_sub(before_ns) / 2;
+    match u32::try_from(half.saturating_add(i64::from(RESOLUTION_NS))) {
+        Ok(err_ns) => (half, err_ns),
+        Err(_) => (0, u32::MAX),
+    }
+}
+
+/// Whether a line is the prompt of getty: `board login:`, and what was typed there.
+fn is_login_prompt(text: &[u8]) -> bool {
+    let Some(at) = memmem::find(text, b" login:") else {
+        return false;
+    };
+    let is_name = |b: &u8| b.is_ascii_alphanumeric() || b"-_.".contains(b);
+    let typed = text[at + b" login:".len()..].trim_ascii();
+    at > 0 && text[..at].iter().all(is_name) && !typed.contains(&b' ')
 }
 
 /// How many bytes of `text` it takes until they match `pattern`.

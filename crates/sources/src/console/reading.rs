@@ -280,7 +280,9 @@ impl<'h> Reading<'h> {
     pub(crate) fn finish(&mut self, out: &mut Out<'_>) -> Printed {
         self.sending.end(out);
         self.boot_loader.end_open(None, out);
-        self.hints.finish(out);
+        let clock = &self.kernel.clock;
+        let last_ns = clock.running().then(|| clock.latest_ns());
+        self.skipped -= self.hints.finish(last_ns, out);
         self.kernel.finish(out);
         std::mem::take(&mut self.archive)
     }

@@ -271,7 +271,7 @@ impl Reader for DmesgReader<'_> {
     fn finish(&mut self, import: &mut Import<'_>) {
         let Some(kept) = &mut self.kept else { return };
         let mut out = Out::new(import.timeline, kept);
-        self.hints.finish(&mut out);
+        self.hints.finish(None, &mut out);
         self.kernel.finish(&mut out);
         if let (Some((ns, at)), false, Some(Counts::Kernel)) =
             (self.first, self.kernel.version_seen(), self.counts)

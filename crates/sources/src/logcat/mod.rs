@@ -243,7 +243,13 @@ impl LogcatReader {
             import.anchor(clock, at, key, evidence);
         }
         import.mark(clock, at, tag, evidence);
-        if tag == "boot_progress_enable_screen" {
+        let shown = matches!(tag, "boot_progress_enable_screen" | "sf_stop_bootanim");
+        if shown
+            && import
+                .timeline
+                .milestone(Milestone::StartupFinished)
+                .is_none()
+        {
             import.milestone(clock, at, Milestone::StartupFinished, evidence);
         }
         if let Some((from, start)) = self.stage.take()

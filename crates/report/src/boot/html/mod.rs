@@ -15,6 +15,8 @@ use data_encoding::BASE64;
 use sha2::{Digest, Sha256};
 
 use crate::Report;
+use crate::boot::headline::{Outcome, alone};
+use crate::format::duration;
 use crate::sink::{Sink, buffered};
 use crate::terminal::Style;
 use crate::xml::{escaped, escaped_lines};
@@ -84,9 +86,10 @@ fn block(out: &mut impl Write, id: &str, bytes: &[u8]) -> std::io::Result<()> {
 
 fn title(report: &Report<'_>) -> String {
     let target = crate::clean::clean(&report.about.target);
-    match report.about.ready_ns {
-        Some(ns) => format!("{target}: {} to ready", crate::format::duration(ns)),
-        None => format!("{target}: not ready"),
+    match Outcome::of(report) {
+        Outcome::Ready { ns, .. } => format!("{target}: {} to ready", duration(ns)),
+        Outcome::NotReady(_) => format!("{target}: not ready"),
+        Outcome::Ended { .. } | Outcome::Seen(_) => target.into_owned() + &alone(report),
     }
 }
 

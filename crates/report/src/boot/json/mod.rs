@@ -13,6 +13,7 @@ use bootlap_analysis::{Part, Phase};
 use bootlap_model::{Axis, Clock, ClockId, Counter, Link, Mark, MarkKind, Span, Stamp, Timeline};
 
 use crate::Report;
+use crate::boot::headline::Outcome;
 use crate::evidence::evidence;
 use crate::findings::findings;
 use crate::json::{self, FORMAT, id};
@@ -92,10 +93,13 @@ impl ReportJson {
 fn boot(report: &Report<'_>) -> BootJson {
     BootJson {
         about: report.about.clone(),
+        awaited: Outcome::is_awaited(report),
         extent: report.answers.extent().map(|extent| ExtentJson {
             start_ns: extent.start.ns,
             end_ns: extent.end.ns,
-            ready: extent.ready,
+            ready: extent.is_ready(),
+            end: extent.ends.text().map(str::to_owned),
+            last_ns: extent.last.ns,
         }),
         phases: report.phases.iter().map(phase).collect(),
         predicted: report.predicted.as_ref().map(PredictedJson::of),

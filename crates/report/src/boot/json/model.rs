@@ -62,6 +62,8 @@ pub struct BootJson {
     /// What was booted.
     #[serde(flatten)]
     pub about: About,
+    /// Whether somebody said what ready looks like, so that a boot without it failed.
+    pub awaited: bool,
     /// The part of the recording that is the boot; null if nothing was seen.
     pub extent: Option<ExtentJson>,
     /// Top-level splits, in order.
@@ -76,10 +78,15 @@ pub struct BootJson {
 pub struct ExtentJson {
     /// Power-on if it was seen, else the first event.
     pub start_ns: i64,
-    /// Ready if it was seen, else the last event.
+    /// Ready if it was seen. Else, where nobody said what ready looks like, an end that the
+    /// evidence knows (`startup finished`, `login prompt`). Else the last event.
     pub end_ns: i64,
     /// Whether the end is ready.
     pub ready: bool,
+    /// What the end is; null for the last event.
+    pub end: Option<String>,
+    /// The last event, which can be later than the end.
+    pub last_ns: i64,
 }
 
 /// A top-level split.

@@ -13,6 +13,7 @@ pub(crate) use notices::{entry as notice, place};
 pub(crate) use phases::waterfall;
 
 use crate::Report;
+use crate::boot::headline::{Outcome, alone};
 use crate::format::{count, duration};
 use crate::sink::Sink;
 use crate::terminal::{Ink, Line, MARGIN, Page, Style};
@@ -61,23 +62,15 @@ fn headline(report: &Report<'_>, page: &mut Page<'_>) {
         &about.target
     };
     let mut line = page.subject(name);
-    match about.ready_ns {
-        Some(ns) => {
-            line.push(" is ready after ", Ink::Plain);
-            line.push(&duration(ns), Ink::Strong);
+    let said = alone(report);
+    match Outcome::of(report) {
+        Outcome::Ready { ns, .. } => {
+            let number = duration(ns);
+            line.push(said.strip_suffix(&*number).unwrap_or(&said), Ink::Plain);
+            line.push(&number, Ink::Strong);
         }
-        None => {
-            if about.mode.is_empty() {
-                // A log from elsewhere: nobody said what ready looks like.
-                line.push(": no --ready pattern was seen", Ink::Plain);
-            } else {
-                line.push(" did not get ready", Ink::Bad);
-            }
-            if let Some(seen) = report.answers.extent() {
-                let ns = seen.end.ns.saturating_sub(seen.start.ns);
-                line.push(&format!(", seen for {}", duration(ns)), Ink::Plain);
-            }
-        }
+        Outcome::NotReady(_) => line.push(&said, Ink::Bad),
+        Outcome::Ended { .. } | Outcome::Seen(_) => line.push(&said, Ink::Plain),
     }
     page.line_with_right(line, time_label(&about.time));
     let facts = facts(report).join(" · ");
