@@ -37,6 +37,9 @@ impl Sent {
     }
 }
 
+/// The rules whose interval is what the console took.
+const ABOUT_PRINTING: [&str; 2] = ["cmdline-quiet", "cmdline-console-baud"];
+
 /// What some text costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
@@ -87,6 +90,9 @@ impl Finding {
 
     /// What a serial console took of its interval is the console's.
     pub(crate) fn without_printing(&mut self, boot: &Boot<'_>) {
+        if ABOUT_PRINTING.contains(&&*self.rule) {
+            return;
+        }
         if let (Some(at), SavingKind::ThisBoot) = (self.at_ns, self.saving.kind) {
             let printing_ns = boot.printing_ns(at);
             self.saving.ns = self.saving.ns.saturating_sub(printing_ns).max(0);
@@ -134,6 +140,12 @@ impl<'a> Boot<'a> {
         let shared = |[from, to]: [i64; 2]| to.min(end).saturating_sub(from.max(start)).max(0);
         let all = lines.chain(flushes.map(|f| f.at()));
         all.fold(0, |sum, stretch| sum.saturating_add(shared(stretch)))
+    }
+
+    /// When the first of them did.
+    pub(crate) fn flush_at(&self) -> Option<[i64; 2]> {
+        let flushes = self.spans(TrackKind::Kernel, Span::LOG_FLUSH);
+        flushes.first().map(|f| f.at())
     }
 
     /// What they printed and how long that took, until `end_ns`.

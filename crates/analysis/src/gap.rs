@@ -71,6 +71,8 @@ pub(crate) struct Silence<'t> {
     pub(crate) end: Stamp,
     pub(crate) before: &'t str,
     pub(crate) after: &'t str,
+    /// The spans of these texts, where they are any.
+    pub(crate) around: [Option<usize>; 2],
 }
 
 /// All silences of a boot, in order.
@@ -79,39 +81,53 @@ pub(crate) fn silences<'t>(view: &View<'t>) -> Vec<Silence<'t>> {
         return Vec::new();
     };
     let mut sounds = sounds(view);
-    sounds.retain(|s| s.1.ns >= extent.start.ns && s.0.ns <= extent.end.ns);
+    sounds.retain(|s| s.end.ns >= extent.start.ns && s.start.ns <= extent.end.ns);
     let mut silences = Vec::new();
     let mut sounds = sounds.into_iter();
-    let Some((_, mut since, mut before)) = sounds.next() else {
+    let Some(mut last) = sounds.next() else {
         return silences;
     };
-    for (start, end, text) in sounds {
-        if since.ns < start.ns {
+    for sound in sounds {
+        if last.end.ns < sound.start.ns {
             silences.push(Silence {
-                start: since,
-                end: start,
-                before,
-                after: text,
+                start: last.end,
+                end: sound.start,
+                before: last.text,
+                after: sound.text,
+                around: [last.span, sound.span],
             });
         }
-        if end.ns >= since.ns {
-            (since, before) = (end, text);
+        if sound.end.ns >= last.end.ns {
+            last = sound;
         }
     }
     silences
 }
 
-/// What ends a silence, as `(start, end, text)` in order.
-fn sounds<'t>(view: &View<'t>) -> Vec<(Stamp, Stamp, &'t str)> {
+/// What ends a silence.
+struct Sound<'t> {
+    start: Stamp,
+    end: Stamp,
+    text: &'t str,
+    /// Its index in the timeline; `None` for a milestone.
+    span: Option<usize>,
+}
+
+/// What ends a silence, in order.
+fn sounds<'t>(view: &View<'t>) -> Vec<Sound<'t>> {
     // A console that prints the log so far is not silent; the log cannot show it.
     let is_flush = |s: &Seen| s.kind == TrackKind::Kernel && s.name == Span::LOG_FLUSH;
     let texts = view.spans().iter().filter(|s| {
         let blank = s.name.trim().is_empty();
         s.kind == TrackKind::Console && !blank || is_flush(s)
     });
-    let mut sounds: Vec<_> = texts
-        .map(|s| (s.start, s.end.unwrap_or(s.start), s.name))
-        .collect();
+    let sound = |s: &Seen<'t>| Sound {
+        start: s.start,
+        end: s.end.unwrap_or(s.start),
+        text: s.name,
+        span: Some(s.index),
+    };
+    let mut sounds: Vec<Sound> = texts.map(sound).collect();
     let silent = [
         Milestone::PowerOn,
         Milestone::KernelImage,
@@ -120,10 +136,15 @@ fn sounds<'t>(view: &View<'t>) -> Vec<(Stamp, Stamp, &'t str)> {
     ];
     for milestone in silent {
         if let Some(at) = view.milestone(milestone) {
-            sounds.push((at, at, milestone.text()));
+            sounds.push(Sound {
+                start: at,
+                end: at,
+                text: milestone.text(),
+                span: None,
+            });
         }
     }
-    sounds.sort_by_key(|s| (s.0.ns, s.1.ns));
+    sounds.sort_by_key(|s| (s.start.ns, s.end.ns));
     sounds
 }
 

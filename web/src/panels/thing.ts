@@ -43,5 +43,5 @@ export function thingOf(boots: Boot[], { kind, boot, index, part }: Thing): Abou
   }
   const finding = head.findings[index];
   return finding?.at_ns ? about(finding.title, finding.at_ns[0], finding.at_ns[1],
-    [["why", finding.why], ["fix", finding.fix]]) : null;
+    [["why", finding.why], ["fix", finding.fix], ["risk", finding.risk]]) : null;
 }

@@ -39,6 +39,7 @@ function remedy(head: Head, finding: Finding): HTMLElement {
 
 export function saving(finding: Finding): string {
   if (finding.saving_kind === "unknown") return "to be tried";
-  const predicted = finding.saving_kind === "predicted-board" ? " of a real board, predicted" : "";
-  return `saves ${duration(finding.saving_ns)}${predicted}`;
+  return finding.predicted_saving_ns === null
+    ? `saves ${duration(finding.saving_ns)}`
+    : `saves ${duration(finding.predicted_saving_ns)} of a real board, predicted`;
 }

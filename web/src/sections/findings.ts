@@ -8,7 +8,7 @@ import { evidenceFigure } from "./evidence.ts";
 export function findings({ boots, head, go }: Page): HTMLElement | null {
   if (head.findings.length === 0) return null;
   const entry = (finding: Finding, at: number) => {
-    const details: [string, Child][] = [["why", finding.why], ["saving", finding.saving_basis], ["fix", finding.fix],
+    const details: [string, Child][] = [["why", finding.why], ["saving", basis(finding)], ["fix", finding.fix], ["risk", finding.risk],
       ["recipe", finding.recipe !== null && el("code", {}, `bootlap try ${head.target} ${finding.recipe}`)],
       ["rule", finding.rule]];
     const interval = finding.at_ns;
@@ -19,4 +19,10 @@ export function findings({ boots, head, go }: Page): HTMLElement | null {
       interval && button("show in the timeline", "", () => go.visit(interval[0], interval[1])));
   };
   return section("findings", "what to change", "", head.findings.map(entry));
+}
+
+/** How the saving was computed, and whether another finding claims the same time. */
+function basis(finding: Finding): string {
+  const shared = finding.same_time_as;
+  return finding.saving_basis + (shared === null ? "" : `; ${shared + 1} claims the same time: do not add the two`);
 }

@@ -124,7 +124,7 @@ function thingFacts(scene: Scene, thing: Thing): Facts | null {
   const rows: [string, string][] = [];
   if (thing.kind === "finding") {
     const finding = head.findings[thing.index]!;
-    return { title: `${thing.index + 1}. ${finding.title}`, rows: [["saves", finding.saving_kind === "unknown" ? "to be tried" : duration(finding.saving_ns)], ["click", "shows the advice"]] };
+    return { title: `${thing.index + 1}. ${finding.title}`, rows: [["saves", finding.saving_kind === "unknown" ? "to be tried" : duration(finding.predicted_saving_ns ?? finding.saving_ns)], ["click", "shows the advice"]] };
   }
   if (thing.kind !== "mark") rows.push(["took", duration(end - start)]);
   if (thing.kind === "phase" || thing.kind === "part") {

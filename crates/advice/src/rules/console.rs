@@ -1,9 +1,10 @@
 //! What the kernel and the boot loader print on a serial line.
 
-use bootlap_model::Milestone;
+use bootlap_model::{Milestone, Span, TrackKind};
 use bootlap_product::cmdline;
 
 use super::checks;
+use crate::boot::evidence;
 use crate::serial::Cost;
 use crate::{Boot, Finding};
 
@@ -31,6 +32,8 @@ fn kernel_messages(boot: &Boot<'_>) -> Option<Finding> {
             kernel.bytes
         ))
         .saves_printing(boot, kernel);
+    let flushes = boot.spans(TrackKind::Kernel, Span::LOG_FLUSH);
+    let finding = finding.at(boot.flush_at()).seen(evidence(&flushes));
     // Whatever the level: only without this word do levels count.
     Some(match words.contains(&"ignore_loglevel") {
         true => finding.fix(

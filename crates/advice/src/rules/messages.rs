@@ -61,6 +61,7 @@ fn baud(boot: &Boot<'_>) -> Option<Finding> {
     Some(
 Finding::new()
         .why(format!("{bytes} bytes at {now} baud are {}", ms(now_ns)))
+        .at(boot.flush_at())
         .saves_part_of(boot, all, now_ns.saturating_sub(then_ns))
         .fix(format!(
             "use {better} baud in `console=`, in the boot loader and in the terminal, if the UART \

@@ -64,11 +64,11 @@ impl Rule {
     pub fn check(&self, boot: &Boot<'_>) -> Vec<Finding> {
         let mut found = (self.check)(boot);
         for finding in &mut found {
+            self.name.clone_into(&mut finding.rule);
             finding.without_printing(boot);
         }
         found.retain(|f| f.saving.kind == SavingKind::Unknown || f.saving.ns >= WORTH_IT_NS);
         for finding in &mut found {
-            self.name.clone_into(&mut finding.rule);
             if finding.title.is_empty() {
                 finding.title = self.page.finding_title();
             }

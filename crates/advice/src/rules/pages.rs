@@ -79,11 +79,22 @@ impl Page {
 
     /// What to do: the first sentence of its fix.
     pub(super) fn fix(&self) -> String {
-        let paragraphs = self.text.split("\n\n");
-        let mut fixes = paragraphs.filter_map(|p| p.strip_prefix("**Fix.** "));
-        let text = fixes.next().unwrap_or_default().replace('\n', " ");
+        let text = self.paragraph("Fix");
         let first = text.split(". ").next().unwrap_or_default();
         lower(first.strip_suffix('.').unwrap_or(first))
+    }
+
+    /// What can go wrong with that: all of it.
+    pub(crate) fn risk(&self) -> String {
+        self.paragraph("Risk")
+    }
+
+    /// The paragraph that begins with this word, on one line.
+    fn paragraph(&self, name: &str) -> String {
+        let head = format!("**{name}.** ");
+        let mut paragraphs = self.text.split("\n\n");
+        let found = paragraphs.find_map(|p| p.strip_prefix(&*head));
+        found.unwrap_or_default().replace('\n', " ")
     }
 }
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use bootlap_model::{Milestone, Stamp, Timeline, TrackKind};
+use bootlap_model::{Evidence, Milestone, Stamp, Timeline, TrackKind};
 use serde::Serialize;
 
 use crate::extent::{Extent, extent_of};
@@ -36,6 +36,9 @@ pub struct Cost {
     /// How much of its own time the machine waited, 0 to 1, where that is
     /// known.
     pub idle_share: Option<f64>,
+    /// Where it was read: what it is, or the lines around a silence. A finding is about
+    /// it only if it cites one of these places.
+    pub evidence: Vec<Evidence>,
 }
 
 /// Initcalls below this share of the boot are told as one.
@@ -112,7 +115,22 @@ impl Ledger<'_> {
             duration_ns,
             why: why::sentence(did, insns, idle_share),
             idle_share,
+            evidence: Vec::new(),
         })
+    }
+
+    /// The same, read from these spans of the timeline.
+    fn cost_of(
+        &self,
+        name: String,
+        own: &[(Stamp, Stamp)],
+        did: Option<String>,
+        spans: impl IntoIterator<Item = usize>,
+    ) -> Option<Cost> {
+        let mut cost = self.cost(name, own, did)?;
+        let spans = spans.into_iter().filter_map(|s| self.timeline.spans.get(s));
+        cost.evidence.extend(spans.map(|s| s.evidence));
+        Some(cost)
     }
 
     fn of_known(&self, known: &[Known]) -> Vec<Cost> {
@@ -121,13 +139,18 @@ impl Ledger<'_> {
         let (short, long): (Vec<&Known>, Vec<&Known>) = known.iter().partition(is_short);
         let mut costs: Vec<Cost> = long
             .iter()
-            .filter_map(|k| self.cost(k.name.clone(), &k.own, why::of(self.timeline, k)))
+            .filter_map(|k| {
+                let span = k.span.map(|s| s.index);
+                self.cost_of(k.name.clone(), &k.own, why::of(self.timeline, k), span)
+            })
             .collect();
         if !short.is_empty() {
             let mut own: Vec<_> = short.iter().flat_map(|k| k.own.iter().copied()).collect();
             own.sort_by_key(|o| o.0.ns);
             let did = "the kernel starts built-in drivers and subsystems".to_owned();
-            costs.extend(self.cost(format!("{} short initcalls", short.len()), &own, Some(did)));
+            let name = format!("{} short initcalls", short.len());
+            let spans = short.iter().filter_map(|k| Some(k.span?.index));
+            costs.extend(self.cost_of(name, &own, Some(did), spans));
         }
         costs
     }
@@ -150,7 +173,8 @@ impl Ledger<'_> {
                     Some(part) if part.span.is_some() => format!("silence after {}", part.name),
                     _ => silence_name(silence.before),
                 };
-                costs.extend(self.cost(name, &[(start, end)], None));
+                let around = silence.around.into_iter().flatten();
+                costs.extend(self.cost_of(name, &[(start, end)], None, around));
             }
         }
         costs

@@ -1,8 +1,10 @@
 //! Findings as a document: `advise --json`.
 
+use bootlap_advice::SavingKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::remedy::claimed_before;
 use crate::Report;
 use crate::evidence::{EvidenceJson, evidence};
 use crate::json::{FORMAT, id, line};
@@ -33,10 +35,18 @@ pub struct FindingJson {
     pub why: String,
     /// What to do by hand.
     pub fix: String,
+    /// What can go wrong with it.
+    pub risk: String,
     /// The recipe that does it, if there is one and it applies.
     pub recipe: Option<String>,
-    /// Expected saving, a duration; 0 if it is unknown.
+    /// Expected saving on the clock of this boot, a duration; 0 if it is unknown or only
+    /// predicted.
     pub saving_ns: i64,
+    /// Expected saving on a real board, predicted by arithmetic; null if there is no such
+    /// prediction.
+    pub predicted_saving_ns: Option<i64>,
+    /// Index of a better finding that claims the same time: the two savings do not add up.
+    pub same_time_as: Option<usize>,
     /// `this-boot`: on the clock of this report. `predicted-board`: of a real
     /// board, which an emulated machine does not show. `unknown`: nothing that
     /// was seen says how much.
@@ -64,13 +74,22 @@ pub fn json(report: &Report<'_>) -> Result<String, serde_json::Error> {
 
 /// The findings of a report.
 pub(crate) fn findings(report: &Report<'_>) -> Vec<FindingJson> {
-    let findings = report.findings.iter().map(|finding| FindingJson {
+    let shared = claimed_before(&report.findings);
+    let all = report.findings.iter().zip(shared);
+    let findings = all.map(|(finding, same_time_as)| FindingJson {
         rule: finding.rule.clone(),
         title: finding.title.clone(),
         why: finding.why.clone(),
         fix: finding.fix.clone(),
+        risk: finding.risk(),
         recipe: finding.recipe.clone(),
-        saving_ns: finding.saving.ns,
+        saving_ns: match finding.saving.kind {
+            SavingKind::PredictedBoard => 0,
+            SavingKind::ThisBoot | SavingKind::Unknown => finding.saving.ns,
+        },
+        predicted_saving_ns: (finding.saving.kind == SavingKind::PredictedBoard)
+            .then_some(finding.saving.ns),
+        same_time_as,
         saving_kind: id(&finding.saving.kind),
         saving_basis: finding.saving.basis.clone(),
         at_ns: finding.at_ns,

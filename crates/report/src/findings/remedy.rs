@@ -1,23 +1,48 @@
-//! Which finding removes which cost: a matter of where both lie in time.
+//! Which finding removes which cost, and which findings are about the same time.
 
-use bootlap_advice::Finding;
+use bootlap_advice::{Finding, SavingKind};
 use bootlap_analysis::Cost;
+use bootlap_model::Evidence;
 
 /// For each cost the index of the finding that fits it best.
 ///
-/// A finding fits if the two share at least half of the shorter one; the best
-/// is the one with the most in common for its size, so that a finding about
-/// the whole boot does not claim every cost.
+/// A finding fits if it cites what the cost was read from, and the two share at least
+/// half of the shorter one's time; time alone proves nothing, because much runs at once.
+/// The best is the one with the most in common for its size, so that a finding about the
+/// whole boot does not claim every cost.
 pub(crate) fn remedies(costs: &[Cost], findings: &[Finding]) -> Vec<Option<usize>> {
     let best = |cost: &Cost| {
         let fits = findings.iter().enumerate().filter_map(|(at, finding)| {
-            Some((at, likeness([cost.start.ns, cost.end.ns], finding.at_ns?)?))
+            let is_about = cite_the_same(&cost.evidence, &finding.evidence);
+            let likeness = likeness([cost.start.ns, cost.end.ns], finding.at_ns?)?;
+            is_about.then_some((at, likeness))
         });
         // The first of equals, as findings come best first.
         let best = fits.reduce(|best, next| if next.1 > best.1 { next } else { best });
         best.map(|(at, _)| at)
     };
     costs.iter().map(best).collect()
+}
+
+/// For each finding the first one before it that claims the same time: at least half of
+/// the shorter interval. Their savings do not add up.
+pub(crate) fn claimed_before(findings: &[Finding]) -> Vec<Option<usize>> {
+    let claim = |finding: &Finding| {
+        let is_real = finding.saving.kind == SavingKind::ThisBoot;
+        finding.at_ns.filter(|_| is_real)
+    };
+    let before = |at: usize| {
+        let own = claim(&findings[at])?;
+        let shares = |other: &Finding| claim(other).is_some_and(|o| likeness(own, o).is_some());
+        findings[..at].iter().position(shares)
+    };
+    (0..findings.len()).map(before).collect()
+}
+
+/// Whether a place of the one is, in part, a place of the other.
+fn cite_the_same(a: &[Evidence], b: &[Evidence]) -> bool {
+    let same = |a: &Evidence, b: &Evidence| a.file == b.file && a.start < b.end && b.start < a.end;
+    a.iter().any(|a| b.iter().any(|b| same(a, b)))
 }
 
 /// Overlap over union, where the overlap covers half of the shorter interval.
@@ -34,7 +59,9 @@ fn likeness(a: [i64; 2], b: [i64; 2]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::likeness;
+    use bootlap_model::Timeline;
+
+    use super::*;
 
     #[test]
     fn nearer_in_time_is_more_alike() {
@@ -45,5 +72,22 @@ mod tests {
         assert_eq!(likeness([0, 100], [100, 200]), None);
         assert_eq!(likeness([0, 0], [0, 100]), None);
         assert_eq!(likeness([i64::MIN, i64::MAX], [9, 3]), None);
+    }
+
+    #[test]
+    fn only_what_cites_the_same_place_is_about_it() {
+        let mut timeline = Timeline::default();
+        let files = ["a", "b"].map(|name| timeline.add_file(name, "test"));
+        let place = |file: usize, start, end| Evidence {
+            file: files[file],
+            start,
+            end,
+            line: 1,
+        };
+        let own = [place(0, 10, 20)];
+        assert!(cite_the_same(&own, &[place(1, 0, 9), place(0, 19, 30)]));
+        assert!(!cite_the_same(&own, &[place(0, 20, 30), place(0, 0, 10)]));
+        assert!(!cite_the_same(&own, &[place(1, 10, 20)]));
+        assert!(!cite_the_same(&own, &[]));
     }
 }

@@ -7,7 +7,7 @@ use bootlap_model::{
 };
 use bootlap_report::{About, Texts};
 
-use super::{Boot, MS, finding, moved, trial};
+use super::{Boot, MS, finding, moved, place, trial};
 
 /// 2 ns per instruction, as QEMU counts with shift=1.
 fn at(ms: i64) -> Stamp {
@@ -139,6 +139,7 @@ pub(crate) fn cost(
         duration_ns: (ms[1] - ms[0]) * MS,
         why: why.to_owned(),
         idle_share: idle,
+        evidence: vec![place(ms)],
     }
 }
 

@@ -85,7 +85,10 @@ fn block(out: &mut impl Write, id: &str, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 fn title(report: &Report<'_>) -> String {
-    let target = crate::clean::clean(&report.about.target);
+    let target = crate::clean::clean(match &*report.about.target {
+        "" => "this boot",
+        target => target,
+    });
     match Outcome::of(report) {
         Outcome::Ready { ns, .. } => format!("{target}: {} to ready", duration(ns)),
         Outcome::NotReady(_) => format!("{target}: not ready"),
