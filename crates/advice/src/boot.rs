@@ -256,6 +256,15 @@ impl<'a> Boot<'a> {
         Some(self.seen.axis.mark(mark)?.ns)
     }
 
+    /// The kernel's version, as its first line says it: `(6, 12)`.
+    pub(crate) fn kernel_version(&self) -> Option<(u32, u32)> {
+        let line = self.line("Linux version ")?;
+        let (_, version) = line.text.split_once("Linux version ")?;
+        let mut numbers = version.split(|c: char| !c.is_ascii_digit());
+        let mut next = || numbers.next()?.parse().ok();
+        Some((next()?, next()?))
+    }
+
     /// The parameter of this name on the kernel's command line, whole, as in
     /// `loglevel=3`; the last, which counts.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {

@@ -28,6 +28,7 @@ use bootlap_sources::ingest::{Given, Options, Piece, ingest};
 const NEED_A_TARGET: &[&str] = &[
     "initramfs-compression",
     "kernel-unpacks-itself",
+    "cmdline-rcu-expedited",
     // files.rs tests these.
     "script-sleep",
     "script-wait-loop",

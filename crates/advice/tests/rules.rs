@@ -547,3 +547,24 @@ fn hostile_times_and_texts_do_no_harm() {
         }
     }
 }
+
+#[test]
+fn what_no_log_shows_is_said_only_where_it_can_be_tried() {
+    let says = |boot: Builder, ms: i64, text| boot.span(Console, text, ms * MS, ms * MS);
+    let boot = says(Builder::new(), 0, "rcu: Hierarchical RCU implementation.");
+    let boot = says(boot, 300, "smp: Bringing up secondary CPUs ...");
+    let boot = says(boot, 304, "smp: Brought up 1 node, 4 CPUs");
+    let boot = says(
+        boot,
+        310,
+        "mem auto-init: stack:off, heap alloc:on, heap free:off",
+    );
+    let (target, parts) = target();
+    for rule in ["cmdline-rcu-expedited", "cmdline-no-zeroing"] {
+        assert_eq!(found(&boot.advice(), rule), None);
+        let tried = boot.advice_for(Some((&target, &parts)));
+        let finding = found(&tried, rule).expect("it can be tried");
+        assert_eq!(finding.saving.kind, SavingKind::Unknown);
+        assert!(finding.recipe.is_some());
+    }
+}

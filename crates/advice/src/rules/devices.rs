@@ -1,7 +1,10 @@
 //! Waits for hardware, seen as silences in the kernel's log.
 
+use bootlap_model::TrackKind;
+
 use super::checks;
 use super::seen::{from_to, ms, of_initcalls, steps};
+use crate::boot::Found;
 use crate::lines::{Line, number_after};
 use crate::{Boot, Finding};
 
@@ -93,14 +96,23 @@ fn usb_storage(boot: &Boot<'_>) -> Option<Finding> {
     let behind = boot.lines().iter().filter(|l| l.start_ns > host.start_ns);
     let found = behind.clone().find(|l| l.text.starts_with(&disk))?;
     let ns = found.start_ns.saturating_sub(host.start_ns);
-    // With no delay a scan takes some ms.
-    if ns < WAIT_NS {
+    // With no delay a scan takes some ms. And a stick that is not the root delays nobody.
+    let waits = boot.spans(TrackKind::Kernel, "wait for root device");
+    let shared = |wait: &Found<'_>| {
+        let until = wait.end_ns.min(found.start_ns);
+        until.saturating_sub(wait.start_ns.max(host.start_ns))
+    };
+    let waited_ns = waits.iter().map(shared).max().unwrap_or(0);
+    if ns < WAIT_NS || waited_ns < WAIT_NS {
         return None;
     }
     Some(
         Finding::new()
             .why(from_to(ns, host.text, found.text))
-            .saves(ns, "at most: what of it the boot waits for this disk")
+            .saves(
+                waited_ns,
+                "at most: what of it the kernel waits for its root",
+            )
             .at(Some([host.start_ns, found.start_ns]))
             .seen([host.evidence, found.evidence]),
     )

@@ -73,6 +73,9 @@ fn tsc(boot: &Boot<'_>) -> Option<Finding> {
     )
 }
 
+/// From this version on x86 starts its CPUs in parallel.
+const PARALLEL_X86: (u32, u32) = (6, 5);
+
 fn start_of_cpus(boot: &Boot<'_>) -> Option<Finding> {
     let at = bring_up(boot)?;
     let ns = at[1].saturating_sub(at[0]);
@@ -81,8 +84,14 @@ fn start_of_cpus(boot: &Boot<'_>) -> Option<Finding> {
         return None;
     }
     let line = boot.line("Bringing up secondary CPUs")?;
+    let finding = match boot.kernel_version() {
+        Some(version) if version >= PARALLEL_X86 => Finding::new().fix(
+            "add `maxcpus=1` and start the others after the application; measure the whole boot",
+        ),
+        _ => Finding::new(),
+    };
     Some(
-        Finding::new()
+        finding
             .why(format!(
                 "{} CPUs more in {}",
                 cpus.saturating_sub(1),
@@ -104,7 +113,9 @@ fn rcu(boot: &Boot<'_>) -> Option<Finding> {
         .iter()
         .find(|l| l.text.starts_with("rcu: ") && lower(l.text))?;
     let cpus = cpus(boot).filter(|cpus| *cpus > 1)?;
-    if !boot.lacks("rcupdate.rcu_expedited") || !is_kernels(boot, line) {
+    // A log does not show what the boot waits for; a target can be tried.
+    let is_open = boot.target().is_some() && boot.lacks("rcupdate.rcu_expedited");
+    if !is_open || !is_kernels(boot, line) {
         return None;
     }
     Some(
@@ -169,7 +180,9 @@ fn zeroing(boot: &Boot<'_>) -> Option<Finding> {
         let finding = finding
             .why(format!("`{}`", line.text))
             .seen([line.evidence]);
-        return is_on.then(|| finding.saves_unknown(cost));
+        // A log does not show what clearing takes; a target can be tried.
+        let can_be_tried = boot.target().is_some();
+        return (is_on && can_be_tried).then(|| finding.saves_unknown(cost));
     }
     let built = |name: &'static str| !options_on(boot, &[name]).is_empty();
     let allocations =

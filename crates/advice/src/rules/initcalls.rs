@@ -39,6 +39,31 @@ const CORE: &[&str] = &[
     "init_acpi_pm_clocksource",
     "tty_init",
     "smp_init",
+    "slab_sysfs_init",
+    "param_sysfs_init",
+    "ksysfs_init",
+    "devices_init",
+    "cpu_dev_init",
+    "topology_sysfs_init",
+    "cacheinfo_sysfs_init",
+    "mem_sysfs_init",
+    "memory_dev_init",
+    "init_per_zone_wmark_min",
+    "kswapd_init",
+    "workqueue_init",
+    "clk_disable_unused",
+    "clocksource_done_booting",
+    "init_clocksource_sysfs",
+    "hugetlb_init",
+    "genhd_device_init",
+    "irq_sysfs_init",
+    "acpi_event_init",
+    "dmi_init",
+    "pci_iommu_init",
+    "pci_sysfs_init",
+    "proc_genhd_init",
+    "vdso_init",
+    "init_vdso",
 ];
 
 /// What other rules say more of, and what no rule has to say anything of.
@@ -75,14 +100,15 @@ fn slow(boot: &Boot<'_>) -> Vec<Finding> {
         let finding = of_initcalls(boot, std::slice::from_ref(call))?.titled(title);
         let Some(option) = boot.facts().initcall_options.get(call.name()) else {
             return Some(finding.fix(format!(
-                "find out what {} belongs to (`bootlap explain`); if nothing needs it early, \
-                 build it as a module and load it after the application, or leave it out",
+                "find out what {} belongs to (`bootlap explain` with the kernel's source): what \
+                 the core needs has to stay; a driver can be left out, or, if its option is a \
+                 tristate, be a module that is loaded after the application",
                 call.name()
             )));
         };
         let finding = finding.fix(format!(
-            "CONFIG_{option} builds it in: if nothing needs it early, build it as a module and \
-             load it after the application, or leave it out"
+            "CONFIG_{option} builds it in: leave it out if nothing needs it, or, if that option is \
+             a tristate, build it as a module and load it after the application"
         ));
         Some(finding.recipe(boot.recipe(&format!("kernel-options={option}=n"))))
     });

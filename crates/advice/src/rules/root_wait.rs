@@ -52,26 +52,47 @@ fn root_delay(boot: &Boot<'_>) -> Option<Finding> {
 /// Less than this is a few polls.
 const WAIT_NS: i64 = 20_000_000;
 
+/// Whether a line lists a disk's partitions: `mmcblk0: p1 p2`, ` sda: sda1 sda2`.
+fn names_partitions(text: &str) -> bool {
+    let Some((disk, list)) = text.trim().split_once(": ") else {
+        return false;
+    };
+    let is_disk = ["mmcblk", "sd", "vd", "nvme", "hd", "xvd"]
+        .iter()
+        .any(|d| disk.strip_prefix(d).is_some_and(|rest| rest.len() <= 4));
+    let mut words = list.split_whitespace();
+    let is_partition = |word: &str| {
+        let number = word.strip_prefix(disk).unwrap_or(word);
+        let number = number.strip_prefix('p').unwrap_or(number);
+        number.len() < word.len() && number.bytes().all(|b| b.is_ascii_digit())
+    };
+    is_disk && words.next().is_some_and(is_partition)
+}
+
 fn root_device(boot: &Boot<'_>) -> Option<Finding> {
     let waits = boot.spans(TrackKind::Kernel, "wait for root device");
     let wait = waits.iter().max_by_key(|w| w.ns())?;
     if total_ns(&waits) < WAIT_NS {
         return None;
     }
-    let said = boot.lines().iter().filter(|l| {
-        (wait.start_ns..wait.end_ns).contains(&l.next_ns) && l.start_ns > wait.start_ns
-    });
-    let slowest = said
-        .max_by_key(|l| l.start_ns)
-        .map(|l| format!("; last it said `{}`", l.text));
+    // Once its partitions are there, the disk is waited for no longer.
+    let ready = boot.lines().iter().filter(|l| names_partitions(l.text));
+    let ready = ready.filter(|l| l.start_ns < wait.end_ns);
+    let ready = ready.max_by_key(|l| l.start_ns);
+    let end_ns = ready.map_or(wait.end_ns, |l| l.start_ns);
+    let waited_ns = end_ns.saturating_sub(wait.start_ns);
+    if waited_ns < WAIT_NS {
+        return None;
+    }
+    let there = ready.map(|l| format!(", until `{}`", l.text));
     Some(
         Finding::new()
-            .why(format!("{}{}", ms(wait.ns()), slowest.unwrap_or_default()))
+            .why(format!("{}{}", ms(waited_ns), there.unwrap_or_default()))
             .saves(
-                total_ns(&waits),
+                waited_ns,
                 "at most: the wait, which the storage's own start takes part of",
             )
-            .at(Some(wait.at()))
+            .at(Some([wait.start_ns, end_ns]))
             .seen([wait.span.evidence]),
     )
 }
