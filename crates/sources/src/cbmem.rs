@@ -175,12 +175,26 @@ impl Reader for Table {
         let mut steps = std::mem::take(&mut self.steps);
         steps.sort_by_key(|(_, step)| step.ns);
         let clock = import.clock(ClockKind::Firmware);
+        before_the_first(&steps, clock, import);
         stages(&steps, clock, import);
         milestones(&steps, clock, import);
         let steps: Vec<Step> = steps.into_iter().map(|(_, step)| step).collect();
         let track = (TrackKind::Firmware, "coreboot");
         steps::write(import, clock, track, UNIT_NS as u32, &steps);
     }
+}
+
+/// Adds the time before the first timestamp: the counter began at reset, and something
+/// ran.
+fn before_the_first(steps: &[(u32, Step)], clock: ClockId, import: &mut Import<'_>) {
+    let Some((_, first)) = steps.first().filter(|(_, step)| step.ns > 0) else {
+        return;
+    };
+    let track = (TrackKind::Firmware, "coreboot");
+    let stamp = |ns| Stamp::new(ns, UNIT_NS as u32);
+    let ends = (stamp(0), SpanEnd::At(stamp(first.ns)));
+    let name = steps::between("counter's zero", &first.name);
+    import.span(clock, track, &name, ends, &[("id", &first.id)], first.at);
 }
 
 /// Adds the stages of which both ends are known; each id is there once, but

@@ -1,8 +1,9 @@
 //! Tables of moments: firmware writes down when it got to each point.
 //!
 //! A moment gives a mark, and each but the first a span from the one before
-//! it that has its name: what the `Delta` or `Elapsed` column of such a table
-//! counts. What was done in that time is told by the names at both ends.
+//! it: what the `Delta` or `Elapsed` column of such a table counts. Its name has both
+//! ends, `start of romstage → loading FSP-M`: by the second alone, the time *before*
+//! something would be called that something.
 
 use bootlap_model::{ClockId, Evidence, SpanEnd, Stamp, TrackKind};
 
@@ -36,10 +37,26 @@ pub(crate) fn write(
             let start = Stamp::new(before.ns, err_ns);
             let args = [("id", &step.id[..]), ("from", &before.name)];
             let ends = (start, SpanEnd::At(at));
-            import.span(clock, track, &step.name, ends, &args, step.at);
+            let name = between(&before.name, &step.name);
+            import.span(clock, track, &name, ends, &args, step.at);
         }
         before = Some(step);
     }
+}
+
+/// What to call the time from one moment to the next: a call that returns has one name.
+pub(crate) fn between(from: &str, to: &str) -> String {
+    let pairs = [
+        ("calling ", "returning from "),
+        ("starting to ", "finished "),
+        ("starting ", "finished "),
+        ("start of ", "end of "),
+    ];
+    let called = pairs.iter().find_map(|(begins, ends)| {
+        let what = from.strip_prefix(begins)?;
+        (to.strip_prefix(ends)? == what).then_some(what)
+    });
+    called.map_or_else(|| format!("{from} → {to}"), str::to_owned)
 }
 
 /// A number in groups of three: `1,043,362`.
@@ -52,4 +69,26 @@ pub(crate) fn grouped(text: &str) -> Option<u64> {
         let digit = b.is_ascii_digit().then(|| u64::from(b - b'0'))?;
         n.checked_mul(10)?.checked_add(digit)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::between;
+
+    #[test]
+    fn a_stretch_has_the_names_of_both_ends() {
+        assert_eq!(
+            between("start of romstage", "loading FSP-M"),
+            "start of romstage → loading FSP-M"
+        );
+        assert_eq!(
+            between("calling FspMemoryInit", "returning from FspMemoryInit"),
+            "FspMemoryInit"
+        );
+        assert_eq!(between("start of postcar", "end of postcar"), "postcar");
+        assert_eq!(
+            between("calling a", "returning from b"),
+            "calling a → returning from b"
+        );
+    }
 }

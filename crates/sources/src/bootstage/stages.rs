@@ -20,6 +20,7 @@ use bootlap_model::{
     Timeline, TrackKind,
 };
 
+use crate::steps::between;
 use crate::text::{Import, Skip};
 
 /// U-Boot counts µs.
@@ -181,7 +182,7 @@ impl Sink<'_> {
             .iter()
             .map(|(k, v)| (symbols.intern(k), symbols.intern(v)))
             .collect();
-        let name = symbols.intern(name);
+        let name = symbols.intern(&between(shown(&before.name), name));
         self.timeline.add_span(Span {
             track,
             clock: self.clock,
