@@ -25,7 +25,8 @@ impl Boot {
         Self::on(ClockKind::HostMonotonic, false)
     }
 
-    fn on(kind: ClockKind, simulated: bool) -> Self {
+    /// A boot on this clock.
+    pub(crate) fn on(kind: ClockKind, simulated: bool) -> Self {
         let mut timeline = Timeline::default();
         let file = timeline.add_file("console", "test");
         let main = timeline.add_clock(kind, simulated, file);

@@ -88,6 +88,13 @@ impl<'t> View<'t> {
         })
     }
 
+    /// Whether only its length is known: `systemd-analyze blame` does not say when a unit
+    /// began, and all seem to begin at once.
+    pub(crate) fn is_only_a_length(&self, seen: &Seen) -> bool {
+        let clock = self.timeline.clock(self.span(seen).clock);
+        clock.kind == ClockKind::Relative && self.arg(seen, "start").is_some()
+    }
+
     /// The value of a span's argument, as text.
     pub(crate) fn arg(&self, seen: &Seen, key: &str) -> Option<&'t str> {
         self.timeline.arg(self.span(seen), key)
@@ -136,7 +143,7 @@ impl<'t> View<'t> {
     /// the order of [`Self::spans`], which this does without sorting.
     pub(crate) fn bounds(&self) -> Option<(Stamp, Stamp)> {
         let (mut first, mut last): (Option<Seen>, Option<Seen>) = (None, None);
-        for seen in self.unsorted() {
+        for seen in self.unsorted().filter(|s| !self.is_only_a_length(s)) {
             if first.is_none_or(|f| seen.order() < f.order()) {
                 first = Some(seen);
             }

@@ -1,7 +1,7 @@
 //! What a boot spends most of its time on.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bootlap_model::{Evidence, Milestone, Stamp, Timeline, TrackKind};
 use serde::Serialize;
@@ -54,32 +54,62 @@ const SHORT_SILENCE: i64 = 1000;
 /// covers, then the console text of each phase.
 pub fn costs(timeline: &Timeline, n: usize) -> Vec<Cost> {
     let view = View::of(timeline);
-    let Some(extent) = extent_of(&view) else {
-        return Vec::new();
+    let mut costs = lengths(&view);
+    if let Some(extent) = extent_of(&view) {
+        costs.extend(within(&view, extent));
+    }
+    costs.sort_by(|a, b| {
+        let key = |c: &Cost| (Reverse(c.duration_ns), c.start.ns, c.end.ns);
+        key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name))
+    });
+    costs.truncate(n);
+    costs
+}
+
+/// What has a length, but nobody knows when it was. Such costs can overlap each other and
+/// everything else; of what other evidence places they are not told again.
+fn lengths(view: &View) -> Vec<Cost> {
+    let placed = view.spans().iter().filter(|s| !view.is_only_a_length(s));
+    let placed: BTreeSet<(TrackKind, &str)> = placed.map(|s| (s.kind, s.name)).collect();
+    let spans = view.spans().iter();
+    let only = spans.filter(|s| view.is_only_a_length(s) && !placed.contains(&(s.kind, s.name)));
+    let cost = |seen: &Seen| {
+        let (start, end) = (seen.start, seen.end?);
+        Some(Cost {
+            name: view.name(seen),
+            phase: None,
+            start,
+            end,
+            duration_ns: length_ns(&start, &end),
+            why: "its own time; when it was is not in the evidence".to_owned(),
+            idle_share: None,
+            evidence: vec![view.timeline.spans.get(seen.index)?.evidence],
+        })
     };
-    let known = known(&view, &extent, |_| true);
+    only.filter_map(cost).collect()
+}
+
+/// What took the time of a boot.
+fn within(view: &View, extent: Extent) -> Vec<Cost> {
+    let timeline = view.timeline;
+    let known = known(view, &extent, |_| true);
     let ledger = Ledger {
         timeline,
-        phases: phases_in(&view),
-        meter: Meter::in_view(&view),
+        phases: phases_in(view),
+        meter: Meter::in_view(view),
         extent,
     };
     let mut costs = ledger.of_known(&known);
     let mut taken = taken(&known);
-    costs.extend(ledger.of_silences(&view, &known, &taken));
-    let silences = silences(&view).into_iter();
+    costs.extend(ledger.of_silences(view, &known, &taken));
+    let silences = silences(view).into_iter();
     taken.extend(
         silences
             .flat_map(|s| left_over(&taken, s.start, s.end))
             .collect::<Vec<_>>(),
     );
     taken.sort_by_key(|t| t.0.ns);
-    costs.extend(ledger.of_bursts(&view, &taken));
-    costs.sort_by(|a, b| {
-        let key = |c: &Cost| (Reverse(c.duration_ns), c.start.ns, c.end.ns);
-        key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name))
-    });
-    costs.truncate(n);
+    costs.extend(ledger.of_bursts(view, &taken));
     costs
 }
 

@@ -160,3 +160,29 @@ proptest! {
         prop_assert!(gaps.iter().all(|g| g.duration_ns() >= 5));
     }
 }
+
+#[test]
+fn lengths_without_a_beginning_are_ranked_as_they_are() {
+    let mut boot = Boot::on(bootlap_model::ClockKind::Relative, false);
+    // Of one false zero, as `systemd-analyze blame` gives them.
+    for (name, ms) in [
+        ("slow.service", 25_777),
+        ("next.service", 24_527),
+        ("quick.service", 3),
+    ] {
+        boot.span(K::Unit, 0, ms * 1_000_000, name)
+            .arg("start", "unknown");
+    }
+    let costs = costs(&boot.timeline, 9);
+    let seen: Vec<_> = costs
+        .iter()
+        .map(|c| (c.name.as_str(), c.duration_ns / 1_000_000))
+        .collect();
+    let expected = [
+        ("slow.service", 25_777),
+        ("next.service", 24_527),
+        ("quick.service", 3),
+    ];
+    assert_eq!(seen, expected);
+    assert_eq!(crate::extent(&boot.timeline), None);
+}

@@ -100,7 +100,7 @@ pub fn alone(report: &Report<'_>) -> String {
         },
         Outcome::Seen(ns) => match seen(ns) {
             Some(seen) => format!(": {seen}, to its last line"),
-            None => ": nothing with a time was seen".to_owned(),
+            None => ": nothing says when anything happened".to_owned(),
         },
     }
 }
