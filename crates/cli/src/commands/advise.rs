@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use bootlap_advice::{Boot, Facts, Finding, advise};
+use bootlap_engine::Progress;
 use bootlap_engine::broken::never_ready;
 use bootlap_engine::equal::boot_equal;
 use bootlap_engine::evidence::facts::{self, Sorted};
@@ -37,6 +38,9 @@ pub(crate) fn run(args: &Advise, ui: &Ui) -> Result<Exit, Failure> {
                 .hint("beside a target, only configurations and an environment say more"));
         }
     };
+    if let Some(note) = &recorded.left_out {
+        ui.note(note);
+    }
     let report = recorded.report(findings);
     ui.show(
         args.json,
@@ -61,7 +65,7 @@ fn of_evidence(sorted: Sorted) -> Result<(Recorded, Vec<Finding>), Failure> {
             let files: Vec<PathBuf> = sorted.said.into_iter().map(|(path, _)| path).collect();
             evidence::timeless(&files)
         }
-        false => evidence::read(&sorted.evidence, &ReadOptions::default())?,
+        false => evidence::read_first(&sorted.evidence, &ReadOptions::default())?,
     };
     let boot = Boot::new(&recorded.timeline).knowing(sorted.facts);
     let findings = advise(&boot);

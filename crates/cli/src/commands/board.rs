@@ -158,6 +158,7 @@ fn empty(run: &Run, failure: Failure) -> Result<Recorded, Failure> {
         texts: Default::default(),
         board: None,
         read: Vec::new(),
+        left_out: None,
     })
 }
 

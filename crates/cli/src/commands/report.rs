@@ -17,14 +17,19 @@ use crate::ui::Ui;
 pub(crate) fn run(args: &args::Report, ui: &Ui) -> Result<Exit, Failure> {
     // Before the evidence is read: that can take a while.
     let outputs = outputs(&args.out, args.by)?;
-    let recorded = evidence::read(&args.inputs, &args.evidence.options())?;
+    let recorded = evidence::read_first(&args.inputs, &args.evidence.options())?;
     let before = match &args.before {
-        Some(path) => Some(evidence::read(
+        Some(path) => Some(evidence::read_first(
             &evidence::one(path),
             &args.evidence.options(),
         )?),
         None => None,
     };
+    for boot in std::iter::once(&recorded).chain(&before) {
+        if let Some(note) = &boot.left_out {
+            ui.note(note);
+        }
+    }
     let read = recorded.read.iter();
     let read = read.chain(before.iter().flat_map(|b| &b.read));
     spare_evidence(&args.out, &read.cloned().collect::<Vec<PathBuf>>())?;

@@ -1,6 +1,7 @@
 //! `bootlap show`: where the time of recorded evidence goes.
 
 use bootlap_advice::{Boot, advise};
+use bootlap_engine::Progress;
 use bootlap_engine::evidence;
 use bootlap_engine::{Exit, Failure};
 use bootlap_report::table::By;
@@ -14,7 +15,10 @@ pub(crate) fn run(args: &Show, ui: &Ui) -> Result<Exit, Failure> {
     check(args)?;
     let grep = args.grep.as_deref().map(Regex::new).transpose();
     let grep = grep.map_err(|e| Failure::new(Exit::Usage, format!("--grep: {e}")))?;
-    let recorded = evidence::read(&args.inputs, &args.evidence.options())?;
+    let recorded = evidence::read_first(&args.inputs, &args.evidence.options())?;
+    if let Some(note) = &recorded.left_out {
+        ui.note(note);
+    }
     if let Some(by) = args.by {
         let matches = |text: &str| grep.as_ref().is_none_or(|g| g.is_match(text));
         let rows = table::Rows {

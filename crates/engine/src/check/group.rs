@@ -1,6 +1,5 @@
 //! The boots that are judged, or judged by.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use bootlap_analysis::budget::{Measures, Sample};
@@ -9,6 +8,7 @@ use bootlap_model::Timeline;
 use bootlap_report::About;
 
 use crate::evidence::ReadOptions;
+use crate::evidence::boots::boots;
 use crate::evidence::{self, Recorded};
 use crate::failure::{Exit, Failure};
 use crate::lab::Lab;
@@ -23,33 +23,15 @@ pub struct Group {
 }
 
 impl Group {
-    /// The boots that `paths` tell of: each run is one, files are one together.
+    /// The boots that `paths` tell of.
     pub fn read(paths: &[PathBuf], how: &ReadOptions) -> Result<Self, Failure> {
-        let mut runs = Vec::new();
-        let mut files = Vec::new();
-        for path in paths {
-            match runs_in(path)? {
-                Some(found) => runs.extend(found),
-                None => files.push(path.clone()),
-            }
-        }
-        match (runs.len(), files.is_empty()) {
-            (0, _) => Self::of(vec![(name_of(&files), None, evidence::read(&files, how)?)]),
-            // A run and what else tells of that boot.
-            (1, false) => {
-                let run = runs.remove(0);
-                let mut all = vec![run.dir.clone()];
-                all.extend(files);
-                let recorded = evidence::read(&all, how)?;
-                Self::of(vec![(run.dir.display().to_string(), Some(run), recorded)])
-            }
-            (_, true) => Self::of_runs(&runs, how),
-            (_, false) => {
-                let why = "these are several runs, and files that could be of any of them";
-                let hint = "check the runs alone, or one run with its files";
-                Err(Failure::new(Exit::Usage, why).hint(hint))
-            }
-        }
+        let read = |boot: Vec<PathBuf>| {
+            let run = boot.iter().find(|p| Run::is_run(p));
+            let run = run.map(|p| Run::open(p)).transpose()?;
+            Ok((name_of(&boot), run, evidence::read(&boot, how)?))
+        };
+        let boots = boots(paths)?.into_iter().map(read);
+        Self::of(boots.collect::<Result<Vec<_>, Failure>>()?)
     }
 
     /// Boots of a target in so many perturbations, recorded now.
@@ -125,46 +107,6 @@ impl Group {
             })
             .collect()
     }
-}
-
-/// The runs that `path` names: itself, or its children. `None` if it is other
-/// evidence.
-fn runs_in(path: &Path) -> Result<Option<Vec<Run>>, Failure> {
-    if Run::is_run(path) {
-        return Ok(Some(vec![Run::open(path)?]));
-    }
-    let children = folders(path);
-    let mut runs: Vec<&PathBuf> = children.iter().filter(|c| Run::is_run(c)).collect();
-    if runs.is_empty() {
-        let groups = children
-            .iter()
-            .filter(|c| folders(c).iter().any(|g| Run::is_run(g)));
-        let groups: Vec<String> = groups.map(|g| g.display().to_string()).collect();
-        if let Some(first) = groups.first() {
-            let name = path.display();
-            let why = format!("{name} holds {} groups of runs; name one", groups.len());
-            let hint = format!("such as {first}");
-            return Err(Failure::new(Exit::Usage, why).hint(hint));
-        }
-        return Ok(None);
-    }
-    // 2 before 10.
-    runs.sort_by_key(|r| {
-        let name = r
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        (name.parse::<u64>().unwrap_or(u64::MAX), name)
-    });
-    let runs = runs.into_iter().map(|r| Run::open(r));
-    Ok(Some(runs.collect::<Result<_, _>>()?))
-}
-
-fn folders(path: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(path).into_iter().flatten().flatten();
-    let dirs = entries.filter(|e| e.file_type().is_ok_and(|t| t.is_dir()));
-    dirs.map(|e| e.path()).collect()
 }
 
 fn name_of(files: &[PathBuf]) -> String {

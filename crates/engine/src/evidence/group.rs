@@ -1,6 +1,5 @@
 //! Paths to groups of boots: runs, files, folders of either, experiments.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -11,6 +10,7 @@ use bootlap_model::Timeline;
 use bootlap_report::groups::{BootAbout, SideAbout};
 use bootlap_sources::ingest::{Format, Taken};
 
+use super::boots::are_one;
 use super::{find, one, options, why_not};
 use crate::evidence::ReadOptions;
 use crate::failure::{Exit, Failure};
@@ -138,7 +138,8 @@ pub fn group(path: &Path, word: &str, how: &ReadOptions) -> Result<Group, Failur
         };
         return Err(nothing(&why));
     }
-    if one_boot_in_parts(&about) {
+    let parts: Vec<(&Path, &[String])> = about.boots.iter().map(part).collect();
+    if about.boots.len() > 1 && are_one(&parts) {
         let boot = whole(path, how)?;
         about.assumed = Some(format!(
             "the {} files of `{}` have different kinds and names, so they are taken for one boot; keep several boots in files with one name and numbers",
@@ -152,6 +153,10 @@ pub fn group(path: &Path, word: &str, how: &ReadOptions) -> Result<Group, Failur
         });
     }
     Ok(Group { about, boots })
+}
+
+fn part(boot: &BootAbout) -> (&Path, &[String]) {
+    (Path::new(&boot.name), &boot.formats)
 }
 
 fn nothing(why: &str) -> Failure {
@@ -182,7 +187,7 @@ fn inside(path: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// A name in pieces that sort as people count.
-fn counted(name: &str) -> Vec<(u128, String)> {
+pub(super) fn counted(name: &str) -> Vec<(u128, String)> {
     let mut pieces = Vec::new();
     let mut rest = name;
     while !rest.is_empty() {
@@ -297,30 +302,6 @@ fn odd(taken: &Taken) -> String {
     name.unwrap_or(&why)
         .trim_start_matches([':', ' '])
         .to_owned()
-}
-
-/// Whether the files of a folder look like one boot rather than many: at least
-/// two, of two kinds or more, and no two names alike but for their numbers.
-/// What `systemd-analyze` prints is of one format, so its names tell the kinds.
-fn one_boot_in_parts(about: &SideAbout) -> bool {
-    const OUTPUTS: [&str; 5] = ["time", "blame", "plot", "chain", "unit"];
-    let stem = |name: &str| {
-        let name = Path::new(name).file_name().unwrap_or_default();
-        let name = name.to_string_lossy().to_lowercase();
-        let stem: String = name.chars().filter(|c| c.is_alphabetic()).collect();
-        stem
-    };
-    let stems: BTreeSet<String> = about.boots.iter().map(|b| stem(&b.name)).collect();
-    let kind = |boot: &BootAbout| {
-        let stem = stem(&boot.name);
-        let output = OUTPUTS.iter().find(|word| stem.contains(**word));
-        (
-            boot.formats.clone(),
-            output.filter(|_| boot.formats == ["systemd"]),
-        )
-    };
-    let kinds: BTreeSet<_> = about.boots.iter().map(kind).collect();
-    about.boots.len() >= 2 && stems.len() == about.boots.len() && kinds.len() >= 2
 }
 
 fn whole(path: &Path, how: &ReadOptions) -> Result<(GroupBoot, BootAbout), Failure> {

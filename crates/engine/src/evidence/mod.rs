@@ -1,6 +1,7 @@
 //! From recorded evidence to a report: whatever mix of runs, files, archives
 //! and folders tells of one boot.
 
+pub mod boots;
 pub mod facts;
 mod files;
 pub mod group;
@@ -58,6 +59,8 @@ pub struct Recorded {
     pub board: Option<BoardModel>,
     /// The files that it was read from.
     pub read: Vec<PathBuf>,
+    /// What was said of other boots that lie there and were not read.
+    pub left_out: Option<String>,
 }
 
 impl Recorded {
@@ -95,6 +98,23 @@ pub fn hints<'a>(
     }
 }
 
+/// Reads the boot that `paths` tell of; of several the first, and says so.
+pub fn read_first(paths: &[PathBuf], how: &ReadOptions) -> Result<Recorded, Failure> {
+    let boots = boots::boots(paths)?;
+    let first = boots.first().map_or(paths, |boot| boot);
+    let mut recorded = read(first, how)?;
+    if boots.len() > 1 {
+        let names: Vec<String> = first.iter().map(|p| p.display().to_string()).collect();
+        recorded.left_out = Some(format!(
+            "these are {} boots; this is the first, {} (`bootlap compare` and `bootlap check` \
+             look at all of them)",
+            boots.len(),
+            names.join(" + ")
+        ));
+    }
+    Ok(recorded)
+}
+
 /// Reads all evidence of one boot; an error if nothing of it is usable.
 pub fn read(paths: &[PathBuf], how: &ReadOptions) -> Result<Recorded, Failure> {
     let found = find(paths, how)?;
@@ -109,6 +129,7 @@ pub fn read(paths: &[PathBuf], how: &ReadOptions) -> Result<Recorded, Failure> {
             read: files::read_from(&found.opened, &found.taken),
             timeline: found.timeline,
             about,
+            left_out: None,
         });
     }
     let mut why: Vec<String> = found.taken.iter().take(3).map(why_not).collect();
@@ -129,6 +150,7 @@ pub fn timeless(files: &[PathBuf]) -> Recorded {
         board: None,
         read: files.to_vec(),
         timeline,
+        left_out: None,
     }
 }
 

@@ -1,0 +1,195 @@
+//! What is one boot, and what are several: decided here for all commands.
+//!
+//! A recorded run is a boot, and a folder of runs is as many. Files tell of one boot if
+//! they are of different kinds (a console, a plot, a trace), and of several if they are of
+//! one kind that has all of a boot in each file. So `show a.log b.log` does not draw two
+//! boots over each other, and `check a/` judges eight logs as eight boots.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use bootlap_lab::Run;
+use bootlap_sources::{HEAD_LEN, detect};
+
+use crate::failure::{Exit, Failure};
+
+/// The evidence of one boot.
+pub type Boot = Vec<PathBuf>;
+
+/// The boots that `paths` tell of, in order; at least one.
+///
+/// # Errors
+/// If runs are mixed with files that could be of any of them, or a folder holds groups of
+/// runs.
+pub fn boots(paths: &[PathBuf]) -> Result<Vec<Boot>, Failure> {
+    let mut runs = Vec::new();
+    let mut files = Vec::new();
+    for path in paths {
+        match runs_in(path)? {
+            Some(found) => runs.extend(found),
+            None => files.push(path.clone()),
+        }
+    }
+    match runs.len() {
+        0 => Ok(of_files(files)),
+        // A run and what else tells of that boot.
+        1 => Ok(vec![runs.into_iter().chain(files).collect()]),
+        _ if files.is_empty() => Ok(runs.into_iter().map(|run| vec![run]).collect()),
+        _ => {
+            let why = "these are several runs, and files that could be of any of them";
+            let hint = "name the runs alone, or one run with its files";
+            Err(Failure::new(Exit::Usage, why).hint(hint))
+        }
+    }
+}
+
+/// The boots of what is no run.
+fn of_files(paths: Vec<PathBuf>) -> Vec<Boot> {
+    let folder = match &paths[..] {
+        [only] if only.is_dir() => Some(only),
+        _ => None,
+    };
+    let files = match folder {
+        Some(folder) => files_in(folder),
+        // A folder and a file beside it tell of one boot: who has more says so.
+        None if paths.iter().any(|p| !p.is_file()) => return vec![paths],
+        None => paths.clone(),
+    };
+    let known: Vec<(PathBuf, Vec<String>)> = files
+        .into_iter()
+        .filter_map(|file| Some((file.clone(), vec![kind(&file)?])))
+        .collect();
+    let names: Vec<(&Path, &[String])> = known.iter().map(|(file, of)| (&**file, &**of)).collect();
+    match are_one(&names) {
+        true => vec![paths],
+        false => known.into_iter().map(|(file, _)| vec![file]).collect(),
+    }
+}
+
+/// Kinds of which each file has all of a boot.
+const WHOLE: [&str; 9] = [
+    "stamps",
+    "console",
+    "grabserial",
+    "ts",
+    "lava",
+    "dmesg",
+    "bootchart",
+    "cbmem",
+    "bootstat",
+];
+
+/// What `systemd-analyze` prints is of one kind, so names tell what each file is.
+const OUTPUTS: [&str; 5] = ["time", "blame", "plot", "chain", "unit"];
+
+/// Whether files of these names and kinds tell of one boot.
+pub(super) fn are_one(files: &[(&Path, &[String])]) -> bool {
+    if files.len() < 2 {
+        return true;
+    }
+    let stem = |path: &Path| -> String {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = name.to_lowercase();
+        name.chars().filter(|c| c.is_alphabetic()).collect()
+    };
+    let stems: BTreeSet<String> = files.iter().map(|(path, _)| stem(path)).collect();
+    let kind = |(path, formats): &(&Path, &[String])| {
+        let stem = stem(path);
+        let output = OUTPUTS.iter().find(|word| stem.contains(**word));
+        (formats.to_vec(), output.filter(|_| *formats == ["systemd"]))
+    };
+    let kinds: BTreeSet<_> = files.iter().map(kind).collect();
+    let whole = |format: &String| WHOLE.contains(&format.as_str());
+    let all_whole = files.iter().all(|(_, formats)| formats.iter().any(whole));
+    match (stems.len() == files.len(), kinds.len()) {
+        (true, 1) => !all_whole,
+        (true, _) => true,
+        // Names that differ in numbers only, but for parts of one recording.
+        (false, 1) => files[0].1 == ["strace"],
+        (false, _) => false,
+    }
+}
+
+/// What a file is, by its first bytes; `None` if that is nothing known.
+fn kind(path: &Path) -> Option<String> {
+    let mut head = Vec::new();
+    let file = File::open(path).ok()?;
+    file.take(HEAD_LEN as u64).read_to_end(&mut head).ok()?;
+    detect(&head).map(|source| source.name.to_owned())
+}
+
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let visible = entries.filter(|e| !e.file_name().to_string_lossy().starts_with('.'));
+    let mut files: Vec<PathBuf> = visible.map(|e| e.path()).filter(|p| p.is_file()).collect();
+    files.sort_by_cached_key(|p| super::group::counted(&p.to_string_lossy()));
+    files
+}
+
+/// The runs that `path` names: itself, or its children, as people count. `None` if it is
+/// other evidence.
+fn runs_in(path: &Path) -> Result<Option<Vec<PathBuf>>, Failure> {
+    if Run::is_run(path) {
+        return Ok(Some(vec![path.to_owned()]));
+    }
+    let children = folders(path);
+    let mut runs: Vec<PathBuf> = children
+        .iter()
+        .filter(|c| Run::is_run(c))
+        .cloned()
+        .collect();
+    if runs.is_empty() {
+        let holds_runs = |folder: &&PathBuf| folders(folder).iter().any(|g| Run::is_run(g));
+        let groups: Vec<&PathBuf> = children.iter().filter(holds_runs).collect();
+        if let Some(first) = groups.first() {
+            let name = path.display();
+            let why = format!("{name} holds {} groups of runs; name one", groups.len());
+            let hint = format!("such as {}", first.display());
+            return Err(Failure::new(Exit::Usage, why).hint(hint));
+        }
+        return Ok(None);
+    }
+    runs.sort_by_cached_key(|run| super::group::counted(&run.to_string_lossy()));
+    Ok(Some(runs))
+}
+
+fn folders(path: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    let dirs = entries.filter(|e| e.file_type().is_ok_and(|t| t.is_dir()));
+    dirs.map(|e| e.path()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(files: &[(&str, &str)]) -> bool {
+        let formats: Vec<Vec<String>> = files.iter().map(|f| vec![f.1.to_owned()]).collect();
+        let files = files.iter().zip(&formats);
+        let files: Vec<(&Path, &[String])> = files.map(|(f, of)| (Path::new(f.0), &**of)).collect();
+        are_one(&files)
+    }
+
+    #[test]
+    fn files_of_different_kinds_are_one_boot() {
+        assert!(one(&[("console.log", "console"), ("plot.svg", "systemd")]));
+        assert!(one(&[("time.txt", "systemd"), ("blame.txt", "systemd")]));
+        assert!(one(&[("main.txt", "logcat"), ("events.txt", "logcat")]));
+        assert!(one(&[("strace.1", "strace"), ("strace.2", "strace")]));
+        assert!(one(&[("a.log", "console")]));
+        assert!(one(&[]));
+    }
+
+    #[test]
+    fn files_that_each_have_a_whole_boot_are_several() {
+        assert!(!one(&[("before.log", "console"), ("after.log", "console")]));
+        assert!(!one(&[("1.log", "dmesg"), ("2.log", "dmesg")]));
+        assert!(!one(&[
+            ("plot-1.svg", "systemd"),
+            ("plot-2.svg", "systemd")
+        ]));
+        assert!(!one(&[("1.log", "console"), ("2.log", "dmesg")]));
+    }
+}
