@@ -19,6 +19,7 @@ mod cleaner;
 mod console;
 mod dmesg;
 mod efi;
+mod firmware_log;
 mod fpdt;
 mod ftrace;
 mod getprop;

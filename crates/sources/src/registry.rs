@@ -2,9 +2,9 @@
 
 use crate::{Sniff, Source};
 use crate::{
-    agent, boot_data, bootchart, bootstage, bootstat, cbmem, console, dmesg, efi, fpdt, ftrace,
-    getprop, grabserial, journal, kfi, lava, logcat, logic, pack, perf, rc_log, slimboot,
-    stopwatch, strace, systemd, trace_cmd, ts, vcd,
+    agent, boot_data, bootchart, bootstage, bootstat, cbmem, console, dmesg, efi, firmware_log,
+    fpdt, ftrace, getprop, grabserial, journal, kfi, lava, logcat, logic, pack, perf, rc_log,
+    slimboot, stopwatch, strace, systemd, trace_cmd, ts, vcd,
 };
 
 /// All sources, the more particular format first.
@@ -33,6 +33,7 @@ static ALL: &[&Source] = &[
     &getprop::SOURCE,
     &bootstat::SOURCE,
     &logcat::SOURCE,
+    &firmware_log::SOURCE,
     &dmesg::SOURCE,
     &grabserial::SOURCE,
     &lava::SOURCE,

@@ -1,7 +1,7 @@
 //! Consoles of which each line has a stamp: what grabserial, LAVA, `ts` and
 //! system loggers write, once their prefix is off.
 
-use bootlap_model::{ClockKind, Evidence, Stamp};
+use bootlap_model::{ClockId, ClockKind, Evidence, Stamp};
 
 use crate::Hints;
 use crate::cleaner::Cleaner;
@@ -40,6 +40,11 @@ impl<'h> Stamped<'h> {
             before: None,
             clean: Vec::new(),
         }
+    }
+
+    /// The clock of the stamps, once a line has one.
+    pub(crate) fn wire(&self) -> Option<ClockId> {
+        self.kept.as_ref()?.wire
     }
 
     /// Takes one line; one without a stamp has at most the kernel's time.
@@ -88,8 +93,7 @@ impl<'h> Stamped<'h> {
         place: Evidence,
         import: &mut Import<'_>,
     ) {
-        let wire = self.kept.as_ref().and_then(|kept| kept.wire);
-        if let Some(wire) = wire {
+        if let Some(wire) = self.wire() {
             import.mark(wire, at, &shown(name), place);
         }
     }

@@ -76,10 +76,14 @@ const WHOLE: [&str; 9] = [
     "ts",
     "lava",
     "dmesg",
-    "bootchart",
     "cbmem",
     "bootstat",
+    ARCHIVE,
 ];
+
+/// What packs a recording's files is a boot of its own.
+const ARCHIVE: &str = "archive";
+const ARCHIVES: [&str; 5] = [".tgz", ".tar", ".tar.gz", ".tar.xz", ".zip"];
 
 /// What `systemd-analyze` prints is of one kind, so names tell what each file is.
 const OUTPUTS: [&str; 5] = ["time", "blame", "plot", "chain", "unit"];
@@ -107,13 +111,19 @@ pub(super) fn are_one(files: &[(&Path, &[String])]) -> bool {
         (true, 1) => !all_whole,
         (true, _) => true,
         // Names that differ in numbers only, but for parts of one recording.
-        (false, 1) => files[0].1 == ["strace"],
+        (false, 1) => ["strace", "bootchart"]
+            .iter()
+            .any(|part| files[0].1 == [*part]),
         (false, _) => false,
     }
 }
 
 /// What a file is, by its first bytes; `None` if that is nothing known.
 fn kind(path: &Path) -> Option<String> {
+    let name = path.to_string_lossy().to_lowercase();
+    if ARCHIVES.iter().any(|end| name.ends_with(end)) {
+        return Some(ARCHIVE.to_owned());
+    }
     let mut head = Vec::new();
     let file = File::open(path).ok()?;
     file.take(HEAD_LEN as u64).read_to_end(&mut head).ok()?;
@@ -178,6 +188,10 @@ mod tests {
         assert!(one(&[("time.txt", "systemd"), ("blame.txt", "systemd")]));
         assert!(one(&[("main.txt", "logcat"), ("events.txt", "logcat")]));
         assert!(one(&[("strace.1", "strace"), ("strace.2", "strace")]));
+        assert!(one(&[
+            ("header", "bootchart"),
+            ("proc_stat.log", "bootchart")
+        ]));
         assert!(one(&[("a.log", "console")]));
         assert!(one(&[]));
     }

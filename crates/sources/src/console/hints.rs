@@ -229,7 +229,7 @@ fn middle(before_ns: i64, ns: i64) -> (i64, u32) {
 }
 
 /// Whether a line is the prompt of getty: `board login:`, and what was typed there.
-fn is_login_prompt(text: &[u8]) -> bool {
+pub(crate) fn is_login_prompt(text: &[u8]) -> bool {
     let Some(at) = memmem::find(text, b" login:") else {
         return false;
     };

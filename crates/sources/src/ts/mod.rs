@@ -8,6 +8,7 @@
 //! 2024-01-01T12:00:00.123456+00:00 Starting kernel ...          loggers; LAVA's plain text
 //! [12:00:00.123] Starting kernel ...                            tio -t
 //! [2026-11-21 12:00:00.123] Starting kernel ...                 minicom, tio, Tera Term
+//! 2026-11-21 12:00:00 --> Starting kernel ...                   others
 //! [    1.234567] [    0.000000] Linux version 6.1.0             others
 //! ```
 //!
@@ -29,6 +30,7 @@ use bootlap_model::{ClockKind, Evidence, Severity, Stamp, Timeline};
 
 use self::prefix::{Form, Prefix, parse};
 use crate::console::bootloader::BootLoader;
+use crate::console::hints::is_login_prompt;
 use crate::console::printk;
 use crate::stamped::{Of, Stamped};
 use crate::text::{self, Import, Line, Reader, Skip};
@@ -75,9 +77,13 @@ fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
     text::read(input, &SOURCE, out, &mut reader)
 }
 
-/// Whether the text is a boot loader's banner or has a kernel line in it.
+/// Whether the text is a boot loader's banner, a firmware's message or a login prompt, or
+/// has a kernel line in it.
 fn is_of_boot(text: &[u8]) -> bool {
+    let firmware: [&[u8]; 4] = [b"NOTICE:  BL", b"INFO:    BL", b"DDR Version", b"I/TC:"];
     BootLoader::is_banner(text.trim_ascii_start())
+        || firmware.iter().any(|f| text.starts_with(f))
+        || is_login_prompt(text)
         || printk::parse(text).is_some()
         || printk::find_glued(text, 0).is_some()
 }
