@@ -98,6 +98,8 @@ fn sniff(head: &[u8]) -> Sniff {
     match (headings, rows) {
         (0, 0..=2) => Sniff::NO,
         (1.., 1..) if rows * 2 >= all => Sniff::percent(95),
+        // Without a heading: the form is rare, and some names are nobody else's.
+        (_, 5..) if known >= 2 && rows * 5 >= all * 4 => Sniff::SURE,
         (_, _) if known * 4 >= rows && rows * 5 >= all * 4 => Sniff::SURE,
         _ => Sniff::NO,
     }

@@ -4,7 +4,7 @@
 //! folder or archive that are parts of one recording are read together. Then
 //! the moments that the user described are looked for where no source has
 //! found them, kernel lines get the time that a serial console took for them
-//! ([`crate::serial`]), and the clocks are joined ([`crate::align`]).
+//! (`serial`), and the clocks are joined ([`crate::align`]).
 
 use std::io::{self, BufRead, Read};
 
@@ -12,8 +12,9 @@ use bootlap_model::{FileId, Mark, MarkKind, Milestone, Span, Timeline, TrackKind
 
 use crate::HEAD_LEN;
 use crate::align::{self, Declared};
+use crate::console;
 use crate::registry::{part_of, ranking};
-use crate::{Hints, Input, Sniff, Source, SourceError, serial};
+use crate::{Hints, Input, Sniff, Source, SourceError, Timeless, serial, timeless};
 
 /// One file, or one member of an archive: it can be opened as often as needed.
 pub struct Piece<'a> {
@@ -58,6 +59,8 @@ pub enum Format {
     Unknown {
         /// Short names, with how sure their sources were.
         nearest: Vec<(&'static str, Sniff)>,
+        /// A known kind of log that has no times, if it is one.
+        timeless: Option<Timeless>,
     },
     /// It could not be read.
     Unreadable {
@@ -183,9 +186,10 @@ fn look(
         return Ok(detected(source, Sniff::CERTAIN, false));
     }
     let mut head = Vec::new();
-    let stream = (piece.open)();
-    let read = stream.and_then(|s| s.take(HEAD_LEN as u64).read_to_end(&mut head));
-    read.map_err(|e| Format::Unreadable { why: e.to_string() })?;
+    let unreadable = |e: io::Error| Format::Unreadable { why: e.to_string() };
+    let mut stream = (piece.open)().map_err(unreadable)?;
+    let read = (&mut stream).take(HEAD_LEN as u64).read_to_end(&mut head);
+    read.map_err(unreadable)?;
     if head.is_empty() {
         return Err(Format::Empty);
     }
@@ -196,10 +200,34 @@ fn look(
     let ranked = ranking(&head);
     match ranked.first() {
         Some(&(source, sniff)) if sniff >= LEAST => Ok(detected(source, sniff, false)),
+        _ if further_on(&mut stream).map_err(unreadable)? => {
+            Ok(detected(&console::CONSOLE, Sniff::LIKELY, false))
+        }
         _ => {
             let nearest = ranked.iter().map(|(s, sniff)| (s.name, *sniff));
             let nearest = nearest.take(3).collect();
-            Err(Format::Unknown { nearest })
+            let timeless = timeless(&head);
+            Err(Format::Unknown { nearest, timeless })
+        }
+    }
+}
+
+/// So far a log is looked for behind what somebody else printed before it.
+const LOOKED_THROUGH: u64 = 32 << 20;
+
+/// Whether a console's log begins further on in a text: terminal programs go on writing
+/// into one file for years.
+fn further_on(stream: &mut dyn BufRead) -> io::Result<bool> {
+    let mut stream = stream.take(LOOKED_THROUGH);
+    let mut part = Vec::new();
+    loop {
+        part.clear();
+        (&mut stream).take(HEAD_LEN as u64).read_to_end(&mut part)?;
+        if part.is_empty() || part.contains(&0) {
+            return Ok(false);
+        }
+        if console::CONSOLE.sniff(&part) >= LEAST {
+            return Ok(true);
         }
     }
 }
@@ -225,6 +253,7 @@ impl Group<'_> {
             },
             Err(SourceError::NotThisFormat { .. }) => Format::Unknown {
                 nearest: vec![(source.name, confidence)],
+                timeless: None,
             },
             Err(e) => Format::Unreadable { why: e.to_string() },
         };
@@ -291,4 +320,39 @@ fn mark_first(pattern: &regex::bytes::Regex, kind: MarkKind, name: &str, out: &m
         return;
     };
     out.add_mark(clock, at, kind, name, evidence);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_is_found_behind_what_was_printed_before_it() {
+        let log = "[    0.000000] Linux version 6.1.0\n[    0.500000] Run /init as init process\n";
+        let read = |before: String| {
+            let text = before + log;
+            let open = || Ok(Box::new(text.as_bytes()) as Box<dyn BufRead>);
+            let piece = Piece {
+                name: "capture".into(),
+                open: Box::new(open),
+            };
+            let given = Given {
+                name: "capture".into(),
+                pieces: vec![piece],
+            };
+            let mut timeline = Timeline::default();
+            let taken = ingest(vec![given], &Options::default(), &mut timeline).unwrap();
+            let known = matches!(
+                taken[0].format,
+                Format::Known {
+                    source: "console",
+                    ..
+                }
+            );
+            (known, timeline.milestone(Milestone::InitStart).is_some())
+        };
+        assert_eq!(read("a test of the memory\n".repeat(20_000)), (true, true));
+        // What is no text is no console.
+        assert_eq!(read("\0".repeat(400_000)), (false, false));
+    }
 }

@@ -46,6 +46,7 @@ mod stopwatch;
 mod strace;
 mod systemd;
 mod text;
+mod timeless;
 mod trace;
 mod trace_cmd;
 #[cfg(test)]
@@ -59,6 +60,7 @@ use std::io::{self, BufRead};
 use bootlap_model::Timeline;
 
 pub use cleaner::Cleaner;
+pub use timeless::{Timeless, timeless};
 pub use watch::{Began, BootWatch, ReadyWatch, Seen};
 
 pub use registry::{all, detect, named, ranking};

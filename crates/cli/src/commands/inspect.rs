@@ -40,7 +40,14 @@ fn inspected(taken: &Taken) -> Inspected {
             title: named(source).map_or("", |s| s.title),
             percent: confidence.as_percent(),
         },
-        Format::Unknown { nearest: list } => Verdict::Unknown {
+        Format::Unknown {
+            timeless: Some(kind),
+            ..
+        } => Verdict::Timeless {
+            what: kind.what,
+            remedy: kind.remedy,
+        },
+        Format::Unknown { nearest: list, .. } => Verdict::Unknown {
             nearest: list.iter().map(nearest).collect(),
             looked_for: bootlap_sources::all().iter().map(|s| s.name).collect(),
         },

@@ -158,6 +158,13 @@ fn why_not(taken: &Taken) -> String {
     let name = &taken.name;
     match &taken.format {
         Format::Known { source, .. } => format!("{name} ({source}): nothing in it has a time"),
+        Format::Unknown {
+            timeless: Some(kind),
+            ..
+        } => format!(
+            "{name} is {}, and its lines have no times: {}",
+            kind.what, kind.remedy
+        ),
         Format::Unknown { .. } => format!("{name} is no evidence that bootlap knows"),
         Format::Unreadable { why } => format!("{name}: {why}"),
         Format::Empty => format!("{name} is empty"),

@@ -123,6 +123,9 @@ fn entry(inspected: &Inspected, timeline: &Timeline, axis: &Axis) -> InspectedJs
             (source, title) = (Some((*name).to_owned()), Some((*words).to_owned()));
             percent = *sure;
         }
+        Verdict::Timeless { what, remedy } => {
+            problem = Some(format!("{what}, without times: {remedy}"));
+        }
         Verdict::Unknown { nearest: list, .. } => {
             problem = Some("unknown".to_owned());
             nearest = list.iter().map(near).collect();

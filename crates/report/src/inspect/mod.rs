@@ -35,6 +35,13 @@ pub enum Verdict {
         /// How sure that is, in percent.
         percent: u8,
     },
+    /// A known kind of log that says nothing of time.
+    Timeless {
+        /// What it is: `coreboot's console`.
+        what: &'static str,
+        /// What to do to have times.
+        remedy: &'static str,
+    },
     /// None of those known.
     Unknown {
         /// The nearest, best first: short name, percent, what it looks like.

@@ -41,6 +41,11 @@ fn file(each: &Inspected, timeline: &Timeline, page: &mut Page<'_>) {
             parts(each, page);
             understood(each, timeline, page);
         }
+        Verdict::Timeless { what, remedy } => {
+            page.line_with_right(name, Line::default().with("no times", Ink::Warn));
+            let said = format!("{what}: {remedy}");
+            page.wrapped(Line::indented(INDENT), &said, Ink::Plain);
+        }
         Verdict::Unknown {
             nearest,
             looked_for,

@@ -159,14 +159,29 @@ fn unpacked(
         Kind::Archive(archive) => archive.take(guard, stream, &name, depth + 1, all),
         Kind::Packed(how) => {
             let mut stream = how.unpack(guard, Box::new(stream));
-            return match guard.read_member(&mut stream) {
-                Some(bytes) => unpacked(guard, bytes, name, depth + 1, all),
-                None => false,
-            };
+            return again(guard, &mut stream, name, depth, all);
+        }
+        Kind::Disguised(how) => {
+            let mut stream = how.undo(Box::new(stream));
+            return again(guard, &mut stream, name, depth, all);
         }
         Kind::Plain => {}
     }
     true
+}
+
+/// Adds what comes out of a stream that was one thing more.
+fn again(
+    guard: &Guard,
+    stream: &mut dyn Read,
+    name: String,
+    depth: usize,
+    all: &mut Vec<Member>,
+) -> bool {
+    match guard.read_member(stream) {
+        Some(bytes) => unpacked(guard, bytes, name, depth + 1, all),
+        None => false,
+    }
 }
 
 /// A label: the member's path without what only makes sense to a file system

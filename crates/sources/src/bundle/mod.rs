@@ -13,12 +13,14 @@
 
 mod guard;
 mod members;
+mod text;
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use guard::Guard;
 pub use guard::{Limits, Trouble};
 use members::Archive;
+use text::Disguise;
 
 use crate::HEAD_LEN;
 
@@ -72,6 +74,9 @@ impl Opener {
                     return Ok(Opened::Members(all));
                 }
                 Kind::Packed(how) => stream = how.unpack(&self.guard, rest),
+                Kind::Disguised(how) => {
+                    stream = Box::new(BufReader::with_capacity(HEAD_LEN, how.undo(rest)));
+                }
             }
         }
         self.guard.trouble(
@@ -101,6 +106,7 @@ fn split_head<'r>(
 enum Kind {
     Plain,
     Packed(Packing),
+    Disguised(Disguise),
     Archive(Archive),
 }
 
@@ -115,7 +121,7 @@ impl Kind {
             }
             [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Kind::Archive(Archive::Zip),
             _ if is_tar(head) => Kind::Archive(Archive::Tar),
-            _ => Kind::Plain,
+            _ => Disguise::of(head).map_or(Kind::Plain, Kind::Disguised),
         }
     }
 }
