@@ -20,6 +20,8 @@ pub(crate) struct Line<'a> {
     pub(crate) next_ns: i64,
     /// How long it was printed, ns; 0 where that is not known.
     pub(crate) printed_ns: i64,
+    /// Lines follow of which nobody knows when they came: no silence does.
+    pub(crate) goes_on: bool,
     /// How it was sent.
     pub(crate) sent: Sent,
     /// Where it stands.
@@ -52,6 +54,7 @@ pub(crate) fn lines<'a>(timeline: &'a Timeline, axis: &Axis) -> Vec<Line<'a>> {
             start_ns: placed.start.ns,
             end_ns: placed.start.ns.saturating_add(printed_ns),
             printed_ns,
+            goes_on: timeline.arg(span, Span::UNTIMED).is_some(),
             sent: Sent::of(timeline, span),
             next_ns: placed.start.ns,
             evidence: span.evidence,
@@ -68,6 +71,9 @@ pub(crate) fn lines<'a>(timeline: &'a Timeline, axis: &Axis) -> Vec<Line<'a>> {
     }
     for at in 1..lines.len() {
         lines[at - 1].next_ns = lines[at].start_ns;
+    }
+    for line in lines.iter_mut().filter(|l| l.goes_on) {
+        line.end_ns = line.next_ns;
     }
     lines
 }

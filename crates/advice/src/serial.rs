@@ -31,7 +31,8 @@ impl Sent {
         let logged = timeline.clock(span.clock).kind == ClockKind::KernelPrintk;
         match logged && span.end.known().is_some() {
             true => Sent::Timed,
-            false if WIRES.contains(&source.as_str()) => Sent::Recorded,
+            // With the kernel's time instead of the wire's it may have been read later.
+            false if !logged && WIRES.contains(&source.as_str()) => Sent::Recorded,
             false => Sent::Unknown,
         }
     }

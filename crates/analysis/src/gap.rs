@@ -50,7 +50,7 @@ pub fn gaps(timeline: &Timeline, at_least_ns: i64) -> Vec<Gap> {
     let meter = Meter::in_view(&view);
     let mut gaps: Vec<Gap> = silences(&view)
         .into_iter()
-        .filter(|s| length_ns(&s.start, &s.end) >= at_least_ns.max(1))
+        .filter(|s| length_ns(&s.start, &s.end) >= at_least_ns.max(1) && s.untimed.is_none())
         .map(|s| Gap {
             phase: phase_of(&phases, &s.start, &s.end),
             before: line(s.before, Side::Last),
@@ -73,6 +73,8 @@ pub(crate) struct Silence<'t> {
     pub(crate) after: &'t str,
     /// The spans of these texts, where they are any.
     pub(crate) around: [Option<usize>; 2],
+    /// Lines came between of which nobody knows when: the stretch is no silence.
+    pub(crate) untimed: Option<&'t str>,
 }
 
 /// All silences of a boot, in order.
@@ -95,6 +97,7 @@ pub(crate) fn silences<'t>(view: &View<'t>) -> Vec<Silence<'t>> {
                 before: last.text,
                 after: sound.text,
                 around: [last.span, sound.span],
+                untimed: last.untimed,
             });
         }
         if sound.end.ns >= last.end.ns {
@@ -111,6 +114,8 @@ struct Sound<'t> {
     text: &'t str,
     /// Its index in the timeline; `None` for a milestone.
     span: Option<usize>,
+    /// How many lines without a time follow it.
+    untimed: Option<&'t str>,
 }
 
 /// What ends a silence, in order.
@@ -126,6 +131,7 @@ fn sounds<'t>(view: &View<'t>) -> Vec<Sound<'t>> {
         end: s.end.unwrap_or(s.start),
         text: s.name,
         span: Some(s.index),
+        untimed: view.arg(s, Span::UNTIMED),
     };
     let mut sounds: Vec<Sound> = texts.map(sound).collect();
     let silent = [
@@ -141,6 +147,7 @@ fn sounds<'t>(view: &View<'t>) -> Vec<Sound<'t>> {
                 end: at,
                 text: milestone.text(),
                 span: None,
+                untimed: None,
             });
         }
     }
@@ -226,6 +233,24 @@ mod tests {
             ]
         );
         assert_eq!(gaps[0].phase, Some(PhaseName::Kernel));
+    }
+
+    #[test]
+    fn where_lines_without_a_time_came_was_no_silence() {
+        let mut boot = Boot::sim();
+        boot.text(0, 10, "a").text(100, 110, "b");
+        boot.arg(Span::UNTIMED, "3").text(500, 510, "c");
+        let seen: Vec<_> = gaps(&boot.timeline, 1)
+            .iter()
+            .map(Gap::duration_ns)
+            .collect();
+        assert_eq!(seen, [90]);
+        let costs = crate::costs(&boot.timeline, 9);
+        assert_eq!(costs[0].name, "what follows \"b\"");
+        assert!(
+            costs[0].why.starts_with("3 lines without a time"),
+            "{costs:?}"
+        );
     }
 
     #[test]

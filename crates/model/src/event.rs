@@ -128,6 +128,10 @@ impl Span {
     /// The name of the kernel stage in which a serial console, when it is enabled, prints
     /// what was logged before.
     pub const LOG_FLUSH: &str = "print the log so far";
+
+    /// The argument of a console's text that says how many lines follow it of which nobody
+    /// knows when they came.
+    pub const UNTIMED: &str = "lines without a time";
 }
 
 /// A quantity over time: CPU use, disk throughput, memory.

@@ -7,7 +7,7 @@ use bootlap_model::{Evidence, Milestone, Stamp, Timeline, TrackKind};
 use serde::Serialize;
 
 use crate::extent::{Extent, extent_of};
-use crate::gap::{Side, line, silences};
+use crate::gap::{Side, Silence, line, silences};
 use crate::known::{Known, known, left_over, taken};
 use crate::phase::{Phase, PhaseName, phase_of, phases_in};
 use crate::view::{Seen, View, length_ns};
@@ -204,7 +204,11 @@ impl Ledger<'_> {
                     _ => silence_name(silence.before),
                 };
                 let around = silence.around.into_iter().flatten();
-                costs.extend(self.cost_of(name, &[(start, end)], None, around));
+                let (name, did) = match silence.untimed {
+                    None => (name, None),
+                    Some(lines) => untimed(&silence, lines),
+                };
+                costs.extend(self.cost_of(name, &[(start, end)], did, around));
             }
         }
         costs
@@ -252,6 +256,17 @@ impl Ledger<'_> {
 fn chars(view: &View, burst: &Seen) -> u64 {
     let text = || burst.name.chars().count() as u64;
     view.bytes(burst).unwrap_or_else(text)
+}
+
+/// What a stretch is called in which something was said, but nobody knows when.
+fn untimed(silence: &Silence, lines: &str) -> (String, Option<String>) {
+    let before = line(silence.before, Side::Last);
+    let lines = match lines {
+        "1" => "one line".to_owned(),
+        n => format!("{n} lines"),
+    };
+    let did = format!("{lines} without a time came meanwhile: record the console with bootlap");
+    (format!("what follows \"{before}\""), Some(did))
 }
 
 /// Names a silence by the text (or the probe's milestone) before it.

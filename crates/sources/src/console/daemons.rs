@@ -77,7 +77,10 @@ pub(crate) struct Daemons {
 impl Daemons {
     /// Looks at one kernel line.
     pub(crate) fn line(&mut self, body: &[u8], moment: &Moment, at: Evidence, out: &mut Out<'_>) {
-        if let Some(rest) = body.strip_prefix(b"init: ") {
+        if body == b"procd: - init complete -" {
+            // OpenWrt's.
+            out.kernel_milestone(Milestone::StartupFinished, moment, at);
+        } else if let Some(rest) = body.strip_prefix(b"init: ") {
             self.init(rest, moment, at, out);
         } else if let Some(rest) = body.strip_prefix(b"systemd[1]: ") {
             self.systemd(rest, moment, at, out);

@@ -72,6 +72,9 @@ impl<'h> Reading<'h> {
             return;
         }
         self.skipped += 1;
+        if !self.over {
+            out.untimed_line();
+        }
         if self.over {
             another_boot(line, out);
         } else if matched == Matched::Unplaced {
@@ -269,6 +272,7 @@ impl<'h> Reading<'h> {
     /// recording was started again.
     pub(crate) fn wire_ends(&mut self, out: &mut Out<'_>) {
         self.sending.end(out);
+        out.untimed_end();
         self.boot_loader.end_open(None, out);
         self.userspace = Userspace::default();
         self.kernel.clock.join(out);

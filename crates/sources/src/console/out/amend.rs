@@ -131,6 +131,7 @@ impl Out<'_> {
     pub(crate) fn discard(&mut self) {
         let Self { timeline, kept } = self;
         timeline.spans.truncate(kept.from.span);
+        kept.last_text = None;
         timeline.marks.truncate(kept.from.mark);
         timeline.anchors.truncate(kept.from.anchor);
         timeline.edges.truncate(kept.from.edge);

@@ -62,6 +62,10 @@ pub(crate) struct Kept {
     keys: Vec<(&'static str, Sym)>,
     /// The numbers that were arguments last: 0, and mostly a task's.
     numbers: [Option<(u32, Sym)>; 2],
+    /// The place of the last console text.
+    last_text: Option<usize>,
+    /// Lines without a time since then.
+    untimed: u32,
     kernel_lines: usize,
     written_lines: usize,
     from: From,
@@ -88,6 +92,8 @@ impl Kept {
             tracks: Vec::new(),
             keys: Vec::new(),
             numbers: [None; 2],
+            last_text: None,
+            untimed: 0,
             kernel_lines: 0,
             written_lines: 0,
             from: From {
@@ -337,8 +343,24 @@ impl<'o> Out<'o> {
         (start, end): (Stamp, SpanEnd),
         evidence: Evidence,
     ) {
+        self.untimed_end();
         let text = self.timeline.symbols.add(&shown(text));
-        self.span(clock, CONSOLE, text, start, end, Vec::new(), evidence);
+        let at = self.span(clock, CONSOLE, text, start, end, Vec::new(), evidence);
+        self.last_text = Some(at);
+    }
+
+    /// Counts a line that has no time: what follows the last text is no silence.
+    pub(crate) fn untimed_line(&mut self) {
+        self.untimed += 1;
+    }
+
+    /// Says of the last text how many lines without a time follow it.
+    pub(crate) fn untimed_end(&mut self) {
+        let lines = std::mem::take(&mut self.untimed);
+        if let (Some(at), 1..) = (self.last_text, lines) {
+            let arg = self.arg(Span::UNTIMED, &lines.to_string());
+            self.timeline.spans[at].args.push(arg);
+        }
     }
 
     /// Adds a moment of a kernel line, that other evidence may know too.
