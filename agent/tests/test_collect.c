@@ -170,6 +170,26 @@ static void archives_go_through_links_and_devices(void)
 	}
 }
 
+static void nobody_can_hold_up_or_get_an_archive(void)
+{
+	struct stat stat;
+	const char *path = in_folder("result");
+	char new[256];
+	int left;
+
+	snprintf(new, sizeof new, "%s.new", path);
+	/* A pipe that nobody reads. */
+	CHECK(!mkfifo(new, 0666));
+	CHECK(send_file(path) == path);
+	CHECK(!lstat(path, &stat) && S_ISREG(stat.st_mode));
+	CHECK((size_t)stat.st_size == archive_used());
+	/* A file that somebody has open. */
+	left = open(new, O_RDWR | O_CREAT | O_EXCL, 0666);
+	CHECK(left >= 0 && send_file(path) == path);
+	CHECK(!fstat(left, &stat) && !stat.st_size);
+	close(left);
+}
+
 static void every_cpu_tells_also_those_that_this_may_not_use(void)
 {
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
@@ -206,6 +226,7 @@ int main(void)
 	processes_that_nobody_told_of_count_if_they_are_new();
 	a_full_buffer_keeps_room_for_the_end();
 	archives_go_through_links_and_devices();
+	nobody_can_hold_up_or_get_an_archive();
 	every_cpu_tells_also_those_that_this_may_not_use();
 	return 0;
 }

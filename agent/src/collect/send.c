@@ -37,14 +37,18 @@ static int write_through(const char *path)
 	return fd < 0 ? errno : write_bytes(fd);
 }
 
-static int write_file(const char *path)
+/* Anybody can have put something where a temporary file goes: a pipe would wait for a
+ * reader for ever, and a file of somebody's would be theirs to read. So what is there is
+ * removed, and the new one is made by nobody else. */
+static int write_file(const char *path, mode_t mode)
 {
 	TEXT(new, 1024);
 	int fd, failed;
 
 	put(&new, path);
 	put(&new, ".new");
-	fd = open(new.bytes, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+	unlink(new.bytes);
+	fd = open(new.bytes, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (fd < 0)
 		return errno;
 	failed = write_bytes(fd);
@@ -59,13 +63,13 @@ const char *send_file(const char *path)
 {
 	static const char *const ELSEWHERE[] = { "/run/bootlap-agent.archive",
 						 "/tmp/bootlap-agent.archive" };
-	int failed = is_written_through(path) ? write_through(path) : write_file(path);
+	int failed = is_written_through(path) ? write_through(path) : write_file(path, 0644);
 
 	if (!failed)
 		return path;
 	complain(failed, "cannot write ", path, NULL);
 	for (size_t i = 0; i < sizeof ELSEWHERE / sizeof *ELSEWHERE; i++)
-		if (!write_file(ELSEWHERE[i]))
+		if (!write_file(ELSEWHERE[i], 0600))
 			return ELSEWHERE[i];
 	return NULL;
 }
