@@ -1,9 +1,11 @@
 //! What runs before the boot loader on PCs and on machines that do not exist.
 
-use bootlap_model::Milestone;
+use bootlap_model::{Milestone, TrackKind};
 
 use super::checks;
+use super::seen::ms;
 use super::stages::{before_kernel, begins, contains, stage, until};
+use crate::boot::Found;
 use crate::{Boot, Finding};
 
 checks! {
@@ -11,9 +13,44 @@ checks! {
     "firmware-option-rom" => option_rom,
     "firmware-network-first" => network_first,
     "firmware-slow" => slow_firmware,
+    "firmware-stage" => long_stages,
     "firmware-kexec" => kexec,
     "firmware-uefi-vm" => virtual_uefi,
     "bootloader-none" => no_loader,
+}
+
+/// From here on a stage is worth a look, ns.
+const LONG_STAGE_NS: i64 = 500_000_000;
+
+/// How many of them one boot is told of.
+const AT_MOST: usize = 3;
+
+/// Tables of timestamps say where firmware spends its time: coreboot and FSP, hostboot,
+/// Slim Bootloader, U-Boot's bootstage.
+fn long_stages(boot: &Boot<'_>) -> Vec<Finding> {
+    const TABLES: [&str; 4] = ["cbmem", "firmware-log", "slimboot", "bootstage"];
+    let mut stages = boot.spans_of(TrackKind::Firmware);
+    stages.extend(boot.spans_of(TrackKind::Bootloader));
+    stages.retain(|s| {
+        let source = &boot.timeline().file(s.span.evidence.file).source;
+        // `coreboot stages` are sums of the same rows.
+        TABLES.contains(&source.as_str()) && s.track() != "coreboot stages"
+    });
+    stages.retain(|s| s.ns() >= LONG_STAGE_NS);
+    stages.sort_by_key(|s| std::cmp::Reverse(s.ns()));
+    stages.truncate(AT_MOST);
+    let finding = |stage: &Found<'_>| {
+        Finding::new()
+            .titled(format!("`{}` takes long", stage.name()))
+            .why(format!("it takes {}", ms(stage.ns())))
+            .saves(
+                stage.ns(),
+                "at most: all of that stage, which does some work that is needed",
+            )
+            .at(Some(stage.at()))
+            .seen([stage.span.evidence])
+    };
+    stages.iter().map(finding).collect()
 }
 
 fn boot_menu(boot: &Boot<'_>) -> Option<Finding> {

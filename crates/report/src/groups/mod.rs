@@ -306,8 +306,24 @@ pub fn total_label(groups: &Groups) -> &'static str {
 /// The margin in words: `±1.0 %`.
 pub fn margin(margin: Margin) -> String {
     match margin {
-        Margin::Share(share) => format!("±{}", percent(share)),
+        Margin::Share(share) => format!("±{}", exact_percent(share)),
         Margin::Ns(ns) => format!("±{}", duration(ns)),
+    }
+}
+
+/// A share that somebody typed, with all of its digits: `0.05 %`.
+fn exact_percent(share: f64) -> String {
+    let shown = percent(share);
+    let is_all = |text: &str| {
+        let number = text.trim_end_matches([' ', '%', '\u{a0}']).parse::<f64>();
+        number.is_ok_and(|n| (n / 100.0 - share).abs() < share.abs() * 1e-6)
+    };
+    match is_all(&shown) {
+        true => shown,
+        false => {
+            let digits = format!("{:.6}", share * 100.0);
+            format!("{} %", digits.trim_end_matches('0').trim_end_matches('.'))
+        }
     }
 }
 
@@ -335,4 +351,15 @@ pub(crate) fn heaps(shape: &Shape) -> Option<String> {
         high.samples,
         duration(high.median_ns)
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_margin_is_told_as_it_was_typed() {
+        let told = [0.01, 0.005, 0.0005, 0.00012].map(|s| margin(Margin::Share(s)));
+        assert_eq!(told, ["±1.0 %", "±0.5 %", "±0.05 %", "±0.012 %"]);
+    }
 }
