@@ -39,7 +39,11 @@ impl Sent {
 }
 
 /// The rules whose interval is what the console took.
-const ABOUT_PRINTING: [&str; 2] = ["cmdline-quiet", "cmdline-console-baud"];
+const ABOUT_PRINTING: [&str; 3] = [
+    "cmdline-quiet",
+    "cmdline-console-baud",
+    "cmdline-console-syntax",
+];
 
 /// What some text costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -85,7 +85,7 @@ fn syntax(boot: &Boot<'_>) -> Option<Finding> {
         Some(options) => format!("`{word} {options}`: the blank cuts the options off"),
         None => format!("`{word}`: `{wrong}` is not read as a speed"),
     };
-    let finding = Finding::new().why(said);
+    let finding = Finding::new().why(said).at(boot.flush_at());
     let meant = lost.and_then(|options| leading_number(options));
     let all = sent(boot);
     let slower = meant

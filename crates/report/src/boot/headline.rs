@@ -98,6 +98,7 @@ pub fn alone(report: &Report<'_>) -> String {
             Some(seen) => format!(" did not get ready, {seen}"),
             None => " did not get ready".to_owned(),
         },
+        Outcome::Seen(Some(0)) => ": all at one moment, as far as its times tell".to_owned(),
         Outcome::Seen(ns) => match seen(ns) {
             Some(seen) => format!(": {seen}, to its last line"),
             None => ": nothing says when anything happened".to_owned(),
