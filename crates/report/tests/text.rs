@@ -21,7 +21,7 @@ fn everything(boot: &Boot, style: &Style) -> Vec<String> {
     let report = boot.report(None);
     let mut texts = vec![
         boot::text(&report, style),
-        findings::text(&report.findings, style),
+        findings::text(&report.findings, report.timeline, style),
         trials::text(&report.trials, style),
         notices(report.timeline, style),
         comparison::text(&tuned().report(Some(boot)), style),
@@ -64,7 +64,7 @@ fn what_is_shown_of_one_boot_and_of_two() {
         comparison::text(&two, style)
     });
     check("findings", &[80], |style| {
-        findings::text(&old.findings, style)
+        findings::text(&old.findings, &old.timeline, style)
     });
     check("trials", &[60, 80], |style| {
         trials::text(&old.trials, style)
@@ -162,4 +162,16 @@ fn hostile_text_does_not_reach_the_terminal() {
             assert_eq!(&sequence[end.unwrap()..end.unwrap() + 1], "m", "{sequence}");
         }
     }
+}
+
+#[test]
+fn where_no_rule_looks_that_is_said() {
+    let style = style(80);
+    let mut timeline = bootlap_model::Timeline::default();
+    timeline.add_file("log", "logcat");
+    let said = findings::text(&[], &timeline, &style);
+    assert!(said.contains("No rule looks at evidence of this kind (logcat)"));
+    timeline.add_file("dmesg", "dmesg");
+    let said = findings::text(&[], &timeline, &style);
+    assert!(said.contains("Nothing found to improve"));
 }

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Advise, ui: &Ui) -> Result<Exit, Failure> {
     ui.show(
         args.json,
         || findings::json(&report),
-        |style| findings::text(&report.findings, style),
+        |style| findings::text(&report.findings, report.timeline, style),
     )?;
     Ok(Exit::Ok)
 }

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     let out = experiment.dir();
     let explained = read_explained(&experiment.explain(&stock)?)?;
     let findings = explained_findings(&stock, &before, explained.as_ref(), Facts::default());
-    ui.print(&findings::text(&findings, &style));
+    ui.print(&findings::text(&findings, &before.timeline, &style));
 
     ui.note(&format!(
         "3/5 Try what is advised, each step on top of those that helped, {perturbations} perturbations each"

@@ -1,16 +1,34 @@
 //! Advice, best first.
 
+use std::collections::BTreeSet;
+
 use bootlap_advice::Finding;
+use bootlap_model::Timeline;
 
 use super::remedy::claimed_before;
 use crate::boot::text::costs::expected;
 use crate::terminal::{Ink, Line, MARGIN, Page, Style};
 
-/// Every finding: what it saves, why, and how to do it.
-pub fn text(findings: &[Finding], style: &Style) -> String {
+/// Sources of which no rule looks at anything.
+const WITHOUT_RULES: [&str; 11] = [
+    "logcat",
+    "strace",
+    "perf",
+    "ftrace",
+    "trace-cmd",
+    "kfi",
+    "logic",
+    "vcd",
+    "getprop",
+    "bootstat",
+    "stopwatch",
+];
+
+/// Every finding about a timeline: what it saves, why, and how to do it.
+pub fn text(findings: &[Finding], timeline: &Timeline, style: &Style) -> String {
     let mut page = Page::new(style);
     if findings.is_empty() {
-        page.line(Line::indented(MARGIN).with("Nothing found to improve.", Ink::Plain));
+        page.wrapped(Line::indented(MARGIN), &nothing(timeline), Ink::Plain);
     }
     let shared = claimed_before(findings);
     for (at, finding) in findings.iter().enumerate() {
@@ -18,6 +36,23 @@ pub fn text(findings: &[Finding], style: &Style) -> String {
         entry(at + 1, finding, shared[at], &mut page);
     }
     page.finish()
+}
+
+/// What is said of a boot without findings: where no rule has looked, nothing can be found.
+fn nothing(timeline: &Timeline) -> String {
+    let sources: BTreeSet<&str> = timeline.files.iter().map(|f| &*f.source).collect();
+    let unseen = |source: &&str| WITHOUT_RULES.contains(source);
+    match !sources.is_empty() && sources.iter().all(unseen) {
+        true => {
+            let sources: Vec<&str> = sources.into_iter().collect();
+            format!(
+                "No rule looks at evidence of this kind ({}): `bootlap show` says where the time \
+                 went; a kernel log or what systemd-analyze prints tells rules more.",
+                sources.join(", ")
+            )
+        }
+        false => "Nothing found to improve.".to_owned(),
+    }
 }
 
 fn entry(number: usize, finding: &Finding, shares: Option<usize>, page: &mut Page<'_>) {

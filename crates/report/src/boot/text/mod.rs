@@ -32,7 +32,7 @@ pub const TEXT: Sink = Sink {
             parts.push(comparison::text(report, &style));
         }
         if !report.findings.is_empty() {
-            parts.push(findings::text(&report.findings, &style));
+            parts.push(findings::text(&report.findings, report.timeline, &style));
         }
         if !report.trials.is_empty() {
             parts.push(trials::text(&report.trials, &style));
