@@ -47,13 +47,6 @@ pub enum SavingKind {
     Unknown,
 }
 
-impl Finding {
-    /// What can go wrong with the change, as the rule's page says it.
-    pub fn risk(&self) -> String {
-        crate::find(&self.rule).map_or_else(String::new, |rule| rule.page.risk())
-    }
-}
-
 /// Rules put findings together in this way; [`advise`](crate::advise) adds the
 /// rule's name.
 impl Finding {

@@ -2,8 +2,6 @@
 
 use bootlap_model::{Axis, ClockKind, Evidence, Placed, Span, Timeline, TrackKind};
 
-use crate::serial::Sent;
-
 /// One line: of a console, a kernel log, a journal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line<'a> {
@@ -26,6 +24,33 @@ pub(crate) struct Line<'a> {
     pub(crate) sent: Sent,
     /// Where it stands.
     pub(crate) evidence: Evidence,
+}
+
+/// Sources that record what comes over a wire.
+const WIRES: [&str; 4] = ["stamps", "grabserial", "ts", "lava"];
+
+/// How a line was sent, as far as anybody knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// Its log shows how long that took.
+    Timed,
+    /// It was recorded on the wire.
+    Recorded,
+    /// Nobody knows whether it was.
+    Unknown,
+}
+
+impl Sent {
+    pub(crate) fn of(timeline: &Timeline, span: &Span) -> Self {
+        let source = &timeline.file(span.evidence.file).source;
+        let logged = timeline.clock(span.clock).kind == ClockKind::KernelPrintk;
+        match logged && span.end.known().is_some() {
+            true => Sent::Timed,
+            // With the kernel's time instead of the wire's it may have been read later.
+            false if !logged && WIRES.contains(&source.as_str()) => Sent::Recorded,
+            false => Sent::Unknown,
+        }
+    }
 }
 
 impl Line<'_> {

@@ -6,37 +6,10 @@
 //! the board: an emulated console takes no time. Text of which neither is known may never
 //! have been on a serial line, and costs nothing here.
 
-use bootlap_model::{ClockKind, Span, Timeline, TrackKind};
+use bootlap_model::{Span, TrackKind};
 
-use crate::lines::Line;
+use crate::lines::{Line, Sent};
 use crate::{Boot, Finding, SavingKind};
-
-/// Sources that record what comes over a wire.
-const WIRES: [&str; 4] = ["stamps", "grabserial", "ts", "lava"];
-
-/// How a line was sent, as far as anybody knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sent {
-    /// Its log shows how long that took.
-    Timed,
-    /// It was recorded on the wire.
-    Recorded,
-    /// Nobody knows whether it was.
-    Unknown,
-}
-
-impl Sent {
-    pub(crate) fn of(timeline: &Timeline, span: &Span) -> Self {
-        let source = &timeline.file(span.evidence.file).source;
-        let logged = timeline.clock(span.clock).kind == ClockKind::KernelPrintk;
-        match logged && span.end.known().is_some() {
-            true => Sent::Timed,
-            // With the kernel's time instead of the wire's it may have been read later.
-            false if !logged && WIRES.contains(&source.as_str()) => Sent::Recorded,
-            false => Sent::Unknown,
-        }
-    }
-}
 
 /// The rules whose interval is what the console took.
 const ABOUT_PRINTING: [&str; 3] = [

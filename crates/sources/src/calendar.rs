@@ -33,7 +33,7 @@ impl Wall {
     pub(crate) fn parse(text: &[u8]) -> Option<Self> {
         match text.first()? {
             b'0'..=b'9' => iso(text).or_else(|| time_of_day(text)),
-            b'A'..=b'Z' => ctime(text).or_else(|| syslog(text, 1970)),
+            b'A'..=b'Z' | b'a'..=b'z' => ctime(text).or_else(|| syslog(text, 1970)),
             _ => None,
         }
     }
@@ -144,7 +144,7 @@ impl Wall {
 /// `Nov 21 ` or `Nov  1 `, and the length.
 pub(crate) fn month_and_day(text: &[u8]) -> Option<(i64, i64, usize)> {
     let name = text.get(..3)?;
-    let month = MONTHS.iter().position(|m| *m == name)? + 1;
+    let month = MONTHS.iter().position(|m| m.eq_ignore_ascii_case(name))? + 1;
     let rest = &text[3..];
     let spaces = rest.iter().take_while(|b| **b == b' ').count();
     let digits = rest[spaces..].iter().take_while(|b| b.is_ascii_digit());

@@ -5,7 +5,8 @@ use bootlap_product::cmdline;
 use super::checks;
 use super::console::printed;
 use super::seen::{configs, is_kernels, ms, options_on, parameters, silence_before, steps};
-use crate::serial::{Cost, Sent};
+use crate::lines::Sent;
+use crate::serial::Cost;
 use crate::{Boot, Finding};
 
 checks! {

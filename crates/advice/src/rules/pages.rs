@@ -85,7 +85,7 @@ impl Page {
     }
 
     /// What can go wrong with that: all of it.
-    pub(crate) fn risk(&self) -> String {
+    pub fn risk(&self) -> String {
         self.paragraph("Risk")
     }
 

@@ -134,7 +134,7 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let visible = entries.filter(|e| !e.file_name().to_string_lossy().starts_with('.'));
     let mut files: Vec<PathBuf> = visible.map(|e| e.path()).filter(|p| p.is_file()).collect();
-    files.sort_by_cached_key(|p| super::group::counted(&p.to_string_lossy()));
+    files.sort_by_cached_key(|p| counted(&p.to_string_lossy()));
     files
 }
 
@@ -161,8 +161,33 @@ fn runs_in(path: &Path) -> Result<Option<Vec<PathBuf>>, Failure> {
         }
         return Ok(None);
     }
-    runs.sort_by_cached_key(|run| super::group::counted(&run.to_string_lossy()));
+    runs.sort_by_cached_key(|run| counted(&run.to_string_lossy()));
     Ok(Some(runs))
+}
+
+/// A name in pieces that sort as people count.
+pub(super) fn counted(name: &str) -> Vec<(u128, String)> {
+    let mut pieces = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let text = rest
+            .find(|c: char| c.is_ascii_digit())
+            .unwrap_or(rest.len());
+        let (head, behind) = rest.split_at(text);
+        let digits = behind
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(behind.len());
+        let (number, tail) = behind.split_at(digits);
+        if !head.is_empty() {
+            pieces.push((u128::MAX, head.to_owned()));
+        }
+        if !number.is_empty() {
+            let value = number.parse().unwrap_or(u128::MAX - 1);
+            pieces.push((value, number.to_owned()));
+        }
+        rest = tail;
+    }
+    pieces
 }
 
 fn folders(path: &Path) -> Vec<PathBuf> {

@@ -10,7 +10,7 @@ use bootlap_model::Timeline;
 use bootlap_report::groups::{BootAbout, SideAbout};
 use bootlap_sources::ingest::{Format, Taken};
 
-use super::boots::are_one;
+use super::boots::{are_one, counted};
 use super::{find, one, options, why_not};
 use crate::evidence::ReadOptions;
 use crate::failure::{Exit, Failure};
@@ -184,31 +184,6 @@ fn inside(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     }
     names.sort_by_cached_key(|name| counted(&name.to_string_lossy()));
     Ok(names.into_iter().map(|name| path.join(name)).collect())
-}
-
-/// A name in pieces that sort as people count.
-pub(super) fn counted(name: &str) -> Vec<(u128, String)> {
-    let mut pieces = Vec::new();
-    let mut rest = name;
-    while !rest.is_empty() {
-        let text = rest
-            .find(|c: char| c.is_ascii_digit())
-            .unwrap_or(rest.len());
-        let (head, behind) = rest.split_at(text);
-        let digits = behind
-            .find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(behind.len());
-        let (number, tail) = behind.split_at(digits);
-        if !head.is_empty() {
-            pieces.push((u128::MAX, head.to_owned()));
-        }
-        if !number.is_empty() {
-            let value = number.parse().unwrap_or(u128::MAX - 1);
-            pieces.push((value, number.to_owned()));
-        }
-        rest = tail;
-    }
-    pieces
 }
 
 /// Reads all paths, as many at once as there are processors; the results keep

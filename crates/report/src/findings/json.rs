@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::remedy::claimed_before;
+use super::risk;
 use crate::Report;
 use crate::evidence::{EvidenceJson, evidence};
 use crate::json::{FORMAT, id, line};
@@ -81,7 +82,7 @@ pub(crate) fn findings(report: &Report<'_>) -> Vec<FindingJson> {
         title: finding.title.clone(),
         why: finding.why.clone(),
         fix: finding.fix.clone(),
-        risk: finding.risk(),
+        risk: risk(finding),
         recipe: finding.recipe.clone(),
         saving_ns: match finding.saving.kind {
             SavingKind::PredictedBoard => 0,

@@ -6,6 +6,7 @@ use bootlap_advice::Finding;
 use bootlap_model::Timeline;
 
 use super::remedy::claimed_before;
+use super::risk;
 use crate::boot::text::costs::expected;
 use crate::terminal::{Ink, Line, MARGIN, Page, Style};
 
@@ -69,7 +70,7 @@ fn entry(number: usize, finding: &Finding, shares: Option<usize>, page: &mut Pag
         ("why", &finding.why),
         ("saving", &basis),
         ("fix", &finding.fix),
-        ("risk", &finding.risk()),
+        ("risk", &risk(finding)),
     ] {
         if !text.is_empty() {
             page.wrapped(label(name), text, Ink::Plain);

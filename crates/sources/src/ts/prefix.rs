@@ -38,7 +38,7 @@ pub(crate) fn parse(line: &[u8]) -> Option<Prefix> {
         b'[' => (1, Some(b']')),
         b'(' => (1, Some(b')')),
         b'<' => (1, Some(b'>')),
-        b'0'..=b'9' | b'A'..=b'Z' => (0, None),
+        b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => (0, None),
         _ => return None,
     };
     let spaces = match close {
@@ -140,10 +140,10 @@ mod tests {
             Some((Form::Seconds, 1_234_567_000, us, "[    0.000000] a"))
         );
         let second = 1_000_000_000;
-        assert_eq!(
-            parsed("Jan  1 00:00:05 a"),
-            Some((Form::Dated, 5 * i64::from(second), second as u32, "a"))
-        );
+        for line in ["Jan  1 00:00:05 a", "jan  1 00:00:05 a"] {
+            let at = 5 * i64::from(second);
+            assert_eq!(parsed(line), Some((Form::Dated, at, second as u32, "a")));
+        }
     }
 
     #[test]
