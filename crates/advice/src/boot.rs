@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use bootlap_analysis::Meter;
 use bootlap_kbuild::dot_config::DotConfig;
-use bootlap_model::{Axis, Evidence, Milestone, Span, Stamp, Timeline, TrackKind};
+use bootlap_model::{Axis, BITS_PER_BYTE, Evidence, Milestone, Span, Stamp, Timeline, TrackKind};
 use bootlap_product::cmdline;
 use bootlap_product::recipe::Choice;
 use bootlap_product::{Parts, Target};
@@ -343,6 +343,3 @@ impl<'a> Boot<'a> {
 
 /// What nearly every board's console runs at.
 const DEFAULT_BAUD: u64 = 115_200;
-
-/// Start bit, eight data bits, stop bit.
-const BITS_PER_BYTE: u64 = 10;

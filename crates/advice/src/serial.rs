@@ -6,8 +6,9 @@
 //! the board: an emulated console takes no time. Text of which neither is known may never
 //! have been on a serial line, and costs nothing here.
 
-use bootlap_model::{Span, TrackKind};
+use bootlap_model::{BAUD_RATES, BITS_PER_BYTE, Span, TrackKind};
 
+use crate::boot::Found;
 use crate::lines::{Line, Sent};
 use crate::{Boot, Finding, SavingKind};
 
@@ -50,6 +51,27 @@ impl Cost {
                 bytes,
                 seen_ns: None,
             },
+        }
+    }
+
+    /// With what a flush cost, where this boot shows what printing takes.
+    pub(crate) fn with(self, flushed: Cost) -> Self {
+        match self.seen_ns.zip(flushed.seen_ns) {
+            Some((own, more)) => Self {
+                bytes: self.bytes.saturating_add(flushed.bytes),
+                seen_ns: Some(own.saturating_add(more)),
+            },
+            None => self,
+        }
+    }
+
+    /// `part` of `whole` of it.
+    pub(crate) fn share(self, part: u64, whole: u64) -> Self {
+        let share = |n: i128| n * i128::from(part) / i128::from(whole.max(1));
+        let ns = |ns: i64| i64::try_from(share(ns.into())).unwrap_or(ns);
+        Self {
+            bytes: u64::try_from(share(self.bytes.into())).unwrap_or(self.bytes),
+            seen_ns: self.seen_ns.map(ns),
         }
     }
 
@@ -98,15 +120,13 @@ impl<'a> Boot<'a> {
     /// The speed of the serial console, as the times in the kernel's log show it: the
     /// common one next above, because there is always some work besides.
     pub(crate) fn measured_baud(&self) -> Option<u64> {
-        const COMMON: [u64; 11] = [
-            1_200, 2_400, 4_800, 9_600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 921_600,
-        ];
         let timed = self.lines().iter().filter(|l| l.sent == Sent::Timed);
         let cost = Cost::of(timed);
         let ns = u128::from(cost.seen_ns.filter(|ns| *ns > 0)?.unsigned_abs());
-        let bits = u128::from(cost.bytes) * 10 * 1_000_000_000;
+        let bits = u128::from(cost.bytes) * u128::from(BITS_PER_BYTE) * 1_000_000_000;
         let seen = u64::try_from(bits / ns).ok()?;
-        let above = COMMON.into_iter().find(|c| *c >= seen / 100 * 98);
+        let mut rates = BAUD_RATES.into_iter().map(u64::from);
+        let above = rates.find(|rate| *rate >= seen / 100 * 98);
         Some(above.unwrap_or(seen))
     }
 
@@ -114,22 +134,26 @@ impl<'a> Boot<'a> {
     pub(crate) fn printing_ns(&self, [start, end]: [i64; 2]) -> i64 {
         let timed = self.lines().iter().filter(|l| l.sent == Sent::Timed);
         let lines = timed.map(|l| [l.start_ns, l.start_ns.saturating_add(l.printed_ns)]);
-        let flushes = self.spans(TrackKind::Kernel, Span::LOG_FLUSH).into_iter();
+        let flushes = self.flushes().into_iter();
         let shared = |[from, to]: [i64; 2]| to.min(end).saturating_sub(from.max(start)).max(0);
         let all = lines.chain(flushes.map(|f| f.at()));
         all.fold(0, |sum, stretch| sum.saturating_add(shared(stretch)))
     }
 
-    /// When the first of them did.
+    /// All flushes.
+    pub(crate) fn flushes(&self) -> Vec<Found<'a>> {
+        self.spans(TrackKind::Kernel, Span::LOG_FLUSH)
+    }
+
+    /// When the first of them was.
     pub(crate) fn flush_at(&self) -> Option<[i64; 2]> {
-        let flushes = self.spans(TrackKind::Kernel, Span::LOG_FLUSH);
-        flushes.first().map(|f| f.at())
+        self.flushes().first().map(Found::at)
     }
 
     /// What they printed and how long that took, until `end_ns`.
     pub(crate) fn flushed(&self, end_ns: i64) -> Cost {
         let mut cost = Cost::default();
-        for flush in self.spans(TrackKind::Kernel, Span::LOG_FLUSH) {
+        for flush in self.flushes() {
             if flush.start_ns < end_ns {
                 let bytes = flush.arg("bytes").and_then(|b| b.parse().ok());
                 cost.bytes = cost.bytes.saturating_add(bytes.unwrap_or(0));

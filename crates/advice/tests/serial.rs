@@ -86,10 +86,15 @@ fn a_machine_without_a_serial_console_gets_no_advice_about_one() {
 
 #[test]
 fn ignore_loglevel_has_to_go_before_quiet_can_help() {
-    let advice = advice(&log("console=ttyS0,115200 ignore_loglevel", Some(115_200)));
-    let quiet = of(&advice, "cmdline-quiet").unwrap();
-    assert!(quiet.fix.contains("remove `ignore_loglevel`"), "{quiet:?}");
-    assert_eq!(quiet.recipe, None);
+    for words in ["ignore_loglevel", "quiet ignore_loglevel"] {
+        let advice = advice(&log(
+            &format!("console=ttyS0,115200 {words}"),
+            Some(115_200),
+        ));
+        let quiet = of(&advice, "cmdline-quiet").unwrap();
+        assert!(quiet.fix.contains("remove `ignore_loglevel`"), "{quiet:?}");
+        assert_eq!(quiet.recipe, None);
+    }
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod read;
 mod stamp;
 mod symbol;
 mod timeline;
+mod uart;
 
 pub use axis::{Axis, Placed};
 pub use clock::{Clock, ClockEdge, ClockId, ClockKind, How};
@@ -30,3 +31,4 @@ pub use read::{FileSystem, Read, ReadOf};
 pub use stamp::Stamp;
 pub use symbol::{Sym, Symbols};
 pub use timeline::Timeline;
+pub use uart::{BAUD_RATES, BITS_PER_BYTE};

@@ -38,7 +38,7 @@ pub(crate) static SOURCE: Source = Source {
 const ENOUGH: usize = 3;
 
 fn sniff(head: &[u8]) -> Sniff {
-    let mut counts = [0_usize; 4];
+    let mut counts = [0_usize; 3];
     let (mut all, mut kernels) = (0_usize, 0_usize);
     for line in text::head_lines(head).take(2_000) {
         all += 1;
@@ -47,7 +47,7 @@ fn sniff(head: &[u8]) -> Sniff {
             counts[found.form as usize] += 1;
         }
     }
-    let [vendors, rockchip, clock, _] = counts;
+    let [vendors, rockchip, clock] = counts;
     // A clock is many programs' prefix: here it stands beside a boot loader's own words.
     let loader = || text::head_lines(head).any(|l| BootLoader::is_banner(l) || is_loader(l));
     match (vendors >= ENOUGH, rockchip >= 2, clock >= ENOUGH) {
@@ -212,19 +212,14 @@ impl Reader for Log<'_> {
         };
         let text = &line.text[found.text..];
         self.console.line(text, Some(found.at), line.at, import);
-        if found.form == Form::Vendor {
-            let ended = self.step.take();
-            if let (Some((name, start, at)), Some(clock)) = (ended.as_ref(), self.console.wire())
-                && text.starts_with(b"ISTEP")
-            {
+        if found.form == Form::Vendor && text.starts_with(b"ISTEP") {
+            let name = text::valid(text).trim().to_owned();
+            let before = self.step.replace((name, found.at, line.at));
+            if let Some(((name, start, at), clock)) = before.zip(self.console.wire()) {
                 let track = (TrackKind::Firmware, "hostboot");
-                let ends = (*start, SpanEnd::At(found.at));
-                import.span(clock, track, name, ends, &[], *at);
+                let ends = (start, SpanEnd::At(found.at));
+                import.span(clock, track, &name, ends, &[], at);
             }
-            self.step = match text.starts_with(b"ISTEP") {
-                true => Some((text::valid(text).trim().to_owned(), found.at, line.at)),
-                false => ended,
-            };
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! What the kernel and the boot loader print on a serial line.
 
-use bootlap_model::{Milestone, Span, TrackKind};
+use bootlap_model::Milestone;
 use bootlap_product::cmdline;
 
 use super::checks;
@@ -23,7 +23,10 @@ fn kernel_messages(boot: &Boot<'_>) -> Option<Finding> {
     let done = boot.target().is_some() && recipe.is_err();
     let words = boot.facts().cmdline.as_deref().map(cmdline::words);
     let words = words.unwrap_or_default();
-    if kernel.bytes < WORTH_IT_BYTES || done || words.contains(&"quiet") {
+    // Whatever the level: only without this word do levels count.
+    let ignored = words.contains(&"ignore_loglevel");
+    let is_quiet = words.contains(&"quiet") && !ignored;
+    if kernel.bytes < WORTH_IT_BYTES || done || is_quiet {
         return None;
     }
     let finding = Finding::new()
@@ -32,10 +35,8 @@ fn kernel_messages(boot: &Boot<'_>) -> Option<Finding> {
             kernel.bytes
         ))
         .saves_printing(boot, kernel);
-    let flushes = boot.spans(TrackKind::Kernel, Span::LOG_FLUSH);
-    let finding = finding.at(boot.flush_at()).seen(evidence(&flushes));
-    // Whatever the level: only without this word do levels count.
-    Some(match words.contains(&"ignore_loglevel") {
+    let finding = finding.at(boot.flush_at()).seen(evidence(&boot.flushes()));
+    Some(match ignored {
         true => finding.fix(
             "remove `ignore_loglevel` from the command line and add `quiet`; `dmesg` still shows \
              everything",
@@ -85,11 +86,6 @@ pub(super) fn printed(boot: &Boot<'_>) -> (Cost, Cost) {
     let lines = boot.lines();
     let before = lines.partition_point(|l| l.start_ns < kernel);
     let until = lines.partition_point(|l| l.start_ns < init).max(before);
-    let mut of_kernel = Cost::of(&lines[before..until]);
-    if let Some(ns) = &mut of_kernel.seen_ns {
-        let flushed = boot.flushed(init);
-        *ns = ns.saturating_add(flushed.seen_ns.unwrap_or(0));
-        of_kernel.bytes = of_kernel.bytes.saturating_add(flushed.bytes);
-    }
+    let of_kernel = Cost::of(&lines[before..until]).with(boot.flushed(init));
     (Cost::of(&lines[..before]), of_kernel)
 }

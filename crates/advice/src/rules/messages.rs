@@ -25,13 +25,7 @@ checks! {
 
 /// All that this boot was seen to send over a console.
 fn sent(boot: &Boot<'_>) -> Cost {
-    let mut cost = Cost::of(boot.lines());
-    if let Some(ns) = &mut cost.seen_ns {
-        let flushed = boot.flushed(i64::MAX);
-        *ns = ns.saturating_add(flushed.seen_ns.unwrap_or(0));
-        cost.bytes = cost.bytes.saturating_add(flushed.bytes);
-    }
-    cost
+    Cost::of(boot.lines()).with(boot.flushed(i64::MAX))
 }
 
 /// What every UART, cable and terminal can do.
@@ -75,7 +69,9 @@ Finding::new()
 fn syntax(boot: &Boot<'_>) -> Option<Finding> {
     let words = cmdline::words(boot.facts().cmdline.as_deref()?);
     let (at, word, wrong) = words.iter().enumerate().find_map(|(at, word)| {
-        let options = word.strip_prefix("console=")?.split_once(',')?.1;
+        // A Braille display's option is the port that it is on.
+        let console = word.strip_prefix("console=")?;
+        let options = console.split_once(',').filter(|c| c.0 != "brl")?.1;
         (!is_options(options)).then_some((at, *word, options))
     })?;
     // A blank before the options makes them a word of their own, which nobody reads.
@@ -94,9 +90,7 @@ fn syntax(boot: &Boot<'_>) -> Option<Finding> {
         .filter(|(meant, now)| meant > now);
     Some(match slower {
         Some((meant, now)) => {
-            let ns = all.ns(boot);
-            let then_ns = i128::from(ns) * i128::from(now) / i128::from(meant);
-            let saved_ns = ns.saturating_sub(i64::try_from(then_ns).unwrap_or(ns));
+            let saved_ns = all.share(meant - now, meant).ns(boot);
             finding.saves_part_of(boot, all, saved_ns).fix(format!(
                 "write the speed without a blank; this boot ran at {now} baud"
             ))
@@ -190,15 +184,7 @@ fn twice(boot: &Boot<'_>) -> Option<Finding> {
     if notice.count < lines / 4 {
         return None;
     }
-    let all = sent(boot);
-    let share = |whole: u64| whole / lines * notice.count;
-    let ns = all
-        .seen_ns
-        .map(|ns| ns / lines as i64 * notice.count as i64);
-    let twice = Cost {
-        bytes: share(all.bytes),
-        seen_ns: ns,
-    };
+    let twice = sent(boot).share(notice.count, lines);
     Some(
         Finding::new()
             .why(format!("{} lines came twice", notice.count))
@@ -299,11 +285,7 @@ fn times(boot: &Boot<'_>) -> Option<Finding> {
     if lines.len() < 100 || all.bytes < bytes {
         return None;
     }
-    let share = |ns: i64| i128::from(ns) * i128::from(bytes) / i128::from(all.bytes);
-    let times = Cost {
-        bytes,
-        seen_ns: all.seen_ns.map(|ns| share(ns) as i64),
-    };
+    let times = all.share(bytes, all.bytes);
     Some(
         Finding::new()
             .why(format!(

@@ -52,8 +52,9 @@ fn root_delay(boot: &Boot<'_>) -> Option<Finding> {
 /// Less than this is a few polls.
 const WAIT_NS: i64 = 20_000_000;
 
-/// Whether a line lists a disk's partitions: `mmcblk0: p1 p2`, ` sda: sda1 sda2`.
-fn names_partitions(text: &str) -> bool {
+/// Whether a line lists the partitions of the disk that `root` is on: `mmcblk0: p1 p2`,
+/// ` sda: sda1 sda2`. A root that is named otherwise (`PARTUUID=`) can be on any.
+fn names_partitions(text: &str, root: Option<&str>) -> bool {
     let Some((disk, list)) = text.trim().split_once(": ") else {
         return false;
     };
@@ -66,7 +67,9 @@ fn names_partitions(text: &str) -> bool {
         let number = number.strip_prefix('p').unwrap_or(number);
         number.len() < word.len() && number.bytes().all(|b| b.is_ascii_digit())
     };
-    is_disk && words.next().is_some_and(is_partition)
+    let device = root.and_then(|root| root.strip_prefix("/dev/"));
+    let is_its = device.is_none_or(|device| device.starts_with(disk));
+    is_disk && is_its && words.next().is_some_and(is_partition)
 }
 
 fn root_device(boot: &Boot<'_>) -> Option<Finding> {
@@ -76,7 +79,13 @@ fn root_device(boot: &Boot<'_>) -> Option<Finding> {
         return None;
     }
     // Once its partitions are there, the disk is waited for no longer.
-    let ready = boot.lines().iter().filter(|l| names_partitions(l.text));
+    let root = boot.line("Waiting for root device ");
+    let root = root.and_then(|l| l.text.split("root device ").nth(1));
+    let root = root.map(|device| device.trim_end_matches('.'));
+    let ready = boot
+        .lines()
+        .iter()
+        .filter(|l| names_partitions(l.text, root));
     let ready = ready.filter(|l| l.start_ns < wait.end_ns);
     let ready = ready.max_by_key(|l| l.start_ns);
     let end_ns = ready.map_or(wait.end_ns, |l| l.start_ns);

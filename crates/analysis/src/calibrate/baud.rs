@@ -1,17 +1,10 @@
 //! How fast a console is, from how fast its bytes came.
 
-use bootlap_model::ClockKind;
+use bootlap_model::{BAUD_RATES, BITS_PER_BYTE, ClockKind};
 use serde::Serialize;
 
 use super::stretch::lines;
-use crate::predict::BITS_PER_BYTE;
 use crate::view::View;
-
-/// What consoles run at.
-const RATES: [u32; 14] = [
-    4_800, 9_600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 500_000, 921_600, 1_000_000,
-    1_500_000, 3_000_000, 4_000_000,
-];
 
 /// So many bytes in a row show the line's speed: fewer may have waited in a
 /// buffer, and came at once.
@@ -92,5 +85,5 @@ fn seen(board: &View) -> Option<u32> {
     }
     let rate = f64::from(BITS_PER_BYTE) * 1e9 / fastest;
     let near = |r: &&u32| (rate / f64::from(**r) - 1.0).abs() < NEAR;
-    RATES.iter().find(near).copied()
+    BAUD_RATES.iter().find(near).copied()
 }

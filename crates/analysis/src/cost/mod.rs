@@ -1,7 +1,7 @@
 //! What a boot spends most of its time on.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use bootlap_model::{Evidence, Milestone, Stamp, Timeline, TrackKind};
 use serde::Serialize;
@@ -66,13 +66,10 @@ pub fn costs(timeline: &Timeline, n: usize) -> Vec<Cost> {
     costs
 }
 
-/// What has a length, but nobody knows when it was. Such costs can overlap each other and
-/// everything else; of what other evidence places they are not told again.
+/// What has a length, but nobody knows when it was: such costs can overlap each other.
+/// (Beside evidence that has times their clock is not on the axis, nor are they.)
 fn lengths(view: &View) -> Vec<Cost> {
-    let placed = view.spans().iter().filter(|s| !view.is_only_a_length(s));
-    let placed: BTreeSet<(TrackKind, &str)> = placed.map(|s| (s.kind, s.name)).collect();
-    let spans = view.spans().iter();
-    let only = spans.filter(|s| view.is_only_a_length(s) && !placed.contains(&(s.kind, s.name)));
+    let only = view.spans().iter().filter(|s| view.is_only_a_length(s));
     let cost = |seen: &Seen| {
         let (start, end) = (seen.start, seen.end?);
         Some(Cost {

@@ -17,6 +17,7 @@
 
 use std::collections::BTreeMap;
 
+use bootlap_model::BITS_PER_BYTE;
 use bootlap_model::Timeline;
 use serde::Serialize;
 
@@ -28,9 +29,6 @@ mod tests;
 
 pub use amount::{Amount, amounts};
 pub(crate) use amount::{Waits, console_bytes, timer_loops};
-
-/// Start bit, eight data bits, stop bit.
-pub const BITS_PER_BYTE: u32 = 10;
 
 const NS_PER_S: f64 = 1e9;
 

@@ -15,6 +15,9 @@ use bootlap_sources::{HEAD_LEN, detect};
 
 use crate::failure::{Exit, Failure};
 
+/// A folder with more is no group of boots.
+const MOST: usize = 10_000;
+
 /// The evidence of one boot.
 pub type Boot = Vec<PathBuf>;
 
@@ -33,7 +36,7 @@ pub fn boots(paths: &[PathBuf]) -> Result<Vec<Boot>, Failure> {
         }
     }
     match runs.len() {
-        0 => Ok(of_files(files)),
+        0 => of_files(files),
         // A run and what else tells of that boot.
         1 => Ok(vec![runs.into_iter().chain(files).collect()]),
         _ if files.is_empty() => Ok(runs.into_iter().map(|run| vec![run]).collect()),
@@ -46,26 +49,27 @@ pub fn boots(paths: &[PathBuf]) -> Result<Vec<Boot>, Failure> {
 }
 
 /// The boots of what is no run.
-fn of_files(paths: Vec<PathBuf>) -> Vec<Boot> {
+fn of_files(paths: Vec<PathBuf>) -> Result<Vec<Boot>, Failure> {
     let folder = match &paths[..] {
         [only] if only.is_dir() => Some(only),
         _ => None,
     };
     let files = match folder {
-        Some(folder) => files_in(folder),
+        Some(folder) => inside(folder)?,
         // A folder and a file beside it tell of one boot: who has more says so.
-        None if paths.iter().any(|p| !p.is_file()) => return vec![paths],
+        None if paths.iter().any(|p| !p.is_file()) => return Ok(vec![paths]),
         None => paths.clone(),
     };
     let known: Vec<(PathBuf, Vec<String>)> = files
         .into_iter()
+        .filter(|file| file.is_file())
         .filter_map(|file| Some((file.clone(), vec![kind(&file)?])))
         .collect();
     let names: Vec<(&Path, &[String])> = known.iter().map(|(file, of)| (&**file, &**of)).collect();
-    match are_one(&names) {
+    Ok(match are_one(&names) {
         true => vec![paths],
         false => known.into_iter().map(|(file, _)| vec![file]).collect(),
-    }
+    })
 }
 
 /// Kinds of which each file has all of a boot.
@@ -130,12 +134,25 @@ fn kind(path: &Path) -> Option<String> {
     detect(&head).map(|source| source.name.to_owned())
 }
 
-fn files_in(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let visible = entries.filter(|e| !e.file_name().to_string_lossy().starts_with('.'));
-    let mut files: Vec<PathBuf> = visible.map(|e| e.path()).filter(|p| p.is_file()).collect();
-    files.sort_by_cached_key(|p| counted(&p.to_string_lossy()));
-    files
+/// What lies in a folder, in the order of the names as people count (2 before
+/// 10), without hidden files.
+pub(super) fn inside(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let cannot = |e: std::io::Error| {
+        Failure::new(Exit::Usage, format!("cannot read {}: {e}", path.display()))
+    };
+    let mut names = Vec::new();
+    for entry in fs::read_dir(path).map_err(cannot)? {
+        let name = entry.map_err(cannot)?.file_name();
+        if !name.to_string_lossy().starts_with('.') {
+            names.push(name);
+        }
+    }
+    if names.len() > MOST {
+        let why = format!("{} has more than {MOST} entries", path.display());
+        return Err(Failure::new(Exit::Usage, why).hint("name a folder of boots"));
+    }
+    names.sort_by_cached_key(|name| counted(&name.to_string_lossy()));
+    Ok(names.into_iter().map(|name| path.join(name)).collect())
 }
 
 /// The runs that `path` names: itself, or its children, as people count. `None` if it is
@@ -166,7 +183,7 @@ fn runs_in(path: &Path) -> Result<Option<Vec<PathBuf>>, Failure> {
 }
 
 /// A name in pieces that sort as people count.
-pub(super) fn counted(name: &str) -> Vec<(u128, String)> {
+fn counted(name: &str) -> Vec<(u128, String)> {
     let mut pieces = Vec::new();
     let mut rest = name;
     while !rest.is_empty() {
@@ -230,5 +247,15 @@ mod tests {
             ("plot-2.svg", "systemd")
         ]));
         assert!(!one(&[("1.log", "console"), ("2.log", "dmesg")]));
+    }
+
+    #[test]
+    fn names_sort_as_people_count() {
+        let mut names = ["boot-10.txt", "boot-2.txt", "a", "boot-2", "7", "10"];
+        names.sort_by_cached_key(|name| counted(name));
+        assert_eq!(
+            names,
+            ["7", "10", "a", "boot-2", "boot-2.txt", "boot-10.txt"]
+        );
     }
 }

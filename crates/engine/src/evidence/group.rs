@@ -10,15 +10,13 @@ use bootlap_model::Timeline;
 use bootlap_report::groups::{BootAbout, SideAbout};
 use bootlap_sources::ingest::{Format, Taken};
 
-use super::boots::{are_one, counted};
+use super::boots::{are_one, inside};
 use super::{find, one, options, why_not};
 use crate::evidence::ReadOptions;
 use crate::failure::{Exit, Failure};
 
 /// What an experiment says of itself.
 const EXPERIMENT: &str = "experiment.json";
-/// A folder with more is no group of boots.
-const MOST: usize = 10_000;
 
 /// The boots of one side.
 pub struct Group {
@@ -165,27 +163,6 @@ fn nothing(why: &str) -> Failure {
     )
 }
 
-/// What lies in a folder, in the order of the names as people count (2 before
-/// 10), without hidden files.
-fn inside(path: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let cannot = |e: std::io::Error| {
-        Failure::new(Exit::Usage, format!("cannot read {}: {e}", path.display()))
-    };
-    let mut names = Vec::new();
-    for entry in fs::read_dir(path).map_err(cannot)? {
-        let name = entry.map_err(cannot)?.file_name();
-        if !name.to_string_lossy().starts_with('.') {
-            names.push(name);
-        }
-    }
-    if names.len() > MOST {
-        let why = format!("{} has more than {MOST} entries", path.display());
-        return Err(Failure::new(Exit::Usage, why).hint("name a folder of boots"));
-    }
-    names.sort_by_cached_key(|name| counted(&name.to_string_lossy()));
-    Ok(names.into_iter().map(|name| path.join(name)).collect())
-}
-
 /// Reads all paths, as many at once as there are processors; the results keep
 /// their order.
 fn read_all(paths: &[PathBuf], how: &ReadOptions) -> Vec<Result<Read, Failure>> {
@@ -283,20 +260,5 @@ fn whole(path: &Path, how: &ReadOptions) -> Result<(GroupBoot, BootAbout), Failu
     match read(path, how)? {
         Read::Boot(boot, about) => Ok((*boot, about)),
         Read::Odd(name, why) => Err(nothing(&format!("{name}: {why}"))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::counted;
-
-    #[test]
-    fn names_sort_as_people_count() {
-        let mut names = ["boot-10.txt", "boot-2.txt", "a", "boot-2", "7", "10"];
-        names.sort_by_cached_key(|name| counted(name));
-        assert_eq!(
-            names,
-            ["7", "10", "a", "boot-2", "boot-2.txt", "boot-10.txt"]
-        );
     }
 }

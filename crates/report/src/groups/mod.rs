@@ -313,17 +313,11 @@ pub fn margin(margin: Margin) -> String {
 
 /// A share that somebody typed, with all of its digits: `0.05 %`.
 fn exact_percent(share: f64) -> String {
-    let shown = percent(share);
-    let is_all = |text: &str| {
-        let number = text.trim_end_matches([' ', '%', '\u{a0}']).parse::<f64>();
-        number.is_ok_and(|n| (n / 100.0 - share).abs() < share.abs() * 1e-6)
-    };
-    match is_all(&shown) {
-        true => shown,
-        false => {
-            let digits = format!("{:.6}", share * 100.0);
-            format!("{} %", digits.trim_end_matches('0').trim_end_matches('.'))
-        }
+    let digits = format!("{:.6}", share * 100.0);
+    let digits = digits.trim_end_matches('0');
+    match digits.strip_suffix('.') {
+        Some(whole) => format!("{whole}.0 %"),
+        None => format!("{digits} %"),
     }
 }
 

@@ -15,20 +15,12 @@
 //! log that shows no rate: its console was fast, quiet, or printed in a thread.
 
 use bootlap_model::{
-    ClockId, ClockKind, Evidence, Span, SpanEnd, SpanId, Stamp, Timeline, TrackKind,
+    BAUD_RATES, BITS_PER_BYTE, ClockId, ClockKind, Evidence, Span, SpanEnd, SpanId, Stamp,
+    Timeline, TrackKind,
 };
 
 use crate::console::kernel::STAGES;
 use crate::console::printk;
-
-/// Rates that UARTs are set to, bits per second.
-const RATES: [i64; 12] = [
-    1_200, 2_400, 4_800, 9_600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 921_600,
-    1_500_000,
-];
-
-/// Start bit, eight data bits, stop bit.
-const BITS: i64 = 10;
 
 /// What `[    0.123456] ` and the line's end (CR, LF) add on the wire.
 const PREFIX_BYTES: i64 = 15;
@@ -108,7 +100,7 @@ impl Rate {
 
     /// Bits per second.
     fn baud(self) -> i128 {
-        self.bytes * i128::from(BITS) * 1_000_000_000 / self.ns
+        self.bytes * i128::from(BITS_PER_BYTE) * 1_000_000_000 / self.ns
     }
 }
 
@@ -157,9 +149,10 @@ impl Log {
     /// The rate that explains most gaps, if it explains enough of them.
     fn rate(&self) -> Option<Rate> {
         let all = self.gaps().count();
-        let fit = |baud: &i64| {
+        let fit = |baud: &u32| {
+            let byte_ns = i64::from(BITS_PER_BYTE) * 1_000_000_000 / i64::from(*baud);
             let percent = |(line, gap): (&Printed, i64)| {
-                let wire_ns = line.bytes * BITS * 1_000_000_000 / baud;
+                let wire_ns = line.bytes.saturating_mul(byte_ns);
                 gap.saturating_mul(100) / wire_ns.max(1)
             };
             let mut rate = Rate { ns: 0, bytes: 0 };
@@ -175,7 +168,7 @@ impl Log {
             }
             (explained, too_soon, rate)
         };
-        let fits = RATES.iter().map(fit);
+        let fits = BAUD_RATES.iter().map(fit);
         let (explained, too_soon, rate) = fits.max_by_key(|f| f.0)?;
         let is_rate = explained >= LEAST_GAPS
             && explained * LEAST_SHARE >= all
@@ -269,8 +262,7 @@ fn enabled(text: &str) -> Option<Enabled> {
 
 /// Whether a console of this name sends its bytes over a wire, one by one.
 fn is_serial(name: &str) -> bool {
-    let elsewhere = [
-        "tty",
+    const ELSEWHERE: [&str; 10] = [
         "netcon",
         "ramoops",
         "pstore",
@@ -282,11 +274,9 @@ fn is_serial(name: &str) -> bool {
         "xen",
         "lat_console",
     ];
-    let end = |rest: &str| rest.bytes().all(|b| b.is_ascii_digit());
-    !elsewhere.iter().any(|e| match *e {
-        "tty" => name.strip_prefix("tty").is_some_and(end),
-        e => name.starts_with(e),
-    })
+    let is_screen = |rest: &str| rest.bytes().all(|b| b.is_ascii_digit());
+    !name.strip_prefix("tty").is_some_and(is_screen)
+        && !ELSEWHERE.iter().any(|e| name.starts_with(e))
 }
 
 #[cfg(test)]
