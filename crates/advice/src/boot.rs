@@ -21,6 +21,7 @@ pub struct Boot<'a> {
     facts: Facts,
     lines: Vec<Line<'a>>,
     chain: OnceCell<Option<Chain>>,
+    printing: OnceCell<Vec<[i64; 2]>>,
 }
 
 /// A timeline on its axis.
@@ -110,6 +111,7 @@ impl<'a> Boot<'a> {
             facts: Facts::of_boot(timeline),
             lines,
             chain: OnceCell::new(),
+            printing: OnceCell::new(),
         }
     }
 
@@ -283,6 +285,11 @@ impl<'a> Boot<'a> {
     pub(crate) fn chain(&self) -> Option<&Chain> {
         let chain = || Chain::of(self.seen.timeline, &self.seen.axis);
         self.chain.get_or_init(chain).as_ref()
+    }
+
+    /// When a serial console was busy, by the times in the kernel's log.
+    pub(crate) fn printing(&self) -> &[[i64; 2]] {
+        self.printing.get_or_init(|| self.all_printing())
     }
 
     /// The kernel's `.config`.

@@ -130,13 +130,17 @@ impl<'a> Boot<'a> {
         Some(above.unwrap_or(seen))
     }
 
-    /// How much of this stretch went into printing, by the times in the kernel's log, ns.
-    pub(crate) fn printing_ns(&self, [start, end]: [i64; 2]) -> i64 {
+    /// When something was printed, as far as the log's times show it; in no order.
+    pub(crate) fn all_printing(&self) -> Vec<[i64; 2]> {
         let timed = self.lines().iter().filter(|l| l.sent == Sent::Timed);
         let lines = timed.map(|l| [l.start_ns, l.start_ns.saturating_add(l.printed_ns)]);
-        let flushes = self.flushes().into_iter();
-        let shared = |[from, to]: [i64; 2]| to.min(end).saturating_sub(from.max(start)).max(0);
-        let all = lines.chain(flushes.map(|f| f.at()));
+        lines.chain(self.flushes().iter().map(Found::at)).collect()
+    }
+
+    /// How much of this stretch went into printing, by the times in the kernel's log, ns.
+    pub(crate) fn printing_ns(&self, [start, end]: [i64; 2]) -> i64 {
+        let shared = |[from, to]: &[i64; 2]| to.min(&end).saturating_sub(*from.max(&start)).max(0);
+        let all = self.printing().iter();
         all.fold(0, |sum, stretch| sum.saturating_add(shared(stretch)))
     }
 

@@ -241,6 +241,10 @@ impl Timeline {
 
     /// The value of a span's argument, as text.
     pub fn arg(&self, span: &Span, key: &str) -> Option<&str> {
+        // Most console lines have none, and there are many.
+        if span.args.is_empty() {
+            return None;
+        }
         let key = self.symbols.find(key)?;
         let (_, value) = span.args.iter().find(|(k, _)| *k == key)?;
         Some(self.text(*value))

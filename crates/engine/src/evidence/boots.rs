@@ -11,7 +11,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use bootlap_lab::Run;
-use bootlap_sources::{HEAD_LEN, detect};
+use bootlap_sources::detect;
 
 use crate::failure::{Exit, Failure};
 
@@ -122,6 +122,9 @@ pub(super) fn are_one(files: &[(&Path, &[String])]) -> bool {
     }
 }
 
+/// So many first bytes tell kinds apart; to read a file, more of it is looked at.
+const LOOKED_AT: u64 = 4 << 10;
+
 /// What a file is, by its first bytes; `None` if that is nothing known.
 fn kind(path: &Path) -> Option<String> {
     let name = path.to_string_lossy().to_lowercase();
@@ -130,7 +133,7 @@ fn kind(path: &Path) -> Option<String> {
     }
     let mut head = Vec::new();
     let file = File::open(path).ok()?;
-    file.take(HEAD_LEN as u64).read_to_end(&mut head).ok()?;
+    file.take(LOOKED_AT).read_to_end(&mut head).ok()?;
     detect(&head).map(|source| source.name.to_owned())
 }
 
