@@ -282,7 +282,7 @@ fn the_same_folder_twice_is_never_faster() {
         (&serde_json::json!([]), &serde_json::json!([]))
     );
     // The margin is that of the user.
-    let wide = compare(&dir, &["old", "old", "--margin", "3%"]);
+    let wide = compare(&dir, &["old", "old", "--margin", "10%"]);
     assert_eq!(wide["total"]["verdict"], "equivalent");
     let strict = compare(&dir, &["old", "old", "--margin", "1us"]);
     assert_eq!(strict["total"]["verdict"], "unknown");

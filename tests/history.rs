@@ -90,7 +90,7 @@ fn a_change_has_its_commit() {
     let out = show(&dir, &["-o", "trend.md"]).output().unwrap();
     let text = String::from_utf8(out.stdout).unwrap();
     assert!(
-        text.contains("c8") && text.contains("+59.88 ms (+4.983 %)"),
+        text.contains("c8") && text.contains("(+4.994 %), ") && text.contains("× the noise"),
         "{text}"
     );
     let widths = text.lines().map(unicode_width::UnicodeWidthStr::width);
@@ -177,7 +177,7 @@ fn mistakes_are_told() {
     assert!(failure(&mut show(&dir, &["-o", "t.pdf"]), 2).contains(".html"));
     let said = failure(&mut show(&dir, &["--csv", "results/t.csv"]), 2);
     assert!(said.contains("among the results"), "{said}");
-    assert!(failure(&mut show(&dir, &["--max-p", "2"]), 2).contains("--max-p"));
+    assert!(failure(&mut show(&dir, &["--least=-1"]), 2).contains("--least"));
 }
 
 #[test]

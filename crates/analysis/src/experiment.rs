@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::compare::{Delta, Moved, compare};
 use crate::extent::ready_ns;
 use crate::predict::Predicted;
-use crate::stats::{Effect, Question, Round, Verdict, effect, effect_in_rounds, median};
+use crate::stats::{Effect, Question, Verdict, effect_of_pairs, median};
 
 /// One recipe, measured against the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -37,10 +37,11 @@ pub struct Trial {
 /// The account of `recipe` from boots without and with it, in the order of
 /// their rounds; `None` if a side never got ready.
 ///
-/// Samples are times to ready. Where the machine may drift (any but simulated
-/// time), only boots of neighbouring rounds are compared. Phases and movement
-/// come from one boot of each side, the first: the lab boots that one as the
-/// target is, and the others with a perturbation.
+/// Samples are times to ready. The boots of one round belong together: they
+/// have the same perturbation, and were made close to each other, so neither
+/// the layout of memory nor a machine that gets warm counts on one side.
+/// Phases and movement come from one boot of each side, the first: the lab
+/// boots that one as the target is, and the others with a perturbation.
 ///
 /// A side that fails more often than the other is neither faster nor
 /// equivalent, whatever its other boots say.
@@ -49,7 +50,6 @@ pub fn trial(
     before: &[&Timeline],
     after: &[&Timeline],
     question: &Question,
-    drifts: bool,
 ) -> Option<Trial> {
     let times = [before, after].map(|boots| boots.iter().map(|t| ready_ns(t)));
     let [from_ns, to_ns] = times
@@ -57,17 +57,9 @@ pub fn trial(
         .map(|side| side.flatten().collect::<Vec<i64>>());
     let first = |boots: &[&'_ Timeline]| boots.iter().position(|t| ready_ns(t).is_some());
     let account = compare(before[first(before)?], after[first(after)?]);
-    let mut effect = match drifts {
-        false => effect(&from_ns, &to_ns, question),
-        true => {
-            let [from, to] = times;
-            let rounds = from.zip(to).map(|(from, to)| Round {
-                before: from.into_iter().collect(),
-                after: to.into_iter().collect(),
-            });
-            effect_in_rounds(&rounds.collect::<Vec<Round>>(), question)
-        }
-    };
+    let [from, to] = times;
+    let rounds = from.zip(to).filter_map(|(from, to)| from.zip(to));
+    let mut effect = effect_of_pairs(&rounds.collect::<Vec<(i64, i64)>>(), question);
     let not_ready = [before.len() - from_ns.len(), after.len() - to_ns.len()];
     if not_ready[1] > not_ready[0] && effect.verdict != Verdict::Slower {
         effect.verdict = Verdict::Unknown;
@@ -110,7 +102,7 @@ mod tests {
         let before = boots(&[4_000_000_000, 4_000_100_000, 3_999_900_000, 4_000_050_000]);
         let after = boots(&[3_000_000_000, 3_000_100_000, 2_999_900_000, 3_000_050_000]);
         let (before, after): (Vec<_>, Vec<_>) = (before.iter().collect(), after.iter().collect());
-        let trial = trial("less", &before, &after, &Question::once(1_000_000), false).unwrap();
+        let trial = trial("less", &before, &after, &Question::once(1_000_000)).unwrap();
         assert_eq!(trial.effect.verdict, Verdict::Faster);
         assert_eq!(
             (trial.before_ns, trial.after_ns),
@@ -131,9 +123,9 @@ mod tests {
         stuck.marks.pop();
         let list: Vec<&Timeline> = before.iter().collect();
         let once = Question::once(1);
-        assert_eq!(trial("x", &list, &[&stuck], &once, false), None);
-        assert_eq!(trial("x", &[], &list, &once, false), None);
-        let some = trial("x", &[&stuck, list[0]], &list, &once, false).unwrap();
+        assert_eq!(trial("x", &list, &[&stuck], &once), None);
+        assert_eq!(trial("x", &[], &list, &once), None);
+        let some = trial("x", &[&stuck, list[0]], &list, &once).unwrap();
         assert_eq!(some.not_ready, [1, 0]);
         assert_eq!(some.before_ns, 100);
     }
@@ -145,7 +137,7 @@ mod tests {
         let once = Question::once(1);
         let verdict = |fast: &[Timeline]| {
             let (slow, fast): (Vec<_>, Vec<_>) = (slow.iter().collect(), fast.iter().collect());
-            let trial = trial("x", &slow, &fast, &once, false).unwrap();
+            let trial = trial("x", &slow, &fast, &once).unwrap();
             (trial.effect.verdict, trial.not_ready)
         };
         assert_eq!(verdict(&fast), (Verdict::Faster, [0, 0]));

@@ -3,12 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use crate::budget::{Measures, Metric, Sample};
-use crate::changes::{Change, Sensitivity, changes};
+use crate::changes::{Change, Kind, Sensitivity, changes};
 use crate::phase::PhaseName;
-use crate::stats::median;
+use crate::stats::{mad, median};
 
 /// The version of what is kept of a result.
 pub const FORMAT: u32 = 1;
+/// The time of results of the lab ([`Entry::time`]).
+pub const SIMULATED: &str = "simulated";
 
 /// What is kept of one commit's boots. Later versions only add fields, so what
 /// is not known is passed over.
@@ -65,7 +67,7 @@ impl Trend {
         let known = values.iter().enumerate();
         let known = known.filter_map(|(at, v)| Some((at, (*v)? as f64)));
         let (places, series): (Vec<usize>, Vec<f64>) = known.unzip();
-        let mut changes = changes(&series, sensitivity);
+        let mut changes = changes(&series, kind(entries, &metric), sensitivity);
         for change in &mut changes {
             change.at = places[change.at];
         }
@@ -81,17 +83,32 @@ impl Trend {
         self.changes.last().map_or(0, |c| c.at)
     }
 
-    /// The stretches between changes: from, to (excluded), and the mean.
+    /// The stretches between changes: from, to (excluded), and the median.
     pub fn stretches(&self) -> Vec<(usize, usize, f64)> {
         let starts = std::iter::once(0).chain(self.changes.iter().map(|c| c.at));
         let ends = self.changes.iter().map(|c| c.at).chain([self.values.len()]);
-        let mean = |(from, to): (usize, usize)| {
+        let middle = |(from, to): (usize, usize)| {
             let known: Vec<i64> = self.values[from..to].iter().flatten().copied().collect();
-            let sum: f64 = known.iter().map(|v| *v as f64).sum();
-            (!known.is_empty()).then(|| (from, to, sum / known.len() as f64))
+            Some((from, to, median(&known)? as f64))
         };
-        starts.zip(ends).filter_map(mean).collect()
+        starts.zip(ends).filter_map(middle).collect()
     }
+}
+
+/// What is known of the series of a metric: how much the boots of one result
+/// let their median vary.
+fn kind(entries: &[Entry], metric: &Metric) -> Kind {
+    if entries.iter().all(|e| e.time == SIMULATED) {
+        return Kind::Simulated;
+    }
+    let deviation = |entry: &Entry| {
+        let values: Vec<i64> = entry.boots.iter().filter_map(|b| b.value(metric)).collect();
+        // The median of n boots varies 1.25 times as much as their mean.
+        let of_boot = mad(&values).filter(|_| values.len() > 1)? as f64 / 0.6745;
+        Some((of_boot * 1.25 / (values.len() as f64).sqrt()) as i64)
+    };
+    let deviations: Vec<i64> = entries.iter().filter_map(deviation).collect();
+    Kind::Measured(median(&deviations).unwrap_or(0) as f64)
 }
 
 /// All metrics that any of the results has, those of the whole first.

@@ -17,7 +17,7 @@ proptest! {
             costs(timeline, 10);
         }
         compare(a, b);
-        trial("x", &[a, b], &[b, a], &Question::once(1_000), true);
+        trial("x", &[a, b], &[b, a], &Question::once(1_000));
     }
 
     #[test]

@@ -284,8 +284,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
         let rounds = before.timelines.len().min(after.timelines.len()).min(few);
         let before: Vec<&Timeline> = before.timelines.iter().take(rounds).collect();
         let after: Vec<&Timeline> = after.timelines.iter().take(rounds).collect();
-        let drifts = self.mode != Mode::Sim;
-        let mut trial = trial(name, &before, &after, question, drifts)?;
+        let mut trial = trial(name, &before, &after, question)?;
         let on_board = |boots: &[&Timeline]| {
             let model = self.board.as_ref()?;
             board_model::predicted(boots.first()?, model)

@@ -158,6 +158,12 @@ impl Manifest {
             faults: Vec::new(),
         }
     }
+
+    /// When it was recorded, ns since 1970.
+    pub fn started_ns(&self) -> Option<i64> {
+        let started: jiff::Timestamp = self.started.parse().ok()?;
+        i64::try_from(started.as_nanosecond()).ok()
+    }
 }
 
 /// How a console was captured.

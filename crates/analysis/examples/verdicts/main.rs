@@ -8,8 +8,9 @@
 use std::io::{self, Write};
 
 use bootlap_analysis::stats::{Effect, bootstrap, correct};
-use bootlap_analysis::{Question, Round, Verdict, effect, effect_in_rounds};
+use bootlap_analysis::{Question, Verdict, effect, effect_of_pairs};
 
+mod history;
 mod noise;
 mod plan;
 mod procedure;
@@ -18,7 +19,7 @@ mod table;
 
 use noise::{Machine, Noise, Random, SIGMA_NS};
 use plan::Plan;
-use procedure::{Looks, Procedure, Rates, Study};
+use procedure::{Design, Looks, Procedure, Rates, Study};
 use table::{Table, percent};
 
 /// Experiments by row of the table of errors; two standard errors of 5 % are
@@ -29,32 +30,42 @@ const EXPERIMENTS: u32 = 10_000;
 const FEW: u32 = 1_000;
 /// Boots of each side before the first look.
 const FIRST: u32 = 8;
-/// What `effect_in_rounds` does.
-const ROUNDS: Option<usize> = Some(2);
 
-const NOISES: [Noise; 6] = [
+const NOISES: [Noise; 9] = [
     Noise::Normal,
     Noise::LogNormal,
     Noise::Bimodal,
-    Noise::Linear(1.0),
+    Noise::Ticks,
+    Noise::Outliers,
+    Noise::Following(0.5),
     Noise::Linear(3.0),
-    Noise::Walk(0.25),
+    Noise::Linear(10.0),
+    Noise::Walk(0.5),
 ];
 
-const PLANNED: Procedure = Procedure {
+const PAIRS: Procedure = Procedure {
     looks: Looks::Planned(FIRST),
-    rounds: None,
+    design: Design::Pairs,
 };
-const IN_ROUNDS: Procedure = Procedure {
-    looks: Looks::Planned(FIRST),
-    rounds: ROUNDS,
+const TURNS: Procedure = Procedure {
+    design: Design::Turns,
+    ..PAIRS
 };
+
+const fn once(boots: u32, design: Design) -> Procedure {
+    Procedure {
+        looks: Looks::Once([boots, boots]),
+        design,
+    }
+}
 
 fn main() -> io::Result<()> {
     let mut out = io::stdout().lock();
     let tables = [
         ("{errors}", errors()),
-        ("{drift}", drift()),
+        ("{unequal}", unequal()),
+        ("{sessions}", sessions()),
+        ("{sessions power}", sessions_power()),
         ("{power}", power()),
         ("{needed}", needed()),
         ("{equivalent}", equivalent()),
@@ -62,6 +73,8 @@ fn main() -> io::Result<()> {
         ("{bootstrap}", bootstrapped()),
         ("{greedy}", greedy()),
         ("{recipes}", recipes()),
+        ("{false changes}", history::false_changes()),
+        ("{true changes}", history::true_changes()),
         ("{false clusters}", shapes::false_clusters()),
         ("{true clusters}", shapes::true_clusters()),
         ("{outliers}", shapes::outliers()),
@@ -78,86 +91,153 @@ fn study(procedure: Procedure, noise: Noise, shift: f64, margin: f64) -> Study {
         procedure,
         noise,
         shift,
+        width: 1.0,
         margin,
         experiments: EXPERIMENTS,
     }
 }
 
-const ERRORS: [&str; 6] = [
-    "procedure",
-    "times",
-    "wrong *faster* or *slower* %",
-    "coverage %",
-    "wrong *equivalent* %",
-    "boots a side",
-];
-
-fn error_rows(table: &mut Table, name: &str, procedure: Procedure, noises: &[Noise]) {
-    for &noise in noises {
-        let rates = |shift, margin, seed| {
-            let study = Study {
-                experiments: MANY,
-                ..study(procedure, noise, shift, margin)
-            };
-            Rates::of(&study, seed)
-        };
-        let (same, edge) = (rates(0.0, 0.0, 1), rates(3.0, 3.0, 2));
-        let cells = vec![
-            noise.text(),
-            percent(same.claims(), 2),
-            percent(same.coverage(), 2),
-            percent(edge.equivalent(), 2),
-            percent(same.boots(), 1),
-        ];
-        table.row(name, cells);
-    }
-}
-
+/// Where nothing changed, and where the change is just as large as the margin.
 fn errors() -> Table {
-    let mut table = Table::of(&ERRORS);
-    let once = |boots| Procedure {
-        looks: Looks::Once(boots),
-        rounds: None,
-    };
-    error_rows(&mut table, "10 + 10 boots", once(10), &NOISES);
-    error_rows(&mut table, "16 + 16 boots", once(16), &NOISES);
-    error_rows(&mut table, "8, 16, 32", PLANNED, &NOISES);
-    error_rows(&mut table, "8, 16, 32 in rounds", IN_ROUNDS, &NOISES);
+    let mut table = Table::of(&[
+        "procedure",
+        "times",
+        "wrong *faster* or *slower* %",
+        "coverage %",
+        "wrong *equivalent* %",
+        "boots a side",
+    ]);
+    for (name, procedure) in [
+        ("8 + 8 boots, in turns", once(8, Design::Turns)),
+        ("16 + 16 boots, in turns", once(16, Design::Turns)),
+        ("8 pairs", once(8, Design::Pairs)),
+        ("16 pairs", once(16, Design::Pairs)),
+        ("8, 16, 32 pairs", PAIRS),
+    ] {
+        for noise in NOISES {
+            let rates = |shift, margin, seed| {
+                let study = Study {
+                    experiments: MANY,
+                    ..study(procedure, noise, shift, margin)
+                };
+                Rates::of(&study, seed)
+            };
+            let (same, edge) = (rates(0.0, 0.0, 1), rates(3.0, 3.0, 2));
+            let cells = vec![
+                noise.text(),
+                percent(same.claims(), 2),
+                percent(same.coverage(), 2),
+                percent(edge.equivalent(), 2),
+                percent(same.boots(), 1),
+            ];
+            table.row(name, cells);
+        }
+    }
     table
 }
 
-fn drift() -> Table {
-    let each = |rounds| Procedure {
-        rounds: Some(rounds),
-        ..PLANNED
-    };
-    let rows = [
-        ("all boots", PLANNED),
-        ("four rounds", each(4)),
-        ("two rounds", each(2)),
-        ("one round", each(1)),
+/// Sides that vary and count differently.
+fn unequal() -> Table {
+    const SIZES: [[u32; 2]; 9] = [
+        [4, 4],
+        [6, 6],
+        [8, 8],
+        [16, 16],
+        [30, 4],
+        [4, 30],
+        [32, 8],
+        [8, 32],
+        [64, 16],
     ];
-    let noises = [
+    let heads = SIZES.map(|[n, m]| format!("{n} + {m}"));
+    let first = ["times".to_owned(), "spread".to_owned()];
+    let mut table = Table::new([first.to_vec(), heads.to_vec()].concat());
+    for noise in [Noise::Normal, Noise::LogNormal, Noise::Bimodal] {
+        for width in [1.0, 3.0, 10.0] {
+            let middle = middle(noise, width);
+            let cells = SIZES.map(|sizes| {
+                let procedure = Procedure {
+                    looks: Looks::Once(sizes),
+                    design: Design::Turns,
+                };
+                // The median difference is 0.
+                let study = Study {
+                    width,
+                    ..study(procedure, noise, -middle, 0.0)
+                };
+                let rates = Rates::with_truth(&study, 0.0, 12);
+                format!("{:.1} · {:.1}", rates.claims(), rates.coverage())
+            });
+            table.row(
+                &noise.text(),
+                [vec![format!("1 : {width}")], cells.to_vec()].concat(),
+            );
+        }
+    }
+    table
+}
+
+/// The median difference between boots of two widths, σ.
+fn middle(noise: Noise, width: f64) -> f64 {
+    let mut random = Random::new(13);
+    let mut machine = Machine::new(noise, 0.0, 2, &mut random).wider(width);
+    let mut all: Vec<i64> = (0..400_000)
+        .map(|_| machine.boot(true) - machine.boot(false))
+        .collect();
+    all.sort_unstable();
+    all[all.len() / 2] as f64 / SIGMA_NS
+}
+
+/// All boots of one side made before all of the other.
+fn sessions() -> Table {
+    const SIZES: [u32; 4] = [4, 8, 16, 32];
+    let heads = SIZES.map(|n| format!("{n} + {n}"));
+    let mut table = Table::new([vec!["times".to_owned()], heads.to_vec()].concat());
+    for noise in [
         Noise::Normal,
+        Noise::Offset(0.5),
+        Noise::Offset(1.0),
+        Noise::Following(0.3),
+        Noise::Following(0.5),
+        Noise::Following(0.8),
+        Noise::Linear(1.0),
         Noise::Linear(3.0),
         Noise::Linear(10.0),
         Noise::Walk(0.25),
         Noise::Walk(0.5),
-    ];
-    let heads = noises.map(Noise::text);
-    let mut table = Table::new([vec!["compared among".to_owned()], heads.to_vec()].concat());
-    for (name, procedure) in rows {
-        let cells = noises.map(|noise| {
-            let same = Rates::of(&study(procedure, noise, 0.0, 0.0), 3);
-            let faster = Rates::of(&study(procedure, noise, -1.0, 0.0), 4);
+    ] {
+        let cells = SIZES.map(|boots| {
+            let claims = |design| {
+                let rates = Rates::of(&study(once(boots, design), noise, 0.0, 0.0), 14);
+                rates.claims()
+            };
             format!(
-                "{:.1} · {:.0} · {:.1}",
-                same.claims(),
-                faster.faster(),
-                faster.boots()
+                "{:.1} → {:.1}",
+                claims(Design::Apart),
+                claims(Design::Sessions)
             )
         });
-        table.row(name, cells.to_vec());
+        table.row(&noise.text(), cells.to_vec());
+    }
+    table
+}
+
+fn sessions_power() -> Table {
+    const SIZES: [u32; 4] = [4, 8, 16, 32];
+    let heads = SIZES.map(|n| format!("{n} + {n}"));
+    let mut table = Table::new([vec!["change".to_owned()], heads.to_vec()].concat());
+    for shift in [1.0, 2.0, 3.0, 4.0, 6.0] {
+        let cells = SIZES.map(|boots| {
+            let faster = |design| {
+                Rates::of(&study(once(boots, design), Noise::Normal, -shift, 0.0), 15).faster()
+            };
+            format!(
+                "{:.0} · {:.0}",
+                faster(Design::Pairs),
+                faster(Design::Sessions)
+            )
+        });
+        table.row(&format!("−{shift} %"), cells.to_vec());
     }
     table
 }
@@ -165,7 +245,7 @@ fn drift() -> Table {
 fn power() -> Table {
     let mut table = Table::of(&[
         "change, noise 1 %",
-        "procedure",
+        "compared",
         "found by 8 boots %",
         "by 16 %",
         "by 32 %",
@@ -174,8 +254,13 @@ fn power() -> Table {
         "boots a side",
     ]);
     for shift in [0.5, 1.0, 2.0, 3.0] {
-        for (name, procedure) in [("all boots", PLANNED), ("in rounds", IN_ROUNDS)] {
-            let rates = Rates::of(&study(procedure, Noise::Normal, -shift, 0.0), 5);
+        for (name, procedure, noise) in [
+            ("pairs", PAIRS, Noise::Normal),
+            ("pairs, drifting by 10 σ", PAIRS, Noise::Linear(10.0)),
+            ("all with all", TURNS, Noise::Normal),
+            ("all with all, drifting by 10 σ", TURNS, Noise::Linear(10.0)),
+        ] {
+            let rates = Rates::of(&study(procedure, noise, -shift, 0.0), 5);
             let [first, second, last] = rates.by_look();
             let wrong = rates.claims() - rates.faster();
             let cells = vec![
@@ -205,11 +290,8 @@ fn needed() -> Table {
         let cells = [80.0, 90.0, 99.0].map(|wanted| {
             while power.0 < wanted {
                 let Some(&boots) = sizes.next() else { break };
-                let procedure = Procedure {
-                    looks: Looks::Once(boots),
-                    rounds: None,
-                };
-                let rates = Rates::of(&study(procedure, Noise::Normal, -shift, 0.0), 6);
+                let pairs = once(boots, Design::Pairs);
+                let rates = Rates::of(&study(pairs, Noise::Normal, -shift, 0.0), 6);
                 power = (rates.faster(), boots);
             }
             match power.0 < wanted {
@@ -225,22 +307,18 @@ fn needed() -> Table {
 fn equivalent() -> Table {
     let mut table = Table::of(&[
         "margin, noise 1 %",
-        "procedure",
         "*equivalent* %",
         "*faster* or *slower* %",
         "boots a side",
     ]);
     for margin in [0.5, 1.0, 2.0, 3.0] {
-        for (name, procedure) in [("all boots", PLANNED), ("in rounds", IN_ROUNDS)] {
-            let rates = Rates::of(&study(procedure, Noise::Normal, 0.0, margin), 7);
-            let cells = vec![
-                name.to_owned(),
-                percent(rates.equivalent(), 1),
-                percent(rates.claims(), 2),
-                percent(rates.boots(), 1),
-            ];
-            table.row(&format!("± {margin} %"), cells);
-        }
+        let rates = Rates::of(&study(PAIRS, Noise::Normal, 0.0, margin), 7);
+        let cells = vec![
+            percent(rates.equivalent(), 1),
+            percent(rates.claims(), 2),
+            percent(rates.boots(), 1),
+        ];
+        table.row(&format!("± {margin} %"), cells);
     }
     table
 }
@@ -249,20 +327,18 @@ fn equivalent() -> Table {
 fn steps() -> Table {
     let sizes = [4u32, 6, 8, 10, 12, 16, 20, 32];
     let heads = sizes.map(|n| format!("{n} + {n}"));
-    let mut table = Table::new([vec!["compared among".to_owned()], heads.to_vec()].concat());
+    let mut table = Table::new([vec!["compared".to_owned()], heads.to_vec()].concat());
     let exact = |effect: Effect| percent(100.0 * effect.confidence, 1);
-    let times = |n: u32| -> Vec<i64> { (0..i64::from(n)).collect() };
-    let all = sizes.map(|n| exact(effect(&times(n), &times(n), &Question::once(0))));
-    table.row("all boots", all.to_vec());
-    let rounds = sizes.map(|n| {
-        let round = Round {
-            before: times(2),
-            after: times(2),
-        };
-        let rounds = vec![round; n as usize / 2];
-        exact(effect_in_rounds(&rounds, &Question::once(0)))
+    // Times whose differences are all different.
+    let times =
+        |n: u32, by: i64| -> Vec<i64> { (1..=i64::from(n)).map(|i| i * i * by + i).collect() };
+    let all = sizes.map(|n| exact(effect(&times(n, 1000), &times(n, 997), &Question::once(0))));
+    table.row("all with all", all.to_vec());
+    let pairs = sizes.map(|n| {
+        let pairs: Vec<(i64, i64)> = times(n, 1000).into_iter().map(|t| (0, t)).collect();
+        exact(effect_of_pairs(&pairs, &Question::once(0)))
     });
-    table.row("two rounds", rounds.to_vec());
+    table.row("pairs", pairs.to_vec());
     table
 }
 
@@ -274,13 +350,9 @@ fn bootstrapped() -> Table {
                 let holds = (from..to).filter(|&i| {
                     let mut random = Random::new(8 << 32 | u64::from(i));
                     let mut machine = Machine::new(noise, 0.0, 2 * boots, &mut random);
-                    let mut all = Round::default();
-                    for _ in 0..boots / 2 {
-                        let round = machine.round();
-                        all.before.extend(round.before);
-                        all.after.extend(round.after);
-                    }
-                    let interval = bootstrap::interval(&all.before, &all.after, u64::from(i));
+                    let (before, after): (Vec<i64>, Vec<i64>) =
+                        (0..boots).map(|_| machine.pair()).unzip();
+                    let interval = bootstrap::interval(&before, &after, u64::from(i));
                     interval.is_some_and(|[low, high]| low <= 0 && 0 <= high)
                 });
                 holds.count()
@@ -289,11 +361,7 @@ fn bootstrapped() -> Table {
                 let half = scope.spawn(|| covered(0, FEW / 2));
                 covered(FEW / 2, FEW) + half.join().expect("a simulation does not fail")
             });
-            let once = Procedure {
-                looks: Looks::Once(boots),
-                rounds: None,
-            };
-            let ours = Rates::of(&study(once, noise, 0.0, 0.0), 8);
+            let ours = Rates::of(&study(once(boots, Design::Turns), noise, 0.0, 0.0), 8);
             let cells = vec![
                 format!("{boots} + {boots}"),
                 percent(100.0 * held as f64 / f64::from(FEW), 1),
@@ -309,9 +377,9 @@ fn greedy() -> Table {
     let mut table = Table::of(&["looks after 8, 16 and 32 boots", "wrong %", "coverage %"]);
     let greedy = Procedure {
         looks: Looks::Greedy(FIRST),
-        rounds: None,
+        ..PAIRS
     };
-    for (name, procedure) in [("each with 5 %", greedy), ("as planned", PLANNED)] {
+    for (name, procedure) in [("each with 5 %", greedy), ("as planned", PAIRS)] {
         let rates = Rates::of(&study(procedure, Noise::Normal, 0.0, 0.0), 9);
         let cells = vec![percent(rates.claims(), 2), percent(rates.coverage(), 2)];
         table.row(name, cells);
@@ -333,7 +401,7 @@ fn recipes() -> Table {
         let baseline = sides();
         let mut effects: Vec<Effect> = Vec::new();
         for _ in 0..RECIPES {
-            effects.push(PLANNED.tell(&Plan::new(FIRST, 0), &baseline, &sides()));
+            effects.push(PAIRS.tell(&Plan::new(FIRST, 0), &baseline, &sides()));
         }
         let claims = |effects: &[Effect]| effects.iter().any(|e| e.verdict != Verdict::Unknown);
         wrong[0] += u32::from(claims(&effects));

@@ -2,8 +2,6 @@
 
 use std::f64::consts::TAU;
 
-use bootlap_analysis::Round;
-
 /// One percent of a boot of two seconds, and the noise of one boot, ns.
 pub(crate) const SIGMA_NS: f64 = 20e6;
 const BOOT_NS: f64 = 2e9;
@@ -43,6 +41,14 @@ pub(crate) enum Noise {
     LogNormal,
     /// 30 % of the boots are 6 σ later.
     Bimodal,
+    /// Normal, and told by a clock that ticks once a σ.
+    Ticks,
+    /// Normal, but for 5 % of the boots, which are 10 to 30 σ late.
+    Outliers,
+    /// Normal, and correlated so much with the boot before.
+    Following(f64),
+    /// Normal, and all boots of the second session so many σ slower.
+    Offset(f64),
     /// Normal, and by the end of the longest experiment so many σ slower.
     Linear(f64),
     /// Normal, and from boot to boot a step of so many σ.
@@ -55,72 +61,115 @@ impl Noise {
             Noise::Normal => "normal".to_owned(),
             Noise::LogNormal => "skewed (log-normal)".to_owned(),
             Noise::Bimodal => "bimodal, 70 : 30, 6 σ apart".to_owned(),
+            Noise::Ticks => "in ticks of 1 σ".to_owned(),
+            Noise::Outliers => "5 % outliers".to_owned(),
+            Noise::Following(by) => format!("correlated, {by}"),
+            Noise::Offset(by) => format!("second session {by} σ slower"),
             Noise::Linear(by) => format!("drifting by {by} σ"),
             Noise::Walk(by) => format!("random walk, {by} σ a boot"),
         }
     }
 }
 
-/// An experiment as it goes on: rounds of ABBA or BAAB, by lot.
+/// The machine that boots, as time goes on.
 pub(crate) struct Machine<'a> {
-    pub(crate) noise: Noise,
+    noise: Noise,
     /// What is added to each boot after the change, σ.
-    pub(crate) shift: f64,
-    pub(crate) random: &'a mut Random,
+    shift: f64,
+    /// How much wider the times are after it.
+    width: f64,
+    random: &'a mut Random,
     /// Boots of both sides after which a linear drift is complete.
-    pub(crate) boots: u32,
+    boots: u32,
     walked: f64,
     made: u32,
 }
 
 impl<'a> Machine<'a> {
     pub(crate) fn new(noise: Noise, shift: f64, boots: u32, random: &'a mut Random) -> Self {
+        let walked = random.normal();
         Self {
             noise,
             shift,
+            width: 1.0,
             random,
             boots,
-            walked: 0.0,
+            walked: if let Noise::Following(_) = noise {
+                walked
+            } else {
+                0.0
+            },
             made: 0,
         }
     }
 
-    pub(crate) fn round(&mut self) -> Round {
-        let starts = self.random.uniform() < 0.5;
-        let mut round = Round::default();
-        for changed in [starts, !starts, !starts, starts] {
-            let ns = self.boot(changed);
-            if changed {
-                round.after.push(ns);
-            } else {
-                round.before.push(ns);
-            }
-        }
-        round
+    pub(crate) fn wider(self, width: f64) -> Self {
+        Self { width, ..self }
     }
 
-    fn boot(&mut self, changed: bool) -> i64 {
+    /// A boot of each side, in an order that is drawn.
+    pub(crate) fn pair(&mut self) -> (i64, i64) {
+        if self.random.uniform() < 0.5 {
+            let before = self.boot(false);
+            return (before, self.boot(true));
+        }
+        let after = self.boot(true);
+        (self.boot(false), after)
+    }
+
+    /// A session of each side, one after the other.
+    pub(crate) fn sessions(&mut self, sizes: [u32; 2]) -> [Vec<i64>; 2] {
+        let before = (0..sizes[0]).map(|_| self.boot(false)).collect();
+        [before, (0..sizes[1]).map(|_| self.boot(true)).collect()]
+    }
+
+    pub(crate) fn boot(&mut self, changed: bool) -> i64 {
         let z = self.random.normal();
         self.made += 1;
         let noise = match self.noise {
-            Noise::Normal => z,
+            Noise::Normal | Noise::Ticks => z,
             Noise::LogNormal => {
-                // Standard deviation of e^(¾ z).
+                // Standard deviation of e^(¾ z); the median lies at 0.
                 let variance: f64 = 0.75 * 0.75;
                 let deviation = (variance.exp() - 1.0).sqrt() * (variance / 2.0).exp();
-                (0.75 * z).exp() / deviation
+                ((0.75 * z).exp() - 1.0) / deviation
             }
             Noise::Bimodal => {
                 let late = self.random.uniform() < 0.3;
                 z + if late { 6.0 } else { 0.0 }
             }
+            Noise::Outliers => {
+                let late = self.random.uniform() < 0.05;
+                z + if late {
+                    10.0 + 20.0 * self.random.uniform()
+                } else {
+                    0.0
+                }
+            }
+            Noise::Following(by) => {
+                self.walked = by * self.walked + (1.0 - by * by).sqrt() * z;
+                self.walked
+            }
+            Noise::Offset(by) => z + if changed { by } else { 0.0 },
             Noise::Linear(by) => z + by * f64::from(self.made) / f64::from(self.boots),
             Noise::Walk(by) => {
                 self.walked += by * self.random.normal();
                 z + self.walked
             }
         };
-        let shift = if changed { self.shift } else { 0.0 };
-        (BOOT_NS + SIGMA_NS * (noise + shift)).round() as i64
+        let (shift, width) = if changed {
+            (self.shift, self.width)
+        } else {
+            (0.0, 1.0)
+        };
+        let told = width * noise + shift;
+        // A clock shows where between its ticks a boot began as little as
+        // where it ended.
+        let told = if self.noise == Noise::Ticks {
+            (told + 0.4).floor()
+        } else {
+            told
+        };
+        (BOOT_NS + SIGMA_NS * told).round() as i64
     }
 }

@@ -2,8 +2,7 @@
 
 use std::thread;
 
-use bootlap_analysis::stats::{blocks, effect_in_blocks};
-use bootlap_analysis::{Effect, Question, Round, Verdict};
+use bootlap_analysis::{Effect, Question, Verdict, effect, effect_of_pairs};
 
 use crate::noise::{Machine, Noise, Random, SIGMA_NS};
 use crate::plan::{Next, Plan};
@@ -12,14 +11,27 @@ use crate::plan::{Next, Plan};
 #[derive(Clone, Copy)]
 pub(crate) struct Procedure {
     pub(crate) looks: Looks,
-    /// Rounds that are compared among themselves; `None`: all boots are.
-    pub(crate) rounds: Option<usize>,
+    pub(crate) design: Design,
+}
+
+/// What the boots of both sides have to do with each other.
+#[derive(Clone, Copy)]
+pub(crate) enum Design {
+    /// Two by two, as `try` makes them.
+    Pairs,
+    /// In turns, and compared all with all.
+    Turns,
+    /// All of one side first, and taken for boots made in turns: what one must
+    /// not do.
+    Apart,
+    /// All of one side first, as folders of logs come.
+    Sessions,
 }
 
 #[derive(Clone, Copy)]
 pub(crate) enum Looks {
     /// One, at so many boots of each side.
-    Once(u32),
+    Once([u32; 2]),
     /// Up to three; the first at so many boots.
     Planned(u32),
     /// The same three, each with the whole error: what one must not do.
@@ -30,66 +42,93 @@ pub(crate) enum Looks {
 #[derive(Clone, Copy)]
 pub(crate) struct Outcome {
     pub(crate) effect: Effect,
-    /// Boots of each side.
+    /// Boots of each side, on average.
     pub(crate) boots: u32,
 }
 
 impl Procedure {
     fn limit(self) -> u32 {
         match self.looks {
-            Looks::Once(boots) => boots,
-            Looks::Planned(first) | Looks::Greedy(first) => 4 * first,
+            Looks::Once(sizes) => sizes[0] + sizes[1],
+            Looks::Planned(first) | Looks::Greedy(first) => 8 * first,
         }
     }
 
-    fn ask(self, rounds: &[Round], question: &Question) -> Effect {
-        let each = self.rounds.unwrap_or(usize::MAX);
-        effect_in_blocks(&blocks(rounds, each), question)
+    fn ask(self, pairs: &[(i64, i64)], question: &Question) -> Effect {
+        match self.design {
+            Design::Pairs => effect_of_pairs(pairs, question),
+            _ => {
+                let (before, after): (Vec<i64>, Vec<i64>) = pairs.iter().copied().unzip();
+                effect(&before, &after, question)
+            }
+        }
     }
 
     /// What `plan` says of boots that are all there, looking only when it does.
     pub(crate) fn tell(self, plan: &Plan, before: &[i64], after: &[i64]) -> Effect {
+        let pairs: Vec<(i64, i64)> = before.iter().copied().zip(after.iter().copied()).collect();
         let mut boots = 0;
         loop {
-            let round = || Round {
-                before: before[..boots as usize].to_vec(),
-                after: after[..boots as usize].to_vec(),
-            };
-            match plan.next(boots, |question| self.ask(&[round()], question)) {
+            match plan.next(boots, |question| {
+                self.ask(&pairs[..boots as usize], question)
+            }) {
                 Next::MoreBoots(more) => boots += more,
                 Next::Sure(effect) | Next::Limit(effect) => return effect,
             }
         }
     }
 
-    /// An experiment with a true change of `shift` σ and a margin of so many.
-    fn run(self, noise: Noise, shift: f64, margin: f64, random: &mut Random) -> Outcome {
+    /// An experiment whose machine is `machine`, with a margin of so many σ.
+    fn run(self, machine: &mut Machine, margin: f64) -> Outcome {
         let margin_ns = (margin * SIGMA_NS).round() as i64;
-        let mut machine = Machine::new(noise, shift, 2 * self.limit(), random);
-        let mut rounds = Vec::new();
         let plan = match self.looks {
-            Looks::Once(boots) => {
-                rounds.extend((0..boots.div_ceil(2)).map(|_| machine.round()));
-                let effect = self.ask(&rounds, &Question::once(margin_ns));
+            Looks::Once(sizes) => {
+                let effect = self.once(machine, sizes, &Question::once(margin_ns));
+                let boots = sizes[0].midpoint(sizes[1]);
                 return Outcome { effect, boots };
             }
             Looks::Planned(first) | Looks::Greedy(first) => Plan::new(first, margin_ns),
         };
         let greedy = matches!(self.looks, Looks::Greedy(_));
-        let mut boots = 0;
+        let (mut pairs, mut boots) = (Vec::new(), 0);
         loop {
             let next = plan.next(boots, |question| match greedy {
-                true => self.ask(&rounds, &Question::once(margin_ns)),
-                false => self.ask(&rounds, question),
+                true => self.ask(&pairs, &Question::once(margin_ns)),
+                false => self.ask(&pairs, question),
             });
             match next {
                 Next::MoreBoots(more) => {
-                    rounds.extend((0..more.div_ceil(2)).map(|_| machine.round()));
+                    pairs.extend((0..more).map(|_| machine.pair()));
                     boots += more;
                 }
                 Next::Sure(effect) | Next::Limit(effect) => return Outcome { effect, boots },
             }
         }
+    }
+
+    fn once(self, machine: &mut Machine, sizes: [u32; 2], question: &Question) -> Effect {
+        if let Design::Apart | Design::Sessions = self.design {
+            let [before, after] = machine.sessions(sizes);
+            let effect = effect(&before, &after, question);
+            return match self.design {
+                Design::Sessions => effect.of_sessions(&before, &after),
+                _ => effect,
+            };
+        }
+        let [few, many] = [sizes[0].min(sizes[1]), sizes[0].max(sizes[1])];
+        let pairs: Vec<(i64, i64)> = (0..few).map(|_| machine.pair()).collect();
+        if few == many {
+            return self.ask(&pairs, question);
+        }
+        let (mut before, mut after): (Vec<i64>, Vec<i64>) = pairs.into_iter().unzip();
+        let of_after = sizes[1] > sizes[0];
+        let more = (few..many).map(|_| machine.boot(of_after));
+        if of_after {
+            after.extend(more)
+        } else {
+            before.extend(more)
+        }
+        effect(&before, &after, question)
     }
 }
 
@@ -99,6 +138,8 @@ pub(crate) struct Study {
     pub(crate) procedure: Procedure,
     pub(crate) noise: Noise,
     pub(crate) shift: f64,
+    /// How much wider the times are after the change.
+    pub(crate) width: f64,
     pub(crate) margin: f64,
     pub(crate) experiments: u32,
 }
@@ -117,13 +158,20 @@ pub(crate) struct Rates {
 }
 
 impl Rates {
+    /// The true change is the study's shift.
     pub(crate) fn of(study: &Study, seed: u64) -> Self {
+        Self::with_truth(study, study.shift, seed)
+    }
+
+    /// The true median difference is `truth` σ.
+    pub(crate) fn with_truth(study: &Study, truth: f64, seed: u64) -> Self {
         let half = study.experiments / 2;
         let parts = [(0, half), (half, study.experiments)];
         let parts = thread::scope(|scope| {
             let parts = parts.map(|(from, to)| {
-                scope
-                    .spawn(move || (from..to).fold(Rates::default(), |r, i| r.with(study, seed, i)))
+                scope.spawn(move || {
+                    (from..to).fold(Rates::default(), |r, i| r.with(study, truth, seed, i))
+                })
             });
             parts.map(|part| part.join().expect("a simulation does not fail"))
         });
@@ -139,12 +187,14 @@ impl Rates {
         }
     }
 
-    fn with(mut self, study: &Study, seed: u64, number: u32) -> Self {
+    fn with(mut self, study: &Study, truth: f64, seed: u64, number: u32) -> Self {
         let mut random = Random::new(seed << 32 | u64::from(number));
+        let limit = study.procedure.limit();
+        let machine = Machine::new(study.noise, study.shift, limit, &mut random);
         let outcome = study
             .procedure
-            .run(study.noise, study.shift, study.margin, &mut random);
-        let shift_ns = (study.shift * SIGMA_NS).round() as i64;
+            .run(&mut machine.wider(study.width), study.margin);
+        let shift_ns = (truth * SIGMA_NS).round() as i64;
         let [low, high] = outcome.effect.interval_ns;
         self.experiments += 1;
         self.covered += u32::from(low <= shift_ns && shift_ns <= high);
@@ -157,8 +207,7 @@ impl Rates {
         };
         *count += 1;
         if outcome.effect.verdict != Verdict::Equivalent {
-            let limit = study.procedure.limit();
-            let quarter = outcome.boots * 4 / limit;
+            let quarter = outcome.boots * 8 / limit;
             for (at, share) in [1, 2, 4].into_iter().enumerate() {
                 self.by[at] += u32::from(quarter <= share);
             }

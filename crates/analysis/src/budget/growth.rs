@@ -14,13 +14,13 @@
 
 use serde::Serialize;
 
-use crate::stats::{Question, effect, median};
+use crate::stats::{
+    ALPHA, FEWEST, FEWEST_PAIRS, Question, Sessions, effect, effect_of_pairs, median,
+};
 
 /// A single boot on a side may be off by this share for its perturbation alone: the
 /// measured spread is 0.36 % of the kernel's time.
 const PERTURBATION_SHARE: i64 = 200;
-/// More pairs than this are cut off; nobody boots so many perturbations.
-const MOST_PAIRS: usize = 500;
 
 /// How a growth was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -48,6 +48,9 @@ pub struct Growth {
     pub interval: Option<[i64; 2]>,
     /// From what.
     pub how: How,
+    /// What the interval allows for, as all boots before may have been made
+    /// before all boots after.
+    pub sessions: Option<Sessions>,
 }
 
 /// A value of one boot, and what to pair it by.
@@ -65,6 +68,7 @@ pub(super) fn growth(before: &[Keyed], after: &[Keyed], simulated: bool) -> Opti
         shift: to.saturating_sub(from),
         interval: None,
         how: How::Few(counts),
+        sessions: None,
     };
     let pairs = if simulated {
         pairs(before, after)
@@ -74,28 +78,34 @@ pub(super) fn growth(before: &[Keyed], after: &[Keyed], simulated: bool) -> Opti
     if !pairs.is_empty() {
         return Some(paired(plain, &pairs));
     }
-    let effect = effect(&sides[0], &sides[1], &Question::once(0));
-    if counts.iter().all(|&n| n >= 4) {
-        // The permutation test and the interval must both say so.
-        let sure = effect.p <= crate::stats::ALPHA;
-        let [low, high] = effect.interval_ns;
-        let interval = if sure {
+    let mut effect = effect(&sides[0], &sides[1], &Question::once(0));
+    if !simulated {
+        effect = effect.of_sessions(&sides[0], &sides[1]);
+    }
+    if counts.iter().any(|&n| n < FEWEST) {
+        return Some(plain);
+    }
+    let sessions = effect.sessions.filter(|s| s.apart_ns > 0);
+    let apart = sessions.map_or(0, |s| s.apart_ns);
+    let [low, high] = effect.interval_ns;
+    let [low, high] = [low.saturating_sub(apart), high.saturating_add(apart)];
+    // The test and the interval must both say so.
+    let sure = effect.p <= ALPHA;
+    Some(Growth {
+        shift: effect.shift_ns,
+        interval: Some(if sure {
             [low, high]
         } else {
             [low.min(0), high.max(0)]
-        };
-        return Some(Growth {
-            shift: effect.shift_ns,
-            interval: Some(interval),
-            how: How::Samples(counts),
-            ..plain
-        });
-    }
-    Some(plain)
+        }),
+        how: How::Samples(counts),
+        sessions,
+        ..plain
+    })
 }
 
-/// What the same perturbations have on both sides: second minus first, of medians.
-fn pairs(before: &[Keyed], after: &[Keyed]) -> Vec<i64> {
+/// What the same perturbations have on both sides, of medians.
+fn pairs(before: &[Keyed], after: &[Keyed]) -> Vec<(i64, i64)> {
     let of = |side: &[Keyed], key: &str| {
         let same = side.iter().filter(|v| v.0 == Some(key)).map(|v| v.1);
         median(&same.collect::<Vec<i64>>())
@@ -103,37 +113,39 @@ fn pairs(before: &[Keyed], after: &[Keyed]) -> Vec<i64> {
     let mut keys: Vec<&str> = before.iter().filter_map(|v| v.0).collect();
     keys.sort_unstable();
     keys.dedup();
-    let pair = |key: &&str| Some(of(after, key)?.saturating_sub(of(before, key)?));
-    keys.iter().filter_map(pair).take(MOST_PAIRS).collect()
+    let pair = |key: &&str| Some((of(before, key)?, of(after, key)?));
+    keys.iter().filter_map(pair).collect()
 }
 
-fn paired(plain: Growth, deltas: &[i64]) -> Growth {
-    let n = deltas.len();
-    let mut means: Vec<i128> = Vec::with_capacity(n * (n + 1) / 2);
-    for (i, a) in deltas.iter().enumerate() {
-        means.extend(deltas[i..].iter().map(|b| i128::from(*a) + i128::from(*b)));
+fn paired(plain: Growth, pairs: &[(i64, i64)]) -> Growth {
+    let n = pairs.len();
+    let effect = effect_of_pairs(pairs, &Question::once(0));
+    if n >= FEWEST_PAIRS {
+        return Growth {
+            shift: effect.shift_ns,
+            interval: Some(effect.interval_ns),
+            how: How::Pairs(n),
+            ..plain
+        };
     }
-    means.sort_unstable();
-    let narrow = |twice: i128| (twice / 2).clamp(i64::MIN.into(), i64::MAX.into()) as i64;
-    let middle = (means[(means.len() - 1) / 2] + means[means.len() / 2]) / 2;
-    let outer = signed_rank(n).map(|k| [narrow(means[k]), narrow(means[means.len() - 1 - k])]);
-    let equal = deltas.iter().all(|d| *d == 0);
     let perturbation = plain.before.saturating_abs() / PERTURBATION_SHARE;
-    let shift = narrow(middle);
+    let deltas = pairs
+        .iter()
+        .map(|(before, after)| after.saturating_sub(*before));
+    let shift = median(&deltas.collect::<Vec<i64>>()).unwrap_or(0);
     // Not one instruction differs: there is nothing to be unsure of.
-    let interval = if equal {
-        Some([0, 0])
-    } else {
-        // With few pairs the perturbation may be all that differs.
-        outer.or(Some([
-            shift.saturating_sub(perturbation),
-            shift.saturating_add(perturbation),
-        ]))
-    };
+    let equal = pairs.iter().all(|(before, after)| before == after);
     Growth {
         shift,
-        interval,
-        how: if outer.is_some() || equal {
+        interval: Some(match equal {
+            true => [0, 0],
+            // With few pairs the perturbation may be all that differs.
+            false => [
+                shift.saturating_sub(perturbation),
+                shift.saturating_add(perturbation),
+            ],
+        }),
+        how: if equal {
             How::Pairs(n)
         } else {
             How::Few([n, n])
@@ -142,45 +154,9 @@ fn paired(plain: Growth, deltas: &[i64]) -> Growth {
     }
 }
 
-/// The rank (from 0) of the means of pairs that bound the growth with 95 %, by
-/// the exact distribution of the signed rank; `None` below six pairs, which
-/// cannot tell.
-fn signed_rank(n: usize) -> Option<usize> {
-    let most = n * (n + 1) / 2;
-    // How likely each sum of positive ranks is.
-    let mut chance = vec![0.0_f64; most + 1];
-    chance[0] = 1.0;
-    for rank in 1..=n {
-        for sum in (0..=most).rev() {
-            let with = if sum >= rank { chance[sum - rank] } else { 0.0 };
-            chance[sum] = (chance[sum] + with) / 2.0;
-        }
-    }
-    let mut below = 0.0;
-    let mut found = None;
-    for (sum, p) in chance.iter().enumerate() {
-        below += p;
-        if 2.0 * below > 0.05 {
-            break;
-        }
-        found = Some(sum);
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ranks_are_those_of_the_tables() {
-        // Hollander and Wolfe, table A.4: the largest sum with two-sided p ≤ 5 %.
-        let table = [(6, 0), (7, 2), (8, 3), (9, 5), (10, 8), (12, 13), (20, 52)];
-        for (n, rank) in table {
-            assert_eq!(signed_rank(n), Some(rank), "{n}");
-        }
-        assert_eq!(signed_rank(5), None);
-    }
 
     fn keyed(values: &[i64]) -> Vec<(Option<String>, i64)> {
         let values = values.iter().enumerate();
@@ -220,11 +196,18 @@ mod tests {
     }
 
     #[test]
-    fn boards_are_two_samples() {
-        let before: Vec<i64> = (0..10).map(|i| 1000 + i).collect();
-        let after: Vec<i64> = (0..10).map(|i| 1100 + i).collect();
-        let grown = of(&before, &after, false);
+    fn boards_are_two_samples_of_two_sessions() {
+        let before: Vec<i64> = (0..10).map(|i| 1000 + i * 7 % 10).collect();
+        let after = |more: i64| before.iter().map(|v| v + more).collect::<Vec<i64>>();
+        let grown = of(&before, &after(100), false);
         assert_eq!((grown.shift, grown.how), (100, How::Samples([10, 10])));
         assert!(grown.interval.unwrap()[0] > 0);
+        // A growth as large as the boots' spread may be another day.
+        let little = of(&before, &after(5), false);
+        assert!(little.interval.unwrap()[0] <= 0, "{little:?}");
+        assert_eq!(
+            little.sessions.map(|s| (s.apart_ns, s.drift_ns)),
+            Some((4, 0))
+        );
     }
 }

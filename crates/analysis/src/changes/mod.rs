@@ -1,52 +1,41 @@
 //! Where a series of results changed: between which two commits.
 //!
-//! E-divisive (Matteson and James 2014) finds the split whose sides are most
-//! unlike each other, by the mean distance between values of one side and of
-//! the other; Student's t test says whether to believe it; and so on in both
-//! halves. As in *Hunter* (Fleming et al. 2023, now Apache Otava) this is done
-//! in overlapping windows, so that a long history does not hide a small change,
-//! with a lenient test first; then the weakest splits are taken back until all
-//! that are left are significant against their neighbours.
+//! A series lies on levels, with noise about them. What is sought are the
+//! levels that explain it best, where each change of level costs as much as a
+//! few results that lie far off (`levels`); so noise makes no change, and two
+//! results on a new level do. One result counts no more than so much, however
+//! far off it is: an outlier is no level (the bounded loss of Fearnhead and
+//! Rigaill 2019). How large the noise is, the series says itself (`noise`):
+//! whatever its shape, whether it comes in ticks of a clock or in two heaps.
 //!
-//! It differs from Otava on purpose, and `tests/changes_reference.rs` compares
-//! the two:
-//! - A split was sought among many, so its p is multiplied by how many: a long
-//!   series without a change has one no more often than a short one.
-//! - Deviations are those of samples (n − 1), so two results that happen to lie
-//!   close together do not make a change of the third.
-//! - Values that do not vary at all, as simulated time gives them, are equal or
-//!   not; there is nothing to test.
-//! - A split is tested on the stretch that it was found in, so a regression
-//!   that was mended soon is found, too.
+//! In simulated time results that mean the same are the same, and there is
+//! nothing to weigh: any difference is a change.
 
-mod split;
-mod student;
+mod levels;
+mod noise;
 #[cfg(test)]
 mod tests;
 
 use serde::Serialize;
 
-use student::t_test;
+use levels::levels;
+use noise::noise;
 
-/// When a difference is a change.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Sensitivity {
-    /// How many results are looked at together, at least 2.
-    pub window: usize,
-    /// The largest p of a change.
-    pub max_p: f64,
-    /// The smallest change, as a share of the value: 0.01 for 1 %.
-    pub least: f64,
+/// What is known of a series beside its values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// Measured: each value is the median of some boots, which by themselves
+    /// let it vary so much (a standard deviation; 0 if that is not known).
+    Measured(f64),
+    /// Simulated: equal boots take equally long.
+    Simulated,
 }
 
-impl Default for Sensitivity {
-    fn default() -> Self {
-        Self {
-            window: 50,
-            max_p: 0.001,
-            least: 0.0,
-        }
-    }
+/// When a difference is a change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Sensitivity {
+    /// The smallest change, as a share of the value: 0.01 for 1 %.
+    pub least: f64,
 }
 
 /// A change in a series.
@@ -54,13 +43,12 @@ impl Default for Sensitivity {
 pub struct Change {
     /// Index of the first value after it.
     pub at: usize,
-    /// The mean from the change before it on.
+    /// The median from the change before it on.
     pub before: f64,
-    /// The mean until the change after it.
+    /// The median until the change after it.
     pub after: f64,
-    /// p of the t test of these two stretches, times the places where it could
-    /// have been.
-    pub p: f64,
+    /// The noise of one result, a standard deviation; 0 if there is none.
+    pub noise: f64,
 }
 
 impl Change {
@@ -83,62 +71,45 @@ impl Change {
 }
 
 /// The changes of a series, in order. Values that are no numbers are none.
-pub fn changes(series: &[f64], sensitivity: &Sensitivity) -> Vec<Change> {
-    if series.len() < 2 || series.iter().any(|v| !v.is_finite()) {
+pub fn changes(series: &[f64], kind: Kind, sensitivity: &Sensitivity) -> Vec<Change> {
+    if series.iter().any(|v| !v.is_finite()) {
         return Vec::new();
     }
-    let window = sensitivity.window.max(2);
-    let lenient = (sensitivity.max_p * 10.0).min(0.5);
-    let mut at = split::candidates(series, window, lenient);
-    at.sort_unstable();
-    at.dedup();
-    keep_strong(series, at, sensitivity)
-}
-
-/// Takes the weakest split back until all are strong: each time, its
-/// neighbours are tested anew against longer stretches.
-fn keep_strong(series: &[f64], mut at: Vec<usize>, sensitivity: &Sensitivity) -> Vec<Change> {
+    let noise = noise(series, kind);
+    let mut at = match noise {
+        None => Vec::new(),
+        Some(0.0) => (1..series.len())
+            .filter(|&i| series[i] != series[i - 1])
+            .collect(),
+        Some(noise) => levels(series, noise),
+    };
     loop {
-        let changes = tested(series, &at);
-        let by_p = |a: &&Change, b: &&Change| a.p.total_cmp(&b.p);
-        let Some(weakest) = changes.iter().max_by(by_p) else {
-            return changes;
-        };
-        let mut worst = weakest.at;
-        if weakest.p <= sensitivity.max_p {
-            let by_size = |a: &&Change, b: &&Change| a.magnitude().total_cmp(&b.magnitude());
-            match changes.iter().min_by(by_size) {
-                Some(smallest) if smallest.magnitude() < sensitivity.least => worst = smallest.at,
-                _ => return changes,
-            }
+        let changes = told(series, &at, noise.unwrap_or(0.0));
+        let by_size = |a: &&Change, b: &&Change| a.magnitude().total_cmp(&b.magnitude());
+        let smallest = changes.iter().min_by(by_size);
+        match smallest.filter(|c| c.magnitude() < sensitivity.least) {
+            Some(small) => at.retain(|a| *a != small.at),
+            None => return changes,
         }
-        at.retain(|a| *a != worst);
     }
 }
 
-/// Each split against its neighbours.
-fn tested(series: &[f64], at: &[usize]) -> Vec<Change> {
+fn told(series: &[f64], at: &[usize], noise: f64) -> Vec<Change> {
     let ends = at.iter().skip(1).copied().chain([series.len()]);
     let starts = std::iter::once(0).chain(at.iter().copied());
     let splits = at.iter().zip(starts.zip(ends));
-    let change = |(&at, (start, end)): (&usize, (usize, usize))| {
-        let (left, right) = (&series[start..at], &series[at..end]);
-        Change {
-            at,
-            before: mean(left),
-            after: mean(right),
-            p: p_of_split(left, right),
-        }
+    let change = |(&at, (start, end)): (&usize, (usize, usize))| Change {
+        at,
+        before: median(&series[start..at]),
+        after: median(&series[at..end]),
+        noise,
     };
     splits.map(change).collect()
 }
 
-/// p of a split that was sought among all splits of these values.
-fn p_of_split(left: &[f64], right: &[f64]) -> f64 {
-    let places = (left.len() + right.len()).saturating_sub(1);
-    (t_test(left, right) * places as f64).min(1.0)
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let n = sorted.len();
+    (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0
 }

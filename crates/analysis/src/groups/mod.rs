@@ -37,6 +37,10 @@ pub struct Boot<'t> {
     /// Whether somebody said what ready looks like. Without that, a boot that
     /// shows no ready is one of which nobody knows, not one that failed.
     pub awaited: bool,
+    /// When it was made, ns since 1970, if that is on record.
+    pub made_ns: Option<i64>,
+    /// Its perturbation: boots of both sides with the same one are pairs.
+    pub perturbation: Option<u32>,
 }
 
 /// What counts as no difference.
@@ -150,10 +154,10 @@ pub struct Groups {
     pub end: End,
     /// From start to end; `None` if the boots have no such moments in common.
     pub total: Option<Row>,
-    /// By phase, in the order of a boot, corrected for their number.
+    /// By phase, in the order of a boot.
     pub phases: Vec<Row>,
     /// Spans that both sides have and that are long enough to matter, the
-    /// largest change first, corrected for their number.
+    /// largest change first. Total, phases and spans share one error.
     pub spans: Vec<SpanRow>,
     /// Spans that both sides have, but too short to be tested.
     pub short: usize,
@@ -215,8 +219,20 @@ pub fn groups(before: &[Boot<'_>], after: &[Boot<'_>], margin: Margin) -> Option
         totals
     });
     let single = identical.contains(&true);
-    let test = sample::Test { margin };
-    let mut total = test.row("total", &totals).filter(|_| comparable);
+    let arrived: [Vec<Boot<'_>>; 2] = [0, 1].map(|side| {
+        let boots = [before, after][side].iter().zip(&cuts[side]);
+        boots
+            .filter_map(|(boot, cut)| cut.as_ref().map(|_| *boot))
+            .collect()
+    });
+    let test = sample::Test {
+        margin,
+        design: sample::Design::of([&arrived[0], &arrived[1]]),
+    };
+    let each = totals
+        .each_ref()
+        .map(|side| side.iter().copied().map(Some).collect());
+    let mut total = test.row("total", &each).filter(|_| comparable);
     let mut phases = phase_rows(&there, &test, comparable);
     let whole = matches!(
         chosen.end,
@@ -228,6 +244,10 @@ pub fn groups(before: &[Boot<'_>], after: &[Boot<'_>], margin: Margin) -> Option
         phases.clear();
     }
     let mut spans = span::rows(&there.each_ref().map(|side| timelines(side)), &test);
+    let others = phases
+        .iter_mut()
+        .chain(spans.tested.iter_mut().map(|s| &mut s.row));
+    sample::share_error(total.as_mut(), others);
     if single {
         // However often one boot is copied, it stays one.
         let rows = total.iter_mut().chain(&mut phases);
@@ -302,8 +322,8 @@ pub fn groups(before: &[Boot<'_>], after: &[Boot<'_>], margin: Margin) -> Option
 /// Corrects the verdicts on the totals of several comparisons with one
 /// baseline.
 pub fn correct_totals(all: &mut [Groups]) {
-    let rows = all.iter_mut().filter_map(|g| g.total.as_mut());
-    sample::holm(rows);
+    let totals = all.iter_mut().filter_map(|g| g.total.as_mut());
+    sample::share_error(None, totals);
 }
 
 fn positions<T>(side: &[Option<T>]) -> Vec<usize> {
@@ -357,14 +377,13 @@ fn phase_rows(sides: &[Vec<&Cut>; 2], test: &sample::Test, ended: bool) -> Vec<R
     names.dedup();
     let row = |name: PhaseName| {
         let values = sides.each_ref().map(|side| {
-            let of_name = side.iter().flatten().filter(|p| p.0 == name);
-            of_name.map(|p| p.1).collect::<Vec<i64>>()
+            let of_boot =
+                |phases: &Vec<(PhaseName, i64)>| Some(phases.iter().find(|p| p.0 == name)?.1);
+            side.iter().map(of_boot).collect()
         });
         test.row(name.text(), &values)
     };
-    let mut rows: Vec<Row> = names.into_iter().filter_map(row).collect();
-    sample::holm(rows.iter_mut());
-    rows
+    names.into_iter().filter_map(row).collect()
 }
 
 /// The boot whose phases are nearest to the medians of its side; of equal ones
@@ -411,10 +430,10 @@ fn movement(places: &[Place], totals: &[Vec<i64>; 2], test: &sample::Test) -> Ve
         if delta.delta_ns.saturating_abs() < noise_ns || place.is_sum {
             continue;
         }
-        let values = place.ns.each_ref().map(|ns| {
-            let ns = ns.iter().map(|ns| ns.unwrap_or(0));
-            ns.collect::<Vec<i64>>()
-        });
+        let values = place
+            .ns
+            .each_ref()
+            .map(|ns| ns.iter().map(|ns| Some(ns.unwrap_or(0))).collect());
         if test.changed(&values) {
             sure.push((delta, place.spot));
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bootlap_model::{Timeline, TrackKind};
 
-use super::sample::{Test, holm};
+use super::sample::{Test, Values, known};
 use super::{Row, SpanRow};
 use crate::extent::extent_of;
 use crate::functions::functions;
@@ -33,11 +33,12 @@ const LEAST_PART: i64 = 1_000;
 
 /// Spans of all boots by name.
 pub(super) fn rows(sides: &[Vec<&Timeline>; 2], test: &Test) -> Spans {
-    let mut all: BTreeMap<Key, [Vec<i64>; 2]> = BTreeMap::new();
+    let mut all: BTreeMap<Key, Values> = BTreeMap::new();
+    let none = || sides.each_ref().map(|boots| vec![None; boots.len()]);
     let mut longest_ns = 0;
     let mut told: [BTreeMap<TrackKind, usize>; 2] = Default::default();
     for (side, boots) in sides.iter().enumerate() {
-        for timeline in boots {
+        for (boot, timeline) in boots.iter().enumerate() {
             let view = View::of(timeline);
             let extent = extent_of(&view);
             longest_ns = longest_ns.max(extent.map_or(0, |e| e.duration_ns()));
@@ -47,7 +48,8 @@ pub(super) fn rows(sides: &[Vec<&Timeline>; 2], test: &Test) -> Spans {
                 *told[side].entry(kind).or_insert(0) += 1;
             }
             for (key, ns) in durations {
-                all.entry(key).or_default()[side].push(ns);
+                let values = all.entry(key).or_insert_with(none);
+                values[side][boot] = Some(ns);
             }
         }
     }
@@ -59,12 +61,13 @@ pub(super) fn rows(sides: &[Vec<&Timeline>; 2], test: &Test) -> Spans {
         disappeared: Vec::new(),
     };
     for ((kind, name), values) in all {
-        let boots = values.each_ref().map(Vec::len);
+        let there = known(&values);
+        let boots = there.each_ref().map(Vec::len);
         // Both sides together decide, so that this does not depend on how
         // they differ.
-        let together: Vec<i64> = values.concat();
+        let together: Vec<i64> = there.concat();
         let is_short = median(&together).is_none_or(|ns| ns < least_ns);
-        let row = || bare(&name, &values);
+        let row = || bare(&name, &there);
         // What the other side's evidence does not tell of did not appear.
         let tells = |side: usize| {
             let boots = told[side].get(&kind).copied().unwrap_or(0);
@@ -91,7 +94,6 @@ pub(super) fn rows(sides: &[Vec<&Timeline>; 2], test: &Test) -> Spans {
                 ),
         }
     }
-    holm(spans.tested.iter_mut().map(|s| &mut s.row));
     for list in [
         &mut spans.tested,
         &mut spans.appeared,

@@ -30,6 +30,8 @@ fn all(boots: &[Made]) -> Vec<Boot<'_>> {
     let boots = boots.iter().map(|b| Boot {
         timeline: &b.timeline,
         awaited: false,
+        made_ns: None,
+        perturbation: None,
     });
     boots.collect()
 }

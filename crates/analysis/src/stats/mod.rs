@@ -3,27 +3,32 @@
 //! Boot times are skewed, have outliers and are few, so everything here goes
 //! by ranks, and by one count: in how many pairs of a boot before and a boot
 //! after is the second longer? The median of the pairs' differences is the
-//! shift (Hodges–Lehmann). The permutation test asks how often chance would
-//! make the count as extreme. The interval holds every shift that the test
-//! would not reject. So the three never contradict each other, and what the
-//! interval covers is what the test does not reject wrongly.
+//! shift (Hodges–Lehmann). The test asks how often chance would make the count
+//! as extreme (`orders`); where boots belong together two by two, their
+//! differences are counted instead (`signed`). The interval holds every shift
+//! that the test would not reject. So the three never contradict each other,
+//! and what the interval covers is what the test does not reject wrongly.
 //!
-//! Results depend on the values alone: there is no seed, and neither the order
-//! of the values nor that of the sides changes anything (swapped sides change
-//! the sign). `docs/statistics.md` says it for readers of a verdict, and
+//! Chance is not all that makes boots differ: those of another day may do so
+//! without any change (`sessions`).
+//!
+//! Results depend on the values alone: swapped sides change the sign and
+//! nothing else. `docs/statistics.md` says it for readers of a verdict, and
 //! `docs/tables/verdicts.md` measures it.
 
 use serde::Serialize;
 
 pub mod bootstrap;
 mod looks;
-mod normal;
-mod null;
+mod orders;
 mod pairs;
 mod random;
-pub mod rank;
+mod sessions;
 mod shape;
 mod shift;
+mod signed;
+mod spread;
+mod student;
 #[cfg(test)]
 mod tests;
 
@@ -31,16 +36,20 @@ pub use looks::{Look, Stage, looks};
 pub use shape::{Mode, Shape};
 pub use shift::{hodges_lehmann, mad, median};
 
-use null::Null;
-use pairs::{Pairs, narrow};
+pub use sessions::Sessions;
+
+use orders::{Null, at_most};
+use pairs::{Pairs, first, narrow};
+use signed::Signed;
+use spread::Wide;
 
 /// The error of the first kind that a verdict may have.
 pub const ALPHA: f64 = 0.05;
 
-/// So many rounds, of two boots of each side, are compared among themselves.
-/// Four boots of each side are few enough to be close in time, and so many
-/// that the steps of the test are fine enough.
-const ROUNDS_PER_BLOCK: usize = 2;
+/// Fewer boots on a side have no verdict: nobody knows how much they vary.
+pub(crate) const FEWEST: usize = 4;
+/// Fewer pairs cannot show anything, however clear they are.
+pub(crate) const FEWEST_PAIRS: usize = 6;
 
 /// What an experiment says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -100,9 +109,9 @@ pub struct Effect {
     /// looks there were. With too few boots for that it is all that was seen;
     /// then `confidence` is below what the look asks for.
     pub interval_ns: [i64; 2],
-    /// Two-sided p of the permutation test of the rank sum, in (0, 1]; the
-    /// looks before count: it is the smallest error of the whole experiment
-    /// with which this claim could be made.
+    /// Two-sided p of the test, in (0, 1]; the looks before count: it is the
+    /// smallest error of the whole experiment with which it could be claimed
+    /// that these boots differ by more than chance.
     pub p: f64,
     /// What follows.
     pub verdict: Verdict,
@@ -117,6 +126,9 @@ pub struct Effect {
     /// The look it was made at.
     #[serde(default)]
     pub stage: Stage,
+    /// What boots that were not made side by side may differ by without any
+    /// change; `None` where they were, or where time is simulated.
+    pub sessions: Option<Sessions>,
 }
 
 impl Effect {
@@ -126,16 +138,8 @@ impl Effect {
     }
 }
 
-/// Boots that were made close to each other, ns.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Round {
-    /// Without the change.
-    pub before: Vec<i64>,
-    /// With it.
-    pub after: Vec<i64>,
-}
-
-/// The effect of going from `before` to `after` (ns).
+/// The effect of going from `before` to `after` (ns), two samples that may vary
+/// and count differently.
 ///
 /// The interval decides: below 0 it is *faster*, above *slower* (then also
 /// p ≤ alpha), and inside ± margin *equivalent*, whichever side of 0 it is on.
@@ -143,63 +147,123 @@ pub struct Round {
 /// margin, each with half of alpha. Everything else is *unknown*: more boots
 /// may tell.
 pub fn effect(before: &[i64], after: &[i64], question: &Question) -> Effect {
-    of_pairs(&Pairs::of(before, after), question)
-}
-
-/// The same from boots in rounds, where time may have changed the machine
-/// (temperature, load): only boots of the same two rounds are compared with
-/// each other, so what drifts from one to the next counts on neither side.
-pub fn effect_in_rounds(rounds: &[Round], question: &Question) -> Effect {
-    effect_in_blocks(&blocks(rounds, ROUNDS_PER_BLOCK), question)
-}
-
-/// The same from blocks: only boots of one block are compared with each other.
-pub fn effect_in_blocks(blocks: &[Round], question: &Question) -> Effect {
-    let blocks = blocks.iter().map(|b| [b.before.clone(), b.after.clone()]);
-    of_pairs(&Pairs::new(blocks.collect()), question)
-}
-
-/// Puts so many rounds together, in order; what remains goes to the last.
-pub fn blocks(rounds: &[Round], each: usize) -> Vec<Round> {
-    let each = each.max(1);
-    let whole = (rounds.len() / each).max(1);
-    let mut blocks = vec![Round::default(); whole];
-    for (at, round) in rounds.iter().enumerate() {
-        let block = &mut blocks[(at / each).min(whole - 1)];
-        block.before.extend(&round.before);
-        block.after.extend(&round.after);
-    }
-    blocks
-}
-
-fn of_pairs(pairs: &Pairs, question: &Question) -> Effect {
-    let margin_ns = question.margin_ns.saturating_abs();
-    let null = Null::of(&pairs.sizes());
+    let pairs = Pairs::of(before, after);
+    let sizes = pairs.sizes();
+    let null = Null::of(sizes);
     let level = question.stage.level(question.alpha);
-    let critical = null.critical(level / 2.0);
-    let cut = critical.unwrap_or(0);
-    let interval_ns = match pairs.len() {
-        0 => [0; 2],
-        n => [cut, n - 1 - cut].map(|k| narrow(pairs.kth(k))),
+    let statistic = |limit: i128| pairs.score(limit).statistic(sizes);
+    let rejects = |statistic: f64| at_most(null.p(statistic), level);
+    let ends = pairs.ends();
+    let [low, high] = ends.unwrap_or([0, 0]);
+    // Without any overlap the boots say as much as they ever can.
+    let can = sizes.iter().all(|&n| n >= FEWEST) && rejects(statistic(low - 1));
+    let (interval, error) = match can {
+        false => ([low, high], null.p(statistic(low - 1))),
+        true => {
+            let above = |limit: i128| statistic(limit) > 0.0 && rejects(statistic(limit));
+            let below = |limit: i128| statistic(limit) < 0.0 && rejects(statistic(limit));
+            let interval = [
+                first(low, high, |limit| !above(limit)),
+                first(low, high, below),
+            ];
+            let tails = [interval[0] - 1, interval[1]].map(|limit| null.p(statistic(limit)));
+            (interval, (tails[0] + tails[1]) / 2.0)
+        }
     };
-    let mut effect = Effect {
+    // An equal boot counts in the order that claims least.
+    let p = match ends {
+        Some(_) => {
+            let (greater, less) = (statistic(0), statistic(-1));
+            match () {
+                () if greater > 0.0 => null.p(greater),
+                () if less < 0.0 => null.p(less),
+                () => 1.0,
+            }
+        }
+        None => 1.0,
+    };
+    let mut interval_ns = interval.map(narrow);
+    let mut p = p;
+    if let Some(wide) = Wide::of(before, after).filter(|_| can) {
+        let [low, high] = wide.interval(level);
+        interval_ns = [interval_ns[0].min(low), interval_ns[1].max(high)];
+        p = wide.p().max(p);
+    }
+    Found {
         shift_ns: pairs.twice_median().map_or(0, shift::half),
         interval_ns,
-        p: question.stage.overall(rank::two_sided_of(pairs, &null)),
-        verdict: Verdict::Unknown,
-        margin_ns,
-        samples: pairs.samples(),
-        confidence: (1.0 - 2.0 * null.up_to(cut)).max(0.0),
-        stage: question.stage,
-    };
-    if critical.is_some() {
-        effect.verdict = verdict(&effect);
+        error,
+        can,
+        p,
+        samples: sizes,
     }
-    effect
+    .effect(question)
+}
+
+/// The effect from boots that belong together two by two: those with the same
+/// perturbation, or made right after each other. Fewer than six pairs are two
+/// samples.
+pub fn effect_of_pairs(pairs: &[(i64, i64)], question: &Question) -> Effect {
+    if pairs.len() < FEWEST_PAIRS {
+        let (before, after): (Vec<i64>, Vec<i64>) = pairs.iter().copied().unzip();
+        return effect(&before, &after, question);
+    }
+    let differences = pairs
+        .iter()
+        .map(|(before, after)| after.saturating_sub(*before));
+    let signed = Signed::of(&differences.collect::<Vec<i64>>());
+    let (interval_ns, error, can) = signed.interval(question.stage.level(question.alpha));
+    Found {
+        shift_ns: signed.shift(),
+        interval_ns,
+        error,
+        can,
+        p: signed.p(),
+        samples: [signed.pairs(); 2],
+    }
+    .effect(question)
+}
+
+/// What a test found.
+struct Found {
+    shift_ns: i64,
+    interval_ns: [i64; 2],
+    /// How likely the true shift is outside.
+    error: f64,
+    /// Whether there are enough boots for a verdict.
+    can: bool,
+    p: f64,
+    samples: [usize; 2],
+}
+
+impl Found {
+    fn effect(self, question: &Question) -> Effect {
+        let mut effect = Effect {
+            shift_ns: self.shift_ns,
+            interval_ns: self.interval_ns,
+            p: question.stage.overall(self.p),
+            verdict: Verdict::Unknown,
+            margin_ns: question.margin_ns.saturating_abs(),
+            samples: self.samples,
+            confidence: (1.0 - self.error).max(0.0),
+            stage: question.stage,
+            sessions: None,
+        };
+        if self.can {
+            effect.verdict = verdict(&effect);
+        }
+        effect
+    }
 }
 
 fn verdict(effect: &Effect) -> Verdict {
-    let ([low_ns, high_ns], margin_ns) = (effect.interval_ns, effect.margin_ns);
+    let apart_ns = effect.sessions.map_or(0, |s| s.apart_ns);
+    let [low_ns, high_ns] = effect.interval_ns;
+    let (low_ns, high_ns) = (
+        low_ns.saturating_sub(apart_ns),
+        high_ns.saturating_add(apart_ns),
+    );
+    let margin_ns = effect.margin_ns;
     if -margin_ns < low_ns && high_ns < margin_ns {
         Verdict::Equivalent
     } else if high_ns < 0 {
@@ -214,15 +278,25 @@ fn verdict(effect: &Effect) -> Verdict {
 /// p values corrected for making several comparisons (Holm 1979), in the order
 /// given; what is not a number counts as 1.
 pub fn holm(p: &[f64]) -> Vec<f64> {
+    weighted_holm(p, &vec![1.0; p.len()])
+}
+
+/// The same for comparisons of which some may use more of the error than
+/// others: a share of it that goes with their weight, until others are sure and
+/// leave them theirs.
+pub fn weighted_holm(p: &[f64], weights: &[f64]) -> Vec<f64> {
     let p = p.iter().map(|p| if p.is_nan() { 1.0 } else { *p });
     let p: Vec<f64> = p.collect();
-    let mut order: Vec<usize> = (0..p.len()).collect();
-    order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
+    let mut order: Vec<usize> = (0..p.len().min(weights.len())).collect();
+    let key = |i: usize| p[i] / weights[i];
+    order.sort_by(|&a, &b| key(a).total_cmp(&key(b)));
+    let mut left: f64 = weights.iter().sum();
     let mut corrected = p.clone();
     let mut least: f64 = 0.0;
-    for (rank, &i) in order.iter().enumerate() {
-        least = least.max((p.len() - rank) as f64 * p[i]).min(1.0);
+    for i in order {
+        least = least.max(left * key(i)).min(1.0);
         corrected[i] = least;
+        left -= weights[i];
     }
     corrected
 }
@@ -231,11 +305,18 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
 /// `p` becomes Holm's, and a faster or slower that no longer holds becomes
 /// unknown. Intervals stay those of one comparison.
 pub fn correct(effects: &mut [Effect]) {
-    let p: Vec<f64> = effects.iter().map(|e| e.p).collect();
-    for (effect, p) in effects.iter_mut().zip(holm(&p)) {
+    let mut effects: Vec<(f64, &mut Effect)> = effects.iter_mut().map(|e| (1.0, e)).collect();
+    correct_weighted(&mut effects);
+}
+
+/// The same for effects with weights ([`weighted_holm`]).
+pub fn correct_weighted(effects: &mut [(f64, &mut Effect)]) {
+    let p: Vec<f64> = effects.iter().map(|(_, e)| e.p).collect();
+    let weights: Vec<f64> = effects.iter().map(|(weight, _)| *weight).collect();
+    for ((_, effect), p) in effects.iter_mut().zip(weighted_holm(&p, &weights)) {
         effect.p = p;
         let claims = matches!(effect.verdict, Verdict::Faster | Verdict::Slower);
-        if claims && !null::at_most(p, ALPHA) {
+        if claims && !at_most(p, ALPHA) {
             effect.verdict = Verdict::Unknown;
         }
     }

@@ -1,83 +1,79 @@
 //! All pairs of a boot before and a boot after, and their differences.
 
-/// Samples that are compared with each other only: all boots, or those of one
-/// block of rounds.
+use super::orders::Score;
+
+/// Two samples.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pairs {
-    /// Both sides of each block, in order.
-    blocks: Vec<[Vec<i64>; 2]>,
+    /// Both sides, in order.
+    sides: [Vec<i64>; 2],
 }
 
 impl Pairs {
-    pub(super) fn new(blocks: Vec<[Vec<i64>; 2]>) -> Self {
-        let mut blocks = blocks;
-        blocks.iter_mut().flatten().for_each(|s| s.sort_unstable());
-        Self { blocks }
-    }
-
     pub(super) fn of(before: &[i64], after: &[i64]) -> Self {
-        Self::new(vec![[before.to_vec(), after.to_vec()]])
+        let mut sides = [before.to_vec(), after.to_vec()];
+        sides.iter_mut().for_each(|s| s.sort_unstable());
+        Self { sides }
     }
 
-    /// How many values each block has on either side.
-    pub(super) fn sizes(&self) -> Vec<(usize, usize)> {
-        let sizes = self.blocks.iter().map(|[b, a]| (b.len(), a.len()));
-        sizes.collect()
+    /// How many values either side has.
+    pub(super) fn sizes(&self) -> [usize; 2] {
+        self.sides.each_ref().map(Vec::len)
     }
 
-    /// How many values there are on either side.
-    pub(super) fn samples(&self) -> [usize; 2] {
-        [0, 1].map(|side| self.blocks.iter().map(|block| block[side].len()).sum())
+    fn len(&self) -> u128 {
+        let [n, m] = self.sizes();
+        n as u128 * m as u128
     }
 
-    pub(super) fn len(&self) -> u128 {
-        let pairs = self.sizes().into_iter();
-        pairs.map(|(n, m)| n as u128 * m as u128).sum()
+    /// The smallest and the largest difference `after − before`; `None` if a
+    /// side is empty.
+    pub(super) fn ends(&self) -> Option<[i128; 2]> {
+        let [before, after] = &self.sides;
+        let wide = |v: Option<&i64>| v.map(|&v| i128::from(v));
+        Some([
+            wide(after.first())? - wide(before.last())?,
+            wide(after.last())? - wide(before.first())?,
+        ])
     }
 
-    /// How many differences `after − before` are at most `limit`.
-    pub(super) fn up_to(&self, limit: i128) -> u128 {
-        let counts = self.blocks.iter().map(|[before, after]| {
-            // With a larger `before` more of `after` comes within the limit.
-            let mut within = 0;
-            let mut count = 0;
-            for &from in before {
-                let reach = i128::from(from) + limit;
-                while after.get(within).is_some_and(|&to| i128::from(to) <= reach) {
-                    within += 1;
-                }
-                count += within as u128;
+    /// What the order says if every boot after were `limit` shorter; one that
+    /// then equals a boot before counts as shorter.
+    pub(super) fn score(&self, limit: i128) -> Score {
+        let [before, after] = &self.sides;
+        let mut score = Score::default();
+        let mut within = 0;
+        for &from in before {
+            let reach = i128::from(from) + limit;
+            while after.get(within).is_some_and(|&to| i128::from(to) <= reach) {
+                within += 1;
             }
-            count
-        });
-        counts.sum()
+            score.add(0, within);
+        }
+        let mut below = 0;
+        for &to in after {
+            let to = i128::from(to);
+            while before
+                .get(below)
+                .is_some_and(|&from| i128::from(from) + limit < to)
+            {
+                below += 1;
+            }
+            score.add(1, below);
+        }
+        score
+    }
+
+    /// How many differences are at most `limit`.
+    fn up_to(&self, limit: i128) -> u128 {
+        self.score(limit).sums[0] as u128
     }
 
     /// The `k`-th smallest difference (from 0), by bisection of its value:
     /// large samples have too many pairs for a list.
-    pub(super) fn kth(&self, k: u128) -> i128 {
-        let both = self
-            .blocks
-            .iter()
-            .filter(|b| b.iter().all(|s| !s.is_empty()));
-        let ends = both.map(|[before, after]| {
-            let wide = |v: Option<&i64>| v.map_or(0, |&v| i128::from(v));
-            [
-                wide(after.first()) - wide(before.last()),
-                wide(after.last()) - wide(before.first()),
-            ]
-        });
-        let ends = ends.reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])]);
-        let [mut low, mut high] = ends.unwrap_or([0, 0]);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.up_to(middle) > k {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        low
+    fn kth(&self, k: u128) -> i128 {
+        let [low, high] = self.ends().unwrap_or([0, 0]);
+        first(low, high, |limit| self.up_to(limit) > k)
     }
 
     /// Twice the median difference: exact, where the median has halves. `None`
@@ -90,6 +86,19 @@ impl Pairs {
         let other = if low == high { middle } else { self.kth(high) };
         Some(middle + other)
     }
+}
+
+/// The smallest number from `low` on that is `enough`, at most `high`.
+pub(super) fn first(low: i128, high: i128, enough: impl Fn(i128) -> bool) -> i128 {
+    let [mut low, mut high] = [low, high];
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match enough(middle) {
+            true => high = middle,
+            false => low = middle + 1,
+        }
+    }
+    low
 }
 
 /// The whole number next to `wide` that fits.

@@ -93,6 +93,7 @@ const EFFECT: Effect = Effect {
     samples: [8; 2],
     confidence: 0.95,
     stage: Stage::Only,
+    sessions: None,
 };
 
 impl Bench for Model {

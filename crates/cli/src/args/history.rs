@@ -55,11 +55,4 @@ pub(crate) struct Show {
     /// Leave out changes below this, in percent.
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
     pub(crate) least: f64,
-    /// The largest p of a change.
-    #[arg(long, value_name = "P", default_value_t = 0.001)]
-    pub(crate) max_p: f64,
-    /// The number of results in a window.
-    #[arg(long, value_name = "N", default_value_t = 50,
-          value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(2..=200))]
-    pub(crate) window: usize,
 }

@@ -91,6 +91,8 @@ fn boots(group: &Group) -> Vec<Boot<'_>> {
     let boots = group.boots.iter().map(|boot| Boot {
         timeline: &boot.timeline,
         awaited: boot.awaited,
+        made_ns: boot.made_ns,
+        perturbation: boot.perturbation,
     });
     boots.collect()
 }

@@ -88,8 +88,8 @@ fn git(args: &[&str]) -> Option<String> {
 }
 
 fn show(args: &HistoryShow, ui: &Ui) -> Result<Exit, Failure> {
-    if !(args.least >= 0.0 && args.max_p > 0.0 && args.max_p <= 0.5) {
-        let why = "--least is a percentage from 0 on, --max-p is above 0 and at most 0.5";
+    if args.least.is_nan() || args.least < 0.0 {
+        let why = "--least is a percentage from 0 on";
         return Err(Failure::new(Exit::Usage, why));
     }
     let render: Option<fn(&HistoryReport) -> String> = match &args.out {
@@ -105,8 +105,6 @@ fn show(args: &HistoryShow, ui: &Ui) -> Result<Exit, Failure> {
     };
     let entries = load(&args.dir)?;
     let sensitivity = Sensitivity {
-        window: args.window,
-        max_p: args.max_p,
         least: args.least / 100.0,
     };
     let report = HistoryReport {

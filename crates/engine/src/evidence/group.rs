@@ -34,6 +34,10 @@ pub struct GroupBoot {
     pub timeline: Timeline,
     /// Whether somebody said what ready looks like.
     pub awaited: bool,
+    /// When it was made, ns since 1970, if that is on record.
+    pub made_ns: Option<i64>,
+    /// Its perturbation, if it is a run.
+    pub perturbation: Option<u32>,
 }
 
 /// What became of one path.
@@ -238,6 +242,8 @@ fn read(path: &Path, how: &ReadOptions) -> Result<Read, Failure> {
         path: path.to_owned(),
         timeline: found.timeline,
         awaited,
+        made_ns: run.as_ref().and_then(|r| r.manifest.started_ns()),
+        perturbation: run.as_ref().map(|r| r.manifest.perturbation),
     };
     let about = BootAbout {
         name,

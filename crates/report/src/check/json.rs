@@ -1,6 +1,7 @@
 //! `check --json`: a budget and what became of it.
 
 use bootlap_analysis::budget::{Bound, Cause, How, Judged, Unit};
+use bootlap_analysis::stats::Sessions;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -76,6 +77,9 @@ pub struct GrowthJson {
     pub how: String,
     /// How many boots of the baseline and how many of these.
     pub samples: [usize; 2],
+    /// How much of the interval, either way, is for what two sessions of boots
+    /// may differ by without any change; null where that does not matter.
+    pub sessions: Option<Sessions>,
 }
 
 /// What `check --json` prints.
@@ -119,6 +123,7 @@ fn limit(judged: &Judged) -> LimitJson {
             interval: growth.interval,
             how: how.to_owned(),
             samples,
+            sessions: growth.sessions,
         }
     });
     LimitJson {

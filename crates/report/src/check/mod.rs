@@ -91,6 +91,10 @@ pub(crate) fn growth_text(growth: &Growth, unit: Unit) -> String {
         How::Samples([n, m]) => format!(", {n} boots against {m}"),
         How::Few([n, m]) => format!(", {m} against {n}"),
     };
+    if let Some(sessions) = growth.sessions {
+        let apart = amount(sessions.apart_ns, unit);
+        let _ = write!(text, ", {apart} of it either way for another session");
+    }
     text + &how
 }
 

@@ -2,6 +2,7 @@
 
 use bootlap_analysis::Effect;
 use bootlap_analysis::groups::{End, Margin, Mode, Row, Shape, Side, SpanRow, Start};
+use bootlap_analysis::stats::Sessions;
 use bootlap_analysis::{Delta, Moved};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -55,7 +56,8 @@ pub struct GroupsJson {
     pub bounds: String,
     /// From start to end; absent if the boots have no such moments in common.
     pub total: Option<RowJson>,
-    /// By phase, in the order of a boot; `p` is corrected for their number.
+    /// By phase, in the order of a boot. Total, phases and spans share one error
+    /// of 5 %: `p` is corrected for that.
     pub phases: Vec<RowJson>,
     /// Spans that both sides have, the largest change first; `p` is corrected
     /// for their number.
@@ -162,6 +164,9 @@ pub struct RowJson {
     pub margin_ns: Option<i64>,
     /// How many boots of either side have it.
     pub samples: Option<[usize; 2]>,
+    /// What two sessions of boots may differ by without any change; the verdict
+    /// takes it away. Null where boots were made in turns, or are simulated.
+    pub sessions: Option<Sessions>,
     /// How the values before lie.
     pub before_shape: ShapeJson,
     /// How the values after lie.
@@ -315,6 +320,7 @@ impl RowJson {
             verdict: effect.map(|e| id(&e.verdict)),
             margin_ns: effect.map(|e| e.margin_ns),
             samples: effect.map(|e| e.samples),
+            sessions: effect.and_then(|e| e.sessions),
             before_shape: shape(&row.shapes[0]),
             after_shape: shape(&row.shapes[1]),
         }

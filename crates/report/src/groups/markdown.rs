@@ -20,7 +20,7 @@ pub fn markdown(report: &GroupsReport) -> String {
     }
     let margin = margin(report.margin);
     blocks.push(format!(
-        "A change within {margin} counts as none. Verdicts hold at 5 %, corrected for the number of phases and of spans."
+        "A change within {margin} counts as none. Verdicts hold at 5 %, which total, phases and spans share."
     ));
     if !report.tool.is_empty() {
         blocks.push(format!("Made by {}.", code(&report.tool)));

@@ -192,11 +192,25 @@ fn verdict(compared: &Compared, total: &Row) -> (String, Tone) {
             ),
             Tone::Even,
         ),
-        Verdict::Unknown => (
-            format!("{counted} do not tell whether {after} is faster than {before}: {by}{part}"),
-            Tone::Open,
-        ),
+        Verdict::Unknown => {
+            let apart = apart(effect).map_or(String::new(), |ns| {
+                let ns = held(duration(ns));
+                format!("; two sessions may differ by {ns} without any change")
+            });
+            let text = format!(
+                "{counted} do not tell whether {after} is faster than {before}: {by}{part}{apart}"
+            );
+            (text, Tone::Open)
+        }
     }
+}
+
+/// What the sessions of both sides may differ by, where only that keeps their
+/// difference from being a change.
+fn apart(effect: &Effect) -> Option<i64> {
+    let [low, high] = effect.interval_ns;
+    let sessions = effect.sessions?;
+    (low > 0 || high < 0).then_some(sessions.apart_ns)
 }
 
 /// Phases whose news is not that of the total.

@@ -96,6 +96,21 @@ pub fn notes(compared: &Compared) -> Vec<Note> {
             note("few-boots", Weight::Warning, text);
         }
     }
+    let total = groups.total.as_ref().and_then(|total| total.effect);
+    if let Some(sessions) = total
+        .and_then(|effect| effect.sessions)
+        .filter(|_| !is_single(compared))
+    {
+        let drift = match sessions.drift_ns {
+            0 => String::new(),
+            ns => format!(", {} of it as the times drift within a side", duration(ns)),
+        };
+        let text = format!(
+            "nothing says that these boots were made in turns, so a change counts only beyond {}: so much two sessions may differ by without any{drift}. Boot both sides in turns (`bootlap try`) to see less",
+            duration(sessions.apart_ns)
+        );
+        note("sessions", Weight::Info, text);
+    }
     for row in &groups.phases {
         let Some(effect) = &row.effect else { continue };
         let there = groups

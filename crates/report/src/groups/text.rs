@@ -76,7 +76,7 @@ fn one(
         page.wrapped(lead, &note.text, plain);
     }
     let text = format!(
-        "a change within {} counts as none (--margin); verdicts hold at 5 %, corrected for the number of phases and of spans",
+        "a change within {} counts as none (--margin); verdicts hold at 5 %, which total, phases and spans share",
         margin(report.margin)
     );
     page.wrapped(

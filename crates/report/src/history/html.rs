@@ -150,8 +150,8 @@ fn chart(report: &HistoryReport, trend: &Trend, page: &mut String) {
             escaped(&amount(value.round() as i64, unit)),
         );
     }
-    for (from, to, mean) in trend.stretches() {
-        let (x1, x2, y) = (scale.x(from), scale.x(to.saturating_sub(1)), scale.y(mean));
+    for (from, to, level) in trend.stretches() {
+        let (x1, x2, y) = (scale.x(from), scale.x(to.saturating_sub(1)), scale.y(level));
         let _ = writeln!(
             page,
             "<line class=\"level\" x1=\"{x1:.1}\" x2=\"{x2:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>"

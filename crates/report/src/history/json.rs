@@ -53,14 +53,15 @@ pub struct ChangeJson {
     pub at: usize,
     /// The commit of that result.
     pub commit: String,
-    /// The mean from the change before it on.
+    /// The median from the change before it on.
     pub before: f64,
-    /// The mean until the change after it.
+    /// The median until the change after it.
     pub after: f64,
     /// The change as a share of what was before: 0.01 is 1 % more.
     pub share: f64,
-    /// p of Student's t test, times the places where it could have been.
-    pub p: f64,
+    /// The noise of one result, a standard deviation; 0 where equal boots are
+    /// equally long.
+    pub noise: f64,
 }
 
 /// What `history show --json` prints.
@@ -86,7 +87,7 @@ pub fn json(report: &HistoryReport) -> Result<String, serde_json::Error> {
                 before: c.before,
                 after: c.after,
                 share: c.share(),
-                p: c.p,
+                noise: c.noise,
             })
             .collect(),
     });

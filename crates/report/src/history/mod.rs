@@ -72,23 +72,25 @@ fn short(commit: &str) -> String {
     commit.chars().take(if hash { 12 } else { 40 }).collect()
 }
 
-/// A mean in its unit.
-pub(crate) fn mean(value: f64, unit: Unit) -> String {
+/// A level in its unit.
+pub(crate) fn level(value: f64, unit: Unit) -> String {
     amount(value.round() as i64, unit)
 }
 
-/// `1.344 s → 1.346 s, +2.100 ms (+0.156 %), p 0.0001`.
+/// `1.344 s → 1.346 s, +2.100 ms (+0.156 %), 7 × the noise`.
 pub(crate) fn change_text(change: &Change, unit: Unit) -> String {
-    let (before, after) = (mean(change.before, unit), mean(change.after, unit));
+    let (before, after) = (level(change.before, unit), level(change.after, unit));
     let by = grown((change.after - change.before).round() as i64, unit);
     let share = small_share(change.share());
-    format!("{before} → {after}, {by} ({share}), {}", p(change.p))
+    format!("{before} → {after}, {by} ({share}){}", times_noise(change))
 }
 
-pub(crate) fn p(p: f64) -> String {
-    match p {
-        p if p < 0.0001 => "p < 0.0001".to_owned(),
-        p => format!("p {p:.4}"),
+/// How far it stands out; nothing where there is no noise.
+fn times_noise(change: &Change) -> String {
+    match (change.after - change.before).abs() / change.noise {
+        times if !times.is_finite() => String::new(),
+        times if times < 9.95 => format!(", {times:.1} × the noise"),
+        times => format!(", {times:.0} × the noise"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::boot::text::time_label;
 use crate::check::{amount, small_share};
-use crate::history::{HistoryReport, change_text, mean};
+use crate::history::{HistoryReport, change_text, level};
 use crate::terminal::{Align, Ink, Line, MARGIN, Page, Style, Table, cell};
 
 /// More changes than this are counted.
@@ -66,7 +66,7 @@ fn table(report: &HistoryReport) -> Table {
                 Ink::Good
             };
             cells.push(cell(&report.commit(change.at), Ink::Plain));
-            cells.push(cell(&mean(change.before, unit), Ink::Plain));
+            cells.push(cell(&level(change.before, unit), Ink::Plain));
             cells.push(cell(&small_share(change.share()), ink));
         } else {
             cells.push(cell("the beginning", Ink::Faint));

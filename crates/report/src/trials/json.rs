@@ -21,7 +21,7 @@ pub struct TrialJson {
     pub saved_ns: i64,
     /// 95 % interval of the saving.
     pub interval_ns: [i64; 2],
-    /// Two-sided p of the permutation test.
+    /// Two-sided p of the test (`docs/statistics.md`).
     pub p: f64,
     /// `faster`, `slower`, `equivalent` or `unknown`.
     pub verdict: String,

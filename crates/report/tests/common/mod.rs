@@ -127,6 +127,7 @@ pub(crate) fn trial(recipe: &str, shift_ms: i64, spread_ms: i64, verdict: Verdic
             samples: [8, 8],
             confidence: 0.95,
             stage: Stage::Only,
+            sessions: None,
         },
         not_ready: [0, 0],
         phases: vec![
