@@ -229,7 +229,7 @@ pub struct Mark {
 }
 
 /// Why one span led to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinkKind {
     /// `to` could not go on before `from` ended.

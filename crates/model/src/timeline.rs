@@ -1,6 +1,6 @@
 //! The merged model: filled by sources, read by everybody else.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -253,6 +253,29 @@ impl Timeline {
     /// Says that one span led to another.
     pub fn link(&mut self, from: SpanId, to: SpanId, kind: LinkKind) {
         self.links.push(Link { from, to, kind });
+    }
+
+    /// Takes spans out that are others told again: each goes `into` the one that
+    /// it is, which keeps its place, and what led to either now leads to that.
+    pub fn merge_spans(&mut self, into: &BTreeMap<SpanId, SpanId>) {
+        let mut left = 0;
+        let places: Vec<SpanId> = (self.span_ids())
+            .map(|id| {
+                let place = SpanId(left);
+                left += u32::from(!into.contains_key(&id));
+                place
+            })
+            .collect();
+        let place = |id: SpanId| places[into.get(&id).unwrap_or(&id).index()];
+        for link in &mut self.links {
+            (link.from, link.to) = (place(link.from), place(link.to));
+        }
+        let mut known = HashSet::new();
+        self.links
+            .retain(|link| link.from != link.to && known.insert((link.from, link.to, link.kind)));
+        let mut ids = self.span_ids();
+        self.spans
+            .retain(|_| ids.next().is_some_and(|id| !into.contains_key(&id)));
     }
 
     /// The first mark of a milestone, if the boot was seen to pass it.

@@ -4,7 +4,8 @@
 //! folder or archive that are parts of one recording are read together. Then
 //! the moments that the user described are looked for where no source has
 //! found them, kernel lines get the time that a serial console took for them
-//! (`serial`), and the clocks are joined ([`crate::align`]).
+//! (`serial`), the clocks are joined ([`crate::align`]), and what several files
+//! tell of becomes one span (`same`).
 
 use std::io::{self, BufRead, Read};
 
@@ -14,7 +15,7 @@ use crate::HEAD_LEN;
 use crate::align::{self, Declared};
 use crate::console;
 use crate::registry::{part_of, ranking};
-use crate::{Hints, Input, Sniff, Source, SourceError, Timeless, serial, timeless};
+use crate::{Hints, Input, Sniff, Source, SourceError, Timeless, same, serial, timeless};
 
 /// One file, or one member of an archive: it can be opened as often as needed.
 pub struct Piece<'a> {
@@ -103,6 +104,7 @@ pub fn ingest(
     look_for_hints(&options.hints, out);
     serial::charge(out);
     align::align(out, &options.declared)?;
+    same::merge(out);
     Ok(all)
 }
 

@@ -38,6 +38,7 @@ mod pins;
 mod quoted;
 mod rc_log;
 mod registry;
+mod same;
 mod serial;
 mod slimboot;
 mod stamped;

@@ -308,11 +308,10 @@ impl Svg {
             None => (text, false),
         };
         title.done |= last;
-        let seconds = |rest: &str| crate::text::seconds_ns(rest.trim().as_bytes());
         if let Some(rest) = text.strip_prefix("Activating:") {
-            title.activating = seconds(rest);
+            title.activating = moment_ns(rest);
         } else if let Some(rest) = text.strip_prefix("Activated:") {
-            title.activated = seconds(rest);
+            title.activated = moment_ns(rest);
         } else if let Some(heading) = text.strip_suffix(':') {
             title.section = relation(heading);
         } else if let Some((forward, order)) = title.section
@@ -326,6 +325,16 @@ impl Svg {
             units.order(unit, order, other, import);
         }
     }
+}
+
+/// A moment of a tooltip: seconds, a dot, and microseconds without leading zeros
+/// (as systemd 257 prints them): `33.9768` is
+/// 33.009768 s.
+fn moment_ns(text: &str) -> Option<i64> {
+    let (seconds, us) = text.trim().split_once('.')?;
+    let (seconds, us): (i64, i64) = (seconds.parse().ok()?, us.parse().ok()?);
+    let seconds_us = seconds.checked_mul(1_000_000)?;
+    seconds_us.checked_add(us.min(999_999))?.checked_mul(1_000)
 }
 
 /// What a property says of a unit (`true`) or of those it names (`false`).
