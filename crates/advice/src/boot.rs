@@ -1,6 +1,7 @@
 //! What rules look at.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 
 use bootlap_analysis::Meter;
 use bootlap_kbuild::dot_config::DotConfig;
@@ -8,6 +9,7 @@ use bootlap_model::{Axis, BITS_PER_BYTE, Evidence, Milestone, Span, Stamp, Timel
 use bootlap_product::cmdline;
 use bootlap_product::recipe::Choice;
 use bootlap_product::{Parts, Target};
+use memchr::memmem::Finder;
 
 use crate::Facts;
 use crate::chain::Chain;
@@ -28,21 +30,39 @@ pub struct Boot<'a> {
 struct View<'a> {
     timeline: &'a Timeline,
     axis: Axis,
+    /// Spans by kind, as they were read; not the console's, which are far more than
+    /// all others and which rules go through as [`Boot::lines`].
+    kinds: BTreeMap<TrackKind, Vec<&'a Span>>,
 }
 
 impl<'a> View<'a> {
     fn of(timeline: &'a Timeline) -> Self {
+        let mut kinds: BTreeMap<TrackKind, Vec<&Span>> = BTreeMap::new();
+        for span in &timeline.spans {
+            match timeline.kind_of(span) {
+                TrackKind::Console => {}
+                kind => kinds.entry(kind).or_default().push(span),
+            }
+        }
         Self {
             timeline,
             axis: Axis::of(timeline),
+            kinds,
         }
     }
 
     /// The ended spans of this kind whose name `wanted` accepts, as they were
     /// read.
     fn spans(&self, kind: TrackKind, wanted: impl Fn(&str) -> bool) -> Vec<Found<'a>> {
-        let spans = self.timeline.spans_of(kind);
-        let spans = spans.filter(|span| wanted(self.timeline.text(span.name)));
+        let console = match kind {
+            TrackKind::Console => &self.timeline.spans[..],
+            _ => &[],
+        };
+        let console = console.iter().filter(|s| self.timeline.kind_of(s) == kind);
+        let others = self.kinds.get(&kind).into_iter().flatten().copied();
+        let spans = console
+            .chain(others)
+            .filter(|span| wanted(self.timeline.text(span.name)));
         let placed = spans.filter_map(|span| {
             let placed = self.axis.span(span)?;
             Some(Found {
@@ -233,21 +253,24 @@ impl<'a> Boot<'a> {
 
     /// The first line that contains `text`.
     pub(crate) fn line(&self, text: &str) -> Option<Line<'a>> {
-        self.lines.iter().find(|l| l.text.contains(text)).copied()
+        self.lines_with(text).next()
     }
 
     /// All lines that contain `text`.
     pub(crate) fn lines_with<'s>(&'s self, text: &'s str) -> impl Iterator<Item = Line<'a>> + 's {
-        let lines = self.lines.iter().copied();
-        lines.filter(move |l| l.text.contains(text))
+        let finder = Finder::new(text);
+        let holds = move |l: &&Line| finder.find(l.text.as_bytes()).is_some();
+        self.lines.iter().filter(holds).copied()
     }
 
     /// From the first line that contains `from` to the first one after it
     /// that contains `to`, ns on the axis.
     pub(crate) fn between(&self, from: &str, to: &str) -> Option<[i64; 2]> {
-        let at = self.lines.iter().position(|l| l.text.contains(from))?;
+        let [from, to] = [from, to].map(Finder::new);
+        let holds = |finder: &Finder, line: &Line| finder.find(line.text.as_bytes()).is_some();
+        let at = self.lines.iter().position(|l| holds(&from, l))?;
         let mut behind = self.lines[at..].iter().skip(1);
-        let end = behind.find(|l| l.text.contains(to))?;
+        let end = behind.find(|l| holds(&to, l))?;
         Some([self.lines[at].start_ns, end.start_ns])
     }
 

@@ -16,7 +16,7 @@ checks! {
 
 fn coreboot_log(boot: &Boot<'_>) -> Option<Finding> {
     let lines = before_kernel(boot);
-    let detail = stage(&lines, |t| begins(t, &["[DEBUG]", "[SPEW ]"]))?;
+    let detail = stage(lines, |t| begins(t, &["[DEBUG]", "[SPEW ]"]))?;
     let length = |e: &bootlap_model::Evidence| e.end.saturating_sub(e.start);
     let bytes = detail
         .seen
@@ -37,7 +37,7 @@ fn debug_build(boot: &Boot<'_>) -> Option<Finding> {
     let lines = before_kernel(boot);
     let is_debug =
         |t: &str| begins(t, &["NOTICE:", "INFO:"]) && t.contains("BL") && t.contains("(debug):");
-    let banners = stage(&lines, is_debug)?;
+    let banners = stage(lines, is_debug)?;
     Some(
         banners
             .found()
@@ -69,7 +69,7 @@ fn memory_training(boot: &Boot<'_>) -> Option<Finding> {
     let lines = before_kernel(boot);
     let step = |t: &str, what| t.starts_with("DDRINFO:") && t.contains(what);
     let training = until(
-        &lines,
+        lines,
         |t| step(t, "start DRAM init"),
         |t| step(t, "ddrmix config done"),
     )?;
@@ -83,7 +83,7 @@ fn memory_training(boot: &Boot<'_>) -> Option<Finding> {
 fn hdmi(boot: &Boot<'_>) -> Option<Finding> {
     let lines = before_kernel(boot);
     let asks = |t: &str| t.contains(":EDID error reading EDID block");
-    let wait = until(&lines, asks, |t| {
+    let wait = until(lines, asks, |t| {
         t.contains(":EDID giving up on reading EDID block")
     })?;
     Some(

@@ -36,7 +36,7 @@ fn ubi_fastmap(boot: &Boot<'_>) -> Option<Finding> {
     if !said("scanning is finished") || said("attached by fastmap") {
         return None;
     }
-    let attach = attach(&lines)?;
+    let attach = attach(lines)?;
     Some(
         attach
             .found()
@@ -50,7 +50,7 @@ fn ubi_fastmap(boot: &Boot<'_>) -> Option<Finding> {
 
 fn ubi_size(boot: &Boot<'_>) -> Option<Finding> {
     let lines = since_kernel(boot);
-    let attach = attach(&lines).filter(|a| a.ns >= 200_000_000)?;
+    let attach = attach(lines).filter(|a| a.ns >= 200_000_000)?;
     let line = lines
         .iter()
         .find(|l| l.text.contains("ubi0: attached mtd"))?;
@@ -100,7 +100,7 @@ fn jffs2(boot: &Boot<'_>) -> Option<Finding> {
         return None;
     }
     let lines = since_kernel(boot);
-    let mount = before(&lines, |t| t.contains("VFS: Mounted root (jffs2"))?;
+    let mount = before(lines, |t| t.contains("VFS: Mounted root (jffs2"))?;
     Some(
         mount
             .found()
@@ -117,9 +117,9 @@ fn replay(boot: &Boot<'_>) -> Option<Finding> {
     let ext4 = |t: &str| t.starts_with("EXT4-fs (") && t.contains("recovery complete");
     let pair = |system: &'static str, from: &'static str, to: &'static str| {
         let is = move |t: &str, what| t.starts_with(system) && t.contains(what);
-        until(&lines, move |t| is(t, from), move |t| is(t, to))
+        until(lines, move |t| is(t, from), move |t| is(t, to))
     };
-    let found = before(&lines, ext4)
+    let found = before(lines, ext4)
         .or_else(|| pair("XFS (", "Starting recovery", "Ending recovery"))
         .or_else(|| pair("UBIFS (", "recovery needed", "recovery completed"))?;
     Some(
@@ -158,7 +158,7 @@ fn squashfs(boot: &Boot<'_>) -> Option<Finding> {
 fn console_fsck(boot: &Boot<'_>) -> Option<Finding> {
     let lines = since_kernel(boot);
     let clean = |t: &str| t.contains("/dev/") && t.contains(": clean, ") && t.contains(" files");
-    let check = before(&lines, clean)?;
+    let check = before(lines, clean)?;
     let finding = check
         .found()
         .why(format!("the check takes {} ms", check.ms()))

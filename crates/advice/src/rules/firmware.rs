@@ -56,7 +56,7 @@ fn long_stages(boot: &Boot<'_>) -> Vec<Finding> {
 fn boot_menu(boot: &Boot<'_>) -> Option<Finding> {
     let lines = before_kernel(boot);
     let offers = |t: &str| t.starts_with("Press ") && t.to_ascii_lowercase().contains("boot menu");
-    let wait = stage(&lines, offers)?;
+    let wait = stage(lines, offers)?;
     Some(
         wait.found()
             .why(format!("that line stands for {} ms", wait.ms()))
@@ -70,7 +70,7 @@ fn option_rom(boot: &Boot<'_>) -> Option<Finding> {
     if lines.iter().any(|l| contains(l.text, &loads)) {
         return None;
     }
-    let rom = stage(&lines, |t| t.contains("iPXE"))?;
+    let rom = stage(lines, |t| t.contains("iPXE"))?;
     Some(
         rom.found()
             .why(format!("its lines take {} ms", rom.ms()))
@@ -85,7 +85,7 @@ fn network_first(boot: &Boot<'_>) -> Option<Finding> {
         .any(|l| l.text.contains("NBP file downloaded successfully"));
     let starts = [">>Start PXE over", ">>Start HTTP Boot over"];
     let tries = until(
-        &lines,
+        lines,
         |t| begins(t, &starts),
         |t| t.starts_with("BdsDxe: loading Boot"),
     );

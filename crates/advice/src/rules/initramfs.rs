@@ -134,7 +134,7 @@ fn resume(boot: &Boot<'_>) -> Option<Finding> {
     let lines = since_kernel(boot);
     let waits = |t: &str| t.contains("Waiting for suspend/resume device");
     let gave_up = |t: &str| t.contains("Gave up waiting for suspend/resume device");
-    let wait = until(&lines, |t| waits(t) && !gave_up(t), gave_up)?;
+    let wait = until(lines, |t| waits(t) && !gave_up(t), gave_up)?;
     Some(
         wait.found()
             .why(format!("it gives up after {} ms", wait.ms()))
@@ -148,7 +148,7 @@ fn root_wait(boot: &Boot<'_>) -> Option<Finding> {
         "Begin: Waiting for root file system",
         "Begin: Running /scripts/local-block",
     ];
-    let wait = stage(&lines, |t| waits.iter().any(|w| t.contains(w)))?;
+    let wait = stage(lines, |t| waits.iter().any(|w| t.contains(w)))?;
     let finding = wait
         .found()
         .why(format!("it waits for {} ms", wait.ms()))
@@ -163,7 +163,7 @@ fn dracut_timeout(boot: &Boot<'_>) -> Option<Finding> {
         "starting timeout scripts",
     ];
     let says = |t: &str| t.contains("dracut-initqueue") && waits.iter().any(|w| t.contains(w));
-    let wait = stage(&lines, says)?;
+    let wait = stage(lines, says)?;
     let ns = wait.at[1].saturating_sub(wait.at[0]);
     Some(wait.found().why("its queue timed out").saves(
         ns,

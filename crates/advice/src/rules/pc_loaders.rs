@@ -31,7 +31,7 @@ fn slow_loader(boot: &Boot<'_>) -> Option<Finding> {
 fn grub_timeout(boot: &Boot<'_>) -> Option<Finding> {
     let lines = before_kernel(boot);
     let says = "The highlighted entry will be executed automatically in ";
-    let wait = stage(&lines, |t| t.contains(says))?;
+    let wait = stage(lines, |t| t.contains(says))?;
     Some(
         wait.found()
             .why(format!("it waits for {} ms", wait.ms()))
@@ -41,7 +41,7 @@ fn grub_timeout(boot: &Boot<'_>) -> Option<Finding> {
 
 fn grub_load(boot: &Boot<'_>) -> Option<Finding> {
     let lines = before_kernel(boot);
-    let load = stage(&lines, |t| {
+    let load = stage(lines, |t| {
         begins(t, &["Loading Linux ", "Loading initial ramdisk"])
     })?;
     let finding = load

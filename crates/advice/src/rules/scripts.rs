@@ -36,7 +36,7 @@ fn steps<'a>(boot: &Boot<'a>) -> Vec<Found<'a>> {
 
 fn udev(boot: &Boot<'_>) -> Option<Finding> {
     let lines = since_kernel(boot);
-    let step = stage(&lines, |t| t.starts_with("Populating /dev using udev"))?;
+    let step = stage(lines, |t| t.starts_with("Populating /dev using udev"))?;
     Some(
         step.found()
             .why(format!("the script waits {} ms for it", step.ms()))
@@ -57,7 +57,7 @@ fn dhcp(boot: &Boot<'_>) -> Option<Finding> {
         ];
         contains(t, &says)
     };
-    let wait = until(&lines, starts, ends)?;
+    let wait = until(lines, starts, ends)?;
     let in_background = lines
         .iter()
         .any(|l| l.text.contains("no lease, forking to background"));

@@ -5,6 +5,7 @@
 //! a wait, it is what passed since the line before.
 
 use bootlap_model::{Evidence, Milestone, TrackKind};
+use memchr::memmem;
 
 use crate::lines::Line;
 use crate::{Boot, Finding};
@@ -82,19 +83,19 @@ fn kernel_ns(boot: &Boot<'_>) -> i64 {
 }
 
 /// What was said before the kernel took over.
-pub(super) fn before_kernel<'a>(boot: &Boot<'a>) -> Vec<Line<'a>> {
+pub(super) fn before_kernel<'b, 'a>(boot: &'b Boot<'a>) -> &'b [Line<'a>] {
     let kernel = kernel_ns(boot);
-    let lines = boot.lines().iter().copied();
-    lines.take_while(|l| l.start_ns < kernel).collect()
+    let lines = boot.lines();
+    &lines[..lines.partition_point(|l| l.start_ns < kernel)]
 }
 
 /// What was said from then on; everything where nobody saw it.
-pub(super) fn since_kernel<'a>(boot: &Boot<'a>) -> Vec<Line<'a>> {
+pub(super) fn since_kernel<'b, 'a>(boot: &'b Boot<'a>) -> &'b [Line<'a>] {
     let kernel = kernel_ns(boot);
-    let lines = boot.lines().iter().copied();
+    let lines = boot.lines();
     match kernel {
-        i64::MAX => lines.collect(),
-        _ => lines.skip_while(|l| l.start_ns < kernel).collect(),
+        i64::MAX => lines,
+        _ => &lines[lines.partition_point(|l| l.start_ns < kernel)..],
     }
 }
 
@@ -104,7 +105,7 @@ pub(super) fn since_kernel<'a>(boot: &Boot<'a>) -> Vec<Line<'a>> {
 /// Some tools stamp a line at its end. Then the wait for a key, which is inside
 /// of its line, passes after the line before: it is taken away from that.
 pub(super) fn uboot<'a>(boot: &Boot<'a>) -> Vec<Line<'a>> {
-    let lines = before_kernel(boot).into_iter();
+    let lines = before_kernel(boot).iter().copied();
     let mut lines: Vec<Line<'a>> = lines.skip_while(|l| !is_banner(l.text)).collect();
     for wait in boot.spans(TrackKind::Bootloader, "autoboot wait") {
         let others = lines.iter_mut().filter(|l| !l.text.contains("autoboot"));
@@ -133,7 +134,8 @@ pub(super) fn begins(text: &str, with: &[&str]) -> bool {
 
 /// Whether the text contains one of these.
 pub(super) fn contains(text: &str, any: &[&str]) -> bool {
-    any.iter().any(|w| text.contains(w))
+    let holds = |w: &&str| memmem::find(text.as_bytes(), w.as_bytes()).is_some();
+    any.iter().any(holds)
 }
 
 /// The ended boot loader spans of this name, as one stage.

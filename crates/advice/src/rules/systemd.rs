@@ -84,7 +84,7 @@ fn device_timeout(boot: &Boot<'_>) -> Option<Finding> {
         let waits = contains(t, &["A start job is running for ", "Expecting device "]);
         waits && t.contains(name)
     };
-    let finding = match until(&lines, expected, is_timeout) {
+    let finding = match until(lines, expected, is_timeout) {
         Some(wait) => wait
             .found()
             .saves(wait.ns, "from the first sign of the wait to its end"),

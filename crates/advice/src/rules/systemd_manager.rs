@@ -22,7 +22,7 @@ checks! {
 
 fn status(boot: &Boot<'_>) -> Option<Finding> {
     let lines = since_kernel(boot);
-    let shown = stage(&lines, |t| {
+    let shown = stage(lines, |t| {
         let starts = t.starts_with("Starting ") && (t.ends_with("...") || t.ends_with('…'));
         starts || begins(t, &["[  OK  ] ", "[FAILED] ", "[DEPEND] "])
     })?;
@@ -132,7 +132,7 @@ fn selinux(boot: &Boot<'_>) -> Option<Finding> {
 fn first_boot(boot: &Boot<'_>) -> Option<Finding> {
     let says = ["Initializing machine ID from", "Detected first boot"];
     let lines = since_kernel(boot);
-    let first = stage(&lines, |t| contains(t, &says))?;
+    let first = stage(lines, |t| contains(t, &says))?;
     Some(
         first
             .found()
