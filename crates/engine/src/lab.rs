@@ -426,7 +426,8 @@ fn by_hand(target: &Target) -> Failure {
 
 /// A folder below `dir` named by the time; unlike any that is there.
 pub fn new_session(dir: &Path) -> PathBuf {
-    let now = jiff::Zoned::now().strftime("%Y-%m-%d_%H-%M-%S").to_string();
+    let now = bootlap_lab::clock::now().to_zoned(jiff::tz::TimeZone::system());
+    let now = now.strftime("%Y-%m-%d_%H-%M-%S").to_string();
     (1..)
         .map(|n| match n {
             1 => dir.join(&now),

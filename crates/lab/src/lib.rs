@@ -13,6 +13,7 @@
 mod board;
 pub mod capture;
 mod child;
+pub mod clock;
 pub mod experiment;
 mod hooks;
 mod host;

@@ -149,7 +149,7 @@ impl Manifest {
             perturbation: 0,
             machine: serde_json::Value::Null,
             host: Host::here(),
-            started: jiff::Timestamp::now().to_string(),
+            started: crate::clock::now().to_string(),
             wall_ms: 0,
             outcome: None,
             console_sha256: String::new(),

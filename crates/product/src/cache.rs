@@ -1,7 +1,8 @@
 //! What is slow to make is kept, named by what it was made from.
 //!
 //! Entries are written to a temporary name and renamed, so a killed process
-//! leaves no half entry under a good name.
+//! leaves no half entry under a good name. Beside each lies the hash of its
+//! content: one that a disk or a person damaged is made again, never used.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -11,7 +12,7 @@ use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use crate::TargetError;
-use crate::whole_file::{partial, replace};
+use crate::whole_file::{partial, replace, sweep};
 
 /// A folder that may be deleted at any time; it only costs time.
 #[derive(Clone, Debug)]
@@ -42,11 +43,16 @@ impl Cache {
         make: impl FnOnce() -> Result<Vec<u8>, TargetError>,
     ) -> Result<Vec<u8>, TargetError> {
         let path = self.root.join(kind).join(key);
-        if let Ok(bytes) = fs::read(&path) {
+        if let Ok(bytes) = fs::read(&path)
+            && is_whole(&path, &sha256(&bytes))
+        {
             return Ok(bytes);
         }
         let bytes = make()?;
-        let _ = above(&path).and_then(|()| replace(&path, |file| file.write_all(&bytes)));
+        let _ = above(&path).and_then(|()| {
+            replace(&path, |file| file.write_all(&bytes))?;
+            seal(&path, &sha256(&bytes))
+        });
         Ok(bytes)
     }
 
@@ -61,7 +67,7 @@ impl Cache {
         make: impl FnOnce(&Path) -> Result<(), TargetError>,
     ) -> Result<PathBuf, TargetError> {
         let path = self.root.join(kind).join(key);
-        if path.is_file() {
+        if path.is_file() && is_whole(&path, &sha256_of_file(&path)?.0) {
             return Ok(path);
         }
         let failed = |e| TargetError::io("write", &path, e);
@@ -70,7 +76,9 @@ impl Cache {
         let made = make(&partial).and_then(|()| {
             let file = fs::File::open(&partial).map_err(failed)?;
             file.sync_data().map_err(failed)?;
-            fs::rename(&partial, &path).map_err(failed)
+            let (hash, _) = sha256_of_file(&partial)?;
+            fs::rename(&partial, &path).map_err(failed)?;
+            seal(&path, &hash).map_err(failed)
         });
         if made.is_err() {
             let _ = fs::remove_file(&partial);
@@ -79,9 +87,32 @@ impl Cache {
     }
 }
 
-/// Makes the folder that `path` is in.
+/// Makes the folder that `path` is in, and clears away what killed writers left
+/// there.
 fn above(path: &Path) -> io::Result<()> {
-    path.parent().map_or(Ok(()), fs::create_dir_all)
+    let Some(folder) = path.parent() else {
+        return Ok(());
+    };
+    fs::create_dir_all(folder)?;
+    sweep(folder);
+    Ok(())
+}
+
+/// Where the hash of an entry's content is.
+fn seal_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".sha256");
+    name.into()
+}
+
+/// Notes the hash of an entry that was just written.
+pub(crate) fn seal(path: &Path, hash: &str) -> io::Result<()> {
+    replace(&seal_of(path), |file| file.write_all(hash.as_bytes()))
+}
+
+/// Whether an entry whose content has this hash is what was written.
+pub(crate) fn is_whole(path: &Path, hash: &str) -> bool {
+    fs::read(seal_of(path)).is_ok_and(|noted| noted == hash.as_bytes())
 }
 
 /// The name of some bytes: SHA-256 in hex.
@@ -123,7 +154,57 @@ mod tests {
         );
         assert_eq!(cache.bytes("k", "a.lz4", || Ok(b"3".into())).unwrap(), b"3");
         let kept = fs::read_dir(cache.root().join("k")).unwrap().count();
-        assert_eq!(kept, 2, "nothing but the two entries");
+        assert_eq!(kept, 4, "nothing but the two entries and their hashes");
+    }
+
+    #[test]
+    fn a_damaged_entry_is_made_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::at(dir.path().to_owned());
+        let bytes = |made: &[u8]| cache.bytes("k", "a", || Ok(made.to_vec())).unwrap();
+        let file = |made: &'static [u8]| {
+            let write =
+                |to: &Path| fs::write(to, made).map_err(|e| TargetError::io("write", to, e));
+            fs::read(cache.file("k", "b", write).unwrap()).unwrap()
+        };
+        assert_eq!(
+            (bytes(b"good"), file(b"good")),
+            (b"good".into(), b"good".into())
+        );
+        for damage in [&b"goo"[..], b"gooz", b""] {
+            for name in ["a", "b"] {
+                fs::write(dir.path().join("k").join(name), damage).unwrap();
+            }
+            assert_eq!(
+                (bytes(b"anew"), file(b"anew")),
+                (b"anew".into(), b"anew".into())
+            );
+            assert_eq!(
+                (bytes(b"no"), file(b"no")),
+                (b"anew".into(), b"anew".into())
+            );
+        }
+    }
+
+    #[test]
+    fn what_a_killed_writer_left_is_cleared_away() {
+        let dir = tempfile::tempdir().unwrap();
+        let (dead, alive) = (u32::MAX, std::process::id());
+        let old = std::time::SystemTime::now() - std::time::Duration::from_secs(7200);
+        let left = [(dead, true), (dead, false), (alive, true)].map(|(process, is_old)| {
+            let path = dir
+                .path()
+                .join(format!(".a.{process}.{}.partial", u8::from(is_old)));
+            let file = fs::File::create(&path).unwrap();
+            if is_old {
+                file.set_modified(old).unwrap();
+            }
+            path
+        });
+        Cache::at(dir.path().to_owned())
+            .bytes("", "b", || Ok(b"1".into()))
+            .unwrap();
+        assert_eq!(left.map(|path| path.exists()), [false, true, true]);
     }
 
     #[test]

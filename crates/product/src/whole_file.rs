@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
 
 /// Writes `path` in one step: what was there before stays until `write` is done.
 ///
@@ -24,6 +25,31 @@ pub fn replace<E: From<io::Error>>(
         Ok(fs::rename(&partial, path)?)
     };
     written().inspect_err(|_| drop(fs::remove_file(&partial)))
+}
+
+/// So old is what nobody writes any more, also if its process is not seen from
+/// here (another container's).
+const STALE: Duration = Duration::from_secs(3600);
+
+/// Removes what killed processes left half written in `folder`.
+pub(crate) fn sweep(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let Some(rest) = name.strip_suffix(".partial") else {
+            continue;
+        };
+        let process = rest.rsplit('.').nth(1).filter(|_| rest.starts_with('.'));
+        let is_number = |p: &&str| p.bytes().all(|b| b.is_ascii_digit());
+        let Some(process) = process.filter(is_number) else {
+            continue;
+        };
+        let modified = entry.metadata().and_then(|m| m.modified());
+        let age = modified.ok().and_then(|at| at.elapsed().ok());
+        if age.is_some_and(|age| age > STALE) && !Path::new("/proc").join(process).exists() {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// A name beside `path` that nobody else uses.

@@ -70,7 +70,7 @@ fn date(asked: Option<&str>, commit: &str) -> Result<String, Failure> {
         None => by_git(),
     };
     let at = match &asked {
-        None => jiff::Timestamp::now(),
+        None => bootlap_lab::clock::now(),
         Some(text) => text.trim().parse().map_err(|e| {
             let why = format!("--date {text}: {e}");
             Failure::new(Exit::Usage, why).hint("write it as 2026-11-21T20:30:00Z")

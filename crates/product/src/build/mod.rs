@@ -17,6 +17,7 @@ mod make;
 mod source;
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +25,7 @@ use bootlap_artefact::compress::Compression;
 use bootlap_kbuild::dot_config::DotConfig;
 use serde::Deserialize;
 
-use crate::cache::sha256;
+use crate::cache::{is_whole, seal, sha256, sha256_of_file};
 use crate::part::Find;
 use crate::{Cache, Progress, TargetError};
 use make::Make;
@@ -136,11 +137,13 @@ pub(crate) fn build(
         .as_bytes(),
     );
     let result = root.join("results").join(&name);
-    let kept = result.exists();
+    let file_name = Path::new(output).file_name().unwrap_or_default();
+    let kept = is_whole_result(&result, file_name);
     if !kept {
         let _lock = lock(&root)?;
         // Somebody else may have built it meanwhile.
-        if !result.exists() {
+        if !is_whole_result(&result, file_name) {
+            let _ = fs::remove_dir_all(&result);
             let tree = source.unpacked(&root, progress)?;
             let work = root.join(format!("work.{}", std::process::id()));
             let _ = fs::remove_dir_all(&work);
@@ -154,7 +157,6 @@ pub(crate) fn build(
             placed?;
         }
     }
-    let file_name = Path::new(output).file_name().unwrap_or_default();
     let config_path = result.join("config");
     let config = fs::read(&config_path);
     let config = config.map_err(|e| TargetError::io("read", &config_path, e))?;
@@ -203,11 +205,27 @@ fn place(work: &Path, output: &str, result: &Path) -> Result<(), TargetError> {
     let made = work.join(output);
     let file = made.file_name().unwrap_or_default();
     let partial = result.with_extension(format!("partial.{}", std::process::id()));
-    let placed = fs::create_dir_all(&partial)
-        .and_then(|()| fs::copy(work.join(".config"), partial.join("config")))
-        .and_then(|_| fs::copy(&made, partial.join(file)))
-        .and_then(|_| fs::rename(&partial, result));
-    placed.map_err(|e| TargetError::io("take over", &made, e))
+    let failed = |e| TargetError::io("take over", &made, e);
+    let copied = |from: &Path, name: &OsStr| {
+        let to = partial.join(name);
+        fs::copy(from, &to).map_err(failed)?;
+        // A power cut after the rename must not leave an empty file.
+        let synced = fs::File::open(&to).and_then(|file| file.sync_all());
+        synced.map_err(failed)?;
+        seal(&to, &sha256_of_file(&to)?.0).map_err(failed)
+    };
+    fs::create_dir_all(&partial).map_err(failed)?;
+    copied(&work.join(".config"), OsStr::new("config"))?;
+    copied(&made, file)?;
+    fs::rename(&partial, result).map_err(failed)
+}
+
+/// Whether a result is there, as it was taken over.
+fn is_whole_result(result: &Path, image: &OsStr) -> bool {
+    [OsStr::new("config"), image].iter().all(|name| {
+        let path = result.join(name);
+        sha256_of_file(&path).is_ok_and(|(hash, _)| is_whole(&path, &hash))
+    })
 }
 
 /// One build at a time: each takes all processors.

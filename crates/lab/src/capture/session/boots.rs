@@ -45,7 +45,7 @@ impl Session<'_> {
         let Some(recorder) = &mut self.recorder else {
             return Ok(());
         };
-        let wall = jiff::Timestamp::now();
+        let wall = crate::clock::now();
         let ago = jiff::SignedDuration::from_nanos(monotonic_ns().saturating_sub(ns));
         let wall = wall.checked_sub(ago).unwrap_or(wall);
         if let Some(captured) = &mut recorder.manifest_mut().capture {
