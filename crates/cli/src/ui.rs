@@ -1,5 +1,6 @@
 //! What people see while they wait, and how results are laid out.
 
+use std::fmt;
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +9,7 @@ use std::time::Duration;
 use bootlap_engine::{Exit, Failure, Progress};
 use bootlap_report::Style;
 use bootlap_report::clean::clean;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::signals::stop_when_asked;
 
@@ -155,8 +156,17 @@ fn plain_style() -> ProgressStyle {
 }
 
 fn counting_style() -> ProgressStyle {
-    ProgressStyle::with_template("{spinner} {wide_msg} {pos}/{len} {elapsed} (left: {eta})")
+    ProgressStyle::with_template("{spinner} {wide_msg} {pos}/{len} {elapsed}{left}")
         .expect("a valid template")
+        .with_key(
+            "left",
+            |state: &ProgressState, text: &mut dyn fmt::Write| {
+                // Before the first is done nobody knows how long one takes.
+                if state.pos() > 0 {
+                    let _ = write!(text, " (left: {:#})", HumanDuration(state.eta()));
+                }
+            },
+        )
 }
 
 /// How results look where standard output goes: colours only on a terminal that

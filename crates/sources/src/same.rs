@@ -28,7 +28,13 @@ pub(crate) fn merge(timeline: &mut Timeline) {
             timeline.span(*other).clone(),
             timeline.span(*other).evidence.file,
         );
-        let place = format!("{}:{}", timeline.file(file).name, other.evidence.line);
+        let name = timeline
+            .file(file)
+            .name
+            .rsplit('/')
+            .next()
+            .unwrap_or_default();
+        let place = format!("{name}:{}", other.evidence.line);
         let (also, place) = (
             timeline.symbols.intern(ALSO),
             timeline.symbols.intern(&place),

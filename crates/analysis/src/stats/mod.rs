@@ -97,6 +97,11 @@ impl Question {
             stage: Stage::Only,
         }
     }
+
+    /// The two-sided error of the test at this look.
+    fn level(&self) -> f64 {
+        self.stage.level(self.alpha)
+    }
 }
 
 /// How the second sample differs from the first.
@@ -147,10 +152,30 @@ impl Effect {
 /// margin, each with half of alpha. Everything else is *unknown*: more boots
 /// may tell.
 pub fn effect(before: &[i64], after: &[i64], question: &Question) -> Effect {
+    of_samples(before, after, question.level()).effect(question)
+}
+
+/// The effect from boots that belong together two by two: those with the same
+/// perturbation, or made right after each other. Fewer than six pairs are two
+/// samples.
+///
+/// Pairs see what the boots of one have in common, two samples of few boots are
+/// rarer by chance. So both are asked, each with half of the error: what either
+/// rules out is ruled out.
+pub fn effect_of_pairs(pairs: &[(i64, i64)], question: &Question) -> Effect {
+    let (before, after): (Vec<i64>, Vec<i64>) = pairs.iter().copied().unzip();
+    if pairs.len() < FEWEST_PAIRS {
+        return effect(&before, &after, question);
+    }
+    let level = question.level() / 2.0;
+    let samples = of_samples(&before, &after, level);
+    of_differences(pairs, level).and(samples).effect(question)
+}
+
+fn of_samples(before: &[i64], after: &[i64], level: f64) -> Found {
     let pairs = Pairs::of(before, after);
     let sizes = pairs.sizes();
     let null = Null::of(sizes);
-    let level = question.stage.level(question.alpha);
     let statistic = |limit: i128| pairs.score(limit).statistic(sizes);
     let rejects = |statistic: f64| at_most(null.p(statistic), level);
     let ends = pairs.ends();
@@ -171,19 +196,14 @@ pub fn effect(before: &[i64], after: &[i64], question: &Question) -> Effect {
         }
     };
     // An equal boot counts in the order that claims least.
-    let p = match ends {
-        Some(_) => {
-            let (greater, less) = (statistic(0), statistic(-1));
-            match () {
-                () if greater > 0.0 => null.p(greater),
-                () if less < 0.0 => null.p(less),
-                () => 1.0,
-            }
-        }
-        None => 1.0,
+    let (greater, less) = (statistic(0), statistic(-1));
+    let mut p = match () {
+        () if ends.is_none() => 1.0,
+        () if greater > 0.0 => null.p(greater),
+        () if less < 0.0 => null.p(less),
+        () => 1.0,
     };
     let mut interval_ns = interval.map(narrow);
-    let mut p = p;
     if let Some(wide) = Wide::of(before, after).filter(|_| can) {
         let [low, high] = wide.interval(level);
         interval_ns = [interval_ns[0].min(low), interval_ns[1].max(high)];
@@ -197,22 +217,14 @@ pub fn effect(before: &[i64], after: &[i64], question: &Question) -> Effect {
         p,
         samples: sizes,
     }
-    .effect(question)
 }
 
-/// The effect from boots that belong together two by two: those with the same
-/// perturbation, or made right after each other. Fewer than six pairs are two
-/// samples.
-pub fn effect_of_pairs(pairs: &[(i64, i64)], question: &Question) -> Effect {
-    if pairs.len() < FEWEST_PAIRS {
-        let (before, after): (Vec<i64>, Vec<i64>) = pairs.iter().copied().unzip();
-        return effect(&before, &after, question);
-    }
+fn of_differences(pairs: &[(i64, i64)], level: f64) -> Found {
     let differences = pairs
         .iter()
         .map(|(before, after)| after.saturating_sub(*before));
     let signed = Signed::of(&differences.collect::<Vec<i64>>());
-    let (interval_ns, error, can) = signed.interval(question.stage.level(question.alpha));
+    let (interval_ns, error, can) = signed.interval(level);
     Found {
         shift_ns: signed.shift(),
         interval_ns,
@@ -221,7 +233,6 @@ pub fn effect_of_pairs(pairs: &[(i64, i64)], question: &Question) -> Effect {
         p: signed.p(),
         samples: [signed.pairs(); 2],
     }
-    .effect(question)
 }
 
 /// What a test found.
@@ -237,6 +248,32 @@ struct Found {
 }
 
 impl Found {
+    /// Both of two tests of the same boots, each with half of the error; the
+    /// shift is that of the first.
+    fn and(self, other: Found) -> Found {
+        let p = (2.0 * self.p.min(other.p)).min(1.0);
+        match (self.can, other.can) {
+            (true, false) => return Found { p, ..self },
+            (false, true) => return Found { p, ..other },
+            _ => {}
+        }
+        let ([low, high], [other_low, other_high]) = (self.interval_ns, other.interval_ns);
+        let both = [low.max(other_low), high.min(other_high)];
+        // What they agree on holds the shift, or they do not agree.
+        match both[0] <= self.shift_ns && self.shift_ns <= both[1] {
+            true => Found {
+                interval_ns: both,
+                error: self.error + other.error,
+                p,
+                ..self
+            },
+            false => Found {
+                p: (2.0 * self.p).min(1.0),
+                ..self
+            },
+        }
+    }
+
     fn effect(self, question: &Question) -> Effect {
         let mut effect = Effect {
             shift_ns: self.shift_ns,

@@ -11,6 +11,7 @@ use bootlap_report::groups::{BootAbout, SideAbout};
 use bootlap_sources::ingest::{Format, Taken};
 
 use super::boots::{are_one, inside};
+use super::names::Names;
 use super::{find, one, options, why_not};
 use crate::evidence::ReadOptions;
 use crate::failure::{Exit, Failure};
@@ -86,6 +87,21 @@ pub fn experiment(path: &Path, how: &ReadOptions) -> Result<Vec<Group>, Failure>
 pub fn group(path: &Path, word: &str, how: &ReadOptions) -> Result<Group, Failure> {
     // What is wrong with an option is not each file's fault.
     options(None, how)?;
+    let names = Names::of(&[path.to_owned()]);
+    let mut group = whole_names(path, word, how)?;
+    let about = &mut group.about;
+    about.path = names.short(&about.path);
+    for boot in &mut about.boots {
+        boot.name = names.short(&boot.name);
+    }
+    for (name, _) in &mut about.odd {
+        *name = names.short(name);
+    }
+    Ok(group)
+}
+
+/// The same with paths as they were given.
+fn whole_names(path: &Path, word: &str, how: &ReadOptions) -> Result<Group, Failure> {
     let mut about = SideAbout {
         word: word.to_owned(),
         path: path.display().to_string(),

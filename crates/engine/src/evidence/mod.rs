@@ -6,6 +6,7 @@ pub mod facts;
 mod files;
 pub mod group;
 pub mod initcalls;
+mod names;
 pub mod reads;
 
 use std::path::{Path, PathBuf};
@@ -24,6 +25,7 @@ use regex::bytes::Regex;
 use crate::board_model;
 use crate::failure::{Exit, Failure};
 use files::Opened;
+use names::Names;
 
 /// What is said of evidence that no target describes.
 #[derive(Clone, Debug, Default)]
@@ -123,14 +125,19 @@ pub fn read(paths: &[PathBuf], how: &ReadOptions) -> Result<Recorded, Failure> {
             Some(run) => about_run(run, &found.timeline),
             None => about_files(paths, &found.timeline),
         };
-        return Ok(Recorded {
+        let mut recorded = Recorded {
             texts: files::texts(&found.opened, &found.timeline),
             board: found.run.as_ref().and_then(|r| r.manifest.board.clone()),
             read: files::read_from(&found.opened, &found.taken),
             timeline: found.timeline,
             about,
             left_out: None,
-        });
+        };
+        // A run is bootlap's own, and where it lies is an answer.
+        if found.run.is_none() {
+            Names::of(paths).shorten(&mut recorded, paths);
+        }
+        return Ok(recorded);
     }
     let mut why: Vec<String> = found.taken.iter().take(3).map(why_not).collect();
     if found.taken.len() > why.len() {
