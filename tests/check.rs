@@ -158,6 +158,14 @@ fn what_cannot_be_judged_says_so() {
         code == Some(3) && text.contains("never got ready"),
         "{text}"
     );
+    // One of which nobody said what ready is did not fail to get there.
+    let mut command = bootlap(&dir);
+    command.args(["check", "bad.txt", "--budget", "b.toml"]);
+    let (code, text) = said(&mut command);
+    assert!(
+        code != Some(3) && text.contains("--ready REGEX") && !text.contains("never"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -15,7 +15,7 @@
 use serde::Serialize;
 
 use crate::stats::{
-    ALPHA, FEWEST, FEWEST_PAIRS, Question, Sessions, effect, effect_of_pairs, median,
+    ALPHA, FEWEST, FEWEST_PAIRS, Question, Sessions, effect, effect_of_pairs_alone, median,
 };
 
 /// A single boot on a side may be off by this share for its perturbation alone: the
@@ -119,7 +119,7 @@ fn pairs(before: &[Keyed], after: &[Keyed]) -> Vec<(i64, i64)> {
 
 fn paired(plain: Growth, pairs: &[(i64, i64)]) -> Growth {
     let n = pairs.len();
-    let effect = effect_of_pairs(pairs, &Question::once(0));
+    let effect = effect_of_pairs_alone(pairs, &Question::once(0));
     if n >= FEWEST_PAIRS {
         return Growth {
             shift: effect.shift_ns,

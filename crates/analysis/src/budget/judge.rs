@@ -138,15 +138,16 @@ impl Court<'_, '_> {
         }
     }
 
-    /// A boot that hung breaks every limit of the whole.
+    /// A boot that hung breaks every limit of the whole; where nobody said what
+    /// ready is, none did.
     fn never_ready(&self, metric: &Metric) -> Option<Verdict> {
         let of_whole = matches!(metric, Metric::Total | Metric::Instructions);
         let boots = self.boots.len();
-        let hung = self
-            .boots
-            .iter()
-            .filter(|b| b.measures.ready_ns.is_none())
-            .count();
+        let is_said = self.boots.iter().any(|b| {
+            b.measures.ready_ns.is_some() || b.timeline.is_none_or(|timeline| timeline.awaited)
+        });
+        let not_ready = self.boots.iter().filter(|b| b.measures.ready_ns.is_none());
+        let hung = if is_said { not_ready.count() } else { 0 };
         let why = match (hung, boots) {
             (0, _) => return None,
             (1, 1) => "it never got ready".to_owned(),
@@ -225,7 +226,8 @@ fn not_measured(metric: &Metric) -> String {
         }
         Metric::ConsoleBytes => "no console was recorded".to_owned(),
         Metric::Phase(_) => "these boots do not show that phase".to_owned(),
-        Metric::Total | Metric::Span(_) => "it was not seen".to_owned(),
+        Metric::Total => "nothing says what ready is: give --ready REGEX".to_owned(),
+        Metric::Span(_) => "it was not seen".to_owned(),
     }
 }
 

@@ -74,7 +74,12 @@ fn a_boot_that_hung_breaks_limits_of_the_whole() {
     let judged = verdict(&total, &[boot(100), hung.clone()], &[], true);
     assert_eq!(judged.state, State::Broken);
     assert!(judged.why.contains("1 of 2 boots"), "{}", judged.why);
+    // If nobody said what ready is, it may have got there.
     let regression = one(Metric::Total, Bound::MoreShare(10.0));
+    let unsaid = verdict(&regression, &[hung.clone()], &[boot(1)], true);
+    assert_eq!(unsaid.state, State::Unknown);
+    assert!(unsaid.why.contains("--ready"), "{}", unsaid.why);
+    hung.awaited = true;
     assert_eq!(
         verdict(&regression, &[hung], &[boot(1)], true).state,
         State::Broken

@@ -118,6 +118,16 @@ fn two_heaps_of_layouts_are_equivalent_to_themselves() {
         Verdict::Equivalent
     );
     assert_eq!(effect(&heaps, &heaps, &margin).verdict, Verdict::Unknown);
+    // Six say so only by themselves.
+    let six = effect_of_pairs_alone(&pairs[..6], &margin);
+    assert_eq!(
+        (six.verdict, six.interval_ns),
+        (Verdict::Equivalent, [0, 0])
+    );
+    assert_eq!(
+        effect_of_pairs(&pairs[..6], &margin).verdict,
+        Verdict::Unknown
+    );
 }
 
 #[test]
