@@ -328,7 +328,7 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
 /// The same for comparisons of which some may use more of the error than
 /// others: a share of it that goes with their weight, until others are sure and
 /// leave them theirs.
-pub fn weighted_holm(p: &[f64], weights: &[f64]) -> Vec<f64> {
+fn weighted_holm(p: &[f64], weights: &[f64]) -> Vec<f64> {
     let p = p.iter().map(|p| if p.is_nan() { 1.0 } else { *p });
     let p: Vec<f64> = p.collect();
     let mut order: Vec<usize> = (0..p.len().min(weights.len())).collect();
@@ -353,7 +353,7 @@ pub fn correct(effects: &mut [Effect]) {
     correct_weighted(&mut effects);
 }
 
-/// The same for effects with weights ([`weighted_holm`]).
+/// The same for effects with weights: some may use more of the error.
 pub fn correct_weighted(effects: &mut [(f64, &mut Effect)]) {
     let p: Vec<f64> = effects.iter().map(|(_, e)| e.p).collect();
     let weights: Vec<f64> = effects.iter().map(|(weight, _)| *weight).collect();

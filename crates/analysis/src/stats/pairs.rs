@@ -101,6 +101,11 @@ pub(super) fn first(low: i128, high: i128, enough: impl Fn(i128) -> bool) -> i12
     low
 }
 
+/// Halves of doubled ends, rounded outwards.
+pub(super) fn outwards([low, high]: [i128; 2]) -> [i64; 2] {
+    [narrow(low.div_euclid(2)), narrow(-(-high).div_euclid(2))]
+}
+
 /// The whole number next to `wide` that fits.
 pub(super) fn narrow(wide: i128) -> i64 {
     wide.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64

@@ -5,7 +5,7 @@
 //! what is left. The means of all two differences are counted: how many are
 //! above 0? If nothing changed, a difference is as likely to have either sign.
 
-use super::pairs::narrow;
+use super::pairs::{narrow, outwards};
 
 /// More pairs than this are cut off: nobody boots so often.
 const MOST: usize = 500;
@@ -56,11 +56,7 @@ impl Signed {
         let n = self.twice_means.len();
         let ends = match n {
             0 => [0; 2],
-            // Rounded outwards.
-            _ => [
-                narrow(self.twice_means[cut].div_euclid(2)),
-                narrow(-(-self.twice_means[n - 1 - cut]).div_euclid(2)),
-            ],
+            _ => outwards([self.twice_means[cut], self.twice_means[n - 1 - cut]]),
         };
         (ends, (2.0 * self.up_to[cut]).min(1.0), can > 0)
     }

@@ -6,11 +6,13 @@
 //! than there are, and would be wrong in up to one case of eight.
 
 use super::orders::at_most;
-use super::pairs::narrow;
+use super::pairs::outwards;
 
 /// A side is wide if its median deviation is so many times that of the other.
 const WIDE: f64 = 2.5;
 
+/// Of more boots the orders know enough, and 2⁻ⁿ is no float any more.
+const MOST: usize = 1_000;
 /// A side with fewer boots may be wide without being seen to be.
 const FEW: usize = 6;
 
@@ -36,6 +38,9 @@ impl Wide {
             () if from > WIDE * to => (before, end, -1),
             () => return None,
         };
+        if wide.len() > MOST {
+            return None;
+        }
         let mut twice: Vec<i128> = wide
             .iter()
             .map(|v| sign * (2 * i128::from(*v) - other))
@@ -76,11 +81,6 @@ impl Wide {
         let not_below = self.twice.len() - self.twice.partition_point(|v| *v <= -2);
         (2.0 * self.up_to[not_above.min(not_below)]).min(1.0)
     }
-}
-
-/// Halves of doubled ends, rounded outwards.
-fn outwards([low, high]: [i128; 2]) -> [i64; 2] {
-    [narrow(low.div_euclid(2)), narrow(-(-high).div_euclid(2))]
 }
 
 /// How far the values of a sample are from its median, and twice that median:

@@ -94,6 +94,9 @@ fn large_samples_take_no_time() {
     let large = once(&before, &after, 0);
     assert_eq!((large.shift_ns, large.verdict), (100, Verdict::Slower));
     assert!(0.0 < large.p && large.p < 0.001);
+    // Also where one side is far wider.
+    let wide: Vec<i64> = (0..3000).map(|i| i * 9).collect();
+    assert_eq!(verdict_of(&before, &wide, 0), Verdict::Slower);
 }
 
 #[test]
