@@ -28,6 +28,7 @@ mod recipes_cmdline;
 mod recipes_initramfs;
 mod recipes_loader;
 mod reports;
+mod several_boots;
 mod splash;
 mod terminal;
 mod tune;

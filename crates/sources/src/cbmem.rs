@@ -79,13 +79,14 @@ const STAGES: [(u32, u32, &str); 27] = [
     (90, 99, "load payload"),
 ];
 
+const FIRST: u32 = 0;
 const PAYLOAD_JUMP: u32 = 99;
 const DEPTHCHARGE_START: u32 = 1000;
 const KERNEL_JUMP: u32 = 1101;
 
 const ANOTHER: Skip = Skip::lost(
     "another-boot",
-    "this table is of another boot, and only the first was read: cut the file here to see the second",
+    "this table is of another boot, and only the first was read: `FILE#2` names the second",
 );
 
 fn sniff(head: &[u8]) -> Sniff {
@@ -129,8 +130,9 @@ fn is_heading(line: &str) -> bool {
 #[derive(Default)]
 struct Table {
     steps: Vec<(u32, Step)>,
-    headings: u32,
-    /// The table of the first boot has ended.
+    /// The table's last line was met; what comes next is of another boot.
+    ended: bool,
+    /// So it did.
     over: bool,
 }
 
@@ -138,11 +140,11 @@ impl Reader for Table {
     fn line(&mut self, line: &Line<'_>, _sheet: &mut Import<'_>) -> Result<(), Skip> {
         let text = line.str();
         if is_heading(text.trim()) {
-            self.headings += 1;
-            self.over |= self.headings > 1;
-            return Ok(());
+            self.over |= !self.steps.is_empty();
+            return if self.over { Err(ANOTHER) } else { Ok(()) };
         }
         if text.trim_start().starts_with("Total Time:") {
+            self.ended = true;
             return Ok(());
         }
         let Some(row) = row(text) else {
@@ -150,6 +152,8 @@ impl Reader for Table {
                 "expected `11:start of bootblock  64,231 (62,002)`",
             ));
         };
+        let again = row.id == FIRST && self.steps.iter().any(|(id, _)| *id == FIRST);
+        self.over |= self.ended || again;
         if self.over {
             return Err(ANOTHER);
         }

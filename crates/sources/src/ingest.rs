@@ -190,6 +190,7 @@ fn look(
     let mut head = Vec::new();
     let unreadable = |e: io::Error| Format::Unreadable { why: e.to_string() };
     let mut stream = (piece.open)().map_err(unreadable)?;
+    skip_blank_lines(&mut stream).map_err(unreadable)?;
     let read = (&mut stream).take(HEAD_LEN as u64).read_to_end(&mut head);
     read.map_err(unreadable)?;
     if head.is_empty() {
@@ -211,6 +212,23 @@ fn look(
             let timeless = timeless(&head);
             Err(Format::Unknown { nearest, timeless })
         }
+    }
+}
+
+/// Goes to the first line with something in it: what a file is does not show before.
+fn skip_blank_lines(stream: &mut dyn BufRead) -> io::Result<()> {
+    loop {
+        let buffer = stream.fill_buf()?;
+        let blank = buffer.iter().take_while(|b| b.is_ascii_whitespace());
+        let blank = blank.count();
+        if blank == buffer.len() && blank > 0 {
+            stream.consume(blank);
+            continue;
+        }
+        // What the first line begins with is its own.
+        let lines = buffer[..blank].iter().rposition(|b| *b == b'\n');
+        stream.consume(lines.map_or(0, |newline| newline + 1));
+        return Ok(());
     }
 }
 

@@ -3,7 +3,8 @@
 //! A recorded run is a boot, and a folder of runs is as many. Files tell of one boot if
 //! they are of different kinds (a console, a plot, a trace), and of several if they are of
 //! one kind that has all of a boot in each file. So `show a.log b.log` does not draw two
-//! boots over each other, and `check a/` judges eight logs as eight boots.
+//! boots over each other, and `check a/` judges eight logs as eight boots. One file can hold
+//! several boots, too (`cuts`).
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use bootlap_lab::Run;
 use bootlap_sources::detect;
 
+use super::cuts;
 use crate::failure::{Exit, Failure};
 
 /// A folder with more is no group of boots.
@@ -27,6 +29,24 @@ pub type Boot = Vec<PathBuf>;
 /// If runs are mixed with files that could be of any of them, or a folder holds groups of
 /// runs.
 pub fn boots(paths: &[PathBuf]) -> Result<Vec<Boot>, Failure> {
+    let mut all = Vec::new();
+    for boot in by_files(paths)? {
+        let files = match &boot[..] {
+            [folder] if folder.is_dir() && !Run::is_run(folder) => inside(folder)?,
+            _ => boot.clone(),
+        };
+        match &files[..] {
+            [file] if file.is_file() => {
+                all.extend(cuts::each(file).into_iter().map(|one| vec![one]));
+            }
+            _ => all.push(boot),
+        }
+    }
+    Ok(all)
+}
+
+/// The same, but for what several boots one file may hold: to find them it has to be read.
+pub(super) fn by_files(paths: &[PathBuf]) -> Result<Vec<Boot>, Failure> {
     let mut runs = Vec::new();
     let mut files = Vec::new();
     for path in paths {

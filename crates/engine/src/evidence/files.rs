@@ -13,6 +13,7 @@ use bootlap_sources::bundle::{self, Limits, Member, Opener};
 use bootlap_sources::ingest::{Format, Given, Piece, Taken};
 use bootlap_wire::stamps::{self, Record};
 
+use super::cuts;
 use crate::failure::{Exit, Failure};
 
 /// A folder is of one boot; deeper or larger ones are something else.
@@ -91,6 +92,13 @@ impl Opened {
                 .map_err(|e| cannot_read("standard input", &e))?;
             let kept = Bytes::Here(bytes);
             opened.add(name, kept).map_err(|e| cannot_read("-", &e))?;
+            return Ok(opened);
+        }
+        if let Some((file, number)) = cuts::numbered(path) {
+            let kept = Bytes::Here(cuts::read(&file, number)?);
+            opened.paths.push(file);
+            let added = opened.add(name.clone(), kept);
+            added.map_err(|e| cannot_read(&name, &e))?;
             return Ok(opened);
         }
         if !path.is_dir() {

@@ -11,6 +11,7 @@ use bootlap_report::groups::{BootAbout, SideAbout};
 use bootlap_sources::ingest::{Format, Taken};
 
 use super::boots::{are_one, inside};
+use super::cuts;
 use super::names::Names;
 use super::{find, one, options, why_not};
 use crate::evidence::ReadOptions;
@@ -110,7 +111,11 @@ fn whole_names(path: &Path, word: &str, how: &ReadOptions) -> Result<Group, Fail
     let folder = path.is_dir() && !Run::is_run(path);
     let paths = match folder {
         true => inside(path)?,
-        false => one(path),
+        false => vec![path.to_owned()],
+    };
+    let paths: Vec<PathBuf> = match Run::is_run(path) {
+        true => paths,
+        false => paths.iter().flat_map(|file| cuts::each(file)).collect(),
     };
     if let [only] = &paths[..]
         && !folder

@@ -2,6 +2,7 @@
 //! and folders tells of one boot.
 
 pub mod boots;
+mod cuts;
 pub mod facts;
 mod files;
 pub mod group;
@@ -102,10 +103,29 @@ pub fn hints<'a>(
 
 /// Reads the boot that `paths` tell of; of several the first, and says so.
 pub fn read_first(paths: &[PathBuf], how: &ReadOptions) -> Result<Recorded, Failure> {
-    let boots = boots::boots(paths)?;
+    let boots = boots::by_files(paths)?;
     let first = boots.first().map_or(paths, |boot| boot);
     let mut recorded = read(first, how)?;
-    if boots.len() > 1 {
+    let goes_on = || {
+        recorded
+            .timeline
+            .notices
+            .iter()
+            .any(|n| n.code == cuts::ANOTHER)
+    };
+    let in_file = match first {
+        [file] if goes_on() => cuts::each(file),
+        _ => Vec::new(),
+    };
+    if let [one, second, ..] = &in_file[..] {
+        recorded = read(std::slice::from_ref(one), how)?;
+        recorded.left_out = Some(format!(
+            "{} holds {} boots; this is the first (the next is {})",
+            first[0].display(),
+            in_file.len(),
+            second.display()
+        ));
+    } else if boots.len() > 1 {
         let names: Vec<String> = first.iter().map(|p| p.display().to_string()).collect();
         recorded.left_out = Some(format!(
             "these are {} boots; this is the first, {} (`bootlap compare` and `bootlap check` \

@@ -49,7 +49,7 @@ const AROUND: Skip = Skip {
 
 const OTHER_BOOT: Skip = Skip::lost(
     "another-boot",
-    "this report is of another boot, and only the first boot was read: cut the file here to see the second",
+    "this report is of another boot, and only the first boot was read: `FILE#2` names the second",
 );
 
 /// How much of a head is the report: all of it, or a console with one inside.
@@ -86,6 +86,10 @@ pub(super) struct Report {
     reports: u32,
     /// There was no room for the last row.
     overfull: bool,
+    /// Where the current report begins, in front of its rows.
+    header: Option<Evidence>,
+    /// Where the first report of another boot begins.
+    another: Option<Evidence>,
     /// Places of lines of reports that are of another boot.
     pub(super) dropped: Vec<Evidence>,
     /// Where U-Boot says that its table was full.
@@ -107,6 +111,7 @@ impl Report {
         if line.starts_with(HEADER) {
             self.end_report();
             self.within = Within::Marks;
+            self.header = Some(at);
             return true;
         }
         if is_columns(line) {
@@ -114,6 +119,7 @@ impl Report {
             if self.within == Within::Nothing {
                 self.end_report();
                 self.within = Within::Marks;
+                self.header = Some(at);
             }
             return true;
         }
@@ -161,6 +167,7 @@ impl Report {
 
     fn end_report(&mut self) {
         let current = std::mem::take(&mut self.current);
+        let header = self.header.take();
         self.within = Within::Nothing;
         if current.0.is_empty() {
             return;
@@ -171,6 +178,7 @@ impl Report {
         } else if self.reports <= MAX_REPORTS && self.records.goes_on_in(&current) {
             self.merge(current);
         } else {
+            self.another = self.another.or(header);
             self.dropped.extend(current.0.iter().map(|r| r.at));
         }
     }
@@ -218,6 +226,9 @@ impl Reader for Report {
         }
         self.end_report();
         std::mem::take(&mut self.records).write(import.timeline);
+        if let Some(at) = self.another {
+            import.notice(OTHER_BOOT.code, OTHER_BOOT.severity, at, OTHER_BOOT.remedy);
+        }
         for at in std::mem::take(&mut self.dropped) {
             import.skip(at, OTHER_BOOT);
         }

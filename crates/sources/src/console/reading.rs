@@ -25,6 +25,8 @@ pub(crate) struct Reading<'h> {
     sending: Sending,
     /// Another boot began: what follows is not this boot's.
     over: bool,
+    /// The line with the first heading, in a log that has one for each boot.
+    headed: Option<u64>,
     /// Lines so far.
     pub(crate) total: u64,
     /// Lines that could not be used.
@@ -43,6 +45,7 @@ impl<'h> Reading<'h> {
             archive: Printed::default(),
             sending: Sending::default(),
             over: false,
+            headed: None,
             total: 0,
             skipped: 0,
         }
@@ -231,6 +234,7 @@ impl<'h> Reading<'h> {
                 }
                 log == Log::OfAnotherBoot
             }
+            None if is_heading(line.text) => *self.headed.get_or_insert(self.total) != self.total,
             None => {
                 let booted = self.kernel.clock.running() || self.boot_loader.handed_over;
                 booted && BootLoader::is_banner(line.text)
@@ -239,7 +243,7 @@ impl<'h> Reading<'h> {
         if !another || self.over {
             return;
         }
-        if !self.boot_loader.seen && !self.kernel.began() {
+        if self.headed.is_none() && !self.boot_loader.seen && !self.kernel.began() {
             self.begin_anew(line, out);
             return;
         }
@@ -258,6 +262,7 @@ impl<'h> Reading<'h> {
         *self = Self {
             total: self.total,
             skipped: before,
+            headed: self.headed,
             ..Self::new(self.wanted)
         };
         out.notice(
@@ -292,12 +297,27 @@ impl<'h> Reading<'h> {
     }
 }
 
+/// `------------ Thu Feb 05 09:40:47 IST 2026 ------------`: Plymouth's `boot.log` has one
+/// before the text of each boot.
+fn is_heading(text: &[u8]) -> bool {
+    let rule = |text: &[u8]| text.len() >= 8 && text.iter().all(|b| *b == b'-');
+    let mut words = text.split(|b| *b == b' ').filter(|word| !word.is_empty());
+    let clock = |word: &[u8]| {
+        word.len() == 8
+            && word.iter().enumerate().all(|(at, b)| match at {
+                2 | 5 => *b == b':',
+                _ => b.is_ascii_digit(),
+            })
+    };
+    words.next().is_some_and(rule) && words.next_back().is_some_and(rule) && words.any(clock)
+}
+
 fn another_boot(line: &Line<'_>, out: &mut Out<'_>) {
     out.notice(
         "another-boot",
         Severity::DataLoss,
         line.evidence(out.file),
-        "the machine booted again here (or its log was printed again), and only the first boot was read: cut the file here to see the second",
+        "the machine booted again here (or its log was printed again), and only the first boot was read: `FILE#2` names the second",
     );
 }
 

@@ -246,7 +246,7 @@ const MINUTE_NS: i64 = 60_000_000_000;
 
 const ANOTHER_BOOT: Skip = Skip::lost(
     "another-boot",
-    "the machine booted again here, and only the first boot was read: cut the file here to see the second",
+    "the machine booted again here, and only the first boot was read: `FILE#2` names the second",
 );
 
 impl Reader for DmesgReader<'_> {

@@ -17,14 +17,16 @@
 //!
 //! Messages become console text; the kernel's are understood as on a console
 //! (initcalls, milestones); what the service manager says of units becomes
-//! spans. Of a journal with several boots the one with the most messages is
-//! taken.
+//! spans. Of a journal with several boots the first one that has its beginning is
+//! taken; where nothing tells boots apart ([`next_boot`]), the kernel's first line and
+//! a second `Startup finished` do.
 
 mod clocks;
 mod date;
 mod emit;
 mod export;
 mod messages;
+mod next_boot;
 mod row;
 mod short;
 
@@ -33,6 +35,7 @@ use std::io::{self, BufRead, Read};
 
 use bootlap_model::{Severity, Timeline};
 
+use self::next_boot::NextBoot;
 use self::row::Row;
 use crate::json::{Item, Json};
 use crate::text::{self, Import, Line, Reader, Skip};
@@ -183,16 +186,25 @@ fn is_verbose(text: &str) -> Option<()> {
 /// The messages so far, by boot.
 #[derive(Default)]
 struct Collected {
-    boots: Vec<Vec<Row>>,
+    boots: Vec<Boot>,
     index: HashMap<Box<str>, usize>,
-    /// How many markers between boots were met.
-    markers: u32,
+    /// How many times another boot began, where no message says of which boot it is.
+    begun: u32,
+    next_boot: NextBoot,
+}
+
+#[derive(Default)]
+struct Boot {
+    rows: Vec<Row>,
+    /// Its beginning is there.
+    begins: bool,
 }
 
 /// No journal has more boots that matter.
 const MAX_BOOTS: usize = 4096;
 
 impl Collected {
+    /// Adds a message that says of which boot it is.
     fn add(&mut self, row: Row, boot: Box<str>, import: &mut Import<'_>) {
         let Some(at) = row.at else { return };
         if row.logged_ns.is_none() && row.mono_ns.is_none() && row.real_ns.is_none() {
@@ -210,29 +222,53 @@ impl Collected {
         let next = self.boots.len().min(MAX_BOOTS - 1);
         let index = *self.index.entry(boot).or_insert(next);
         if index == self.boots.len() {
-            self.boots.push(Vec::new());
+            self.boots.push(Boot::default());
         }
-        self.boots[index].push(row);
+        let boot = &mut self.boots[index];
+        boot.begins |= next_boot::is_its_beginning(&row);
+        boot.rows.push(row);
     }
 
-    /// The last message of the boot that is being read.
-    fn last(&mut self, boot: &str) -> Option<&mut Row> {
-        self.boots[*self.index.get(boot)?].last_mut()
+    /// Adds a message that does not: it is of the boot of the one before, or begins another.
+    fn add_next(&mut self, row: Row, import: &mut Import<'_>) {
+        if self.next_boot.begins_with(&row) {
+            self.begun += 1;
+        }
+        self.add(row, self.now(), import);
     }
 
-    /// There are no more: takes the boot with the most messages, of equal ones
-    /// the last.
+    /// A line between messages says that another boot begins.
+    fn begin(&mut self) {
+        self.next_boot = NextBoot::default();
+        self.begun += 1;
+    }
+
+    /// What the boot is called that is being read, where no message says it.
+    fn now(&self) -> Box<str> {
+        self.begun.to_string().into()
+    }
+
+    /// The last message of that boot.
+    fn last(&mut self) -> Option<&mut Row> {
+        let now = *self.index.get(&self.now())?;
+        self.boots[now].rows.last_mut()
+    }
+
+    /// There are no more: takes the first boot that has its beginning, else the one with
+    /// the most messages.
     fn finish(self, import: &mut Import<'_>) {
-        let longest = (0..self.boots.len()).max_by_key(|i| self.boots[*i].len());
-        for (i, rows) in self.boots.into_iter().enumerate() {
-            if Some(i) == longest {
-                emit::emit(rows, import);
+        let first = self.boots.iter().position(|boot| boot.begins);
+        let most = || (0..self.boots.len()).max_by_key(|i| self.boots[*i].rows.len());
+        let first = first.or_else(most).unwrap_or(0);
+        for (i, boot) in self.boots.into_iter().enumerate() {
+            if i == first {
+                emit::emit(boot.rows, import);
                 continue;
             }
-            for row in rows {
+            for row in boot.rows {
                 let Some(at) = row.at else { continue };
                 for _ in 0..row.lines {
-                    import.skip(at, ANOTHER);
+                    import.skip(at, if i < first { EARLIER } else { ANOTHER });
                 }
             }
         }
@@ -242,7 +278,13 @@ impl Collected {
 const ANOTHER: Skip = Skip {
     code: "another-boot",
     severity: Severity::Notice,
-    remedy: "the journal holds several boots, and the one with the most messages was read: for another one use `journalctl -b -1 -o json` (`journalctl --list-boots` lists them)",
+    remedy: "the journal holds several boots, and only the first one was read: `FILE#2` names the second (or ask for one with `journalctl -b -1`)",
+};
+
+const EARLIER: Skip = Skip {
+    code: "end-of-an-earlier-boot",
+    severity: Severity::Info,
+    remedy: "these messages are the end of an earlier boot, and are left out: the boot that begins behind them was read",
 };
 
 const EXPECTED: Skip = Skip::unknown(
@@ -359,13 +401,8 @@ impl JournalReader {
         let mut row = short.row;
         row.at = Some(line.at);
         row.lines = 1;
-        self.collected.add(row, self.marked_boot(), import);
+        self.collected.add_next(row, import);
         true
-    }
-
-    /// What the boots are called where only markers tell them apart.
-    fn marked_boot(&self) -> Box<str> {
-        self.collected.markers.to_string().into()
     }
 }
 
@@ -379,16 +416,17 @@ impl Reader for JournalReader {
         }
         self.flush_verbose(import);
         if let Some(boot) = marker(line.str()) {
-            self.collected.markers += u32::from(boot);
+            if boot {
+                self.collected.begin();
+            }
             return Ok(());
         }
         if self.short(line, import) {
             return Ok(());
         }
         // A message of several lines is indented up to where its text begins.
-        let boot = self.marked_boot();
         if line.text.starts_with(b"    ")
-            && let Some(row) = self.collected.last(&boot)
+            && let Some(row) = self.collected.last()
         {
             row.more(line.text.trim_ascii());
             return Ok(());

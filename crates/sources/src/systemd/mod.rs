@@ -146,7 +146,7 @@ const MAX_TARGETS: usize = 64;
 const ANOTHER_BOOT: Skip = Skip {
     code: "another-boot",
     severity: Severity::Notice,
-    remedy: "the file tells of several boots, and only the first one was read: keep each boot in a file of its own",
+    remedy: "the file tells of several boots, and only the first one was read: `FILE#2` names the second",
 };
 
 impl SystemdReader {

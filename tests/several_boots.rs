@@ -1,0 +1,73 @@
+//! A file with several boots in it is as many boots to every command, and `FILE#2` names
+//! the second.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::{bootlap, failure, json, printed, root, scratch, succeeded};
+
+/// The end of a boot, and four boots: each is slower than the one before.
+fn log() -> PathBuf {
+    root().join("tests/fixtures/journal/handmade/syslog-four-boots/input")
+}
+
+/// What its boots say of themselves.
+const TOTALS_MS: [i64; 4] = [5_200, 5_520, 5_840, 6_160];
+/// A syslog counts seconds.
+const ERR_MS: i64 = 1_000;
+
+fn nth(number: usize) -> String {
+    format!("{}#{number}", log().display())
+}
+
+#[test]
+fn the_first_is_shown_and_each_can_be_named() {
+    let dir = scratch("several-boots-show");
+    let mut show = Command::new(env!("CARGO_BIN_EXE_bootlap"));
+    let whole = show
+        .current_dir(&dir)
+        .arg("show")
+        .arg(log())
+        .output()
+        .unwrap();
+    let said = String::from_utf8(whole.stderr).unwrap();
+    assert!(said.contains("holds 4 boots; this is the first"), "{said}");
+    assert!(said.contains("input#2"), "{said}");
+    for (number, total) in (1..).zip(TOTALS_MS) {
+        let shown = json(bootlap(&dir).args(["show", "--json", &nth(number)]));
+        let took = shown["extent"]["end_ns"].as_i64().unwrap() / 1_000_000;
+        assert!((took - total).abs() <= ERR_MS, "{number}: {took}");
+    }
+    let none = failure(bootlap(&dir).args(["show", &nth(5)]), 2);
+    assert!(none.contains("4 boots are in"), "{none}");
+}
+
+#[test]
+fn places_are_those_of_the_file() {
+    let dir = scratch("several-boots-places");
+    let text = std::fs::read_to_string(log()).unwrap();
+    let line = text.lines().position(|l| l.contains("= 5.840s")).unwrap() + 1;
+    let shown = printed(bootlap(&dir).args(["inspect", "--json", &nth(3)]));
+    let inspected: Value = serde_json::from_str(&shown).unwrap();
+    let lines = &inspected[0]["lines"];
+    assert!(lines["total"].as_u64().unwrap() as usize >= line, "{lines}");
+}
+
+#[test]
+fn groups_count_each() {
+    let dir = scratch("several-boots-groups");
+    let log = log().display().to_string();
+    let compared = json(bootlap(&dir).args(["compare", "--json", &log, &log]));
+    assert_eq!(compared["before"]["boots"].as_array().unwrap().len(), 4);
+    let ready = ["--ready", "Startup finished in", "--budget", "budget.toml"];
+    let check = || {
+        let mut command = bootlap(&dir);
+        command.args(["check", &log]).args(ready);
+        command
+    };
+    succeeded(check().arg("--init"));
+    let checked = json(check().arg("--json"));
+    assert_eq!(checked["boots"].as_array().unwrap().len(), 4);
+}
