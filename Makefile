@@ -63,10 +63,11 @@ agent-test:
 	integrations/check
 
 lint:
-	@scripts/setup build
+	@scripts/setup lint
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --quiet
+	CARGO=$(CARGO) scripts/check-dependencies
 
 # The viewer inside the HTML report. Its bundle is checked in: only those who
 # change it need Node.

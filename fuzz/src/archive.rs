@@ -9,6 +9,7 @@ const LIMITS: Limits = Limits {
     members: 50,
     member_bytes: 1 << 20,
     unpacked_bytes: 4 << 20,
+    lines: 1 << 18,
     suspicious_bytes: 1 << 18,
     ratio: 250,
 };

@@ -15,6 +15,9 @@ pub struct Limits {
     pub member_bytes: u64,
     /// Unpacked bytes, in total; a stream is not kept.
     pub unpacked_bytes: u64,
+    /// Unpacked lines, in total: each becomes an event, which takes more memory than a
+    /// short line.
+    pub lines: u64,
     /// Unpacked bytes from which on the ratio is looked at.
     pub suspicious_bytes: u64,
     /// Unpacked bytes per packed byte: logs have up to 50, bombs thousands.
@@ -28,7 +31,8 @@ impl Default for Limits {
             members: 10_000,
             member_bytes: 1 << 30,
             unpacked_bytes: 16 << 30,
-            suspicious_bytes: 64 << 20,
+            lines: 5_000_000,
+            suspicious_bytes: 4 << 20,
             ratio: 250,
         }
     }
@@ -54,6 +58,7 @@ pub(super) struct Guard {
 struct State {
     packed: Cell<u64>,
     unpacked: Cell<u64>,
+    lines: Cell<u64>,
     members: Cell<usize>,
     member_bytes: Cell<u64>,
     troubles: RefCell<Vec<Trouble>>,
@@ -147,12 +152,15 @@ impl Guard {
     }
 
     /// Whether what was unpacked is still what a log may be.
-    fn allows(&self, n: usize) -> bool {
-        let unpacked = self.state.unpacked.get() + n as u64;
+    fn allows(&self, bytes: &[u8]) -> bool {
+        let unpacked = self.state.unpacked.get() + bytes.len() as u64;
         self.state.unpacked.set(unpacked);
+        let lines = memchr::memchr_iter(b'\n', bytes).count() as u64;
+        let lines = self.state.lines.get() + lines;
+        self.state.lines.set(lines);
         let packed = self.state.packed.get().max(1);
         let bomb = unpacked > self.limits.suspicious_bytes && unpacked / packed > self.limits.ratio;
-        if bomb || unpacked > self.limits.unpacked_bytes {
+        if bomb || lines > self.limits.lines || unpacked > self.limits.unpacked_bytes {
             self.trouble(
                 "unpacks-too-large",
                 "it unpacks to far more than a log does, and only its beginning was read: if that is right, unpack it and give the file",
@@ -188,7 +196,7 @@ impl<R: Read> Read for Watched<R> {
             return Ok(0);
         }
         match self.inner.read(buf) {
-            Ok(n) if self.guard.allows(n) => Ok(n),
+            Ok(n) if self.guard.allows(&buf[..n]) => Ok(n),
             Err(e) if e.kind() == io::ErrorKind::Interrupted => Err(e),
             Ok(_) => {
                 self.over = true;

@@ -10,6 +10,7 @@ const LIMITS: Limits = Limits {
     members: 100,
     member_bytes: 1 << 20,
     unpacked_bytes: 64 << 20,
+    lines: 30_000,
     suspicious_bytes: 1 << 20,
     ratio: 250,
 };
@@ -112,26 +113,56 @@ fn a_zip_of_very_many() {
     assert_eq!(size(&zipped(&files)), (100, vec!["too-many-members"]));
 }
 
-/// As 42.zip's successors do: one packed stream, and many names for it.
-#[test]
-fn a_zip_of_members_in_each_other() {
-    let zip = zipped(&[("0000", &[0; 1 << 19])]);
+/// A zip of one member with so many names for it.
+fn named_often(zip: &[u8], times: u16) -> Vec<u8> {
     let (files, end) = zip.split_at(zip.len() - 22);
     let field = |at: usize| u32::from_le_bytes(end[at..at + 4].try_into().unwrap()) as usize;
     let (len, start) = (field(12), field(16));
     let mut bomb = files[..start].to_vec();
-    for i in 0..50 {
+    for i in 0..times {
         let mut entry = files[start..start + len].to_vec();
         entry[46..50].copy_from_slice(format!("{i:04}").as_bytes());
         bomb.extend(entry);
     }
     let mut end = end.to_vec();
-    end[8..10].copy_from_slice(&50u16.to_le_bytes());
-    end[10..12].copy_from_slice(&50u16.to_le_bytes());
-    end[12..16].copy_from_slice(&(50 * len as u32).to_le_bytes());
+    end[8..10].copy_from_slice(&times.to_le_bytes());
+    end[10..12].copy_from_slice(&times.to_le_bytes());
+    end[12..16].copy_from_slice(&(u32::from(times) * len as u32).to_le_bytes());
     bomb.extend(end);
+    bomb
+}
+
+/// As 42.zip's successors do: one packed stream, and many names for it.
+#[test]
+fn a_zip_of_members_in_each_other() {
+    let zip = zipped(&[("0000", &[0; 1 << 19])]);
+    let bomb = named_often(&zip, 50);
     let (len, troubles) = size(&bomb);
     assert!(len <= 1 << 20 && !troubles.is_empty(), "{len} {troubles:?}");
+}
+
+/// The same of stored bytes, which no ratio gives away.
+#[test]
+fn a_zip_of_stored_members_in_each_other() {
+    let mut out = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let stored =
+        zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    out.start_file("0000", stored).unwrap();
+    std::io::Write::write_all(&mut out, &[b'x'; 1 << 16]).unwrap();
+    let zip = out.finish().unwrap().into_inner();
+    let bomb = named_often(&zip, 50);
+    let (len, troubles) = size(&bomb);
+    assert_eq!((len, troubles), (1 << 16, vec!["archive-damaged"]));
+}
+
+#[test]
+fn more_short_lines_than_a_log_has() {
+    let lines: Vec<u8> = (0..40_000)
+        .flat_map(|i| format!("{i:x}\n").into_bytes())
+        .collect();
+    let (len, troubles) = size(&gz(&lines));
+    assert_eq!(troubles, ["unpacks-too-large"]);
+    assert!(len < lines.len(), "{len}");
 }
 
 #[test]

@@ -93,6 +93,7 @@ fn zip(guard: &Guard, bytes: impl Read, outer: &str, depth: usize, all: &mut Vec
     if bytes.take(MAX_ZIP).read_to_end(&mut packed).is_err() {
         guard.damaged();
     }
+    let mut room = packed.len() as u64;
     let Ok(mut archive) = zip::ZipArchive::new(Cursor::new(packed)) else {
         return guard.damaged();
     };
@@ -107,6 +108,11 @@ fn zip(guard: &Guard, bytes: impl Read, outer: &str, depth: usize, all: &mut Vec
         if entry.is_dir() {
             continue;
         }
+        // Members that lie over each other are no files that somebody packed.
+        let Some(rest) = room.checked_sub(entry.compressed_size()) else {
+            return guard.damaged();
+        };
+        room = rest;
         let name = String::from_utf8_lossy(entry.name_raw()).into_owned();
         if !member(guard, &mut entry, &name, outer, depth, all) {
             return;
