@@ -134,9 +134,8 @@ fn end_of(view: &View, start: &Stamp) -> Option<(Stamp, Ends)> {
 
 /// When this unit of systemd's was active, if its start was told.
 pub(crate) fn active(view: &View, unit: &str) -> Option<Stamp> {
-    let mut spans = view.spans().iter();
-    let span = spans.find(|s| s.kind == TrackKind::Unit && s.name == unit)?;
-    let told = view.arg(span, "start").is_none();
+    let span = view.first(TrackKind::Unit, unit)?;
+    let told = view.arg(&span, "start").is_none();
     span.end.filter(|_| told)
 }
 

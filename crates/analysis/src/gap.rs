@@ -45,11 +45,13 @@ impl Gap {
 /// What the probe saw without any text (power-on, the kernel's and user
 /// space's first instruction) ends a silence too.
 pub fn gaps(timeline: &Timeline, at_least_ns: i64) -> Vec<Gap> {
-    let view = View::of(timeline);
-    let phases = phases_in(&view);
-    let meter = Meter::in_view(&view);
-    let mut gaps: Vec<Gap> = silences(&view)
-        .into_iter()
+    gaps_in(&View::of(timeline), at_least_ns)
+}
+
+pub(crate) fn gaps_in(view: &View, at_least_ns: i64) -> Vec<Gap> {
+    let phases = phases_in(view);
+    let meter = Meter::in_view(view);
+    let mut gaps: Vec<Gap> = silences(view)
         .filter(|s| length_ns(&s.start, &s.end) >= at_least_ns.max(1) && s.untimed.is_none())
         .map(|s| Gap {
             phase: phase_of(&phases, &s.start, &s.end),
@@ -77,37 +79,36 @@ pub(crate) struct Silence<'t> {
     pub(crate) untimed: Option<&'t str>,
 }
 
-/// All silences of a boot, in order.
-pub(crate) fn silences<'t>(view: &View<'t>) -> Vec<Silence<'t>> {
-    let Some(extent) = extent_of(view) else {
-        return Vec::new();
+/// All silences of a boot, in order. A long log has as many as lines, so they are not kept.
+pub(crate) fn silences<'t>(view: &View<'t>) -> impl Iterator<Item = Silence<'t>> {
+    let extent = extent_of(view);
+    let inside = move |s: &Sound<'_>| {
+        extent.is_some_and(|e| s.end.ns >= e.start.ns && s.start.ns <= e.end.ns)
     };
-    let mut sounds = sounds(view);
-    sounds.retain(|s| s.end.ns >= extent.start.ns && s.start.ns <= extent.end.ns);
-    let mut silences = Vec::new();
-    let mut sounds = sounds.into_iter();
-    let Some(mut last) = sounds.next() else {
-        return silences;
-    };
-    for sound in sounds {
-        if last.end.ns < sound.start.ns {
-            silences.push(Silence {
-                start: last.end,
-                end: sound.start,
-                before: last.text,
-                after: sound.text,
-                around: [last.span, sound.span],
-                untimed: last.untimed,
-            });
+    let mut sounds = sounds(view).filter(inside);
+    let mut last = sounds.next();
+    std::iter::from_fn(move || {
+        loop {
+            let (before, sound) = (last?, sounds.next()?);
+            if sound.end.ns >= before.end.ns {
+                last = Some(sound);
+            }
+            if before.end.ns < sound.start.ns {
+                return Some(Silence {
+                    start: before.end,
+                    end: sound.start,
+                    before: before.text,
+                    after: sound.text,
+                    around: [before.span, sound.span],
+                    untimed: before.untimed,
+                });
+            }
         }
-        if sound.end.ns >= last.end.ns {
-            last = sound;
-        }
-    }
-    silences
+    })
 }
 
 /// What ends a silence.
+#[derive(Clone, Copy)]
 struct Sound<'t> {
     start: Stamp,
     end: Stamp,
@@ -119,40 +120,49 @@ struct Sound<'t> {
 }
 
 /// What ends a silence, in order.
-fn sounds<'t>(view: &View<'t>) -> Vec<Sound<'t>> {
+fn sounds<'v, 't>(view: &'v View<'t>) -> impl Iterator<Item = Sound<'t>> + use<'v, 't> {
     // A console that prints the log so far is not silent; the log cannot show it.
     let is_flush = |s: &Seen| s.kind == TrackKind::Kernel && s.name == Span::LOG_FLUSH;
-    let texts = view.spans().iter().filter(|s| {
+    let texts = view.spans().iter().filter(move |s| {
         let blank = s.name.trim().is_empty();
         s.kind == TrackKind::Console && !blank || is_flush(s)
     });
-    let sound = |s: &Seen<'t>| Sound {
+    let mut texts = texts.map(|s| Sound {
         start: s.start,
         end: s.end.unwrap_or(s.start),
         text: s.name,
         span: Some(s.index),
         untimed: view.arg(s, Span::UNTIMED),
-    };
-    let mut sounds: Vec<Sound> = texts.map(sound).collect();
+    });
+    let mut text = texts.next();
     let silent = [
         Milestone::PowerOn,
         Milestone::KernelImage,
         Milestone::KernelEntry,
         Milestone::UserEntry,
     ];
-    for milestone in silent {
-        if let Some(at) = view.milestone(milestone) {
-            sounds.push(Sound {
-                start: at,
-                end: at,
-                text: milestone.text(),
-                span: None,
-                untimed: None,
-            });
+    let moments = silent.into_iter().filter_map(|milestone| {
+        let at = view.milestone(milestone)?;
+        Some(Sound {
+            start: at,
+            end: at,
+            text: milestone.text(),
+            span: None,
+            untimed: None,
+        })
+    });
+    let mut moments: Vec<Sound> = moments.collect();
+    moments.sort_by_key(|s| std::cmp::Reverse(s.start.ns));
+    std::iter::from_fn(move || match (text, moments.last()) {
+        // Of what begins at once the shorter one is the first.
+        (Some(sound), moment)
+            if moment.is_none_or(|m| (sound.start.ns, sound.end.ns) <= (m.start.ns, m.end.ns)) =>
+        {
+            text = texts.next();
+            Some(sound)
         }
-    }
-    sounds.sort_by_key(|s| (s.start.ns, s.end.ns));
-    sounds
+        _ => moments.pop(),
+    })
 }
 
 /// Which line of a burst stands next to a silence.

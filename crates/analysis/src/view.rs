@@ -12,6 +12,8 @@ pub(crate) struct View<'t> {
     axis: Axis,
     /// See [`Self::spans`]: asked for by every analysis, and long to sort.
     spans: OnceCell<Vec<Seen<'t>>>,
+    /// See [`Self::bounds`].
+    bounds: OnceCell<Option<(Stamp, Stamp)>>,
 }
 
 /// A span on the axis.
@@ -46,6 +48,7 @@ impl<'t> View<'t> {
             timeline,
             axis: Axis::of(timeline),
             spans: OnceCell::new(),
+            bounds: OnceCell::new(),
         }
     }
 
@@ -65,10 +68,23 @@ impl<'t> View<'t> {
     /// before the start is as good as none.
     pub(crate) fn spans(&self) -> &[Seen<'t>] {
         self.spans.get_or_init(|| {
-            let mut seen: Vec<Seen> = self.unsorted().collect();
-            seen.sort_unstable_by_key(Seen::order);
+            let mut seen = Vec::with_capacity(self.timeline.spans.len());
+            seen.extend(self.unsorted());
+            // One log's lines are in order as they were read.
+            if !seen.is_sorted_by_key(Seen::order) {
+                seen.sort_unstable_by_key(Seen::order);
+            }
             seen
         })
+    }
+
+    /// The first span of this name, in the order of [`Self::spans`], without sorting all.
+    pub(crate) fn first(&self, kind: TrackKind, name: &str) -> Option<Seen<'t>> {
+        if !self.timeline.tracks.iter().any(|track| track.kind == kind) {
+            return None;
+        }
+        let wanted = |s: &Seen| s.kind == kind && s.name == name;
+        self.unsorted().filter(wanted).min_by_key(Seen::order)
     }
 
     /// All spans, in the order in which they were read.
@@ -142,6 +158,10 @@ impl<'t> View<'t> {
     /// happened. Of equal ones those of marks are the first, and spans come in
     /// the order of [`Self::spans`], which this does without sorting.
     pub(crate) fn bounds(&self) -> Option<(Stamp, Stamp)> {
+        *self.bounds.get_or_init(|| self.find_bounds())
+    }
+
+    fn find_bounds(&self) -> Option<(Stamp, Stamp)> {
         let (mut first, mut last): (Option<Seen>, Option<Seen>) = (None, None);
         for seen in self.unsorted().filter(|s| !self.is_only_a_length(s)) {
             if first.is_none_or(|f| seen.order() < f.order()) {

@@ -188,7 +188,7 @@ fn take_apart<'t>(timelines: &[&'t Timeline]) -> Option<Vec<Half<'t>>> {
             phases: phases(view.timeline),
             known: known(view, &extent, in_all),
             taken: Vec::new(),
-            silences: silences(view),
+            silences: silences(view).collect(),
             lines: lines(view),
         })
     });

@@ -53,10 +53,13 @@ const SHORT_SILENCE: i64 = 1000;
 /// below 1 % of the boot are summed), then the silences that no known part
 /// covers, then the console text of each phase.
 pub fn costs(timeline: &Timeline, n: usize) -> Vec<Cost> {
-    let view = View::of(timeline);
-    let mut costs = lengths(&view);
-    if let Some(extent) = extent_of(&view) {
-        costs.extend(within(&view, extent));
+    costs_in(&View::of(timeline), n)
+}
+
+pub(crate) fn costs_in(view: &View, n: usize) -> Vec<Cost> {
+    let mut costs = lengths(view);
+    if let Some(extent) = extent_of(view) {
+        costs.extend(within(view, extent));
     }
     costs.sort_by(|a, b| {
         let key = |c: &Cost| (Reverse(c.duration_ns), c.start.ns, c.end.ns);
@@ -97,15 +100,8 @@ fn within(view: &View, extent: Extent) -> Vec<Cost> {
         extent,
     };
     let mut costs = ledger.of_known(&known);
-    let mut taken = taken(&known);
+    let taken = taken(&known);
     costs.extend(ledger.of_silences(view, &known, &taken));
-    let silences = silences(view).into_iter();
-    taken.extend(
-        silences
-            .flat_map(|s| left_over(&taken, s.start, s.end))
-            .collect::<Vec<_>>(),
-    );
-    taken.sort_by_key(|t| t.0.ns);
     costs.extend(ledger.of_bursts(view, &taken));
     costs
 }
@@ -189,6 +185,9 @@ impl Ledger<'_> {
         let ended: BTreeMap<i64, &Known> = ends.collect();
         let mut costs = Vec::new();
         for silence in silences(view) {
+            if !self.is_long(&silence.start, &silence.end) {
+                continue;
+            }
             for (start, end) in left_over(taken, silence.start, silence.end) {
                 if !self.is_long(&start, &end) {
                     continue;
@@ -219,6 +218,10 @@ impl Ledger<'_> {
             let (TrackKind::Console, Some(end)) = (burst.kind, burst.end) else {
                 continue;
             };
+            // What is blank ends no silence, and lies in one.
+            if burst.name.trim().is_empty() {
+                continue;
+            }
             let window = self.extent.clip(burst.start, end);
             // Two consoles can print at once; the first one has the time.
             let Some((start, end)) = window.filter(|w| w.0.ns >= shown_to_ns) else {

@@ -13,7 +13,7 @@ pub mod reads;
 use std::path::{Path, PathBuf};
 
 use bootlap_advice::Finding;
-use bootlap_analysis::{costs, gaps, phases};
+use bootlap_analysis::{Overview, overview};
 use bootlap_lab::Run;
 use bootlap_model::Timeline;
 use bootlap_product::BoardModel;
@@ -70,10 +70,15 @@ impl Recorded {
     /// The report of it.
     pub fn report(&self, findings: Vec<Finding>) -> Report<'_> {
         let board = self.board.as_ref();
+        let Overview {
+            phases,
+            gaps,
+            costs,
+        } = overview(&self.timeline, GAP_NS, COSTS);
         Report {
-            phases: phases(&self.timeline),
-            gaps: gaps(&self.timeline, GAP_NS),
-            costs: costs(&self.timeline, COSTS),
+            phases,
+            gaps,
+            costs,
             findings,
             predicted: board.and_then(|b| board_model::predicted(&self.timeline, b)),
             ..Report::new(self.about.clone(), &self.timeline, &self.texts)

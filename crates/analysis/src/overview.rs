@@ -1,0 +1,29 @@
+//! Where the time of one boot goes, in one go: to put a long log's events in order costs
+//! more than any of the answers.
+
+use bootlap_model::Timeline;
+
+use crate::cost::{Cost, costs_in};
+use crate::gap::{Gap, gaps_in};
+use crate::phase::{Phase, phases_in};
+use crate::view::View;
+
+/// The answers that each report begins with.
+pub struct Overview {
+    /// See [`phases`](crate::phases()).
+    pub phases: Vec<Phase>,
+    /// See [`gaps`](crate::gaps()).
+    pub gaps: Vec<Gap>,
+    /// See [`costs`](crate::costs()).
+    pub costs: Vec<Cost>,
+}
+
+/// The phases, the silences of at least `gap_ns`, and the `costs` largest costs.
+pub fn overview(timeline: &Timeline, gap_ns: i64, costs: usize) -> Overview {
+    let view = View::of(timeline);
+    Overview {
+        phases: phases_in(&view),
+        gaps: gaps_in(&view, gap_ns),
+        costs: costs_in(&view, costs),
+    }
+}
