@@ -21,9 +21,12 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use bootlap_model::{ClockId, ClockKind, Evidence, Milestone, Severity, Stamp, Timeline};
+use bootlap_model::{
+    ClockId, ClockKind, Evidence, Milestone, Severity, Stamp, Timeline, TrackKind,
+};
 
 use crate::parts::{self, Part, Parts, base};
+use crate::steps::{self, Step};
 use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Input, Sniff, Source, SourceError, together};
 
@@ -110,7 +113,7 @@ impl Reader for Rows<'_> {
             if events.headings > 1 {
                 return Err(Skip::lost(
                     "another-boot",
-                    "the table is there again, and only the first was read: cut the file here to see the second",
+                    "the table is there again, and only the first was read: `FILE#2` names the second",
                 ));
             }
             events.summary.push((ns, cpu, event.to_owned(), line.at));
@@ -167,6 +170,25 @@ impl Parts for Events {
             let shown = if event.is_empty() { "event" } else { event };
             import.mark(clock, stamp, shown, *at);
         }
+        let step = |ns: i64, name: &str, at: Evidence| Step {
+            ns,
+            name: name.to_owned(),
+            id: String::new(),
+            at,
+        };
+        // Uptime counts from there.
+        let zero = moments
+            .first()
+            .map(|(.., at)| step(0, "kernel's start", *at));
+        let events = moments.iter().map(|(ns, event, at)| step(*ns, event, *at));
+        let steps: Vec<Step> = zero.into_iter().chain(events).collect();
+        steps::lengths(
+            import,
+            clock,
+            (TrackKind::Signal, "events"),
+            TICK_NS,
+            &steps,
+        );
         let login = |(_, event, _): &&(i64, String, Evidence)| event == "login-prompt-visible";
         if let Some((ns, _, at)) = moments.iter().find(login) {
             let stamp = Stamp::new(*ns, TICK_NS);

@@ -27,7 +27,9 @@
 //! own, whose zero is where the first begins. `SW` is left out, as Android's
 //! own sum does: the boot loader waited for its user.
 
-use bootlap_model::{ClockId, ClockKind, Evidence, Milestone, SpanEnd, Stamp, Timeline, TrackKind};
+use bootlap_model::{
+    ClockEdge, ClockId, ClockKind, Evidence, How, Milestone, SpanEnd, Stamp, Timeline, TrackKind,
+};
 
 use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Input, Sniff, Source, SourceError};
@@ -232,6 +234,13 @@ impl Properties {
             begin = end;
         }
         import.milestone(clock, begin, Milestone::BootloaderHandover, at);
+        // Android itself adds both up (`absolute_boot_time`).
+        let boottime = import.clock(ClockKind::Boottime);
+        let edge = ClockEdge::offset(boottime, clock, begin.ns, begin.err_ns, How::Assumed);
+        let why = "the kernel starts where the boot loader's stages end";
+        import.timeline.edges.push(edge.because(why, Some(at)));
+        let zero = Stamp::new(0, 0);
+        import.milestone(boottime, zero, Milestone::KernelClockStart, at);
         Ok(())
     }
 }

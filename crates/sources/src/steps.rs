@@ -29,18 +29,28 @@ pub(crate) fn write(
     err_ns: u32,
     steps: &[Step],
 ) {
-    let mut before: Option<&Step> = None;
     for step in steps {
-        let at = Stamp::new(step.ns, err_ns);
-        import.mark(clock, at, &step.name, step.at);
-        if let Some(before) = before {
-            let start = Stamp::new(before.ns, err_ns);
-            let args = [("id", &step.id[..]), ("from", &before.name)];
-            let ends = (start, SpanEnd::At(at));
-            let name = between(&before.name, &step.name);
-            import.span(clock, track, &name, ends, &args, step.at);
-        }
-        before = Some(step);
+        import.mark(clock, Stamp::new(step.ns, err_ns), &step.name, step.at);
+    }
+    lengths(import, clock, track, err_ns, steps);
+}
+
+/// The same without the moments themselves.
+pub(crate) fn lengths(
+    import: &mut Import<'_>,
+    clock: ClockId,
+    track: (TrackKind, &str),
+    err_ns: u32,
+    steps: &[Step],
+) {
+    for (before, step) in steps.iter().zip(steps.iter().skip(1)) {
+        let stamp = |step: &Step| Stamp::new(step.ns, err_ns);
+        let ends = (stamp(before), SpanEnd::At(stamp(step)));
+        let id = [("id", &step.id[..])];
+        let id = id.into_iter().filter(|(_, id)| !id.is_empty());
+        let args: Vec<_> = id.chain([("from", &before.name[..])]).collect();
+        let name = between(&before.name, &step.name);
+        import.span(clock, track, &name, ends, &args, step.at);
     }
 }
 

@@ -12,8 +12,9 @@
 //! by something else, a heading or none. Seconds since the watch was started;
 //! the error stated is that of a thumb, 100 ms.
 
-use bootlap_model::{ClockKind, Milestone, Stamp, Timeline};
+use bootlap_model::{ClockKind, Milestone, Stamp, Timeline, TrackKind};
 
+use crate::steps::{self, Step};
 use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Input, Sniff, Source, SourceError};
 
@@ -44,10 +45,12 @@ fn sniff(head: &[u8]) -> Sniff {
 }
 
 fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-    text::read(input, &SOURCE, out, &mut Rows)
+    text::read(input, &SOURCE, out, &mut Rows::default())
 }
 
-struct Rows;
+/// The moments so far.
+#[derive(Default)]
+struct Rows(Vec<Step>);
 
 impl Reader for Rows {
     fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
@@ -66,7 +69,22 @@ impl Reader for Rows {
             "ready" => import.milestone(clock, at, Milestone::Ready, line.at),
             _ => import.mark(clock, at, name, line.at),
         }
+        let name = name.to_owned();
+        self.0.push(Step {
+            ns,
+            name,
+            id: String::new(),
+            at: line.at,
+        });
         Ok(())
+    }
+
+    fn finish(&mut self, import: &mut Import<'_>) {
+        let mut steps = std::mem::take(&mut self.0);
+        steps.sort_by_key(|step| step.ns);
+        let clock = import.clock(ClockKind::Stopwatch);
+        let track = (TrackKind::Signal, "stopwatch");
+        steps::lengths(import, clock, track, THUMB_NS, &steps);
     }
 }
 

@@ -196,7 +196,9 @@ impl Ledger<'_> {
                     Some(stage) if stage.is_stage() => {
                         silence_name(Milestone::KernelClockStart.text())
                     }
-                    Some(part) if part.span.is_some() => format!("silence after {}", part.name),
+                    Some(part) if is_last_before(part, &silence, &start) => {
+                        format!("silence after {}", part.name)
+                    }
                     _ => silence_name(silence.before),
                 };
                 let around = silence.around.into_iter().flatten();
@@ -267,6 +269,13 @@ fn untimed(silence: &Silence, lines: &str) -> (String, Option<String>) {
     };
     let did = format!("{lines} without a time came meanwhile: record the console with bootlap");
     (format!("what follows \"{before}\""), Some(did))
+}
+
+/// Whether `part` says better what came before `start` than the text does: that came
+/// earlier, or is about it.
+fn is_last_before(part: &Known, silence: &Silence, start: &Stamp) -> bool {
+    part.span
+        .is_some_and(|span| silence.start.ns != start.ns || silence.before.contains(span.name))
 }
 
 /// Names a silence by the text (or the probe's milestone) before it.

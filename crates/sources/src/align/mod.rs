@@ -31,6 +31,8 @@ use bootlap_model::{
 pub use declared::{Declared, Place};
 use matched::{Match, best};
 
+use crate::boot_data;
+
 /// How far the kernel's log clock, monotonic clock, uptime and trace clock
 /// may lie apart: seen were 0.2 ms (arm64) to 0.4 s (x86 with a late TSC).
 const SAME_ZERO_ERR_NS: u32 = 500_000_000;
@@ -50,7 +52,9 @@ pub fn align(timeline: &mut Timeline, declared: &[Declared]) -> Result<(), Strin
     let clocks: Vec<ClockId> = timeline.clock_ids().collect();
     let may_join = |t: &Timeline, a: ClockId, b: ClockId| {
         let (of_a, of_b) = (t.clock(a).file, t.clock(b).file);
-        of_a != of_b && !fixed.contains(&of_a) && !fixed.contains(&of_b)
+        // One file that holds what several programs printed is as good as several.
+        let apart = of_a != of_b || t.file(of_a).source == boot_data::SOURCE.name;
+        apart && !fixed.contains(&of_a) && !fixed.contains(&of_b)
     };
     for (i, &a) in clocks.iter().enumerate() {
         for &b in &clocks[i + 1..] {

@@ -84,6 +84,7 @@ impl Records {
         let mut sink = Sink {
             timeline,
             clock,
+            start_ns: None,
             names: BTreeSet::new(),
         };
         // U-Boot's report sorts, its device tree is in reverse order, and its
@@ -93,6 +94,7 @@ impl Records {
             self.0.into_iter().partition(|r| r.accumulated);
         // `bootstage unstash` in the U-Boot that made the stash doubles all.
         lengths.dedup_by(|a, b| (a.ns, &a.name) == (b.ns, &b.name));
+        sink.start_ns = start_of(&marks).map(|place| marks[place].ns);
         let mut last: Option<&Record> = None;
         for record in &marks {
             sink.stage(last, record);
@@ -155,6 +157,8 @@ fn meaning(name: &str) -> Option<&'static str> {
 struct Sink<'t> {
     timeline: &'t mut Timeline,
     clock: bootlap_model::ClockId,
+    /// When the boot loader gave its first sign of life; a ROM ran before.
+    start_ns: Option<i64>,
     names: BTreeSet<String>,
 }
 
@@ -176,7 +180,11 @@ impl Sink<'_> {
         if record.error {
             args.push(("result", "failed"));
         }
-        let track = self.timeline.track(TrackKind::Bootloader, "boot loader");
+        let is_before = self.start_ns.is_some_and(|start_ns| record.ns <= start_ns);
+        let track = match is_before {
+            true => self.timeline.track(TrackKind::Firmware, "before U-Boot"),
+            false => self.timeline.track(TrackKind::Bootloader, "boot loader"),
+        };
         let symbols = &mut self.timeline.symbols;
         let args = args
             .iter()

@@ -286,13 +286,24 @@ impl Emitter {
         at: Evidence,
         import: &mut Import<'_>,
     ) {
-        let end = Stamp::new(moment.ns, moment.err_ns.max(1_000_000));
+        let told = startup.finish_ns();
+        // A wall clock of seconds knows less than the message itself, which counts from
+        // the kernel's zero.
+        let printk = self
+            .printk
+            .filter(|_| moment.err_ns >= COARSE_NS && startup.kernel.is_some());
+        let (base, end) = match (printk, told) {
+            (Some(printk), Some((ns, err_ns))) => (printk, Stamp::new(ns, err_ns.max(1_000_000))),
+            _ => (base, Stamp::new(moment.ns, moment.err_ns.max(1_000_000))),
+        };
         startup::finished(base, end, at, import);
-        let Some((finish_ns, err_ns)) = startup.finish_ns() else {
+        let Some((finish_ns, err_ns)) = told else {
             return;
         };
         let zero = match import.timeline.clock(base).kind {
-            ClockKind::Monotonic if startup.kernel.is_some() => Stamp::new(0, 0),
+            ClockKind::Monotonic | ClockKind::KernelPrintk if startup.kernel.is_some() => {
+                Stamp::new(0, 0)
+            }
             _ => Stamp::new(
                 end.ns.saturating_sub(finish_ns),
                 end.err_ns.saturating_add(err_ns),
@@ -332,6 +343,9 @@ impl Emitter {
         }
     }
 }
+
+/// Times that are known no better are of a clock that shows seconds.
+const COARSE_NS: u32 = 100_000_000;
 
 /// One line of console text. Lines are many and differ, so their text is not
 /// looked up.

@@ -159,6 +159,9 @@ impl Reader for LogcatReader {
     }
 }
 
+/// What goes on before the runtime's first event.
+const BEFORE_ANDROID: &str = "kernel, init and what starts before the Android runtime";
+
 impl LogcatReader {
     pub(crate) fn new() -> Self {
         let hasher = || FixedState::with_seed(0);
@@ -252,7 +255,13 @@ impl LogcatReader {
         {
             import.milestone(clock, at, Milestone::StartupFinished, evidence);
         }
-        if let Some((from, start)) = self.stage.take()
+        let before = self.stage.take();
+        if before.is_none() && tag == "boot_progress_start" {
+            // The events count from the kernel's start.
+            let times = (Stamp::new(0, 1_000_000), SpanEnd::At(at));
+            import.span(clock, BOOT, BEFORE_ANDROID, times, &[("to", tag)], evidence);
+        }
+        if let Some((from, start)) = before
             && start.ns <= at.ns
             // It begins anew: the runtime was restarted.
             && tag != "boot_progress_start"
