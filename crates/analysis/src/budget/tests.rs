@@ -2,6 +2,7 @@
 
 use bootlap_model::{Milestone, Timeline, TrackKind};
 
+use super::cause::causes;
 use super::*;
 use crate::build::Boot;
 use crate::phase::PhaseName;
@@ -164,4 +165,78 @@ fn spans_go_by_their_names() {
     let unit = verdict(&limit("unit slow.service"), &boots, &[], true);
     assert_eq!(unit.state, State::Unknown);
     assert!(unit.why.contains("initcall slow_init"), "{}", unit.why);
+}
+
+#[test]
+fn names_are_those_that_people_and_files_use() {
+    let kernel = PhaseName::Kernel;
+    let metrics = [
+        Metric::Total,
+        Metric::Instructions,
+        Metric::ConsoleBytes,
+        Metric::Phase(kernel),
+        Metric::PhaseInstructions(kernel),
+        Metric::Span("unit a".to_owned()),
+    ];
+    let texts = [
+        "total",
+        "instructions",
+        "console bytes",
+        "kernel",
+        "kernel instructions",
+        "unit a",
+    ];
+    assert_eq!(metrics.each_ref().map(Metric::text), texts);
+    let phases = metrics.each_ref().map(Metric::phase);
+    assert_eq!(phases, [None, None, None, Some(kernel), Some(kernel), None]);
+    let states = [State::Ok, State::Broken, State::Unknown];
+    assert_eq!(states.map(State::text), ["ok", "broken", "unknown"]);
+    assert!(!Bound::AtMost(1).is_relative());
+    assert!(Bound::MoreShare(1.0).is_relative());
+}
+
+#[test]
+fn a_span_that_goes_on_has_lasted_at_least_so_long() {
+    let mut one = Boot::sim();
+    one.mark(Milestone::PowerOn, 0)
+        .mark(Milestone::Ready, 100 * MS);
+    one.span(TrackKind::Unit, 10 * MS, 30 * MS, "a.service");
+    one.span(TrackKind::Unit, 40 * MS, 45 * MS, "a.service");
+    one.span(TrackKind::Unit, 60 * MS, 61 * MS, "b.service");
+    one.timeline.spans[2].end = bootlap_model::SpanEnd::OpenAtCut;
+    let time = |name: &str| span_time(&one.timeline, name);
+    assert!(matches!(time("a.service"), SpanTime::Lasted(ns) if ns == 25 * MS));
+    assert!(matches!(time("unit a.service"), SpanTime::Lasted(ns) if ns == 25 * MS));
+    assert!(matches!(time("b.service"), SpanTime::AtLeast(ns) if ns == 40 * MS));
+    assert!(matches!(time("c.service"), SpanTime::Gone));
+    // The nearest names, and none that share nothing with it.
+    match time("the service of a") {
+        SpanTime::Unknown(near) => assert_eq!(near, ["a.service", "b.service"]),
+        other => panic!("{other:?}"),
+    }
+    assert!(matches!(time("x y"), SpanTime::Unknown(near) if near.is_empty()));
+}
+
+#[test]
+fn causes_are_what_grew_and_not_what_is_long() {
+    // 300 ms in one initcall before, 390 after: it explains the excess.
+    let (before, after) = ([boot(400)], [boot(490)]);
+    let kernel = Metric::Phase(PhaseName::Kernel);
+    let of = |excess: i64| causes(&kernel, Some(excess), &samples(&after), &samples(&before));
+    let grown = of(90 * MS);
+    assert!(grown.against_baseline);
+    let names: Vec<&str> = grown.list.iter().map(|c| c.name.as_str()).collect();
+    assert_eq!(names, ["initcall slow_init"]);
+    assert_eq!(grown.list[0].ns, 90 * MS);
+    // Half of an excess is enough, less is none of it.
+    assert!(of(180 * MS).against_baseline);
+    assert!(!of(183 * MS).against_baseline);
+    // Nothing grew: the longest is named.
+    let same = causes(&kernel, Some(MS), &samples(&before), &samples(&before));
+    assert!(!same.against_baseline);
+    assert_eq!(same.list[0].name, "initcall slow_init");
+    // In another phase nothing of it counts.
+    let user = Metric::Phase(PhaseName::Userspace);
+    let user = causes(&user, Some(90 * MS), &samples(&after), &samples(&before));
+    assert!(user.list.iter().all(|c| c.name != "initcall slow_init"));
 }

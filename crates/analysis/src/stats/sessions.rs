@@ -103,3 +103,64 @@ impl Effect {
         effect
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boots_that_grow_one_by_one_drift() {
+        let up: Vec<i64> = (0..10).map(|i| 1_000 + 7 * i).collect();
+        let down: Vec<i64> = up.iter().map(|v| 3_000 - v).collect();
+        assert_eq!(drift(&[&up, &up]), 7.0);
+        assert_eq!(drift(&[&down, &down]), 7.0);
+        // What goes up in one session and down in the next is none.
+        assert_eq!(drift(&[&up, &down]), 0.0);
+        assert_eq!(drift(&[&[], &[]]), 0.0);
+        // From the middle of one session to that of the next.
+        let sessions = Sessions::of(&up, &up);
+        assert_eq!(sessions.drift_ns, 70);
+        assert!(sessions.apart_ns > sessions.drift_ns);
+    }
+
+    #[test]
+    fn the_middle_slope_counts_each_distance_once() {
+        // Steps of 10, but the fourth is late by 100: the median hardly moves.
+        let side: Vec<i64> = (0..9)
+            .map(|i| 10 * i + if i == 3 { 100 } else { 0 })
+            .collect();
+        assert_eq!(drift(&[&side, &side]), 10.0);
+    }
+
+    #[test]
+    fn neighbours_that_agree_follow_each_other() {
+        let of = |a: &[f64], b: &[f64]| follow(&[a.to_vec(), b.to_vec()]);
+        assert_eq!(of(&[1.0, 1.0, -1.0, -1.0], &[]), 0.25);
+        assert_eq!(of(&[1.0, -1.0, 1.0, -1.0], &[]), -0.75);
+        // The last of one session and the first of the next are no neighbours.
+        assert_eq!(of(&[1.0], &[1.0]), 0.0);
+        assert_eq!(of(&[0.0, 0.0], &[]), 0.0);
+    }
+
+    #[test]
+    fn sessions_lie_a_spread_apart() {
+        // Alternating: nothing drifts, and nothing follows.
+        let side = [100, 300, 100, 300, 100, 300, 100, 300];
+        let sessions = Sessions::of(&side, &side);
+        // Half lie at the median, or 200 above it: 0.6745 of a deviation.
+        let away = median(&side).unwrap();
+        let mut away: Vec<i64> = side.iter().chain(&side).map(|v| (v - away).abs()).collect();
+        away.sort_unstable();
+        let spread = away[8] as f64 / 0.6745;
+        assert_eq!(sessions.drift_ns, 0);
+        assert_eq!(sessions.apart_ns, spread as i64);
+        // Boots that come in runs say less, each, than those that do not.
+        let runs = [100, 100, 100, 100, 300, 300, 300, 300];
+        let runs: Vec<i64> = runs.iter().rev().chain(&runs).copied().collect();
+        let follows = Sessions::of(&runs, &runs);
+        assert!(
+            follows.apart_ns > sessions.apart_ns,
+            "{follows:?} {sessions:?}"
+        );
+    }
+}

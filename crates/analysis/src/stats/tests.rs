@@ -310,3 +310,68 @@ proptest! {
         prop_assert_eq!(hodges_lehmann(&a, &b), median(&all));
     }
 }
+
+/// A test that found this, and could.
+fn found(shift_ns: i64, interval_ns: [i64; 2], p: f64, can: bool) -> Found {
+    Found {
+        shift_ns,
+        interval_ns,
+        error: 0.025,
+        can,
+        p,
+        samples: [8, 8],
+    }
+}
+
+#[test]
+fn two_tests_share_the_error_and_the_interval() {
+    let both = found(5, [0, 10], 0.01, true).and(found(6, [3, 12], 0.04, true));
+    assert_eq!((both.shift_ns, both.interval_ns), (5, [3, 10]));
+    assert_eq!((both.p, both.error), (0.02, 0.05));
+    // The ends may be the shift itself.
+    let touching = found(5, [5, 10], 0.01, true).and(found(6, [0, 5], 0.04, true));
+    assert_eq!((touching.interval_ns, touching.error), ([5, 5], 0.05));
+    // They do not agree: the first one counts, for what it is worth.
+    let apart = found(5, [0, 10], 0.01, true).and(found(20, [15, 30], 0.004, true));
+    assert_eq!((apart.interval_ns, apart.error), ([0, 10], 0.025));
+    assert_eq!(apart.p, 0.02);
+}
+
+#[test]
+fn a_test_that_cannot_say_anything_leaves_it_to_the_other() {
+    let first = found(5, [0, 10], 0.4, true).and(found(6, [-9, 90], 0.7, false));
+    assert_eq!(
+        (first.shift_ns, first.interval_ns, first.can),
+        (5, [0, 10], true)
+    );
+    assert_eq!(first.p, 0.8);
+    let other = found(5, [-50, 50], 0.7, false).and(found(6, [3, 12], 0.6, true));
+    assert_eq!(
+        (other.shift_ns, other.interval_ns, other.can),
+        (6, [3, 12], true)
+    );
+    assert_eq!(other.p, 1.0);
+}
+
+#[test]
+fn a_verdict_needs_the_whole_interval() {
+    let question = Question::once(10);
+    let of = |interval: [i64; 2]| found(0, interval, 0.01, true).effect(&question).verdict;
+    assert_eq!(of([-9, 9]), Verdict::Equivalent);
+    assert_eq!(of([-10, 9]), Verdict::Unknown);
+    assert_eq!(of([-9, 10]), Verdict::Unknown);
+    assert_eq!(of([1, 20]), Verdict::Slower);
+    assert_eq!(of([0, 20]), Verdict::Unknown);
+    assert_eq!(of([-20, -1]), Verdict::Faster);
+    assert_eq!(of([-20, 0]), Verdict::Unknown);
+    let words = [
+        Verdict::Faster,
+        Verdict::Slower,
+        Verdict::Equivalent,
+        Verdict::Unknown,
+    ];
+    assert_eq!(
+        words.map(Verdict::text),
+        ["faster", "slower", "equivalent", "unknown"]
+    );
+}
