@@ -76,7 +76,8 @@ pub(crate) fn known<'t>(
     for span in view.spans() {
         let Some(end) = span.end else { continue };
         match span.kind {
-            kind if !kinds(kind) || view.is_only_a_length(span) => {}
+            kind if !kinds(kind) => {}
+            _ if view.is_only_a_length(span) || view.is_a_lifetime(span) => {}
             TrackKind::Console if span.logged => printed.extend(extent.clip(span.start, end)),
             TrackKind::Console => {}
             _ => add(view.name(span), Some(*span), span.start, end, 0),

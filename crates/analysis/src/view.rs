@@ -111,6 +111,11 @@ impl<'t> View<'t> {
         clock.kind == ClockKind::Relative && self.arg(seen, "start").is_some()
     }
 
+    /// Whether its length is how long something lived: see [`Span::LIFETIME`].
+    pub(crate) fn is_a_lifetime(&self, seen: &Seen) -> bool {
+        self.arg(seen, Span::LIFETIME).is_some()
+    }
+
     /// The value of a span's argument, as text.
     pub(crate) fn arg(&self, seen: &Seen, key: &str) -> Option<&'t str> {
         self.timeline.arg(self.span(seen), key)

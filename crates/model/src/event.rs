@@ -132,6 +132,10 @@ impl Span {
     /// The argument of a console's text that says how many lines follow it of which nobody
     /// knows when they came.
     pub const UNTIMED: &str = "lines without a time";
+
+    /// The argument of a service that runs beside all else until it ends: its length says
+    /// how long it lived, not what the boot waited for.
+    pub const LIFETIME: &str = "runs in the background";
 }
 
 /// A quantity over time: CPU use, disk throughput, memory.

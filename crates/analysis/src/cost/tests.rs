@@ -186,3 +186,27 @@ fn lengths_without_a_beginning_are_ranked_as_they_are() {
     assert_eq!(seen, expected);
     assert_eq!(crate::extent(&boot.timeline), None);
 }
+
+#[test]
+fn how_long_a_service_lived_is_no_cost() {
+    let mut boot = Boot::sim();
+    boot.mark(Milestone::PowerOn, 0)
+        .text(0, 1, "init: starting service 'adbd'")
+        .span(TrackKind::Userspace, 1, 900_000_000, "adbd")
+        .arg(bootlap_model::Span::LIFETIME, "yes")
+        .text(400_000_000, 400_000_001, "init: starting service 'netd'")
+        .text(
+            900_000_000,
+            900_000_001,
+            "init: Service 'adbd' received signal 9",
+        );
+    let names: Vec<String> = costs(&boot.timeline, 9)
+        .into_iter()
+        .map(|c| c.name)
+        .collect();
+    assert!(names.iter().all(|name| name != "adbd"), "{names:?}");
+    assert!(
+        names.iter().any(|name| name.starts_with("silence after")),
+        "{names:?}"
+    );
+}

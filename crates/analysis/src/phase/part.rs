@@ -51,7 +51,9 @@ fn own_spans(view: &View, spans: &[Seen]) -> Vec<Named> {
         TrackKind::Kernel,
         TrackKind::Userspace,
     ];
-    let own = spans.iter().filter(|s| kinds.contains(&s.kind));
+    let own = spans
+        .iter()
+        .filter(|s| kinds.contains(&s.kind) && !view.is_a_lifetime(s));
     own.filter_map(|s| named(view.name(s), s.start, s.end?, 0))
         .collect()
 }

@@ -24,8 +24,8 @@
 use std::collections::BTreeMap;
 
 use bootlap_model::{
-    Anchor, ClockEdge, ClockId, ClockKind, Evidence, How, MarkKind, Milestone, SpanEnd, Stamp,
-    TrackKind,
+    Anchor, ClockEdge, ClockId, ClockKind, Evidence, How, MarkKind, Milestone, Span, SpanEnd,
+    Stamp, TrackKind,
 };
 
 use super::out::{Moment, Out, shown};
@@ -186,7 +186,14 @@ impl Daemons {
             return;
         }
         let start = moment.stamp();
-        let span = out.printk_span(track, &shown(name), start, SpanEnd::Unknown, &[], at);
+        // Android's init waits for what it calls `exec`, and for nothing else.
+        let lives = track == SERVICES && !name.starts_with(b"exec ");
+        let args: &[(&str, &str)] = if lives {
+            &[(Span::LIFETIME, "yes")]
+        } else {
+            &[]
+        };
+        let span = out.printk_span(track, &shown(name), start, SpanEnd::Unknown, args, at);
         // A service that starts again has ended, unseen.
         self.running
             .insert((track.1, name.into()), (span, moment.ns));

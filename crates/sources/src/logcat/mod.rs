@@ -354,6 +354,7 @@ impl LogcatReader {
             ("uid", p.uid),
             ("why", p.why),
             ("component", p.component),
+            (Span::LIFETIME, "yes"),
         ];
         let args: Vec<_> = args.into_iter().filter(|(_, v)| !v.is_empty()).collect();
         let track = (TrackKind::Process, "processes");
@@ -383,7 +384,11 @@ impl LogcatReader {
                 let track = (TrackKind::Userspace, "android services");
                 let times = (now, SpanEnd::OpenAtCut);
                 let index = import.timeline.spans.len();
-                import.span(clock, track, &name, times, &[], at);
+                let lives: &[(&str, &str)] = match name.starts_with("exec ") {
+                    true => &[],
+                    false => &[(Span::LIFETIME, "yes")],
+                };
+                import.span(clock, track, &name, times, lives, at);
                 self.services.insert(name, index);
             }
         } else if text.starts_with("Service '")
