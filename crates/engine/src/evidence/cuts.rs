@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::SystemTime;
 
 use bootlap_model::Timeline;
+use bootlap_sources::HEAD_LEN;
 use bootlap_sources::bundle::{Limits, Opened, Opener};
 use bootlap_sources::ingest::{Format, Given, Options, Piece, Taken, ingest};
 
@@ -76,14 +77,20 @@ pub(super) fn read(file: &Path, number: usize) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// What a file says, unpacked and as UTF-8; nothing of an archive.
+/// What a file says, unpacked and as UTF-8; nothing of an archive or of another file that
+/// is no text, such as a `trace.dat`: those can be large, and are of one boot.
 fn text(file: &Path) -> Result<Vec<u8>, Failure> {
     let opener = Opener::new(Limits::default());
     let read = || -> io::Result<Vec<u8>> {
         let mut text = Vec::new();
         let raw = BufReader::new(File::open(file)?);
         if let Opened::Stream(stream) = opener.open(Box::new(raw))? {
-            stream.take(MAX_TEXT).read_to_end(&mut text)?;
+            let mut stream = stream.take(MAX_TEXT);
+            (&mut stream).take(HEAD_LEN as u64).read_to_end(&mut text)?;
+            match text.contains(&0) {
+                true => text.clear(),
+                false => _ = stream.read_to_end(&mut text)?,
+            }
         }
         Ok(text)
     };
@@ -267,6 +274,22 @@ mod tests {
         let (a, b) = (long(0), long(1));
         assert!(a.len() > 2 * FIRST);
         assert_eq!(cut(&[&*a, &b].concat()), [&*a, &*b]);
+    }
+
+    #[test]
+    fn what_is_no_text_is_not_even_read() {
+        let dir = std::env::temp_dir().join(format!("bootlap-cuts-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let file = dir.join("log");
+        let both = [boot(0), boot(1)].concat();
+        std::fs::write(&file, &both).unwrap();
+        assert_eq!(text(&file).unwrap(), both.as_bytes());
+        assert_eq!(each(&file), [name(&file, 1), name(&file, 2)]);
+        let file = dir.join("binary");
+        std::fs::write(&file, ["\0", &both].concat()).unwrap();
+        assert_eq!(text(&file).unwrap(), b"");
+        assert_eq!(each(&file), [file]);
+        std::fs::remove_dir_all(&dir).unwrap();
     }
 
     #[test]
