@@ -149,17 +149,15 @@ fn unequal() -> Table {
         [8, 32],
         [64, 16],
     ];
+    const PAIRED: [u32; 3] = [8, 16, 32];
     let heads = SIZES.map(|[n, m]| format!("{n} + {m}"));
+    let paired = PAIRED.map(|n| format!("{n} pairs"));
     let first = ["times".to_owned(), "spread".to_owned()];
-    let mut table = Table::new([first.to_vec(), heads.to_vec()].concat());
+    let mut table = Table::new([first.to_vec(), heads.to_vec(), paired.to_vec()].concat());
     for noise in [Noise::Normal, Noise::LogNormal, Noise::Bimodal] {
         for width in [1.0, 3.0, 10.0] {
             let middle = middle(noise, width);
-            let cells = SIZES.map(|sizes| {
-                let procedure = Procedure {
-                    looks: Looks::Once(sizes),
-                    design: Design::Turns,
-                };
+            let cell = |procedure: Procedure| {
                 // The median difference is 0.
                 let study = Study {
                     width,
@@ -167,11 +165,20 @@ fn unequal() -> Table {
                 };
                 let rates = Rates::with_truth(&study, 0.0, 12);
                 format!("{:.1} · {:.1}", rates.claims(), rates.coverage())
+            };
+            let turns = SIZES.map(|sizes| {
+                cell(Procedure {
+                    looks: Looks::Once(sizes),
+                    design: Design::Turns,
+                })
             });
-            table.row(
-                &noise.text(),
-                [vec![format!("1 : {width}")], cells.to_vec()].concat(),
-            );
+            let paired = PAIRED.map(|boots| cell(once(boots, Design::Pairs)));
+            let cells = [
+                vec![format!("1 : {width}")],
+                turns.to_vec(),
+                paired.to_vec(),
+            ];
+            table.row(&noise.text(), cells.concat());
         }
     }
     table

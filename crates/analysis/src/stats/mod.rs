@@ -41,7 +41,7 @@ pub use sessions::Sessions;
 use orders::{Null, at_most};
 use pairs::{Pairs, first, narrow};
 use signed::Signed;
-use spread::Wide;
+use spread::{Wide, has_nothing_in_common};
 
 /// The error of the first kind that a verdict may have.
 pub const ALPHA: f64 = 0.05;
@@ -164,7 +164,8 @@ pub fn effect(before: &[i64], after: &[i64], question: &Question) -> Effect {
 /// rules out is ruled out.
 pub fn effect_of_pairs(pairs: &[(i64, i64)], question: &Question) -> Effect {
     let (before, after): (Vec<i64>, Vec<i64>) = pairs.iter().copied().unzip();
-    if pairs.len() < FEWEST_PAIRS {
+    let differences = differences(pairs);
+    if pairs.len() < FEWEST_PAIRS || has_nothing_in_common(&before, &after, &differences) {
         return effect(&before, &after, question);
     }
     let level = question.level() / 2.0;
@@ -227,10 +228,7 @@ fn of_samples(before: &[i64], after: &[i64], level: f64) -> Found {
 }
 
 fn of_differences(pairs: &[(i64, i64)], level: f64) -> Found {
-    let differences = pairs
-        .iter()
-        .map(|(before, after)| after.saturating_sub(*before));
-    let signed = Signed::of(&differences.collect::<Vec<i64>>());
+    let signed = Signed::of(&differences(pairs));
     let (interval_ns, error, can) = signed.interval(level);
     Found {
         shift_ns: signed.shift(),
@@ -240,6 +238,13 @@ fn of_differences(pairs: &[(i64, i64)], level: f64) -> Found {
         p: signed.p(),
         samples: [signed.pairs(); 2],
     }
+}
+
+fn differences(pairs: &[(i64, i64)]) -> Vec<i64> {
+    let differences = pairs
+        .iter()
+        .map(|(before, after)| after.saturating_sub(*before));
+    differences.collect()
 }
 
 /// What a test found.

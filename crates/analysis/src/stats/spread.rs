@@ -83,6 +83,23 @@ impl Wide {
     }
 }
 
+/// From so many pairs on the signs of their differences tell more than chance does.
+const MANY_PAIRS: usize = 12;
+/// Sides of pairs are unequal if one varies so many times as much as the other.
+const UNEQUAL: f64 = 1.8;
+
+/// Whether pairs are no more than two samples: their sides vary differently, and the
+/// differences as much as the wider side. Then nothing makes the differences fall as
+/// often to either side, and their signs prove nothing.
+pub(super) fn has_nothing_in_common(before: &[i64], after: &[i64], differences: &[i64]) -> bool {
+    let [Some((from, _)), Some((to, _)), Some((apart, _))] = [before, after, differences].map(lie)
+    else {
+        return false;
+    };
+    let (narrow, wide) = (from.min(to), from.max(to));
+    before.len() >= MANY_PAIRS && wide > UNEQUAL * narrow && apart >= 0.7 * wide
+}
+
 /// How far the values of a sample are from its median, and twice that median:
 /// exact, where the median has halves, so that it moves with the sample.
 fn lie(values: &[i64]) -> Option<(f64, i128)> {

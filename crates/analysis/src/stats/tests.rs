@@ -375,3 +375,23 @@ fn a_verdict_needs_the_whole_interval() {
         ["faster", "slower", "equivalent", "unknown"]
     );
 }
+
+#[test]
+fn pairs_with_nothing_in_common_are_two_samples() {
+    // One side hardly varies; the other has two heaps of 9 and 7.
+    let wide = |i: i64| 1_000 + if i % 16 < 9 { i } else { 600 + i };
+    let pairs: Vec<(i64, i64)> = (0..16)
+        .map(|i| (1_000 + i * 5 % 7, wide(i * 7 % 16)))
+        .collect();
+    let (before, after): (Vec<i64>, Vec<i64>) = pairs.iter().copied().unzip();
+    let question = Question::once(0);
+    let paired = effect_of_pairs(&pairs, &question);
+    assert_eq!(paired, effect(&before, &after, &question));
+    // What both sides of each pair share is what pairs are for.
+    let alike: Vec<(i64, i64)> = after.iter().map(|v| (*v, 2 * *v - 1_000)).collect();
+    let (before, after): (Vec<i64>, Vec<i64>) = alike.iter().copied().unzip();
+    assert_ne!(
+        effect_of_pairs(&alike, &question),
+        effect(&before, &after, &question)
+    );
+}
