@@ -32,14 +32,20 @@ pub fn boots(paths: &[PathBuf]) -> Result<Vec<Boot>, Failure> {
     let mut all = Vec::new();
     for boot in by_files(paths)? {
         let files = match &boot[..] {
-            [folder] if folder.is_dir() && !Run::is_run(folder) => inside(folder)?,
+            // What else lies there may be a note.
+            [folder] if folder.is_dir() && !Run::is_run(folder) => {
+                let files = inside(folder)?.into_iter();
+                files.filter(|f| f.is_file() && kind(f).is_some()).collect()
+            }
             _ => boot.clone(),
         };
-        match &files[..] {
-            [file] if file.is_file() => {
-                all.extend(cuts::each(file).into_iter().map(|one| vec![one]));
-            }
-            _ => all.push(boot),
+        let within = match &files[..] {
+            [file] => cuts::each(file),
+            _ => Vec::new(),
+        };
+        match within.len() {
+            0 | 1 => all.push(boot),
+            _ => all.extend(within.into_iter().map(|one| vec![one])),
         }
     }
     Ok(all)

@@ -44,7 +44,7 @@ pub(super) fn numbered(path: &Path) -> Option<(PathBuf, usize)> {
 }
 
 /// What to call the N-th boot of a file, counted from 1.
-pub(super) fn name(file: &Path, number: usize) -> PathBuf {
+fn name(file: &Path, number: usize) -> PathBuf {
     PathBuf::from(format!("{}#{number}", file.display()))
 }
 
@@ -67,12 +67,16 @@ pub(super) fn read(file: &Path, number: usize) -> Result<Vec<u8>, Failure> {
     match found.get(number - 1) {
         Some(boot) => Ok(only(text(file)?, boot)),
         None => {
-            let has = match found.len() {
-                0 => "one boot is".to_owned(),
-                many => format!("{many} boots are"),
+            let shown = file.display();
+            let (has, hint) = match found.len() {
+                0 => ("one boot is".to_owned(), format!("name {shown} itself")),
+                many => (
+                    format!("{many} boots are"),
+                    format!("name {shown}#1 to {shown}#{many}"),
+                ),
             };
-            let why = format!("{has} in {}, and no number {number}", file.display());
-            Err(Failure::new(Exit::Usage, why))
+            let why = format!("{has} in {shown}, and no number {number}");
+            Err(Failure::new(Exit::Usage, why).hint(hint))
         }
     }
 }
@@ -121,7 +125,7 @@ fn known(file: &Path) -> Result<Arc<Vec<Range<usize>>>, Failure> {
 }
 
 /// The bytes of each boot in `text`, in order; nothing if there are fewer than two.
-pub(super) fn boots_in(text: &[u8]) -> Vec<Range<usize>> {
+fn boots_in(text: &[u8]) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut begin = 0;
     while let Some(next) = another(&text[begin..]).filter(|_| found.len() < MOST) {
@@ -211,7 +215,7 @@ fn timed(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// `text` with everything blank but one boot.
-pub(super) fn only(mut text: Vec<u8>, boot: &Range<usize>) -> Vec<u8> {
+fn only(mut text: Vec<u8>, boot: &Range<usize>) -> Vec<u8> {
     let blank = |bytes: &mut [u8]| {
         for byte in bytes.iter_mut().filter(|b| **b != b'\n') {
             *byte = b' ';

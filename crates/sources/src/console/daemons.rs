@@ -64,6 +64,15 @@ type Service = (&'static str, Box<[u8]>);
 /// Where its span is, and when it began.
 type Running = (usize, i64);
 
+/// What is to be said of a service of Android's init: that its length is how long it lived.
+/// init waits for what it calls `exec`, and for nothing else.
+pub(crate) fn lifetime(name: &str) -> &'static [(&'static str, &'static str)] {
+    match name.starts_with("exec ") {
+        true => &[],
+        false => &[(Span::LIFETIME, "yes")],
+    }
+}
+
 /// What was understood so far.
 #[derive(Default)]
 pub(crate) struct Daemons {
@@ -186,14 +195,12 @@ impl Daemons {
             return;
         }
         let start = moment.stamp();
-        // Android's init waits for what it calls `exec`, and for nothing else.
-        let lives = track == SERVICES && !name.starts_with(b"exec ");
-        let args: &[(&str, &str)] = if lives {
-            &[(Span::LIFETIME, "yes")]
-        } else {
-            &[]
+        let shown = shown(name);
+        let args = match track == SERVICES {
+            true => lifetime(&shown),
+            false => &[],
         };
-        let span = out.printk_span(track, &shown(name), start, SpanEnd::Unknown, args, at);
+        let span = out.printk_span(track, &shown, start, SpanEnd::Unknown, args, at);
         // A service that starts again has ended, unseen.
         self.running
             .insert((track.1, name.into()), (span, moment.ns));

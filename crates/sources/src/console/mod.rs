@@ -26,7 +26,7 @@
 
 pub(crate) mod bootloader;
 mod clock;
-mod daemons;
+pub(crate) mod daemons;
 pub(crate) mod hints;
 mod image;
 mod initcall;

@@ -13,6 +13,7 @@ use super::sending::Sending;
 use super::userspace::Userspace;
 use crate::Hints;
 use crate::agent::Printed;
+use crate::calendar::time_of_day;
 
 /// What has been understood so far.
 pub(crate) struct Reading<'h> {
@@ -302,14 +303,9 @@ impl<'h> Reading<'h> {
 fn is_heading(text: &[u8]) -> bool {
     let rule = |text: &[u8]| text.len() >= 8 && text.iter().all(|b| *b == b'-');
     let mut words = text.split(|b| *b == b' ').filter(|word| !word.is_empty());
-    let clock = |word: &[u8]| {
-        word.len() == 8
-            && word.iter().enumerate().all(|(at, b)| match at {
-                2 | 5 => *b == b':',
-                _ => b.is_ascii_digit(),
-            })
-    };
-    words.next().is_some_and(rule) && words.next_back().is_some_and(rule) && words.any(clock)
+    words.next().is_some_and(rule)
+        && words.next_back().is_some_and(rule)
+        && words.any(|word| time_of_day(word).is_some())
 }
 
 fn another_boot(line: &Line<'_>, out: &mut Out<'_>) {

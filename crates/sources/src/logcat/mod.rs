@@ -41,6 +41,7 @@ use foldhash::fast::FixedState;
 
 use self::eras::Eras;
 use self::line::{Entry, buffer, entry, long_head};
+use crate::console::daemons::lifetime;
 use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Input, Sniff, Source, SourceError};
 
@@ -384,11 +385,7 @@ impl LogcatReader {
                 let track = (TrackKind::Userspace, "android services");
                 let times = (now, SpanEnd::OpenAtCut);
                 let index = import.timeline.spans.len();
-                let lives: &[(&str, &str)] = match name.starts_with("exec ") {
-                    true => &[],
-                    false => &[(Span::LIFETIME, "yes")],
-                };
-                import.span(clock, track, &name, times, lives, at);
+                import.span(clock, track, &name, times, lifetime(&name), at);
                 self.services.insert(name, index);
             }
         } else if text.starts_with("Service '")
