@@ -264,7 +264,8 @@ fn between(before: &Spec, after: &Spec, step: &Step) -> Vec<Change> {
 
 /// What can only be told from the key of an edit.
 fn by_key(key: &str) -> Option<Change> {
-    const KNOWN: [&str; 8] = [
+    const KNOWN: [&str; 9] = [
+        "outside",
         "kernel.cmdline",
         "kernel.compression",
         "kernel.unpacked-by",

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use toml_edit::{DocumentMut, InlineTable, Item, Key, Table, TableLike, Value};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Key, Table, TableLike, Value};
 
 /// One change of a `target.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +29,8 @@ pub enum How {
     Number,
     /// Removes the key, or the whole table of that name.
     Remove,
+    /// Adds it to a list of texts, unless it is in there.
+    Add,
 }
 
 impl How {
@@ -44,6 +46,7 @@ impl fmt::Display for Edit {
             How::Text => write!(f, "{} = {:?}", self.key, self.value),
             How::Number => write!(f, "{} = {}", self.key, self.value),
             How::Remove => write!(f, "{} is removed", self.key),
+            How::Add => write!(f, "{} has {:?} too", self.key, self.value),
         }
     }
 }
@@ -76,6 +79,16 @@ impl Edit {
         }
     }
 
+    /// Lets the target's initramfs and root hold what lies at `path`, outside of
+    /// the target's own folder.
+    pub(crate) fn allow(path: impl Into<String>) -> Self {
+        Self {
+            key: "outside".to_owned(),
+            value: path.into(),
+            how: How::Add,
+        }
+    }
+
     /// Whether it names other parts, or other files in them: those have to be
     /// found anew.
     pub fn names_parts(&self) -> bool {
@@ -100,6 +113,20 @@ impl Edit {
             How::Remove => {
                 remove(doc.as_table_mut(), &names);
                 return Ok(());
+            }
+            How::Add => {
+                let there = names.iter().try_fold(doc.as_item(), |i, k| i.get(k.get()));
+                let mut list = match there {
+                    None => Array::new(),
+                    Some(item) => item
+                        .as_array()
+                        .cloned()
+                        .ok_or_else(|| format!("{} is no list", self.key))?,
+                };
+                if !list.iter().any(|v| v.as_str() == Some(&self.value)) {
+                    list.push(self.value.as_str());
+                }
+                Value::from(list)
             }
         };
         set(doc.as_table_mut(), Way::Section, &names, value)
@@ -297,6 +324,18 @@ mod tests {
         let one = |text| changed(text, &Edit::remove("a.x"));
         assert_eq!(one("[a]\nx = 1\ny = 2\n"), "[a]\ny = 2\n");
         assert_eq!(one("a = 1\n"), "a = 1\n");
+    }
+
+    #[test]
+    fn lists_grow_by_what_is_not_in_them() {
+        let allowed = changed("format = 1\n[a]\nx = 1\n", &Edit::allow("/b"));
+        assert_eq!(allowed, "format = 1\noutside = [\"/b\"]\n[a]\nx = 1\n");
+        let more = changed(&allowed, &Edit::allow("/c"));
+        assert!(more.contains("outside = [\"/b\", \"/c\"]\n"), "{more}");
+        assert_eq!(changed(&more, &Edit::allow("/b")), more);
+        let mut doc: DocumentMut = "outside = 1".parse().unwrap();
+        let said = Edit::allow("/b").apply(&mut doc).unwrap_err();
+        assert_eq!(said, "outside is no list");
     }
 
     #[test]

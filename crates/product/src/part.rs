@@ -79,4 +79,9 @@ pub(crate) trait Find {
 
     /// The file or folder that `key`'s value `name` names, and its origin.
     fn path(&self, key: &str, name: &str) -> Result<(PathBuf, String), TargetError>;
+
+    /// The file or folder whose content goes into what is booted. Unlike a
+    /// kernel, it may be any file of this host, such as a key; so what lies
+    /// outside of the target's folder has to be named by `outside`.
+    fn content(&self, key: &str, name: &str) -> Result<PathBuf, TargetError>;
 }

@@ -22,6 +22,10 @@ pub struct Spec {
     /// One line about it.
     #[serde(default)]
     pub summary: String,
+    /// Folders and files beyond the target's own folder that its initramfs and
+    /// its root may hold copies of; see [`Find::content`](crate::part::Find).
+    #[serde(default)]
+    pub outside: Vec<String>,
     /// What *ready* means.
     pub ready: Ready,
     /// More moments to mark, by name.

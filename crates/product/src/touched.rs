@@ -65,6 +65,7 @@ pub fn observed(target: &Target, script: &Path, after_s: u64) -> Result<Target, 
     });
     let line = cmdline::with(&line, &format!("rdinit=/{OWN}/init"));
     let mut edits = vec![
+        Edit::allow(script),
         Edit::set("kernel.cmdline", line),
         Edit::set("ready.pattern", END),
         Edit::set(&format!("initramfs.files.\"/{OWN}/init\""), script),

@@ -172,7 +172,7 @@ impl Named<'_> {
             found.insert(inside(&format!("{section}.dirs"), dir)?, What::Dir);
         }
         if let Some(tree) = self.tree {
-            let (path, _) = finder.path(&format!("{section}.tree"), tree)?;
+            let path = finder.content(&format!("{section}.tree"), tree)?;
             if !path.is_dir() {
                 return Err(wrong(format!(
                     "{section}.tree names {tree}, which is no folder; name single files in \
@@ -183,7 +183,7 @@ impl Named<'_> {
         }
         for (at, name) in self.files {
             let key = format!("{section}.files.\"{at}\"");
-            let (path, _) = finder.path(&key, name)?;
+            let path = finder.content(&key, name)?;
             let at = inside(&key, at)?;
             if at.is_empty() && !path.is_dir() {
                 return Err(wrong(format!(

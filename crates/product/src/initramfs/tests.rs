@@ -6,8 +6,14 @@ use crate::{Cache, Target};
 
 /// The entries for the rest of a description, in a folder that `fill` fills.
 fn entries(rest: &str, fill: impl FnOnce(&Path)) -> Result<Vec<Entry>, String> {
+    allowing(&[], rest, fill)
+}
+
+/// The same, where the description names these with `outside`.
+fn allowing(outside: &[&str], rest: &str, fill: impl FnOnce(&Path)) -> Result<Vec<Entry>, String> {
     let dir = tempfile::tempdir().unwrap();
-    let text = PLAIN.replace("\"Image\"", "\"target.toml\"") + "[initramfs]\n";
+    let text = format!("outside = {outside:?}\n{PLAIN}");
+    let text = text.replace("\"Image\"", "\"target.toml\"") + "[initramfs]\n";
     fs::write(dir.path().join("target.toml"), text + rest).unwrap();
     fill(dir.path());
     let target = Target::load(dir.path()).map_err(|e| e.to_string())?;
@@ -37,6 +43,34 @@ fn file(path: &Path, mode: u32) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, "x").unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn what_lies_outside_of_the_target_has_to_be_named() {
+    let secret = tempfile::tempdir().unwrap();
+    file(&secret.path().join("key"), 0o600);
+    let key = secret.path().join("key").display().to_string();
+    let said = entries(&format!("files.'/k' = '{key}'\n"), |_| {}).unwrap_err();
+    assert!(
+        said.contains("lies outside of DIR: copy it there"),
+        "{said}"
+    );
+    assert!(said.contains(&format!("outside = [{key:?}]")), "{said}");
+    // A link leads as far as a path does, and `..` as far as a whole path.
+    let linked = |dir: &Path| symlink(&key, dir.join("mine")).unwrap();
+    let said = entries("files.'/k' = 'mine'\n", linked).unwrap_err();
+    assert!(said.contains("lies outside"), "{said}");
+    let said = entries("tree = '..'\n", |_| {}).unwrap_err();
+    assert!(
+        said.contains("initramfs.tree names .., which lies"),
+        "{said}"
+    );
+    let asked = format!("files.'/k' = '{key}'\n");
+    let got = allowing(&[&key], &asked, |_| {}).unwrap();
+    assert_eq!(shown(&got), ["k x"]);
+    let all = secret.path().display().to_string();
+    assert_eq!(shown(&allowing(&[&all], &asked, |_| {}).unwrap()), ["k x"]);
+    assert!(allowing(&["/nowhere"], &asked, |_| {}).is_err());
 }
 
 #[test]

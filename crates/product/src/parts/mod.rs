@@ -201,6 +201,28 @@ impl Find for Finder<'_> {
             ))
         })
     }
+
+    fn content(&self, key: &str, name: &str) -> Result<PathBuf, TargetError> {
+        let (path, _) = self.path(key, name)?;
+        if is_elsewhere(name) {
+            return Ok(path);
+        }
+        let real = fs::canonicalize(&path).map_err(|e| TargetError::io("read", &path, e))?;
+        if self.target.allows(&real) {
+            return Ok(path);
+        }
+        Err(TargetError::MissingPart(format!(
+            "{key} names {name}, which lies outside of {}: copy it there; or, if the target is \
+             yours to trust, write outside = [{name:?}] at the top of its file",
+            self.target.dir.display()
+        )))
+    }
+}
+
+/// Whether a value names what packages or builds bring, and no path.
+pub(crate) fn is_elsewhere(name: &str) -> bool {
+    let prefixes = ["build:", "package:", "source-package:"];
+    prefixes.iter().any(|prefix| name.starts_with(prefix))
 }
 
 impl<'a> Finder<'a> {

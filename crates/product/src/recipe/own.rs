@@ -112,8 +112,16 @@ pub(super) fn read(path: &Path) -> Result<Choice, TargetError> {
         let real = real
             .to_str()
             .ok_or_else(|| wrong(1, format!("{} has a name that is no text", file.display())))?;
+        if !Path::new(real).starts_with(dir) {
+            let why = format!(
+                "{} lies outside of the recipe's folder: copy it there",
+                real
+            );
+            return Err(wrong(1, why));
+        }
         let key = format!("initramfs.files.{}", Key::new(place.as_str()));
         edits.push(Edit::set(&key, real));
+        edits.push(Edit::allow(real));
     }
     if edits.is_empty() && written.append.trim().is_empty() {
         return Err(wrong(

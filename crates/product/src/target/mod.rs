@@ -1,6 +1,7 @@
 //! A target: the text of its `target.toml`, and the typed view of it.
 
 use std::fs;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use toml_edit::{Document, DocumentMut};
@@ -102,6 +103,14 @@ impl Target {
         changed.edits = self.edits.clone();
         changed.edits.extend_from_slice(edits);
         Ok(changed)
+    }
+
+    /// Whether the initramfs and the root may hold what lies at `real`, a path
+    /// without links: it is in the target's folder, or `outside` names it.
+    pub(crate) fn allows(&self, real: &Path) -> bool {
+        let outside = self.spec.outside.iter().map(|o| self.dir.join(o));
+        let mut roots = iter::once(self.dir.clone()).chain(outside);
+        roots.any(|root| fs::canonicalize(root).is_ok_and(|root| real.starts_with(root)))
     }
 
     /// Whether it is one file with a name of its own, such as `board.toml`,

@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use toml_edit::DocumentMut;
 
+use crate::parts::is_elsewhere;
 use crate::{Edit, Target, TargetError};
 
 impl Target {
@@ -119,15 +120,34 @@ fn with_outside_parts(target: &Target, from: &Path) -> Result<String, TargetErro
         });
         parts.extend(files);
     }
-    let outside = parts.into_iter().filter_map(|(key, name)| {
-        let relative = !name.starts_with("package:") && !name.starts_with('/');
-        let part = fs::canonicalize(from.join(name)).ok()?;
+    let mut edits = Vec::new();
+    for (key, name) in parts {
+        if is_elsewhere(name) || name.starts_with('/') {
+            continue;
+        }
+        let Ok(part) = fs::canonicalize(from.join(name)) else {
+            continue;
+        };
         let stays = !lone && (!leaves(name.as_ref()) || part.starts_with(from));
-        let moved = relative && !stays;
-        let part = part.to_str().filter(|_| moved)?;
-        Some(Edit::set(&key, part))
-    });
-    let edits: Vec<Edit> = outside.collect();
+        let Some(part) = part.to_str().filter(|_| !stays) else {
+            continue;
+        };
+        edits.push(Edit::set(&key, part));
+        let is_content = key.contains(".files.") || key.ends_with(".tree");
+        if is_content && target.allows(part.as_ref()) {
+            edits.push(Edit::allow(part));
+        }
+    }
+    let outside = spec.outside.iter().map(|o| fs::canonicalize(from.join(o)));
+    let outside: Vec<PathBuf> = outside.filter_map(Result::ok).collect();
+    if spec.outside.iter().any(|o| !o.starts_with('/')) {
+        edits.insert(0, Edit::remove("outside"));
+        edits.extend(
+            outside
+                .iter()
+                .filter_map(|o| Some(Edit::allow(o.to_str()?))),
+        );
+    }
     if edits.is_empty() {
         return Ok(target.text.clone());
     }

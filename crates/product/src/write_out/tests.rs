@@ -140,7 +140,7 @@ fn parts_outside_of_the_folder_are_still_found() {
     let text = text()
         .replace("\"Image\"", "\"../common/./Image\"")
         .replace("\"tree/file\"", "\"tree/../../common/lib\" # why");
-    let (scratch, target) = scratch(&text);
+    let (scratch, target) = scratch(&format!("outside = [\"../common\"]\n{text}"));
     let common = scratch.path().join("common");
     fs::create_dir(&common).unwrap();
     fs::write(common.join("Image"), "k").unwrap();
@@ -150,15 +150,18 @@ fn parts_outside_of_the_folder_are_still_found() {
     let copy = Target::load(&out).unwrap();
     let common = fs::canonicalize(&common).unwrap();
     assert_eq!(
-        copy.spec.kernel.unwrap().image.unwrap(),
+        copy.spec.kernel.clone().unwrap().image.unwrap(),
         common.join("Image").display().to_string()
     );
-    let files = copy.spec.initramfs.unwrap().files;
+    let files = copy.spec.initramfs.clone().unwrap().files;
     assert_eq!(
         files["/lib/a b.so"],
         common.join("lib").display().to_string()
     );
     assert!(copy.text.contains("# why"));
+    let lib = common.join("lib");
+    assert!(copy.allows(&lib) && !copy.allows(common.parent().unwrap()));
+    assert!(copy.spec.outside.iter().all(|o| o.starts_with('/')));
 }
 
 #[test]
