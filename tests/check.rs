@@ -169,6 +169,30 @@ fn what_cannot_be_judged_says_so() {
 }
 
 #[test]
+fn nothing_tells_where_the_files_lay() {
+    let dir = scratch("check-private");
+    let a = log(&dir, "a b.txt", 500).display().to_string();
+    let b = log(&dir, "b.txt", 500).display().to_string();
+    let budget = dir.join("budget.toml").display().to_string();
+    let missing = dir.join("no such.toml").display().to_string();
+    let (_, text) = said(&mut check(&dir, &[&a, "--budget", &missing]));
+    let quoted = format!("--budget '{missing}' --init");
+    assert!(text.contains(&quoted), "{text}");
+    let (code, text) = said(&mut check(&dir, &[&a, &b, "--budget", &budget, "--init"]));
+    assert_eq!(code, Some(0), "{text}");
+    let judge = [&*a, &b, "--budget", &budget, "--baseline", &b];
+    let private = dir.display().to_string();
+    for more in [&["--json"][..], &[], &["--github"], &["--junit", "j.xml"]] {
+        let (code, text) = said(check(&dir, &judge).args(more));
+        assert_eq!(code, Some(0), "{text}");
+        let written = fs::read_to_string(dir.join("j.xml")).unwrap_or_default();
+        assert!(!(text + &written).contains(&private), "{more:?}");
+    }
+    let told = json(check(&dir, &judge).arg("--json"));
+    assert_eq!(told["boots"][0], "a b.txt");
+}
+
+#[test]
 fn mistakes_are_told_before_anything_is_booted() {
     let dir = scratch("check-wrong");
     log(&dir, "good.txt", 500);

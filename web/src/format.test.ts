@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { bytes, change, count, duration, moment, percent, tickStep, times } from "./format.ts";
+import { bytes, change, count, duration, moment, percent, shellWord, tickStep, times } from "./format.ts";
 
 it("shows durations in four digits", () => {
   expect([0, 999, 1000, 999_949, 999_950, 1_002_000, 54_290_000, 999_949_999, 1e9, -2e9].map(duration)).toEqual([
@@ -18,4 +18,9 @@ it("shows other numbers", () => {
   expect([times(5177, 1043), times(100, 99), times(1, 0)]).toEqual(["5.0×", "1.010×", null]);
   expect([bytes(12), bytes(1500), bytes(2_000_000)]).toEqual(["12 B", "1.5 kB", "2.0 MB"]);
   expect([1, 3, 700, 1e9 + 1].map(tickStep)).toEqual([1, 5, 1000, 2e9]);
+});
+
+it("quotes what a shell would take apart", () => {
+  expect(["runs/kiosk", "bootdelay=0", "größe"].map(shellWord)).toEqual(["runs/kiosk", "bootdelay=0", "größe"]);
+  expect(["a b", "it's", "$(id)", "", "#x"].map(shellWord)).toEqual(["'a b'", "'it'\\''s'", "'$(id)'", "''", "'#x'"]);
 });

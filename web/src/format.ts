@@ -58,3 +58,8 @@ export function tickStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, least)));
   return power * (least <= power ? 1 : least <= 2 * power ? 2 : least <= 5 * power ? 5 : 10);
 }
+
+/** A name as one word of a command to copy; names have no control characters here. */
+export function shellWord(name: string): string {
+  return /^[\p{L}\p{N}%+,\-./:@_][\p{L}\p{N}%+,\-./:=@_#]*$/u.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
+}

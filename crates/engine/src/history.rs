@@ -1,5 +1,6 @@
 //! A folder of results, a small JSON file each.
 
+use bootlap_model::shell_word;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +19,10 @@ pub fn load(dir: &Path) -> Result<Vec<Entry>, Failure> {
     let entries = load_if_there(dir)?;
     if entries.is_empty() {
         let why = format!("{} holds no results", dir.display());
-        let hint = format!("`bootlap history add RUN --to {}` adds one", dir.display());
+        let hint = format!(
+            "`bootlap history add RUN --to {}` adds one",
+            shell_word(dir.display())
+        );
         return Err(Failure::new(Exit::NothingUsable, why).hint(hint));
     }
     Ok(entries)

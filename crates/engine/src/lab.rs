@@ -1,5 +1,6 @@
 //! From a target's folder to recorded boots.
 
+use bootlap_model::shell_word;
 use std::fs;
 use std::io::ErrorKind;
 use std::num::NonZeroUsize;
@@ -420,7 +421,7 @@ fn by_hand(target: &Target) -> Failure {
         "say in machine.install how a changed target gets onto it (docs/boards.md); or let \
          `bootlap apply {} RECIPE -o DIR`\n         write down what to change, do that by hand, and \
          compare `bootlap boot` of before and after",
-        target.typed().display()
+        shell_word(target.typed().display())
     ))
 }
 

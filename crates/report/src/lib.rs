@@ -49,7 +49,7 @@ use bootlap_analysis::experiment::Trial;
 use bootlap_analysis::gap::Gap;
 use bootlap_analysis::phase::Phase;
 use bootlap_analysis::{Answers, Comparison, Prediction, compare};
-use bootlap_model::{FileId, Timeline};
+use bootlap_model::{FileId, Timeline, shell_word};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -121,12 +121,12 @@ impl<'a> Report<'a> {
 
 impl About {
     /// What to name the target by in a command.
-    pub(crate) fn typed(&self) -> &str {
-        if self.path.is_empty() {
+    pub(crate) fn typed(&self) -> String {
+        shell_word(if self.path.is_empty() {
             &self.target
         } else {
             &self.path
-        }
+        })
     }
 }
 

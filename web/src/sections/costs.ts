@@ -1,7 +1,7 @@
 // The largest costs, each with where it lies and what removes it.
 
 import { button, el, section } from "../dom.ts";
-import { duration, percent } from "../format.ts";
+import { duration, percent, shellWord } from "../format.ts";
 import { extentOf, phaseColor, phaseTitle, type Cost, type Finding, type Head, type Page } from "../model.ts";
 
 const SHOWN = 5;
@@ -33,7 +33,7 @@ export function costs({ head, go }: Page): HTMLElement | null {
 }
 
 function remedy(head: Head, finding: Finding): HTMLElement {
-  const how = finding.recipe === null ? finding.title : el("code", {}, `bootlap try ${head.target} ${finding.recipe}`);
+  const how = finding.recipe === null ? finding.title : el("code", {}, `bootlap try ${shellWord(head.target)} ${shellWord(finding.recipe)}`);
   return el("p", { class: "remedy" }, how, " ", el("span", { class: "good" }, saving(finding)));
 }
 

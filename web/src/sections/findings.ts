@@ -1,6 +1,7 @@
 // What to change: every piece of advice with the lines that show it.
 
 import { button, el, facts, section, type Child } from "../dom.ts";
+import { shellWord } from "../format.ts";
 import type { Finding, Page } from "../model.ts";
 import { saving } from "./costs.ts";
 import { evidenceFigure } from "./evidence.ts";
@@ -9,7 +10,7 @@ export function findings({ boots, head, go }: Page): HTMLElement | null {
   if (head.findings.length === 0) return null;
   const entry = (finding: Finding, at: number) => {
     const details: [string, Child][] = [["why", finding.why], ["saving", basis(finding)], ["fix", finding.fix], ["risk", finding.risk],
-      ["recipe", finding.recipe !== null && el("code", {}, `bootlap try ${head.target} ${finding.recipe}`)],
+      ["recipe", finding.recipe !== null && el("code", {}, `bootlap try ${shellWord(head.target)} ${shellWord(finding.recipe)}`)],
       ["rule", finding.rule]];
     const interval = finding.at_ns;
     return el("details", { class: "finding", id: `finding-${at}` },

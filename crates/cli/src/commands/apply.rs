@@ -1,5 +1,6 @@
 //! `bootlap apply`: a changed copy of a target, and its patch set.
 
+use bootlap_model::shell_word;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -63,7 +64,7 @@ pub(crate) fn run(args: &Apply, ui: &Ui) -> Result<Exit, Failure> {
 }
 
 fn said(target: &Target, out: &Path, folder: &Path) -> String {
-    let (out, folder) = (out.display(), folder.display());
+    let (out, folder) = (shell_word(out.display()), folder.display());
     let about = format!("{folder}/README.md says how to carry it into another build.");
     match target.machine {
         Machine::Qemu(_) => format!("wrote {out}; boot it with `bootlap boot {out}`. {about}"),

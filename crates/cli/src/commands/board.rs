@@ -1,6 +1,7 @@
 //! `bootlap boot` of a board: strictly one boot after the other, each a run,
 //! and what they have in common.
 
+use bootlap_model::shell_word;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -207,7 +208,10 @@ fn show(args: &Boot, ui: &Ui, done: &Done) -> Result<(), Failure> {
     } else {
         ui.print(&series::text(&report, &ui::style()));
         let at = report.series.fastest.unwrap_or(0);
-        ui.print(&format!("\nmore: bootlap show {}", report.laps[at].run));
+        ui.print(&format!(
+            "\nmore: bootlap show {}",
+            shell_word(&report.laps[at].run)
+        ));
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! `bootlap capture`: records a console as it comes.
 
+use bootlap_model::shell_word;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &Capture, ui: &Ui) -> Result<Exit, Failure> {
     }
     let recorded = result.map_err(|e| match &e {
         bootlap_lab::LabError::Run(RunError::Io { .. }) => {
-            let dir = plan.dir.display();
+            let dir = shell_word(plan.dir.display());
             Failure::from(e).hint(format!(
                 "what had been written until then is kept: bootlap show {dir}"
             ))

@@ -7,7 +7,7 @@ use std::fs;
 use bootlap_engine::Progress;
 use bootlap_engine::evidence::reads::{self, Named, Which};
 use bootlap_engine::{Exit, Failure};
-use bootlap_model::Timeline;
+use bootlap_model::{Timeline, shell_word};
 use bootlap_rootfs::layout::{self, List};
 use bootlap_rootfs::root_image::{self, RootImage};
 
@@ -93,8 +93,9 @@ fn list(args: &Layout, paths: &[String]) -> Result<List, Failure> {
 /// What is done with the list.
 fn next(args: &Layout, list: &List, out: &str) -> String {
     let root = args.root.as_ref();
-    let root = root.map_or("ROOT".to_owned(), |root| root.display().to_string());
+    let root = root.map_or("ROOT".to_owned(), |root| shell_word(root.display()));
     let files = list.files;
+    let out = &shell_word(out);
     let tar = format!("tar -cf root.tar -C {root} --no-recursion --files-from={out} &&");
     let then = match args.format {
         LayoutFormat::BootImage => format!("bootlap try TARGET boot-image={out}"),

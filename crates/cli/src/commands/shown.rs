@@ -2,6 +2,7 @@
 
 use bootlap_engine::Failure;
 use bootlap_engine::evidence::Recorded;
+use bootlap_model::shell_word;
 use bootlap_report::boot;
 
 use crate::args::Boot;
@@ -21,7 +22,7 @@ pub(crate) fn show(
         ui.print(&boot::text(&report, &ui::style()));
         ui.print(&format!(
             "\nrun {}\nmore: bootlap report {0} -o boot.html",
-            report.about.run
+            shell_word(&report.about.run)
         ));
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! `bootlap touched`: which files of the initramfs a boot opens.
 
+use bootlap_model::shell_word;
 use std::fs;
 
 use bootlap_engine::Progress;
@@ -51,11 +52,11 @@ pub(crate) fn run(args: &Touched, ui: &Ui) -> Result<Exit, Failure> {
             format!("cannot write {}: {e}", args.out.display()),
         )
     })?;
-    let out = args.out.display();
+    let out = shell_word(args.out.display());
     ui.note(&format!(
         "{out} lists {files} files that the boot opened; `bootlap try {} initramfs-touched={out}` \
          measures what the others cost",
-        args.target.display()
+        shell_word(args.target.display())
     ));
     Ok(Exit::Ok)
 }

@@ -9,6 +9,7 @@ use bootlap_report::About;
 
 use crate::evidence::ReadOptions;
 use crate::evidence::boots::boots;
+use crate::evidence::names::Names;
 use crate::evidence::{self, Recorded};
 use crate::failure::{Exit, Failure};
 use crate::lab::Lab;
@@ -17,7 +18,7 @@ use crate::lab::Lab;
 pub struct Group {
     /// What they have in common.
     pub about: About,
-    /// As they were typed, or would be.
+    /// As they were typed, or would be; whole paths from what they share.
     pub names: Vec<String>,
     boots: Vec<(Measures, Timeline)>,
 }
@@ -25,12 +26,14 @@ pub struct Group {
 impl Group {
     /// The boots that `paths` tell of.
     pub fn read(paths: &[PathBuf], how: &ReadOptions) -> Result<Self, Failure> {
+        let boots = boots(paths)?;
+        let names = Names::of(&boots.concat());
         let read = |boot: Vec<PathBuf>| {
             let run = boot.iter().find(|p| Run::is_run(p));
             let run = run.map(|p| Run::open(p)).transpose()?;
-            Ok((name_of(&boot), run, evidence::read(&boot, how)?))
+            Ok((name_of(&boot, &names), run, evidence::read(&boot, how)?))
         };
-        let boots = boots(paths)?.into_iter().map(read);
+        let boots = boots.into_iter().map(read);
         Self::of(boots.collect::<Result<Vec<_>, Failure>>()?)
     }
 
@@ -55,9 +58,12 @@ impl Group {
     }
 
     fn of_runs(runs: &[Run], how: &ReadOptions) -> Result<Self, Failure> {
+        let dirs: Vec<PathBuf> = runs.iter().map(|run| run.dir.clone()).collect();
+        let names = Names::of(&dirs);
         let read = |run: &Run| {
             let recorded = evidence::read(std::slice::from_ref(&run.dir), how)?;
-            Ok((run.dir.display().to_string(), Some(run.clone()), recorded))
+            let name = names.short(&run.dir.display().to_string());
+            Ok((name, Some(run.clone()), recorded))
         };
         Self::of(runs.iter().map(read).collect::<Result<Vec<_>, Failure>>()?)
     }
@@ -109,9 +115,9 @@ impl Group {
     }
 }
 
-fn name_of(files: &[PathBuf]) -> String {
-    let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
-    names.join(" + ")
+fn name_of(files: &[PathBuf], names: &Names) -> String {
+    let names = files.iter().map(|f| names.short(&f.display().to_string()));
+    names.collect::<Vec<_>>().join(" + ")
 }
 
 /// What was measured of one boot, by its run where there is one.

@@ -4,6 +4,7 @@ mod amount;
 mod file;
 mod group;
 
+use bootlap_model::shell_word;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use bootlap_report::check::CheckReport;
 
 pub use group::Group;
 
+use crate::evidence::names::Names;
 use crate::evidence::{self, ReadOptions};
 use crate::failure::{Exit, Failure};
 use crate::history;
@@ -62,11 +64,12 @@ pub fn first_budget(lab: &Lab<'_>, options: &CheckOptions, headroom: f64) -> Res
 }
 
 fn read(path: &Path) -> Result<Budget, Failure> {
-    let name = path.display();
+    let name = path.display().to_string();
     let text = fs::read_to_string(path).map_err(|e| {
         let failure = Failure::new(Exit::Usage, format!("cannot read {name}: {e}"));
         failure.hint(format!(
-            "`bootlap check RUN --budget {name} --init` writes a first one from what a run took"
+            "`bootlap check RUN --budget {} --init` writes a first one from what a run took",
+            shell_word(path.display())
         ))
     })?;
     file::parse(&text).map_err(|wrong| {
@@ -110,13 +113,10 @@ fn against_baseline(
     let samples = boots.samples();
     only_seen(budget, &samples, &by);
     let said = baseline.as_ref().map(|b| {
-        let path = options
-            .baseline
-            .as_deref()
-            .unwrap_or(Path::new(""))
-            .display();
+        let path = options.baseline.as_deref().unwrap_or(Path::new(""));
+        let path = Names::alone(path);
         match b.names.len() {
-            1 => format!("{path}"),
+            1 => path,
             n => format!("{path} ({n} boots)"),
         }
     });
@@ -149,8 +149,8 @@ fn against_history(
         judge_one(limit, &samples, &by, boots.simulated())
     });
     let said = match entries.len() {
-        1 => format!("{}, 1 result", dir.display()),
-        n => format!("{}, {n} results, since the last change", dir.display()),
+        1 => format!("{}, 1 result", Names::alone(dir)),
+        n => format!("{}, {n} results, since the last change", Names::alone(dir)),
     };
     Ok(CheckReport {
         judged: judged.collect(),
@@ -163,7 +163,7 @@ fn report(options: &CheckOptions, boots: &Group, baseline: Option<String>) -> Ch
         about: boots.about.clone(),
         boots: boots.names.clone(),
         baseline,
-        budget: options.budget.display().to_string(),
+        budget: Names::alone(&options.budget),
         judged: Vec::new(),
     }
 }

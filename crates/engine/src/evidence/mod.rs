@@ -7,7 +7,7 @@ pub mod facts;
 mod files;
 pub mod group;
 pub mod initcalls;
-mod names;
+pub(crate) mod names;
 pub mod reads;
 
 use std::path::{Path, PathBuf};

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use super::Recorded;
 
 /// The folder that whole paths are told from.
-pub(super) struct Names {
+pub(crate) struct Names {
     base: Option<PathBuf>,
 }
 
 impl Names {
     /// For what was given.
-    pub(super) fn of(paths: &[PathBuf]) -> Self {
+    pub(crate) fn of(paths: &[PathBuf]) -> Self {
         let whole = paths.iter().filter(|path| path.is_absolute());
         let above = whole.filter_map(|path| path.parent().map(Path::to_owned));
         Self {
@@ -24,7 +24,7 @@ impl Names {
     }
 
     /// What to call `path`.
-    pub(super) fn short(&self, path: &str) -> String {
+    pub(crate) fn short(&self, path: &str) -> String {
         let rest = self
             .base
             .as_ref()
@@ -35,8 +35,13 @@ impl Names {
         }
     }
 
+    /// What to call what was given alone.
+    pub(crate) fn alone(path: &Path) -> String {
+        Self::of(&[path.to_owned()]).short(&path.display().to_string())
+    }
+
     /// Renames what was read from `paths`.
-    pub(super) fn shorten(&self, recorded: &mut Recorded, paths: &[PathBuf]) {
+    pub(crate) fn shorten(&self, recorded: &mut Recorded, paths: &[PathBuf]) {
         if self.base.is_none() {
             return;
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use bootlap_advice::Finding;
-use bootlap_model::Timeline;
+use bootlap_model::{Timeline, shell_word};
 
 use super::remedy::claimed_before;
 use super::risk;
@@ -77,7 +77,7 @@ fn entry(number: usize, finding: &Finding, shares: Option<usize>, page: &mut Pag
         }
     }
     match &finding.recipe {
-        Some(recipe) => page.wrapped(label("recipe"), recipe, Ink::Command),
+        Some(recipe) => page.wrapped(label("recipe"), &shell_word(recipe), Ink::Command),
         None => page.wrapped(
             label("recipe"),
             "none applies: to be done by hand",

@@ -8,6 +8,7 @@
 
 mod details;
 
+use bootlap_model::shell_word;
 use std::io::Write;
 
 use bootlap_advice::{Finding, SavingKind};
@@ -123,7 +124,7 @@ fn findings(report: &Report<'_>) -> Vec<String> {
         return Vec::new();
     }
     let all = &report.findings;
-    let line = |f: &Finding| finding(report.about.typed(), f);
+    let line = |f: &Finding| finding(&report.about.typed(), f);
     let mut lines: Vec<String> = all.iter().take(SHOWN).map(line).collect();
     if all.len() > SHOWN {
         let command = code(&format!("bootlap advise {}", report.about.typed()));
@@ -140,7 +141,7 @@ fn finding(target: &str, finding: &Finding) -> String {
         SavingKind::Unknown => "to be tried".to_owned(),
     };
     let how = match &finding.recipe {
-        Some(recipe) => code(&format!("bootlap try {target} {recipe}")),
+        Some(recipe) => code(&format!("bootlap try {target} {}", shell_word(recipe))),
         None => prose(&finding.fix),
     };
     format!(

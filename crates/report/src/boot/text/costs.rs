@@ -2,6 +2,7 @@
 
 use bootlap_advice::{Finding, SavingKind};
 use bootlap_analysis::Cost;
+use bootlap_model::shell_word;
 
 use crate::Report;
 use crate::findings::remedies;
@@ -36,7 +37,7 @@ fn entry(report: &Report<'_>, cost: &Cost, remedy: Option<usize>, page: &mut Pag
     page.line_with_right(line, circumstances(cost));
     page.wrapped(Line::indented(indent), &cost.why, Ink::Faint);
     if let Some(finding) = remedy.and_then(|at| report.findings.get(at)) {
-        hint(report.about.typed(), finding, indent, page);
+        hint(&report.about.typed(), finding, indent, page);
     }
 }
 
@@ -57,7 +58,10 @@ fn circumstances(cost: &Cost) -> Line {
 fn hint(target: &str, finding: &Finding, indent: usize, page: &mut Page<'_>) {
     let arrow = Line::indented(indent).with("→ ", Ink::Command);
     let (what, ink) = match &finding.recipe {
-        Some(recipe) => (format!("bootlap try {target} {recipe}"), Ink::Command),
+        Some(recipe) => (
+            format!("bootlap try {target} {}", shell_word(recipe)),
+            Ink::Command,
+        ),
         None => (finding.title.clone(), Ink::Plain),
     };
     let saving = Line::default().with(&expected(finding), Ink::Good);
@@ -95,7 +99,7 @@ fn others(report: &Report<'_>, remedies: &[Option<usize>], page: &mut Page<'_>) 
         "possible"
     });
     for at in left.iter().take(SHOWN) {
-        hint(report.about.typed(), &report.findings[*at], INDENT, page);
+        hint(&report.about.typed(), &report.findings[*at], INDENT, page);
     }
     if left.len() > SHOWN {
         let text = format!(
