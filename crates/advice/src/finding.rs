@@ -33,6 +33,29 @@ pub struct Saving {
     pub kind: SavingKind,
     /// How it was computed.
     pub basis: String,
+    /// Whose text it is, if the time is what a serial console takes for some.
+    pub printed: Option<Printer>,
+}
+
+/// Who prints on a console.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Printer {
+    /// All of them.
+    Everybody,
+    /// The kernel's log.
+    Kernel,
+    /// A boot loader.
+    Bootloader,
+    /// systemd, one line a unit.
+    Systemd,
+}
+
+impl Printer {
+    /// Whether some text is of both.
+    pub fn shares_with(self, other: Self) -> bool {
+        self == other || self == Self::Everybody || other == Self::Everybody
+    }
 }
 
 /// Which time would be saved: these never mix.
@@ -60,6 +83,7 @@ impl Finding {
                 ns: 0,
                 kind: SavingKind::Unknown,
                 basis: "nothing that was seen says how much; try it".into(),
+                printed: None,
             },
             fix: String::new(),
             recipe: None,
@@ -83,6 +107,7 @@ impl Finding {
             ns,
             kind,
             basis: basis.into(),
+            printed: None,
         };
         self
     }

@@ -5,6 +5,7 @@
 
 mod boot;
 mod chain;
+mod dump;
 mod facts;
 mod finding;
 mod lines;
@@ -13,5 +14,5 @@ mod serial;
 
 pub use boot::Boot;
 pub use facts::Facts;
-pub use finding::{Finding, Saving, SavingKind};
+pub use finding::{Finding, Printer, Saving, SavingKind};
 pub use rules::{Layer, Page, Rule, advise, all, find};

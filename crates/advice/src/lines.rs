@@ -16,8 +16,9 @@ pub(crate) struct Line<'a> {
     pub(crate) end_ns: i64,
     /// When the next one came; the same moment if there is none.
     pub(crate) next_ns: i64,
-    /// How long it was printed, ns; 0 where that is not known.
-    pub(crate) printed_ns: i64,
+    /// From when to when it was printed: ns on the axis; an empty stretch where that is
+    /// not known.
+    pub(crate) printed: [i64; 2],
     /// Lines follow of which nobody knows when they came: no silence does.
     pub(crate) goes_on: bool,
     /// How it was sent.
@@ -78,7 +79,7 @@ pub(crate) fn lines<'a>(timeline: &'a Timeline, axis: &Axis) -> Vec<Line<'a>> {
             timed: text.len() < whole.trim().len(),
             start_ns: placed.start.ns,
             end_ns: placed.start.ns.saturating_add(printed_ns),
-            printed_ns,
+            printed: [placed.start.ns, placed.start.ns.saturating_add(printed_ns)],
             goes_on: timeline.arg(span, Span::UNTIMED).is_some(),
             sent: Sent::of(timeline, span),
             next_ns: placed.start.ns,
@@ -87,6 +88,9 @@ pub(crate) fn lines<'a>(timeline: &'a Timeline, axis: &Axis) -> Vec<Line<'a>> {
     });
     let mut lines: Vec<Line<'a>> = placed.collect();
     lines.sort_by_key(|l| l.start_ns);
+    for together in lines.chunk_by_mut(|a, b| a.start_ns == b.start_ns) {
+        share_printing(together);
+    }
     for [start_ns, end_ns] in flushes(timeline, axis) {
         let first = lines.partition_point(|l| l.start_ns < start_ns);
         let during = lines[first..].iter_mut();
@@ -101,6 +105,36 @@ pub(crate) fn lines<'a>(timeline: &'a Timeline, axis: &Axis) -> Vec<Line<'a>> {
         line.end_ns = line.next_ns;
     }
     lines
+}
+
+/// What was logged with one stamp was printed one after the other; only the last of it
+/// has an end.
+fn share_printing(together: &mut [Line<'_>]) {
+    let is_kernels = |l: &Line<'_>| l.timed || l.sent == Sent::Timed;
+    let Some(last) = together.iter().rposition(|l| l.sent == Sent::Timed) else {
+        return;
+    };
+    let together = &mut together[..=last];
+    let [start, end] = together[last].printed;
+    let size = |l: &Line<'_>| i128::from(l.evidence.end.saturating_sub(l.evidence.start));
+    let own: Vec<i128> = together
+        .iter()
+        .map(|l| if is_kernels(l) { size(l) } else { 0 })
+        .collect();
+    let all = own.iter().sum::<i128>().max(1);
+    let mut before = 0;
+    let at = |bytes: i128| {
+        let ns = i128::from(end.saturating_sub(start)) * bytes / all;
+        start.saturating_add(i64::try_from(ns).unwrap_or(0))
+    };
+    for (line, bytes) in together.iter_mut().zip(own) {
+        if is_kernels(line) {
+            line.sent = Sent::Timed;
+            line.printed = [at(before), at(before + bytes)];
+            line.end_ns = line.printed[1];
+        }
+        before += bytes;
+    }
 }
 
 /// How long a line of a kernel's log was printed. (What was stamped on a wire can have

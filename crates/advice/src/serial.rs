@@ -10,14 +10,8 @@ use bootlap_model::{BAUD_RATES, BITS_PER_BYTE, Span, TrackKind};
 
 use crate::boot::Found;
 use crate::lines::{Line, Sent};
-use crate::{Boot, Finding, SavingKind};
-
-/// The rules whose interval is what the console took.
-const ABOUT_PRINTING: [&str; 3] = [
-    "cmdline-quiet",
-    "cmdline-console-baud",
-    "cmdline-console-syntax",
-];
+use crate::rules::ms;
+use crate::{Boot, Finding, Printer, SavingKind};
 
 /// What some text costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,7 +31,7 @@ impl Cost {
                 Sent::Recorded => recorded = recorded.saturating_add(bytes),
                 Sent::Timed => {
                     timed = timed.saturating_add(bytes);
-                    ns = ns.saturating_add(line.printed_ns);
+                    ns = ns.saturating_add(line.printed[1].saturating_sub(line.printed[0]));
                 }
                 Sent::Unknown => {}
             }
@@ -83,26 +77,38 @@ impl Cost {
 }
 
 impl Finding {
-    /// All that this text costs.
-    pub(crate) fn saves_printing(self, boot: &Boot<'_>, cost: Cost) -> Self {
-        self.saves_part_of(boot, cost, cost.ns(boot))
+    /// All that this text of somebody costs.
+    pub(crate) fn saves_printing(self, boot: &Boot<'_>, whose: Printer, cost: Cost) -> Self {
+        self.saves_part_of(boot, whose, cost, cost.ns(boot))
     }
 
     /// What a serial console took of its interval is the console's.
     pub(crate) fn without_printing(&mut self, boot: &Boot<'_>) {
-        if ABOUT_PRINTING.contains(&&*self.rule) {
+        if self.saving.printed.is_some() {
             return;
         }
         if let (Some(at), SavingKind::ThisBoot) = (self.at_ns, self.saving.kind) {
             let printing_ns = boot.printing_ns(at);
+            // `why` tells the whole interval: say where the rest of it went.
+            if printing_ns > self.saving.ns / 20 {
+                let console = ms(printing_ns);
+                let basis = &mut self.saving.basis;
+                *basis = format!("{basis}; without the {console} that the console took");
+            }
             self.saving.ns = self.saving.ns.saturating_sub(printing_ns).max(0);
         }
     }
 
     /// `ns` of what this text costs.
-    pub(crate) fn saves_part_of(self, boot: &Boot<'_>, cost: Cost, ns: i64) -> Self {
+    pub(crate) fn saves_part_of(
+        self,
+        boot: &Boot<'_>,
+        whose: Printer,
+        cost: Cost,
+        ns: i64,
+    ) -> Self {
         let bytes = cost.bytes;
-        match cost.seen_ns {
+        let mut finding = match cost.seen_ns {
             Some(_) => self.saves(
                 ns,
                 format!("the log's times show what these {bytes} bytes took"),
@@ -111,7 +117,9 @@ impl Finding {
                 ns,
                 format!("{bytes} bytes at {} baud, ten bits each", boot.baud()),
             ),
-        }
+        };
+        finding.saving.printed = Some(whose);
+        finding
     }
 }
 
@@ -133,7 +141,7 @@ impl<'a> Boot<'a> {
     /// When something was printed, as far as the log's times show it; in no order.
     pub(crate) fn all_printing(&self) -> Vec<[i64; 2]> {
         let timed = self.lines().iter().filter(|l| l.sent == Sent::Timed);
-        let lines = timed.map(|l| [l.start_ns, l.start_ns.saturating_add(l.printed_ns)]);
+        let lines = timed.map(|l| l.printed);
         lines.chain(self.flushes().iter().map(Found::at)).collect()
     }
 

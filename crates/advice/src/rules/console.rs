@@ -6,7 +6,7 @@ use bootlap_product::cmdline;
 use super::checks;
 use crate::boot::evidence;
 use crate::serial::Cost;
-use crate::{Boot, Finding};
+use crate::{Boot, Finding, Printer};
 
 checks! {
     "cmdline-quiet" => kernel_messages,
@@ -34,7 +34,7 @@ fn kernel_messages(boot: &Boot<'_>) -> Option<Finding> {
             "{} bytes, each of which the CPU waits for",
             kernel.bytes
         ))
-        .saves_printing(boot, kernel);
+        .saves_printing(boot, Printer::Kernel, kernel);
     let finding = finding.at(boot.flush_at()).seen(evidence(&boot.flushes()));
     Some(match ignored {
         true => finding.fix(
@@ -62,7 +62,7 @@ fn bootloader_messages(boot: &Boot<'_>) -> Option<Finding> {
     Some(
         Finding::new()
             .why(format!("{} bytes", bootloader.bytes))
-            .saves_printing(boot, bootloader)
+            .saves_printing(boot, Printer::Bootloader, bootloader)
             .fix(fix)
             .recipe(recipe),
     )

@@ -5,9 +5,10 @@ use bootlap_product::cmdline;
 use super::checks;
 use super::console::printed;
 use super::seen::{configs, is_kernels, ms, options_on, parameters, silence_before, steps};
+use crate::dump::is_dump;
 use crate::lines::Sent;
 use crate::serial::Cost;
-use crate::{Boot, Finding};
+use crate::{Boot, Finding, Printer};
 
 checks! {
     "cmdline-console-baud" => baud,
@@ -20,6 +21,7 @@ checks! {
     "config-verbose-drivers" => verbose,
     "cmdline-no-printk-time" => times,
     "cmdline-no-audit" => audit,
+    "kernel-stack-dump" => dumps,
     "config-no-printk" => no_printk,
 }
 
@@ -57,7 +59,7 @@ fn baud(boot: &Boot<'_>) -> Option<Finding> {
 Finding::new()
         .why(format!("{bytes} bytes at {now} baud are {}", ms(now_ns)))
         .at(boot.flush_at())
-        .saves_part_of(boot, all, now_ns.saturating_sub(then_ns))
+        .saves_part_of(boot, Printer::Everybody, all, now_ns.saturating_sub(then_ns))
         .fix(format!(
             "use {better} baud in `console=`, in the boot loader and in the terminal, if the UART \
              can do it"
@@ -91,9 +93,11 @@ fn syntax(boot: &Boot<'_>) -> Option<Finding> {
     Some(match slower {
         Some((meant, now)) => {
             let saved_ns = all.share(meant - now, meant).ns(boot);
-            finding.saves_part_of(boot, all, saved_ns).fix(format!(
-                "write the speed without a blank; this boot ran at {now} baud"
-            ))
+            finding
+                .saves_part_of(boot, Printer::Everybody, all, saved_ns)
+                .fix(format!(
+                    "write the speed without a blank; this boot ran at {now} baud"
+                ))
         }
         None => finding.saves_unknown("it depends on the speed that the port had before"),
     })
@@ -135,7 +139,7 @@ fn log_level(boot: &Boot<'_>) -> Option<Finding> {
         .recipe(boot.recipe("cmdline-loglevel=4"));
     Some(match kernel.bytes {
         0 => finding.saves_unknown("it depends on how much is printed; a console's log shows it"),
-        _ => finding.saves_printing(boot, kernel),
+        _ => finding.saves_printing(boot, Printer::Kernel, kernel),
     })
 }
 
@@ -170,7 +174,7 @@ fn less_debug(boot: &Boot<'_>) -> Option<Finding> {
         ))
         .recipe(boot.recipe("cmdline-less-debug"));
     Some(match printed.bytes > 0 {
-        true => finding.saves_printing(boot, printed),
+        true => finding.saves_printing(boot, Printer::Kernel, printed),
         false => finding.saves_unknown("it depends on how much is printed, and on the console"),
     })
 }
@@ -188,7 +192,7 @@ fn twice(boot: &Boot<'_>) -> Option<Finding> {
     Some(
         Finding::new()
             .why(format!("{} lines came twice", notice.count))
-            .saves_printing(boot, twice)
+            .saves_printing(boot, Printer::Kernel, twice)
             .seen(notice.first.iter().copied()),
     )
 }
@@ -292,7 +296,7 @@ fn times(boot: &Boot<'_>) -> Option<Finding> {
                 "`{asked}`, and {TIME_BYTES} bytes of time on each of {} lines",
                 lines.len()
             ))
-            .saves_printing(boot, times),
+            .saves_printing(boot, Printer::Kernel, times),
     )
 }
 
@@ -311,8 +315,30 @@ fn audit(boot: &Boot<'_>) -> Option<Finding> {
         .recipe(boot.recipe("cmdline-no-audit"))
         .seen(lines.iter().take(3).map(|l| l.evidence));
     Some(match printed.bytes > 0 {
-        true => finding.saves_printing(boot, printed),
+        true => finding.saves_printing(boot, Printer::Kernel, printed),
         false => finding.saves_unknown("it depends on whether the console prints them"),
+    })
+}
+
+/// Fewer may be quoted by something else.
+const DUMP_LINES: usize = 8;
+
+fn dumps(boot: &Boot<'_>) -> Option<Finding> {
+    let lines: Vec<_> = boot.lines().iter().filter(|l| is_dump(l.text)).collect();
+    if lines.len() < DUMP_LINES {
+        return None;
+    }
+    let printed = Cost::of(lines.iter().copied());
+    let finding = Finding::new()
+        .why(format!(
+            "{} lines of stack dumps, the first `{}`",
+            lines.len(),
+            lines[0].text
+        ))
+        .seen(lines.iter().take(3).map(|l| l.evidence));
+    Some(match printed.bytes > 0 {
+        true => finding.saves_printing(boot, Printer::Kernel, printed),
+        false => finding.saves_unknown("what went wrong may cost more than its report"),
     })
 }
 

@@ -46,6 +46,7 @@ use std::sync::LazyLock;
 use crate::{Boot, Finding, SavingKind};
 
 pub use pages::{Layer, Page};
+pub(crate) use seen::ms;
 
 /// One rule of the catalogue.
 pub struct Rule {

@@ -2,6 +2,7 @@
 
 use super::checks;
 use super::seen::{init_ns, is_kernels, ms, steps};
+use crate::dump::is_dump;
 use crate::{Boot, Finding};
 
 checks! {
@@ -109,6 +110,8 @@ fn quiet_times(boot: &Boot<'_>) -> Vec<Finding> {
             && before.ns() >= LONG_NS
             && !is_explained(before.text)
             && !is_explained(after.text)
+            && !is_dump(before.text)
+            && !is_dump(after.text)
             && !tells(after.text)
             && is_kernels(boot, before)
     });

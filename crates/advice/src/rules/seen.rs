@@ -7,7 +7,7 @@ use crate::lines::Line;
 use crate::{Boot, Finding};
 
 /// `ns` as people read it in a sentence.
-pub(super) fn ms(ns: i64) -> String {
+pub(crate) fn ms(ns: i64) -> String {
     match ns {
         ns if ns < 10_000_000 => format!("{}.{} ms", ns / 1_000_000, ns / 100_000 % 10),
         _ => format!("{} ms", ns / 1_000_000),

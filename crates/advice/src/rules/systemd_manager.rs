@@ -8,7 +8,7 @@ use super::units::units;
 use crate::boot::{evidence, total_ns};
 use crate::lines::Line;
 use crate::serial::Cost;
-use crate::{Boot, Finding};
+use crate::{Boot, Finding, Printer};
 
 checks! {
     "systemd-show-status" => status,
@@ -34,7 +34,7 @@ fn status(boot: &Boot<'_>) -> Option<Finding> {
     let finding = shown
         .found()
         .why(format!("{} lines, {} bytes", shown.seen.len(), cost.bytes))
-        .saves_printing(boot, cost);
+        .saves_printing(boot, Printer::Systemd, cost);
     (cost.bytes >= 1000).then_some(finding)
 }
 

@@ -1,6 +1,6 @@
 //! Which finding removes which cost, and which findings are about the same time.
 
-use bootlap_advice::{Finding, SavingKind};
+use bootlap_advice::{Finding, Saving, SavingKind};
 use bootlap_analysis::Cost;
 use bootlap_model::Evidence;
 
@@ -24,8 +24,9 @@ pub(crate) fn remedies(costs: &[Cost], findings: &[Finding]) -> Vec<Option<usize
     costs.iter().map(best).collect()
 }
 
-/// For each finding the first one before it that claims the same time: at least half of
-/// the shorter interval. Their savings do not add up.
+/// For each finding the first one before it that claims the same time: what the console
+/// takes for the same text, or at least half of the shorter interval. Their savings do not
+/// add up.
 pub(crate) fn claimed_before(findings: &[Finding]) -> Vec<Option<usize>> {
     let claim = |finding: &Finding| {
         let is_real = finding.saving.kind == SavingKind::ThisBoot;
@@ -36,7 +37,17 @@ pub(crate) fn claimed_before(findings: &[Finding]) -> Vec<Option<usize>> {
         let shares = |other: &Finding| claim(other).is_some_and(|o| likeness(own, o).is_some());
         findings[..at].iter().position(shares)
     };
-    (0..findings.len()).map(before).collect()
+    let printed = |at: usize| {
+        let Saving { printed, kind, .. } = &findings[at].saving;
+        let shares = |other: &Finding| {
+            let both = (*printed).zip(other.saving.printed);
+            other.saving.kind == *kind && both.is_some_and(|(a, b)| a.shares_with(b))
+        };
+        findings[..at].iter().position(shares)
+    };
+    (0..findings.len())
+        .map(|at| printed(at).or_else(|| before(at)))
+        .collect()
 }
 
 /// Whether a place of the one is, in part, a place of the other.
@@ -59,6 +70,7 @@ fn likeness(a: [i64; 2], b: [i64; 2]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use bootlap_advice::Printer;
     use bootlap_model::Timeline;
 
     use super::*;
@@ -72,6 +84,35 @@ mod tests {
         assert_eq!(likeness([0, 100], [100, 200]), None);
         assert_eq!(likeness([0, 0], [0, 100]), None);
         assert_eq!(likeness([i64::MIN, i64::MAX], [9, 3]), None);
+    }
+
+    #[test]
+    fn the_same_text_costs_the_same_time() {
+        let finding = |printed: Option<Printer>, at_ns: Option<[i64; 2]>, kind| Finding {
+            rule: "r".into(),
+            title: String::new(),
+            why: String::new(),
+            fix: String::new(),
+            recipe: None,
+            evidence: Vec::new(),
+            saving: Saving {
+                ns: 1,
+                kind,
+                basis: String::new(),
+                printed,
+            },
+            at_ns,
+        };
+        let all = [
+            finding(Some(Printer::Bootloader), None, SavingKind::ThisBoot),
+            finding(Some(Printer::Kernel), None, SavingKind::ThisBoot),
+            finding(Some(Printer::Everybody), None, SavingKind::ThisBoot),
+            finding(Some(Printer::Kernel), None, SavingKind::PredictedBoard),
+            finding(None, Some([0, 9]), SavingKind::ThisBoot),
+            finding(Some(Printer::Kernel), None, SavingKind::ThisBoot),
+        ];
+        let before = [None, None, Some(0), None, None, Some(1)];
+        assert_eq!(claimed_before(&all), before);
     }
 
     #[test]

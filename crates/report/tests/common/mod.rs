@@ -89,6 +89,7 @@ pub(crate) fn finding(
         title: title.to_owned(),
         why: format!("This boot spent {} ms there.", at_ms[1] - at_ms[0]),
         saving: Saving {
+            printed: None,
             ns: saving_ms * MS,
             kind: SavingKind::ThisBoot,
             basis: "the length of the interval".to_owned(),

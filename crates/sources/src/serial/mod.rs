@@ -37,6 +37,10 @@ const TOO_SOON: std::ops::Range<i64> = 86..98;
 const LEAST_GAPS: usize = 12;
 const LEAST_SHARE: usize = 10;
 
+/// How far a log's times may go back, ns: two CPUs log at once, and one that is in an
+/// oops may stamp all of it with the time at which that began.
+const OUT_OF_ORDER_NS: i64 = 5_000_000_000;
+
 /// How long a flush is at least, ns: below this nobody looks.
 const FLUSH_NS: i64 = 20_000_000;
 
@@ -58,11 +62,11 @@ pub(crate) fn charge(timeline: &mut Timeline) {
     }
 }
 
-/// What a kernel printed with one stamp.
+/// What a kernel printed with one stamp, or with one before it that came late.
 struct Printed {
     at: Stamp,
     bytes: i64,
-    /// Its last line, which has the end.
+    /// The last line with that stamp, which has the end.
     last: SpanId,
     evidence: Evidence,
     /// The serial console that it says is enabled.
@@ -116,10 +120,12 @@ impl Log {
             let bytes = on_the_wire(text);
             match lines.last_mut() {
                 // Printed again for another console, or by another boot.
-                Some(last) if span.start.ns < last.at.ns => break,
-                Some(last) if span.start.ns == last.at.ns => {
+                Some(last) if span.start.ns < last.at.ns - OUT_OF_ORDER_NS => break,
+                Some(last) if span.start.ns <= last.at.ns => {
                     last.bytes += bytes;
-                    last.last = id;
+                    if span.start.ns == last.at.ns {
+                        last.last = id;
+                    }
                     last.enables = last.enables.take().or_else(|| enabled(text));
                 }
                 _ => lines.push(Printed {

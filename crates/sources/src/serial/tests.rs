@@ -241,3 +241,20 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn a_line_of_another_cpu_ends_nothing() {
+    let text = boot(BOARD.enables);
+    let log = BOARD.log(&said(&text));
+    // Two CPUs log at once, and the later one is first in the log.
+    let mut lines: Vec<&str> = log.lines().collect();
+    lines.swap(100, 101);
+    let swapped = lines.join("\n") + "\n";
+    let ends = |log: &str| {
+        let timeline = read(log);
+        let console = timeline.spans_of(TrackKind::Console);
+        console.filter_map(lasted_ns).count()
+    };
+    let (all, most) = (ends(&log), ends(&swapped));
+    assert!(most + 4 >= all && all > 100, "{most} of {all}");
+}
