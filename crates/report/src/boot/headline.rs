@@ -1,6 +1,8 @@
 //! What a report says first, in plain words: whose boot, how long, and what
 //! kind of time that is.
 
+use bootlap_model::{EvidenceFile, Mark, MarkKind, Timeline};
+
 use crate::Report;
 use crate::format::{count, duration, times};
 
@@ -100,10 +102,21 @@ pub fn alone(report: &Report<'_>) -> String {
         },
         Outcome::Seen(Some(0)) => ": all at one moment, as far as its times tell".to_owned(),
         Outcome::Seen(ns) => match seen(ns) {
+            Some(seen) if is_of_no_boot(report.timeline) => {
+                format!(": {seen}; nothing in it says that a boot began or ended")
+            }
             Some(seen) => format!(": {seen}, to its last line"),
             None => ": nothing says when anything happened".to_owned(),
         },
     }
+}
+
+/// Whether this is what a running system logs, without any step of a boot.
+fn is_of_no_boot(timeline: &Timeline) -> bool {
+    const ALWAYS_ON: [&str; 3] = ["dmesg", "journal", "logcat"];
+    let is_log = |file: &EvidenceFile| ALWAYS_ON.contains(&file.source.as_str());
+    let is_step = |mark: &Mark| matches!(mark.kind, MarkKind::Milestone(_));
+    timeline.files.iter().all(is_log) && !timeline.marks.iter().any(is_step)
 }
 
 fn compared(before: Option<i64>, after: Option<i64>) -> String {
@@ -156,4 +169,31 @@ pub fn facts(report: &Report<'_>) -> Vec<String> {
         about.machine.clone(),
     ];
     facts.into_iter().filter(|f| !f.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use bootlap_model::{ClockKind, Evidence, Milestone, Stamp};
+
+    use super::*;
+
+    #[test]
+    fn a_running_systems_log_tells_of_no_boot() {
+        let mut timeline = Timeline::default();
+        let file = timeline.add_file("today.log", "logcat");
+        assert!(is_of_no_boot(&timeline));
+        let mut with_a_step = timeline.clone();
+        let clock = with_a_step.add_clock(ClockKind::KernelPrintk, false, file);
+        let place = Evidence {
+            file,
+            start: 0,
+            end: 1,
+            line: 1,
+        };
+        let at = Stamp::new(0, 0);
+        with_a_step.add_milestone(clock, at, Milestone::InitStart, place);
+        assert!(!is_of_no_boot(&with_a_step));
+        timeline.add_file("serial.log", "console");
+        assert!(!is_of_no_boot(&timeline));
+    }
 }
