@@ -168,9 +168,9 @@ fn hostile_text_does_not_reach_the_terminal() {
 fn where_no_rule_looks_that_is_said() {
     let style = style(80);
     let mut timeline = bootlap_model::Timeline::default();
-    timeline.add_file("log", "logcat");
+    timeline.add_file("log", "strace");
     let said = findings::text(&[], &timeline, &style);
-    assert!(said.contains("No rule looks at evidence of this kind (logcat)"));
+    assert!(said.contains("No rule looks at evidence of this kind (strace)"));
     timeline.add_file("dmesg", "dmesg");
     let said = findings::text(&[], &timeline, &style);
     assert!(said.contains("Nothing found to improve"));

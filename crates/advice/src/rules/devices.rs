@@ -10,6 +10,7 @@ use crate::{Boot, Finding};
 
 checks! {
     "device-timeout" => timeout,
+    "device-missing" => missing,
     "config-firmware-fallback" => firmware,
     "cmdline-usb-storage-delay" => usb_storage,
     "device-mmc-error" => mmc_error,
@@ -75,6 +76,34 @@ fn timeout(boot: &Boot<'_>) -> Vec<Finding> {
     found.truncate(5);
     let findings = found.iter().map(|(before, after)| silence(before, after));
     findings.collect()
+}
+
+/// From here on the silence behind a device that is not there is worth a look, ns.
+const MISSING_NS: i64 = 500_000_000;
+
+fn missing(boot: &Boot<'_>) -> Option<Finding> {
+    let says = |text: &str| {
+        let lower = text.to_ascii_lowercase();
+        let complaints = [
+            "not found",
+            "no phy",
+            "not detected",
+            "no device found",
+            "not responding",
+            "no response",
+        ];
+        complaints.iter().any(|c| lower.contains(c))
+    };
+    let is_others = |text: &str| OTHERS.iter().any(|other| text.contains(other));
+    let tells_timeout = |text: &str| text.to_ascii_lowercase().contains("time");
+    let waits = steps(boot).filter(|(before, after)| {
+        before.ns() >= MISSING_NS
+            && says(before.text)
+            && !is_others(before.text)
+            && !tells_timeout(after.text)
+    });
+    let (line, _) = waits.max_by_key(|(before, _)| before.ns())?;
+    Some(silence(&line, &line))
 }
 
 fn firmware(boot: &Boot<'_>) -> Option<Finding> {

@@ -16,6 +16,7 @@ checks! {
     "initramfs-resume" => resume,
     "initramfs-root-wait" => root_wait,
     "initramfs-dracut-timeout" => dracut_timeout,
+    "initramfs-btrfs-scan" => btrfs_scan,
 }
 
 /// Larger than this, an initramfs holds more than the way to the root.
@@ -169,4 +170,18 @@ fn dracut_timeout(boot: &Boot<'_>) -> Option<Finding> {
         ns,
         "from its first warning to the end of the last; the wait before it is more",
     ))
+}
+
+fn btrfs_scan(boot: &Boot<'_>) -> Option<Finding> {
+    let lines = since_kernel(boot);
+    let scan = stage(lines, |t| t.contains("Scanning for Btrfs"))?;
+    let finds = |t: &str| t.starts_with("BTRFS: device ") || t.starts_with("BTRFS info (device");
+    if scan.ns < 100_000_000 || lines.iter().any(|l| finds(l.text)) {
+        return None;
+    }
+    let finding = scan.found().why(format!(
+        "it takes {} ms, and no file system of that kind is found",
+        scan.ms()
+    ));
+    Some(finding.saves(scan.ns, "from that line to the next"))
 }

@@ -6,6 +6,7 @@
 
 mod pages;
 
+mod android;
 mod board_firmware;
 mod bootloader;
 mod compression;
@@ -93,6 +94,7 @@ use checks;
 
 /// The families, in the order of a boot.
 const FAMILIES: &[&[(&str, Check)]] = &[
+    android::CHECKS,
     firmware::CHECKS,
     board_firmware::CHECKS,
     pc_loaders::CHECKS,

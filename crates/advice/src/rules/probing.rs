@@ -103,7 +103,14 @@ fn quiet_times(boot: &Boot<'_>) -> Vec<Finding> {
     let is_explained = |text: &str| EXPLAINED.iter().any(|e| text.contains(e));
     let tells = |text: &str| {
         let lower = text.to_ascii_lowercase();
-        lower.contains("timed out") || lower.contains("timeout") || text.starts_with("mmc")
+        let says = [
+            "timed out",
+            "timeout",
+            "not found",
+            "no phy",
+            "not detected",
+        ];
+        says.iter().any(|s| lower.contains(s)) || text.starts_with("mmc")
     };
     let long = steps(boot).filter(|(before, after)| {
         before.start_ns >= begun
@@ -112,6 +119,7 @@ fn quiet_times(boot: &Boot<'_>) -> Vec<Finding> {
             && !is_explained(after.text)
             && !is_dump(before.text)
             && !is_dump(after.text)
+            && !tells(before.text)
             && !tells(after.text)
             && is_kernels(boot, before)
     });

@@ -112,11 +112,13 @@ pub fn alone(report: &Report<'_>) -> String {
 }
 
 /// Whether this is what a running system logs, without any step of a boot.
-fn is_of_no_boot(timeline: &Timeline) -> bool {
+pub(crate) fn is_of_no_boot(timeline: &Timeline) -> bool {
     const ALWAYS_ON: [&str; 3] = ["dmesg", "journal", "logcat"];
     let is_log = |file: &EvidenceFile| ALWAYS_ON.contains(&file.source.as_str());
     let is_step = |mark: &Mark| matches!(mark.kind, MarkKind::Milestone(_));
-    timeline.files.iter().all(is_log) && !timeline.marks.iter().any(is_step)
+    !timeline.files.is_empty()
+        && timeline.files.iter().all(is_log)
+        && !timeline.marks.iter().any(is_step)
 }
 
 fn compared(before: Option<i64>, after: Option<i64>) -> String {

@@ -7,12 +7,12 @@ use bootlap_model::{Timeline, shell_word};
 
 use super::remedy::claimed_before;
 use super::risk;
+use crate::boot::headline::is_of_no_boot;
 use crate::boot::text::costs::expected;
 use crate::terminal::{Ink, Line, MARGIN, Page, Style};
 
 /// Sources of which no rule looks at anything.
-const WITHOUT_RULES: [&str; 11] = [
-    "logcat",
+const WITHOUT_RULES: [&str; 10] = [
     "strace",
     "perf",
     "ftrace",
@@ -51,6 +51,11 @@ fn nothing(timeline: &Timeline) -> String {
                  went; a kernel log or what systemd-analyze prints tells rules more.",
                 sources.join(", ")
             )
+        }
+        false if is_of_no_boot(timeline) => {
+            "Nothing in this log says that a boot began or ended, so there is nothing to improve: \
+             record one from its start."
+                .to_owned()
         }
         false => "Nothing found to improve.".to_owned(),
     }

@@ -160,7 +160,9 @@ impl Reader for LogcatReader {
     }
 }
 
-/// What goes on before the runtime's first event.
+/// What goes on before the runtime's first event: the kernel first, so no phase of user
+/// space may have all of it.
+const BEFORE: (TrackKind, &str) = (TrackKind::Kernel, "before Android");
 const BEFORE_ANDROID: &str = "kernel, init and what starts before the Android runtime";
 
 impl LogcatReader {
@@ -260,7 +262,14 @@ impl LogcatReader {
         if before.is_none() && tag == "boot_progress_start" {
             // The events count from the kernel's start.
             let times = (Stamp::new(0, 1_000_000), SpanEnd::At(at));
-            import.span(clock, BOOT, BEFORE_ANDROID, times, &[("to", tag)], evidence);
+            import.span(
+                clock,
+                BEFORE,
+                BEFORE_ANDROID,
+                times,
+                &[("to", tag)],
+                evidence,
+            );
         }
         if let Some((from, start)) = before
             && start.ns <= at.ns
