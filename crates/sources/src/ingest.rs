@@ -15,7 +15,7 @@ use crate::HEAD_LEN;
 use crate::align::{self, Declared};
 use crate::console;
 use crate::registry::{part_of, ranking};
-use crate::{Hints, Input, Sniff, Source, SourceError, Timeless, same, serial, timeless};
+use crate::{Hints, Input, Sniff, Source, SourceError, Timeless, jump, same, serial, timeless};
 
 /// One file, or one member of an archive: it can be opened as often as needed.
 pub struct Piece<'a> {
@@ -102,6 +102,7 @@ pub fn ingest(
     }
     out.awaited |= options.hints.ready.is_some();
     look_for_hints(&options.hints, out);
+    jump::mend(out);
     serial::charge(out);
     align::align(out, &options.declared)?;
     same::merge(out);

@@ -27,6 +27,7 @@ mod grabserial;
 pub mod ingest;
 mod journal;
 mod json;
+mod jump;
 mod kfi;
 mod lava;
 mod logcat;
