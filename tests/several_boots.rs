@@ -71,3 +71,29 @@ fn groups_count_each() {
     let checked = json(check().arg("--json"));
     assert_eq!(checked["boots"].as_array().unwrap().len(), 4);
 }
+
+#[test]
+fn each_row_of_a_table_is_a_boot() {
+    let dir = scratch("several-boots-table");
+    let row = |n: u32, late: u32| {
+        let ready = 6100 + late + n * 37 % 11;
+        format!("{n},0,512,1204,{},{ready}\n", 2900 + n % 7)
+    };
+    let table = |name: &str, late: u32| {
+        let rows: String = (1..=12).map(|n| row(n, late)).collect();
+        let text = format!("boot,power_on_ms,uboot_ms,kernel_start_ms,mounted_ms,ready_ms\n{rows}");
+        std::fs::write(dir.join(name), text).unwrap();
+    };
+    table("before.csv", 0);
+    table("after.csv", 400);
+    let compared = json(bootlap(&dir).args(["compare", "--json", "before.csv", "after.csv"]));
+    assert_eq!(compared["before"]["boots"].as_array().unwrap().len(), 12);
+    let shift = compared["total"]["shift_ns"].as_i64();
+    let shift = shift.unwrap_or_else(|| panic!("{}", compared["total"]));
+    assert!((395_000_000..=405_000_000).contains(&shift), "{shift}");
+    let shown = json(bootlap(&dir).args(["show", "--json", "after.csv#12"]));
+    let late = 6500 + 12 * 37 % 11;
+    assert_eq!(shown["ready_ns"].as_i64(), Some(late * 1_000_000));
+    // Places are those of the file: the row is its 13th line.
+    assert_eq!(shown["spans"][0]["evidence"]["line"], 13);
+}

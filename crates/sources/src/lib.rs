@@ -9,6 +9,7 @@ mod agent;
 pub mod align;
 mod binary;
 mod boot_data;
+pub mod boot_table;
 mod bootchart;
 mod bootstage;
 mod bootstat;

@@ -2,9 +2,9 @@
 
 use crate::{Sniff, Source};
 use crate::{
-    agent, boot_data, bootchart, bootstage, bootstat, cbmem, console, dmesg, efi, firmware_log,
-    fpdt, ftrace, getprop, grabserial, journal, kfi, lava, logcat, logic, pack, perf, rc_log,
-    slimboot, stopwatch, strace, systemd, trace_cmd, ts, vcd,
+    agent, boot_data, boot_table, bootchart, bootstage, bootstat, cbmem, console, dmesg, efi,
+    firmware_log, fpdt, ftrace, getprop, grabserial, journal, kfi, lava, logcat, logic, pack, perf,
+    rc_log, slimboot, stopwatch, strace, systemd, trace_cmd, ts, vcd,
 };
 
 /// All sources, the more particular format first.
@@ -18,6 +18,7 @@ static ALL: &[&Source] = &[
     &systemd::SOURCE,
     &journal::SOURCE,
     &stopwatch::SOURCE,
+    &boot_table::SOURCE,
     &kfi::SOURCE,
     &bootchart::SOURCE,
     &strace::SOURCE,

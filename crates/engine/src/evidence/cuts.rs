@@ -16,6 +16,7 @@ use std::time::SystemTime;
 
 use bootlap_model::Timeline;
 use bootlap_sources::HEAD_LEN;
+use bootlap_sources::boot_table;
 use bootlap_sources::bundle::{Limits, Opened, Opener};
 use bootlap_sources::ingest::{Format, Given, Options, Piece, Taken, ingest};
 
@@ -126,6 +127,10 @@ fn known(file: &Path) -> Result<Arc<Vec<Range<usize>>>, Failure> {
 
 /// The bytes of each boot in `text`, in order; nothing if there are fewer than two.
 fn boots_in(text: &[u8]) -> Vec<Range<usize>> {
+    if let Some((_, mut rows)) = boot_table::rows(text) {
+        rows.truncate(MOST);
+        return rows;
+    }
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut begin = 0;
     while let Some(next) = another(&text[begin..]).filter(|_| found.len() < MOST) {
@@ -221,7 +226,9 @@ fn only(mut text: Vec<u8>, boot: &Range<usize>) -> Vec<u8> {
             *byte = b' ';
         }
     };
-    blank(&mut text[..boot.start]);
+    // Each row of a table needs the heading.
+    let from = boot_table::rows(&text).map_or(0, |(heading, _)| heading.end);
+    blank(&mut text[from..boot.start]);
     text.truncate(boot.end);
     text
 }
