@@ -15,6 +15,7 @@ use std::sync::Arc;
 use bootlap_artefact::elf::{Strip, strip};
 
 use crate::TargetError;
+use crate::packages::is_ours;
 use crate::part::Find;
 use crate::spec::Initramfs;
 
@@ -263,7 +264,7 @@ fn collect(from: &Path, at: Vec<u8>, found: &mut Found) -> Result<(), TargetErro
     if meta.is_dir() {
         for entry in fs::read_dir(from).map_err(io)? {
             let name = entry.map_err(io)?.file_name();
-            if name == crate::packages::CONTROL {
+            if is_ours(&name) {
                 continue;
             }
             let mut below = at.clone();

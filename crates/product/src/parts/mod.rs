@@ -15,7 +15,7 @@ use regex::Regex;
 use crate::build::{self, Built, Inside};
 use crate::cache::sha256;
 use crate::initramfs::Entry;
-use crate::packages::{CONTROL, Store, is_name};
+use crate::packages::{Store, is_name, is_ours};
 use crate::part::{Find, Part};
 use crate::root_disk;
 use crate::spec::{Place, Spec, Unpacker};
@@ -332,7 +332,9 @@ impl<'a> Finder<'a> {
         inner: &str,
     ) -> Result<Option<(PathBuf, String)>, TargetError> {
         let mut package = package.to_owned();
-        for _ in 0..2 {
+        let mut again = false;
+        // The package, the one that it stands for, and one of them once more.
+        for _ in 0..3 {
             let folder = store.folder(&package, self.progress)?;
             if let Some(path) = glob(&folder, inner) {
                 let shown = path.strip_prefix(&folder).unwrap_or(&path).display();
@@ -342,7 +344,11 @@ impl<'a> Finder<'a> {
                         "{origin} is a link to a file of another package; name that one"
                     ))
                 })?;
-                return Ok(Some((path, origin)));
+                if again || store.keep_if_whole(&folder, &path, self.progress)? {
+                    return Ok(Some((path, origin)));
+                }
+                again = true;
+                continue;
             }
             let Some(next) = store.first_dependency(&package) else {
                 break;
@@ -371,7 +377,7 @@ fn glob_in(folder: &Path, pattern: &str) -> Option<PathBuf> {
             let names = fs::read_dir(&dir).into_iter().flatten().flatten();
             next.extend(
                 names
-                    .filter(|e| e.file_name() != CONTROL)
+                    .filter(|e| !is_ours(&e.file_name()))
                     .filter(|e| wanted.is_match(&e.file_name().to_string_lossy()))
                     .map(|e| e.path()),
             );

@@ -3,6 +3,7 @@ use std::os::unix::fs::symlink;
 use bootlap_artefact::compress::Compression;
 
 use super::*;
+use crate::packages::CONTROL;
 use crate::target::tests::{PLAIN, parse};
 
 /// A cache in which the package `p` holds what `fill` puts there, and a target

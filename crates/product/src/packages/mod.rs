@@ -5,6 +5,8 @@
 //! fetch from is asked of the host's own apt configuration; nothing is
 //! installed and no package script runs.
 
+mod sums;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,6 +16,11 @@ use crate::{Cache, Progress, TargetError};
 
 /// Where a package's control fields are kept beside its files.
 pub(crate) const CONTROL: &str = ".bootlap-control";
+
+/// Whether a file of this name in a package's folder is ours.
+pub(crate) fn is_ours(name: &std::ffi::OsStr) -> bool {
+    name == CONTROL || name == sums::SUMS
+}
 
 /// Whether this can be the name of a package or an architecture. Names become
 /// folders and arguments of apt, so no others are let through.
@@ -79,6 +86,26 @@ impl Store {
         made.and_then(|()| fs::rename(&fetched, &at))
             .map_err(|e| TargetError::io("create", &at, e))?;
         Ok(at)
+    }
+
+    /// Whether what is at `path` in a package's folder is what the package brought. If not,
+    /// the folder goes, so that [`Self::folder`] fetches the package again.
+    pub(crate) fn keep_if_whole(
+        &self,
+        folder: &Path,
+        path: &Path,
+        progress: Progress<'_>,
+    ) -> Result<bool, TargetError> {
+        if sums::are_whole(folder, path)? {
+            return Ok(true);
+        }
+        let _lock = self.lock()?;
+        let shown = path.display();
+        progress(&format!(
+            "{shown} is not what its package brought: fetching it again"
+        ));
+        fs::remove_dir_all(folder).map_err(|e| TargetError::io("remove", folder, e))?;
+        Ok(false)
     }
 
     /// Removes what a killed bootlap left half fetched; the lock is held.
@@ -261,6 +288,7 @@ impl Store {
         let file = work.join(CONTROL);
         fs::write(&file, control).map_err(|e| TargetError::io("write", &file, e))?;
         fs::remove_file(&deb).map_err(|e| TargetError::io("remove", &deb, e))?;
+        sums::write(work)?;
         Ok(work.to_owned())
     }
 
@@ -401,6 +429,24 @@ mod tests {
         assert_eq!(ports, "http://ports.example.org/ubuntu-ports/");
         let mirror = "http://mirror.example.org/ubuntu/";
         assert_eq!(ubuntu_ports(mirror), mirror);
+    }
+
+    #[test]
+    fn a_damaged_package_goes_and_a_whole_one_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::new(&Cache::at(dir.path().to_owned()), "arm64");
+        let folder = store.dir.join("unpacked/p");
+        fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("vmlinuz");
+        fs::write(&file, "kernel").unwrap();
+        sums::write(&folder).unwrap();
+        let said = std::cell::RefCell::new(String::new());
+        let progress = |line: &str| said.borrow_mut().push_str(line);
+        assert!(store.keep_if_whole(&folder, &file, &progress).unwrap());
+        fs::write(&file, "kernek").unwrap();
+        assert!(!store.keep_if_whole(&folder, &file, &progress).unwrap());
+        assert!(!folder.exists());
+        assert!(said.into_inner().contains("fetching it again"));
     }
 
     #[test]
