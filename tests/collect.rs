@@ -55,6 +55,19 @@ fn every_process_of_a_boot_is_in_it() {
     assert_eq!(phases.last().unwrap()["end_ns"], report["ready_ns"]);
     let spans = report["spans"].as_array().unwrap();
     assert!(spans.iter().any(|s| s["name"] == "bootlap-archive"));
+    // Each ran for some time, though few of them lived to see a tick.
+    let arg = |span: &serde_json::Value, name: &str| {
+        let args = span["args"].as_array()?;
+        let found = args.iter().find(|a| a[0] == name)?;
+        found[1].as_str()?.parse::<u64>().ok()
+    };
+    let short = ["basename", "sed", "tr", "awk"];
+    let of_short = spans
+        .iter()
+        .filter(|s| short.contains(&s["name"].as_str().unwrap()));
+    let ran: Vec<u64> = of_short.filter_map(|s| arg(s, "cpu_us")).collect();
+    assert!(ran.len() >= 20, "{}", ran.len());
+    assert!(ran.iter().all(|us| *us > 0), "{ran:?}");
     let mut inspect = bootlap(&dir);
     let inspected = printed(inspect.arg("inspect").arg(&booted.run));
     assert!(

@@ -25,7 +25,20 @@ static struct options of_kernel(const char *cmdline)
 	snprintf(words, sizeof words, "%s", cmdline);
 	options_default(&options);
 	options_of_kernel(&options, words);
+	options_mend(&options);
 	return options;
+}
+
+static void an_init_before_may_give_options_too(void)
+{
+	struct options options = of_kernel("quiet bootlap.until-mark=of-kernel");
+	char mark[] = "bootlap.until-mark=of init", console[] = "bootlap.console", other[] = "5";
+
+	options_of_word(&options, mark);
+	options_of_word(&options, console);
+	options_of_word(&options, other);
+	CHECK_TEXT(options.until_mark, "of init");
+	CHECK(options.console);
 }
 
 static void the_kernels_command_line_is_split_as_it_splits(void)
@@ -220,6 +233,7 @@ int main(void)
 	atexit(clean_up);
 	CHECK(!procfs_open());
 	the_kernels_command_line_is_split_as_it_splits();
+	an_init_before_may_give_options_too();
 	a_mistake_leaves_the_rest_as_it_is();
 	files_are_found_behind_links();
 	lines_and_marks_are_seen_in_the_kernels_log();

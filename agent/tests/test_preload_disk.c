@@ -42,13 +42,16 @@ static int wait_for_tracing(void)
 	return 0;
 }
 
+/* Of which file systems; the folder's are not the root's. */
+static const char *record_on;
+
 /* Records until the file `stop` is there, while `command` is done: how that went, and
  * in *ended how the recording did. */
 static int record_while(const char *command, int *ended)
 {
 	char out[128], stop[128];
-	char *arguments[] = { "record", "--out",   out,	   "--until-file",
-			      stop,	"--for-s", "3600", NULL };
+	char *arguments[] = { "record", "--out", out, "--until-file", stop, "--for-s", "3600",
+			      record_on ? "--on" : "--all", (char *)record_on, NULL };
 	pid_t child;
 	int status;
 
@@ -61,7 +64,7 @@ static int record_while(const char *command, int *ended)
 	if (!child) {
 		/* Unless it takes note of the file. */
 		alarm(120);
-		_exit(record_command.run(7, arguments));
+		_exit(record_command.run(record_on ? 9 : 8, arguments));
 	}
 	status = wait_for_tracing() && !shell(command);
 	CHECK(!shell("touch stop"));
@@ -232,9 +235,44 @@ static void mounts_do_not_hide_each_other(void)
 	CHECK(!files_at(&pack, in_folder("below")));
 }
 
+/* How many bytes of a file the pack has. */
+static uint64_t bytes_of(const struct pack *pack, const char *path)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < pack->extent_count; i++) {
+		struct pack_extent extent = pack_extent(pack, i);
+
+		if (!strcmp(pack_file(pack, extent.file).path, path))
+			bytes += extent.length;
+	}
+	return bytes;
+}
+
+/* What the boot did not ask for is not in it: other file systems, and what the kernel
+ * read ahead. The disk reads ahead as before when it is over. */
+static void what_was_not_asked_for_is_left_out(void)
+{
+	static char place[128];
+	struct pack pack;
+
+	strcpy(place, in_folder("mnt"));
+	record_on = place;
+	CHECK(!shell("cp disk elsewhere && mkdir other && umount bind* mnt && "
+		     "mount -o loop disk mnt && mount -o loop elsewhere other && "
+		     "disk=$(findmnt -no SOURCE mnt) && blockdev --setra 4096 $disk && "
+		     "echo $disk >disk-name"));
+	CHECK(record("cat other/a/one | wc -c && head -c 100000 mnt/b/three | wc -c"));
+	CHECK(!pack_read(&pack, in_folder("pack")));
+	CHECK(files_at(&pack, place) == 1 && !files_at(&pack, in_folder("other")));
+	CHECK(bytes_of(&pack, "b/three") >= 100000 && bytes_of(&pack, "b/three") <= 120 << 10);
+	CHECK(!shell("[ $(blockdev --getra $(cat disk-name)) = 4096 ]"));
+	record_on = NULL;
+}
+
 static void clean_up(void)
 {
-	shell("umount below below behind bind*");
+	shell("umount below below behind other bind*");
 	shell("umount mnt");
 	shell("cd / && rm -r \"$OLDPWD\"");
 }
@@ -261,6 +299,7 @@ int main(void)
 		notes_that_are_gone_are_told();
 		only_one_records();
 		mounts_do_not_hide_each_other();
+		what_was_not_asked_for_is_left_out();
 	}
 	return 0;
 }

@@ -304,19 +304,25 @@ static int open_proc(void)
 	return made;
 }
 
-/* What the kernel's command line says; without /proc, what it has left to init. */
-static void read_options(struct options *options, char **argv)
+/* What the kernel's command line says, then what init was given: by the kernel, or by an
+ * init before, such as that of an initramfs. */
+static void read_options(struct options *options, int argc, char **argv)
 {
 	static char words[4096]; /* the options stay in it */
 	struct text line = text_in(words, sizeof words);
 
-	put(&line, kernel_line());
-	for (; !*kernel_line() && *argv; argv++) {
-		put(&line, *argv);
-		put(&line, "\n");
-	}
 	options_default(options);
+	put(&line, kernel_line());
 	options_of_kernel(options, words);
+	if (argc > 1 && !strcmp(argv[1], "collect")) {
+		/* All of it is ours, and a mistake in it must not end the boot. */
+		options_read(options, argc - 1, argv + 1);
+		argv[1] = NULL;
+	}
+	for (char **word = argv + 1; *word; word++)
+		if (!strstr(kernel_line(), *word))
+			options_of_word(options, *word);
+	options_mend(options);
 }
 
 /* What init starts before the collector listens would be missed. If that dies, the pipe
@@ -330,7 +336,7 @@ static void wait_for_close(const int pipe[2])
 }
 
 /* PID 1: whatever happens, the real init comes next. */
-static int as_init(char **argv)
+static int as_init(int argc, char **argv)
 {
 	static const char *const INITS[] = { "/sbin/init", "/etc/init", "/bin/init", "/bin/sh" };
 	struct options options;
@@ -338,7 +344,7 @@ static int as_init(char **argv)
 	pid_t collector;
 
 	in_initramfs = !*kernel_line() || strstr(kernel_line(), "rdinit=");
-	read_options(&options, argv);
+	read_options(&options, argc, argv);
 	drop_options(argv);
 	/* There is nobody yet who could miss /proc meanwhile. */
 	trace(&options, "/proc");
@@ -374,7 +380,7 @@ static int run(int argc, char **argv)
 	struct options options;
 
 	if (getpid() == 1)
-		return as_init(argv);
+		return as_init(argc, argv);
 	options_default(&options);
 	if (options_read(&options, argc, argv))
 		return EXIT_USAGE;

@@ -146,28 +146,39 @@ static char *next_word(char **rest)
 	return word;
 }
 
+/* A word without quotes; those of others are passed over. It is cut at its `=`. */
+void options_of_word(struct options *options, char *word)
+{
+	char *value;
+	const char *wrong;
+
+	if (!options_is_of_kernel(word))
+		return;
+	value = strchr(word, '=');
+	if (value)
+		*value++ = 0;
+	word += sizeof PREFIX - 1;
+	if (!strcmp(word, "console") && (!value || !strcmp(value, "1"))) {
+		options->console = 1;
+		return;
+	}
+	wrong = set(options, word, value ? value : "");
+	if (wrong)
+		complain(0, PREFIX, word, " ", wrong, NULL);
+}
+
 void options_of_kernel(struct options *options, char *cmdline)
 {
 	char *rest = cmdline, *word;
+
+	while ((word = next_word(&rest)))
+		options_of_word(options, word);
+}
+
+void options_mend(struct options *options)
+{
 	const char *small;
 
-	while ((word = next_word(&rest))) {
-		char *value = strchr(word, '=');
-		const char *wrong;
-
-		if (!options_is_of_kernel(word))
-			continue;
-		if (value)
-			*value++ = 0;
-		word += sizeof PREFIX - 1;
-		if (!strcmp(word, "console") && (!value || !strcmp(value, "1"))) {
-			options->console = 1;
-			continue;
-		}
-		wrong = set(options, word, value ? value : "");
-		if (wrong)
-			complain(0, PREFIX, word, " ", wrong, NULL);
-	}
 	while ((small = check(options)))
 		complain(0, PREFIX, small, NULL);
 }

@@ -27,4 +27,10 @@ int options_is_of_kernel(const char *word);
  * left out, since a boot goes on. `cmdline` is cut into words and kept. */
 void options_of_kernel(struct options *options, char *cmdline);
 
+/* The same of one word, that somebody gave to init. */
+void options_of_word(struct options *options, char *word);
+
+/* Values that are too small become the default, after a complaint. */
+void options_mend(struct options *options);
+
 #endif

@@ -25,11 +25,12 @@
 #define EXT4 0xef53
 
 static const char *root = "";
-static int64_t dry_run, programs;
+static int64_t dry_run, programs, all;
 
 static const struct argument ARGUMENTS[] = {
 	{ "--dry-run", NULL, &dry_run, 0 },
 	{ "--programs", NULL, &programs, 0 },
+	{ "--all", NULL, &all, 0 },
 	{ "--root", &root, NULL, 0 },
 	{ NULL, NULL, NULL, 0 },
 };
@@ -197,6 +198,17 @@ static int has_files(const struct pack *pack, uint32_t fs)
 	return 0;
 }
 
+/* Whether it is to be moved: of several file systems only the root's, unless somebody
+ * asks. What the others read, the boot may not have waited for. */
+static int is_wanted(const struct pack *pack, uint32_t fs)
+{
+	uint32_t i, count = 0;
+
+	for (i = 0; i < pack->fs_count; i++)
+		count += (uint32_t)has_files(pack, i);
+	return all || count < 2 || !strcmp(pack_fs(pack, fs).place, "/");
+}
+
 static int run(int argc, char **argv)
 {
 	struct sigaction stop = { .sa_handler = stop_it };
@@ -217,9 +229,14 @@ static int run(int argc, char **argv)
 	sigaction(SIGINT, &stop, NULL);
 	/* That somebody wants what we have a lease of. */
 	signal(SIGIO, SIG_IGN);
-	for (uint32_t i = 0; i < pack.fs_count && !move_stop; i++)
-		if (has_files(&pack, i) && layout_fs(&pack, i))
+	for (uint32_t i = 0; i < pack.fs_count && !move_stop; i++) {
+		if (!has_files(&pack, i))
+			continue;
+		if (!is_wanted(&pack, i))
+			complain(0, pack_fs(&pack, i).place, " is left as it is (--all)", NULL);
+		else if (layout_fs(&pack, i))
 			failed = 1;
+	}
 	return failed ? EXIT_FAILED : EXIT_OK;
 }
 
@@ -232,6 +249,7 @@ const struct command layout_command = {
 		"they are, whatever happens meanwhile; a SIGTERM stops it.\n\n"
 		"  --dry-run        moves nothing, says how scattered they are\n"
 		"  --root DIR       file systems are mounted below DIR\n"
+		"  --all            of all file systems that PACK names, not the root's alone\n"
 		"  --programs       also programs, though some run from this file system: to start\n"
 		"                   one while it is moved fails with \"Text file busy\"\n",
 	.run = run,

@@ -191,7 +191,8 @@ void find_names(struct touched *touched)
 {
 	mounts_each(name_on_mount, touched);
 	for (uint32_t i = 0; i < touched->file_count; i++)
-		touched->unnamed += touched->files[i].fs == NONE;
+		touched->unnamed += touched->files[i].fs == NONE &&
+				    mounts_within(touched->files[i].dev, touched->files[i].ino);
 }
 
 struct cached_file {

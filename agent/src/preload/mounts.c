@@ -36,6 +36,8 @@ static int is_in_memory(const char *type)
 	return found && found[-1] == ' ' && found[strlen(type)] == ' ';
 }
 
+static uint64_t only; /* the number of a device, or 0 for all */
+
 void mounts_each(void (*visit)(const struct mount *mount, void *context), void *context)
 {
 	static char table[512 << 10];
@@ -67,8 +69,51 @@ void mounts_each(void (*visit)(const struct mount *mount, void *context), void *
 		unescape(words[4]);
 		mount.place = words[4];
 		mount.is_btrfs = !strcmp(type, "btrfs");
-		visit(&mount, context);
+		if (!only || mount.dev == only)
+			visit(&mount, context);
 	}
+}
+
+/* The mount that a place lies on, so far. */
+struct nearest {
+	const char *place;
+	size_t len; /* of the mount's own place */
+	uint64_t dev;
+};
+
+static void see_if_nearer(const struct mount *mount, void *context)
+{
+	struct nearest *nearest = context;
+	size_t len = strlen(mount->place);
+
+	if (len > 1 && (strncmp(nearest->place, mount->place, len) ||
+			(nearest->place[len] && nearest->place[len] != '/')))
+		return;
+	/* What was mounted later lies over what was there before. */
+	if (len >= nearest->len) {
+		nearest->len = len;
+		nearest->dev = mount->dev;
+	}
+}
+
+int mounts_limit(const char *place)
+{
+	struct nearest nearest = { .place = place };
+	struct stat stat;
+
+	only = 0;
+	mounts_each(see_if_nearer, &nearest);
+	/* A file system in memory may lie between. */
+	if (!nearest.dev || lstat(place, &stat) ||
+	    (major(stat.st_dev) && ((uint64_t)major(stat.st_dev) << 20 | minor(stat.st_dev)) != nearest.dev))
+		return -1;
+	only = nearest.dev;
+	return 0;
+}
+
+int mounts_within(uint64_t dev, uint64_t ino)
+{
+	return !only || dev == only || (dev < 1 << 20 && ino == only);
 }
 
 uint64_t fs_id(const struct statfs *fs)

@@ -18,6 +18,14 @@ struct mount {
 /* Hands over every mount that may lie on a disk (or elsewhere than in memory). */
 void mounts_each(void (*visit)(const struct mount *mount, void *context), void *context);
 
+/* From now on mounts_each hands over only mounts of the file system at this place; -1 and
+ * no limit if none that may lie on a disk is there, as below an overlay. */
+int mounts_limit(const char *place);
+
+/* Whether that is of a file system that is handed over: its files, and the pages of its
+ * disk, which have the disk's number for an inode. */
+int mounts_within(uint64_t dev, uint64_t ino);
+
 /* What tells a file system from others: statfs's f_fsid, its first half low. */
 uint64_t fs_id(const struct statfs *fs);
 

@@ -3,6 +3,7 @@
  * what is cached at the end is taken, less what was cached at the start. */
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,12 +11,14 @@
 #include <unistd.h>
 
 #include "agent.h"
+#include "ahead.h"
 #include "arguments.h"
 #include "collect/now.h"
 #include "collect/options.h"
 #include "collect/procfs.h"
 #include "collect/ready.h"
 #include "find.h"
+#include "mounts.h"
 #include "pack.h"
 #include "place.h"
 #include "text.h"
@@ -24,6 +27,9 @@
 #define RECORD "record" /* what the kernel's notes are called */
 #define LOOK_MS 200
 #define BUFFER_KIB 2048 /* for each CPU: some 40000 events */
+#define AHEAD_KIB 8     /* two pages of most */
+#define FOR_S 60        /* where nothing else ends it */
+#define UNTIL_S 600     /* what ends it may never come */
 
 static volatile sig_atomic_t asked_to_stop;
 
@@ -73,7 +79,17 @@ static int write_cached(const char *out, const struct touched *before)
 	return pack_write(out, &touched);
 }
 
-static struct options until = { .for_s = 60 };
+/* Which file system is recorded: most of what the others read, a boot does not wait for. */
+static const char *on = "/";
+static int64_t all, ahead_kib = AHEAD_KIB;
+
+static void limit(void)
+{
+	if (!all && mounts_limit(on) && strcmp(on, "/"))
+		complain(0, on, " is on no disk; all file systems are recorded", NULL);
+}
+
+static struct options until;
 static const char *record_to = PLACE "/boot.pack";
 static int64_t buffer_kib = BUFFER_KIB;
 
@@ -83,16 +99,29 @@ static const struct argument ARGUMENTS[] = {
 	{ "--until-mark", &until.until_mark, NULL, 0 },
 	{ "--until-file", &until.until_file, NULL, 0 },
 	{ "--until-line", &until.until_line, NULL, 0 },
+	{ "--on", &on, NULL, 0 },
+	{ "--all", NULL, &all, 0 },
+	{ "--read-ahead-kib", NULL, &ahead_kib, 1 << 20 },
 	{ "--buffer-kib", NULL, &buffer_kib, 1 << 20 },
 	{ NULL, NULL, NULL, 0 },
 };
 #define NO_ARGUMENTS (&ARGUMENTS[sizeof ARGUMENTS / sizeof *ARGUMENTS - 1])
 
+static const struct argument OF_STOP[] = {
+	{ "--on", &on, NULL, 0 },
+	{ "--all", NULL, &all, 0 },
+	{ NULL, NULL, NULL, 0 },
+};
+
 /* Waits for the end, and keeps the kernel's buffer from running over. */
 static void wait_for_end(struct touched *touched)
 {
-	uint64_t end = now_ns() + (uint64_t)until.for_s * 1000000000;
+	int is_until = until.until_mark || until.until_file || until.until_line;
+	uint64_t end;
 
+	if (!until.for_s)
+		until.for_s = is_until ? UNTIL_S : FOR_S;
+	end = now_ns() + (uint64_t)until.for_s * 1000000000;
 	procfs_open();
 	ready_open(&until, 0);
 	while (!asked_to_stop && now_ns() < end) {
@@ -105,11 +134,14 @@ static void wait_for_end(struct touched *touched)
 		if (ready_why())
 			return;
 	}
+	if (is_until && !asked_to_stop)
+		complain(0, "what was to end the recording did not come in time; it ends now", NULL);
 }
 
 static int record(void)
 {
 	static struct touched touched, before;
+	struct ahead ahead;
 	struct sigaction action = { .sa_handler = stop_it };
 
 	sigaction(SIGTERM, &action, NULL);
@@ -117,7 +149,10 @@ static int record(void)
 	if (open_touched(&touched))
 		return EXIT_FAILED;
 	if (!trace_start(RECORD, (unsigned)buffer_kib) && trace_hold(RECORD) >= 0) {
+		ahead = ahead_limit(on, (long)(ahead_kib ? ahead_kib : LONG_MAX / 2));
 		wait_for_end(&touched);
+		ahead_restore(&ahead);
+		limit();
 		return finish_trace(RECORD, &touched, record_to) ? EXIT_FAILED : EXIT_OK;
 	}
 	if (errno == EBUSY || errno == EEXIST) {
@@ -127,6 +162,7 @@ static int record(void)
 	complain(errno, "no filemap events of tracefs here, what is cached is compared", NULL);
 	if (open_touched(&before))
 		return EXIT_FAILED;
+	limit();
 	find_cached(&before);
 	wait_for_end(NULL);
 	return write_cached(record_to, &before) ? EXIT_FAILED : EXIT_OK;
@@ -174,9 +210,10 @@ static int run_stop(int argc, char **argv)
 	TEXT(out, 256);
 	TEXT(notes, 80);
 	(void)argc;
-	if (arguments(argv, NO_ARGUMENTS, &name, 1, 1) || place_of(&before, name, ".before") ||
+	if (arguments(argv, OF_STOP, &name, 1, 1) || place_of(&before, name, ".before") ||
 	    place_of(&out, name, ".pack"))
 		return EXIT_USAGE;
+	limit();
 	place_make();
 	if (access(PLACE, W_OK)) {
 		complain(errno, "cannot write to " PLACE, NULL);
@@ -205,12 +242,17 @@ const struct command record_command = {
 	.help = "usage: bootlap-agent record [OPTION]...\n\n"
 		"Notes which bytes of which files, and of the file systems' metadata, come into\n"
 		"the page cache, until one of these:\n\n"
-		"  --for-s N          so many seconds (60); also a SIGTERM ends it\n"
+		"  --for-s N          so many seconds (60, or 600 with one of the others); also a\n"
+		"                     SIGTERM ends it\n"
 		"  --until-mark NAME  bootlap-agent mark NAME\n"
 		"  --until-file FILE  it is there\n"
 		"  --until-line TEXT  in the kernel's log\n\n"
 		"then writes a pack:\n\n"
 		"  --out FILE         instead of " PLACE "/boot.pack\n"
+		"  --on PLACE         of the file system there (/)\n"
+		"  --all              of all file systems\n"
+		"  --read-ahead-kib N meanwhile the disk reads no further ahead (8; 0 leaves it), so\n"
+		"                     that the pack has what was asked for\n"
 		"  --buffer-kib N     the kernel's buffer of each CPU (2048)\n",
 	.run = run_record,
 };
@@ -230,6 +272,8 @@ const struct command stop_command = {
 	.summary = "end that, and write " PLACE "/NAME.pack",
 	.help = "usage: bootlap-agent stop NAME\n\n"
 		"Writes what was read since bootlap-agent start NAME to " PLACE "/\n"
-		"NAME.pack, for bootlap-agent preload NAME.\n",
+		"NAME.pack, for bootlap-agent preload NAME.\n\n"
+		"  --on PLACE  of the file system there (/)\n"
+		"  --all       of all file systems\n",
 	.run = run_stop,
 };

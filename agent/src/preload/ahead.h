@@ -1,0 +1,18 @@
+/* How far the kernel reads ahead on a disk. */
+#ifndef AHEAD_H
+#define AHEAD_H
+
+struct ahead {
+	int disk;  /* -1 if nothing was changed */
+	long was;  /* in sectors of 512 bytes */
+};
+
+/* The disk below `place` reads no further ahead than `kib` from now on, for files that
+ * are opened from now on. Without a disk of its own, or if that reads less already,
+ * nothing changes. */
+struct ahead ahead_limit(const char *place, long kib);
+
+/* As it was. */
+void ahead_restore(struct ahead *ahead);
+
+#endif
