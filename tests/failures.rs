@@ -2,6 +2,7 @@
 //! nothing behind.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::thread::sleep;
@@ -172,4 +173,16 @@ fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
         sleep(Duration::from_millis(20));
     }
     panic!("never: {what}");
+}
+
+#[test]
+fn a_qemu_that_hangs_has_not_stopped() {
+    let dir = scratch("hanging-qemu");
+    let program = dir.join("qemu-that-hangs");
+    fs::write(&program, "#!/bin/sh\nexec sleep 300\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let target = changed_kiosk(&dir, "qemu-system-aarch64", program.to_str().unwrap());
+    let said = failure(bootlap(&dir).arg("boot").arg(target), 5);
+    assert!(said.contains("runs, but does not answer"), "{said}");
+    assert!(!said.contains("stopped"), "{said}");
 }

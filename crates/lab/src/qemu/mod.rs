@@ -150,10 +150,14 @@ impl Qemu {
         drop(theirs);
         let mut child = Guard(Some(child));
         let said = |e: io::Error| {
-            LabError::Machine(format!(
-                "{program} stopped before it booted anything ({e}); it said: {}",
-                complaint(stderr.file())
-            ))
+            let what = match e.kind() {
+                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+                    "runs, but does not answer: is it a QEMU, and is this host very busy".to_owned()
+                }
+                _ => format!("stopped before it booted anything ({e})"),
+            };
+            let complaint = complaint(stderr.file());
+            LabError::Machine(format!("{program} {what}; it said {complaint}"))
         };
         let (mut qmp, version) = Qmp::start(ours).map_err(said)?;
         let clock = match (&probe, self.settings.mode) {
@@ -262,7 +266,7 @@ impl Running {
         }
         match gone {
             Some(status) => Err(LabError::Machine(format!(
-                "QEMU ended by itself ({status}); it said: {}",
+                "QEMU ended by itself ({status}); it said {}",
                 complaint(&self.stderr)
             ))),
             None => Ok(None),
@@ -325,7 +329,7 @@ fn complaint(stderr: &File) -> String {
     let text = String::from_utf8_lossy(&text);
     let mut lines = text.lines().map(str::trim);
     let line = lines.find(|l| !l.is_empty() && !l.contains("warning:"));
-    line.unwrap_or("nothing").to_owned()
+    line.map_or("nothing".to_owned(), |line| format!("`{line}`"))
 }
 
 /// Kills the child unless it was taken out.
