@@ -168,7 +168,8 @@ fn machine(dir: &Path) -> PathBuf {
         .replace(
             "tree = \"initramfs\"",
             &format!("tree = \"{}\"", tree.display()),
-        );
+        )
+        .replacen("name = ", &format!("outside = [{tree:?}]\nname = "), 1);
     let target = dir.join("machine");
     fs::create_dir_all(&target).unwrap();
     fs::write(target.join("target.toml"), text).unwrap();

@@ -50,16 +50,16 @@ fn a_missing_qemu_says_what_to_install() {
 fn a_broken_description_is_shown_with_file_and_line() {
     let dir = scratch("broken-target");
     for (from, to, line, mend) in [
-        ("timeout-s = 600", "timout-s = 120", 16, "expected one of"),
+        ("timeout-s = 600", "timout-s = 120", 17, "expected one of"),
         (
             "memory-mb = 512",
             "memory-mb = \"much\"",
-            25,
+            26,
             "expected u32",
         ),
-        ("APP_READY\"", "APP_READY(\"", 14, "backslash"),
+        ("APP_READY\"", "APP_READY(\"", 15, "backslash"),
         ("format = 1", "format = 9", 9, "reads format 1"),
-        ("hash = \"crc32\"", "hash = \"crc33\"", 45, "sha256"),
+        ("hash = \"crc32\"", "hash = \"crc33\"", 46, "sha256"),
     ] {
         let target = changed_kiosk(&dir, from, to);
         let said = failure(bootlap(&dir).arg("boot").arg(&target), 2);

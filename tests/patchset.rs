@@ -393,6 +393,7 @@ fn changed_files_are_carried() {
     let stock = Target::load(&kiosk()).unwrap();
     let at = "etc/systemd/system/kiosk.service.d/fast.conf";
     let edits = vec![
+        Edit::allow(drop_in.to_string_lossy()),
         Edit::set(
             &format!("initramfs.files.\"/{at}\""),
             drop_in.to_string_lossy(),

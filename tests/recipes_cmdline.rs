@@ -97,7 +97,11 @@ fn what_only_pcs_know_is_done_on_one() {
     let stock = dir.join("pc");
     fs::create_dir_all(&stock).unwrap();
     let tree = kiosk().join("initramfs");
-    let text = PC.replace("TREE", &tree.display().to_string());
+    let text = PC.replace("TREE", &tree.display().to_string()).replacen(
+        "name = ",
+        &format!("outside = [{tree:?}]\nname = "),
+        1,
+    );
     fs::write(stock.join("target.toml"), text).unwrap();
     let recipes = [
         "cmdline-no-i8042",

@@ -107,8 +107,11 @@ pub(crate) fn changed_example(dir: &Path, name: &str, from: &str, to: &str) -> P
     let text = fs::read_to_string(folder.join("target.toml")).unwrap();
     assert!(text.contains(from), "{name} no longer says {from}");
     let tree = format!("tree = \"{}\"", kiosk().join("initramfs").display());
+    let outside = format!("outside = [{:?}]\nname = ", kiosk().join("initramfs"));
     let text = text
         .replace(from, to)
+        .replace("outside = [\"../kiosk/initramfs\"]\n", "")
+        .replacen("name = ", &outside, 1)
         .replace("tree = \"initramfs\"", &tree)
         .replace("tree = \"../kiosk/initramfs\"", &tree);
     let target = dir.join("target");

@@ -81,7 +81,7 @@ impl Edit {
 
     /// Lets the target's initramfs and root hold what lies at `path`, outside of
     /// the target's own folder.
-    pub(crate) fn allow(path: impl Into<String>) -> Self {
+    pub fn allow(path: impl Into<String>) -> Self {
         Self {
             key: "outside".to_owned(),
             value: path.into(),

@@ -38,6 +38,9 @@ struct Written {
     risk: String,
     #[serde(default)]
     append: String,
+    /// Folders and files beyond the recipe's own folder that `files` may name.
+    #[serde(default)]
+    outside: Vec<String>,
     #[serde(default)]
     set: BTreeMap<String, String>,
     #[serde(default)]
@@ -96,7 +99,7 @@ pub(super) fn read(path: &Path) -> Result<Choice, TargetError> {
     let written: Written = toml_edit::de::from_str(&text).map_err(|e| {
         let at = e.span().map_or(0, |span| span.start);
         let line = text[..at].bytes().filter(|b| *b == b'\n').count() + 1;
-        let mend = "a recipe has name, title, risk, append, [set] and [files]";
+        let mend = "a recipe has name, title, risk, append, outside, [set] and [files]";
         wrong(line, format!("{}; {mend}", e.message().trim()))
     })?;
     check_name(&written.name).map_err(|why| wrong(1, why))?;
@@ -106,16 +109,21 @@ pub(super) fn read(path: &Path) -> Result<Choice, TargetError> {
     for (key, value) in &written.set {
         edits.push(Edit::set(key, value));
     }
-    for (place, file) in &written.files {
-        let file = dir.join(file);
+    for (place, named) in &written.files {
+        let file = dir.join(named);
         let real = fs::canonicalize(&file).map_err(|e| TargetError::io("read", &file, e))?;
         let real = real
             .to_str()
             .ok_or_else(|| wrong(1, format!("{} has a name that is no text", file.display())))?;
-        if !Path::new(real).starts_with(dir) {
+        let outside = written
+            .outside
+            .iter()
+            .map(|o| fs::canonicalize(dir.join(o)));
+        let allowed = outside.flatten().any(|o| Path::new(real).starts_with(o));
+        if !allowed && !Path::new(real).starts_with(dir) {
             let why = format!(
-                "{} lies outside of the recipe's folder: copy it there",
-                real
+                "{real} lies outside of the recipe's folder: copy it there; or, if the recipe is \
+                 yours to trust, write outside = [{named:?}] in front of [files]"
             );
             return Err(wrong(1, why));
         }
