@@ -15,12 +15,13 @@
 //! what they say is known, but not when. Hostboot's steps are stages, from the line that
 //! names one to the next.
 
-use bootlap_model::{ClockKind, SpanEnd, Stamp, Timeline, TrackKind};
+use bootlap_model::{ClockKind, Evidence, SpanEnd, Stamp, Timeline, TrackKind};
 
 use crate::calendar::Wall;
 use crate::console::bootloader::BootLoader;
 use crate::console::printk;
 use crate::stamped::{Of, Stamped};
+use crate::steps;
 use crate::text::{self, Import, Line, Reader, Skip, resolution_ns, seconds_ns};
 use crate::{Hints, Input, Sniff, Source, SourceError};
 
@@ -191,15 +192,33 @@ fn clock(line: &[u8]) -> Option<Found> {
 /// A log on the way.
 struct Log<'h> {
     console: Stamped<'h>,
+    /// Whether a time was seen.
+    begun: bool,
     /// Hostboot's step that runs.
-    step: Option<(String, Stamp, bootlap_model::Evidence)>,
+    step: Option<(String, Stamp, Evidence)>,
 }
 
 impl<'h> Log<'h> {
     fn new(hints: &'h Hints) -> Self {
         Self {
             console: Stamped::new(hints, ClockKind::Firmware, Of::Begin),
+            begun: false,
             step: None,
+        }
+    }
+
+    /// What ran before the first line that has a time, since reset: nobody else tells.
+    fn begin(&mut self, found: &Found, at: Evidence, import: &mut Import<'_>) {
+        let Some(clock) = self.console.wire().filter(|_| !self.begun) else {
+            return;
+        };
+        self.begun = true;
+        // A clock counts from the start of the kernel, or of the script.
+        if found.form != Form::Clock && found.at.ns > 0 {
+            let track = (TrackKind::Firmware, "before the log");
+            let ends = (Stamp::new(0, found.at.err_ns), SpanEnd::At(found.at));
+            let name = steps::between("counter's zero", "first line with a time");
+            import.span(clock, track, &name, ends, &[], at);
         }
     }
 }
@@ -212,6 +231,7 @@ impl Reader for Log<'_> {
         };
         let text = &line.text[found.text..];
         self.console.line(text, Some(found.at), line.at, import);
+        self.begin(&found, line.at, import);
         if found.form == Form::Vendor && text.starts_with(b"ISTEP") {
             let name = text::valid(text).trim().to_owned();
             let before = self.step.replace((name, found.at, line.at));

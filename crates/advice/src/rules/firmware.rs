@@ -36,7 +36,8 @@ fn long_stages(boot: &Boot<'_>) -> Vec<Finding> {
         // `coreboot stages` are sums of the same rows.
         TABLES.contains(&source.as_str()) && s.track() != "coreboot stages"
     });
-    stages.retain(|s| s.ns() >= LONG_STAGE_NS);
+    // What ran before a log of lines is not seen at all, and may not be the firmware's.
+    stages.retain(|s| s.ns() >= LONG_STAGE_NS && s.track() != "before the log");
     stages.sort_by_key(|s| std::cmp::Reverse(s.ns()));
     stages.truncate(AT_MOST);
     let finding = |stage: &Found<'_>| {

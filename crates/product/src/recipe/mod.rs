@@ -270,6 +270,10 @@ fn typed_file(value: &str) -> Result<String, String> {
 }
 
 fn unknown(name: &str) -> TargetError {
+    if name.is_empty() {
+        let why = "a recipe needs a name: NAME or NAME=VALUE; `bootlap recipes` lists them";
+        return TargetError::Recipe(why.to_owned());
+    }
     let near = did_you_mean(name, all().iter().map(|r| r.meta().name));
     TargetError::Recipe(format!(
         "no recipe is called {name}{near}; `bootlap recipes` lists them"

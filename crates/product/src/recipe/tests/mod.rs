@@ -401,7 +401,7 @@ fn what_cannot_be_meant_says_what_could() {
             "quiet",
             "no recipe is called quiet; `bootlap recipes` lists them",
         ),
-        ("", "no recipe is called ; `bootlap recipes`"),
+        ("", "a recipe needs a name"),
         (
             "uboot-silent=1",
             "recipe uboot-silent takes no value; say uboot-silent instead",
