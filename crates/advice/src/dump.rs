@@ -62,8 +62,10 @@ const STARTS: [&str; 47] = [
 /// Whether a line of the kernel's log, without its time, is part of a stack dump.
 pub(crate) fn is_dump(text: &str) -> bool {
     // Whoever runs, with its thread: "CPU: 0 PID: 1 Comm: swapper/0 Not tainted 6.1.0 #1".
-    let who = text.starts_with("CPU: ") && text.contains(" PID: ");
-    who || STARTS.iter().any(|start| text.starts_with(start)) || is_frame(text) || is_stack(text)
+    let who = || text.starts_with("CPU: ") && text.contains(" PID: ");
+    let first = text.as_bytes().first();
+    let starts = |start: &&str| start.as_bytes().first() == first && text.starts_with(*start);
+    who() || STARTS.iter().any(|s| starts(&s)) || is_frame(text) || is_stack(text)
 }
 
 /// `? do_one_initcall+0x40/0x1f0`, `[<c010e5c8>] (show_stack) from [<c0a3d9e4>]`; but not
@@ -73,12 +75,16 @@ fn is_frame(text: &str) -> bool {
         return true;
     }
     let name = text.strip_prefix("? ").unwrap_or(text);
-    let Some((name, offset)) = name.split_once("+0x") else {
+    // A symbol begins the line: most lines have something else long before any plus.
+    let is_symbol = |c: char| c.is_ascii_alphanumeric() || "_.$".contains(c);
+    let Some((symbol, offset)) = name.split_once('+') else {
         return false;
     };
-    let is_symbol = |c: char| c.is_ascii_alphanumeric() || "_.$".contains(c);
+    let Some(offset) = offset.strip_prefix("0x") else {
+        return false;
+    };
     let digits = offset.trim_start_matches(|c: char| c.is_ascii_hexdigit());
-    !name.is_empty() && name.chars().all(is_symbol) && digits.starts_with("/0x")
+    !symbol.is_empty() && symbol.chars().all(is_symbol) && digits.starts_with("/0x")
 }
 
 /// Words of the stack or of registers: `x29: ffff80001005bc10 x28: 0000000000000000`,
