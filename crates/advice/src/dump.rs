@@ -65,7 +65,7 @@ pub(crate) fn is_dump(text: &str) -> bool {
     let who = || text.starts_with("CPU: ") && text.contains(" PID: ");
     let first = text.as_bytes().first();
     let starts = |start: &&str| start.as_bytes().first() == first && text.starts_with(*start);
-    who() || STARTS.iter().any(|s| starts(&s)) || is_frame(text) || is_stack(text)
+    who() || STARTS.iter().any(starts) || is_frame(text) || is_stack(text)
 }
 
 /// `? do_one_initcall+0x40/0x1f0`, `[<c010e5c8>] (show_stack) from [<c0a3d9e4>]`; but not

@@ -240,3 +240,97 @@ fn causes_are_what_grew_and_not_what_is_long() {
     let user = causes(&user, Some(90 * MS), &samples(&after), &samples(&before));
     assert!(user.list.iter().all(|c| c.name != "initcall slow_init"));
 }
+
+/// A boot in which a service was still starting when it ended, `ms` after its start.
+fn cut_off(ms: i64) -> Timeline {
+    let mut boot = Boot::sim();
+    boot.mark(Milestone::PowerOn, 0)
+        .mark(Milestone::Ready, (10 + ms) * MS);
+    boot.span(TrackKind::Unit, 10 * MS, 11 * MS, "a.service");
+    let last = boot.timeline.spans.len() - 1;
+    boot.timeline.spans[last].end = bootlap_model::SpanEnd::OpenAtCut;
+    boot.timeline
+}
+
+#[test]
+fn what_was_cut_off_breaks_a_limit_that_it_has_passed() {
+    let span = Metric::Span("a.service".into());
+    let judged = |most_ms: i64| {
+        let budget = one(span.clone(), Bound::AtMost(most_ms * MS));
+        verdict(&budget, &[cut_off(90)], &[], true)
+    };
+    let passed = judged(80);
+    assert_eq!(passed.state, State::Broken);
+    assert!(!passed.why.is_empty());
+    // It may still become longer, but so far it is none of these.
+    assert_ne!(judged(90).state, State::Broken);
+    assert_ne!(judged(100).state, State::Broken);
+}
+
+#[test]
+fn one_boot_that_hung_is_told_as_one() {
+    let mut hung = boot(100);
+    hung.marks.pop();
+    hung.awaited = true;
+    let total = one(Metric::Total, Bound::AtMost(9_999 * MS));
+    let judged = verdict(&total, &[hung], &[], true);
+    assert_eq!(judged.why, "it never got ready");
+}
+
+#[test]
+fn the_excess_of_a_time_is_what_its_causes_must_explain() {
+    // 300 ms too long, of which the baseline explains 20: the longest part is named.
+    let (before, after) = ([boot(480)], [boot(500)]);
+    let kernel = Metric::Phase(PhaseName::Kernel);
+    let limit = one(kernel.clone(), Bound::AtMost(200 * MS));
+    assert!(
+        !verdict(&limit, &after, &before, true)
+            .causes
+            .against_baseline
+    );
+    // 20 ms too long: all of it grew.
+    let limit = one(kernel, Bound::AtMost(480 * MS));
+    assert!(
+        verdict(&limit, &after, &before, true)
+            .causes
+            .against_baseline
+    );
+}
+
+#[test]
+fn the_growth_is_that_of_the_boots() {
+    let side = |ms: i64| (0..12).map(|n| boot(ms + n * 5 % 7)).collect::<Vec<_>>();
+    let budget = one(Metric::Total, Bound::More(10 * MS));
+    let judged = verdict(&budget, &side(600), &side(500), false);
+    assert_eq!(judged.state, State::Broken);
+    let growth = judged.growth.unwrap();
+    assert_eq!(growth.how, How::Samples([12, 12]));
+    assert!((90 * MS..=110 * MS).contains(&growth.shift), "{growth:?}");
+    // Of few pairs the median; of many what they have in common.
+    for boots in [3, 8] {
+        let take = |ms: i64| side(ms).into_iter().take(boots).collect::<Vec<_>>();
+        let judged = verdict(&budget, &take(600), &take(500), true);
+        assert_eq!(judged.growth.unwrap().shift, 100 * MS, "{boots}");
+    }
+}
+
+#[test]
+fn causes_are_few_and_the_longest_first() {
+    let mut long = Boot::sim();
+    long.mark(Milestone::PowerOn, 0)
+        .mark(Milestone::KernelEntry, MS)
+        .mark(Milestone::Ready, 1000 * MS);
+    for n in 0..20 {
+        let (start, name) = (n * 40 * MS, format!("init_{n:02}"));
+        long.span(TrackKind::Initcall, start, start + (2 + n) * MS, &name);
+    }
+    let boots = [long.timeline];
+    let total = Metric::Phase(PhaseName::Kernel);
+    let listed = causes(&total, None, &samples(&boots), &[]);
+    let times: Vec<i64> = listed.list.iter().map(|c| c.ns).collect();
+    assert!(times.is_sorted_by(|a, b| a >= b), "{times:?}");
+    assert_eq!(times.len(), 3);
+    let least = times[0] / 10;
+    assert!(times.iter().all(|ns| *ns > least), "{times:?}");
+    assert!(listed.moved.is_empty());
+}
