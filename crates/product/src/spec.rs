@@ -23,7 +23,7 @@ pub struct Spec {
     #[serde(default)]
     pub summary: String,
     /// Folders and files beyond the target's own folder that its initramfs and
-    /// its root may hold copies of; see [`Find::content`](crate::part::Find).
+    /// its root may hold copies of: any file of this host could be named there.
     #[serde(default)]
     pub outside: Vec<String>,
     /// What *ready* means.
