@@ -93,13 +93,13 @@ fn sniff(head: &[u8]) -> Sniff {
     let Some(heading) = lines.next().and_then(|l| Heading::parse(text::valid(l))) else {
         return Sniff::NO;
     };
+    let lines: Vec<&str> = lines.take(200).map(text::valid).collect();
     // The last line of a head may be cut.
-    let rows: Vec<Vec<Stamp>> = lines
-        .take(200)
-        .map_while(|l| heading.row(text::valid(l)))
-        .collect();
-    match heading.kind(&rows) {
+    let rows = lines.iter().map_while(|l| heading.row(l));
+    match heading.kind(&rows.collect::<Vec<_>>()) {
         Some(_) => Sniff::percent(80),
+        // Too little to be read, but this is what it is most like.
+        None if lines.first().is_some_and(|l| heading.fits(l)) => Sniff::percent(20),
         None => Sniff::NO,
     }
 }
@@ -111,7 +111,7 @@ fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
 /// Where the heading of such a table is and where each of its boots; `None` if `text` is
 /// none, or has fewer than two.
 pub fn rows(text: &[u8]) -> Option<(Range<usize>, Vec<Range<usize>>)> {
-    if sniff(&text[..text.len().min(crate::HEAD_LEN)]) == Sniff::NO {
+    if sniff(&text[..text.len().min(crate::HEAD_LEN)]) < Sniff::percent(80) {
         return None;
     }
     let mut at = 0;
@@ -190,6 +190,13 @@ impl Heading {
         let both = self.columns.iter().zip(values);
         let times = both.filter(|(column, _)| column.what != What::About);
         times.map(|(column, value)| column.time(value)).collect()
+    }
+
+    /// Whether a line is a row of numbers, in whatever unit.
+    fn fits(&self, line: &str) -> bool {
+        let values: Vec<&str> = line.split(self.separator).map(strip).collect();
+        let numbers = values.iter().filter(|v| v.parse::<f64>().is_ok()).count();
+        values.len() == self.columns.len() && numbers >= 2 && numbers + 1 >= values.len()
     }
 
     /// The columns that [`Self::row`] gives.
@@ -439,6 +446,8 @@ mod tests {
         assert_eq!(kind("boot,a_ms,b_ms,total_ms\n1,3,4,70"), None);
         assert_eq!(kind("boot,a_ms,b_ms\n1,3,4"), None);
         assert_eq!(kind("name,seconds\nlogo,0.8"), None);
+        assert_eq!(sniff(b"boot,a,b,c\n1,3,4,9\n"), Sniff::percent(20));
+        assert_eq!(sniff(b"Dear all, hello, and\nso on, and, so\n"), Sniff::NO);
     }
 
     #[test]
