@@ -125,7 +125,8 @@ int accounts_open(size_t cpu_count)
 
 /* How long it ran, us. Most kernels count ac_utime and ac_stime in ticks that happen to
  * meet it: nine of ten short processes escape them, and the tenth has a whole tick. The
- * scheduler's own sum is exact; of it the ticks tell what was in the kernel. */
+ * scheduler's own sum leaves out only what comes behind the account, some tenth of a ms;
+ * of it the ticks tell what was in the kernel. */
 static void cpu_time(const struct taskstats *stats, uint64_t *user_us, uint64_t *system_us)
 {
 	uint64_t ticks = stats->ac_utime + stats->ac_stime;

@@ -100,12 +100,15 @@ int mounts_limit(const char *place)
 {
 	struct nearest nearest = { .place = place };
 	struct stat stat;
+	uint64_t dev;
 
 	only = 0;
 	mounts_each(see_if_nearer, &nearest);
-	/* A file system in memory may lie between. */
-	if (!nearest.dev || lstat(place, &stat) ||
-	    (major(stat.st_dev) && ((uint64_t)major(stat.st_dev) << 20 | minor(stat.st_dev)) != nearest.dev))
+	if (!nearest.dev || lstat(place, &stat))
+		return -1;
+	/* A file system in memory may lie between; btrfs has a number for each subvolume. */
+	dev = (uint64_t)major(stat.st_dev) << 20 | minor(stat.st_dev);
+	if (major(stat.st_dev) && dev != nearest.dev)
 		return -1;
 	only = nearest.dev;
 	return 0;

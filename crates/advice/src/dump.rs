@@ -4,7 +4,7 @@
 //! slow console as the only thing that takes time. None of them says what the machine did.
 
 /// How such lines begin, by architecture: x86, Arm, Arm64, RISC-V and MIPS, PowerPC.
-const STARTS: [&str; 47] = [
+const STARTS: [&str; 41] = [
     // Of all.
     "------------[ cut here ]",
     "---[ end trace",
@@ -13,9 +13,7 @@ const STARTS: [&str; 47] = [
     "Call trace:",
     "Hardware name: ",
     "Workqueue: ",
-    "Code: ",
     "WARNING: CPU: ",
-    "Tainted: ",
     "<TASK>",
     "</TASK>",
     "<IRQ>",
@@ -40,17 +38,13 @@ const STARTS: [&str; 47] = [
     "Backtrace:",
     "Stack: (",
     "Exception stack(",
-    "Flags: ",
-    "Control: ",
     "pc : ",
     "lr : ",
     "sp : ",
     "psr: ",
     "pstate: ",
-    "Process ",
     // RISC-V, MIPS.
     "epc : ",
-    "status: ",
     "$ 0   :",
     "Hi    :",
     // PowerPC.
@@ -70,7 +64,7 @@ pub(crate) fn is_dump(text: &str) -> bool {
 
 /// `? do_one_initcall+0x40/0x1f0`, `[<c010e5c8>] (show_stack) from [<c0a3d9e4>]`; but not
 /// what `initcall_debug` says of a function.
-fn is_frame(text: &str) -> bool {
+pub(crate) fn is_frame(text: &str) -> bool {
     if text.starts_with("[<") {
         return true;
     }
@@ -135,6 +129,8 @@ mod tests {
             "smp: Brought up 1 node, 4 CPUs",
             "r8169 0000:02:00.0 eth0: link up",
             "rtc: 12345678",
+            "Process accounting resumed",
+            "status: ready",
             "mem auto-init: stack:all(zero)",
             "",
         ];

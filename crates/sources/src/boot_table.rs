@@ -251,16 +251,12 @@ impl Column {
 
     /// A value, known to its last digit; `None` if it is none, or nobody knows its unit.
     fn time(&self, value: &str) -> Option<Stamp> {
-        let (number, own) = match value.strip_suffix("ms") {
-            Some(number) => (number, Some(1_000_000)),
-            None => match value.strip_suffix("us") {
-                Some(number) => (number, Some(1_000)),
-                None => match value.strip_suffix('s') {
-                    Some(number) => (number, Some(1_000_000_000)),
-                    None => (value, None),
-                },
-            },
-        };
+        let units = [("ms", 1_000_000), ("us", 1_000), ("s", 1_000_000_000)];
+        let with_unit = |(unit, ns)| Some((value.strip_suffix(unit)?, Some(ns)));
+        let (number, own) = units
+            .into_iter()
+            .find_map(with_unit)
+            .unwrap_or((value, None));
         let number = number.trim_end().replace(',', ".");
         let decimals = number.contains('.').then_some(1_000_000_000);
         let unit_ns = self.unit_ns.or(own).or(decimals)?;

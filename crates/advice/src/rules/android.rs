@@ -16,7 +16,7 @@ checks! {
 /// From here on a stage is worth a look, ns.
 const LONG_NS: i64 = 500_000_000;
 
-/// From here on the runtime starts late, ns: it is what Android 13's emulator takes twice.
+/// From here on the runtime starts late, ns.
 const LATE_NS: i64 = 5_000_000_000;
 
 /// The stages of these names, if they take long together.

@@ -56,7 +56,6 @@ const OTHERS: [&str; 12] = [
 fn timeout(boot: &Boot<'_>) -> Vec<Finding> {
     let says = |text: &str| {
         let lower = text.to_ascii_lowercase();
-        let waited = lower.contains("timed out") || lower.contains("timeout");
         // `Watchdog timeout: 60 s` and the like set one, and do not meet it.
         let sets = [
             "timeout=",
@@ -65,7 +64,7 @@ fn timeout(boot: &Boot<'_>) -> Vec<Finding> {
             "timeout set",
             "timeout value",
         ];
-        waited && !sets.iter().any(|s| lower.contains(s))
+        says_timeout(text) && !sets.iter().any(|s| lower.contains(s))
     };
     let is_others = |text: &str| OTHERS.iter().any(|other| text.contains(other));
     let found = steps(boot).filter(|(before, after)| {
@@ -81,26 +80,33 @@ fn timeout(boot: &Boot<'_>) -> Vec<Finding> {
 /// From here on the silence behind a device that is not there is worth a look, ns.
 const MISSING_NS: i64 = 500_000_000;
 
+/// Whether a line complains that something is not there.
+pub(super) fn says_missing(text: &str) -> bool {
+    const COMPLAINTS: [&str; 6] = [
+        "not found",
+        "no phy",
+        "not detected",
+        "no device found",
+        "not responding",
+        "no response",
+    ];
+    let lower = text.to_ascii_lowercase();
+    COMPLAINTS.iter().any(|c| lower.contains(c))
+}
+
+/// Whether a line tells that time ran out.
+pub(super) fn says_timeout(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    lower.contains("timed out") || lower.contains("timeout")
+}
+
 fn missing(boot: &Boot<'_>) -> Option<Finding> {
-    let says = |text: &str| {
-        let lower = text.to_ascii_lowercase();
-        let complaints = [
-            "not found",
-            "no phy",
-            "not detected",
-            "no device found",
-            "not responding",
-            "no response",
-        ];
-        complaints.iter().any(|c| lower.contains(c))
-    };
     let is_others = |text: &str| OTHERS.iter().any(|other| text.contains(other));
-    let tells_timeout = |text: &str| text.to_ascii_lowercase().contains("time");
     let waits = steps(boot).filter(|(before, after)| {
         before.ns() >= MISSING_NS
-            && says(before.text)
+            && says_missing(before.text)
             && !is_others(before.text)
-            && !tells_timeout(after.text)
+            && !says_timeout(after.text)
     });
     let (line, _) = waits.max_by_key(|(before, _)| before.ns())?;
     Some(silence(&line, &line))

@@ -5,7 +5,7 @@ use bootlap_product::cmdline;
 use super::checks;
 use super::console::printed;
 use super::seen::{configs, is_kernels, ms, options_on, parameters, silence_before, steps};
-use crate::dump::is_dump;
+use crate::dump::{is_dump, is_frame};
 use crate::lines::Sent;
 use crate::serial::Cost;
 use crate::{Boot, Finding, Printer};
@@ -325,7 +325,7 @@ const DUMP_LINES: usize = 8;
 
 fn dumps(boot: &Boot<'_>) -> Option<Finding> {
     let lines: Vec<_> = boot.lines().iter().filter(|l| is_dump(l.text)).collect();
-    if lines.len() < DUMP_LINES {
+    if lines.len() < DUMP_LINES || !lines.iter().any(|l| is_frame(l.text)) {
         return None;
     }
     let printed = Cost::of(lines.iter().copied());

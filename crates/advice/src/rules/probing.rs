@@ -1,6 +1,7 @@
 //! Devices that wait for others, and silences that nobody explains.
 
 use super::checks;
+use super::devices::{says_missing, says_timeout};
 use super::seen::{init_ns, is_kernels, ms, steps};
 use crate::dump::is_dump;
 use crate::{Boot, Finding};
@@ -101,17 +102,7 @@ fn quiet_times(boot: &Boot<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let is_explained = |text: &str| EXPLAINED.iter().any(|e| text.contains(e));
-    let tells = |text: &str| {
-        let lower = text.to_ascii_lowercase();
-        let says = [
-            "timed out",
-            "timeout",
-            "not found",
-            "no phy",
-            "not detected",
-        ];
-        says.iter().any(|s| lower.contains(s)) || text.starts_with("mmc")
-    };
+    let tells = |text: &str| says_timeout(text) || says_missing(text) || text.starts_with("mmc");
     let long = steps(boot).filter(|(before, after)| {
         before.start_ns >= begun
             && before.ns() >= LONG_NS

@@ -4,6 +4,7 @@
 //! out. So each file's hash is written down when a package is unpacked, and asked for when
 //! the file is used.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -42,17 +43,18 @@ pub(super) fn are_whole(folder: &Path, path: &Path) -> Result<bool, TargetError>
         name == wanted || wanted.is_empty() || name.starts_with(&format!("{wanted}2f"))
     };
     let rows = list.lines().filter_map(|line| line.split_once(' '));
-    let rows: Vec<_> = rows.filter(|(_, name)| below(name)).collect();
+    let hashes = rows.map(|(hash, name)| (name, hash));
+    let hashes: HashMap<&str, &str> = hashes.filter(|(name, _)| below(name)).collect();
     let mut files = 0;
     let mut whole = true;
     each_file(path, &mut |file| {
         files += 1;
         let name = name_in(folder, file);
-        let own = rows.iter().find(|(_, n)| *n == name).map(|(hash, _)| *hash);
-        whole = whole && own == Some(&*sha256_of_file(file)?.0);
+        let (hash, _) = sha256_of_file(file)?;
+        whole = whole && hashes.get(&*name) == Some(&&*hash);
         Ok(())
     })?;
-    Ok(whole && files == rows.len())
+    Ok(whole && files == hashes.len())
 }
 
 fn name_in(folder: &Path, path: &Path) -> String {
