@@ -107,7 +107,7 @@ impl Boot {
 }
 
 /// All milestones, in order.
-pub(crate) const MILESTONES: [Milestone; 10] = [
+pub(crate) const MILESTONES: [Milestone; 11] = [
     Milestone::PowerOn,
     Milestone::BootloaderStart,
     Milestone::BootloaderHandover,
@@ -116,6 +116,7 @@ pub(crate) const MILESTONES: [Milestone; 10] = [
     Milestone::InitStart,
     Milestone::UserEntry,
     Milestone::SwitchRoot,
+    Milestone::ManagerStart,
     Milestone::ApplicationStart,
     Milestone::Ready,
 ];

@@ -138,6 +138,7 @@ pub fn critical_path(timeline: &Timeline) -> Option<CriticalPath> {
     }
     let begin = [
         Milestone::SwitchRoot,
+        Milestone::ManagerStart,
         Milestone::InitStart,
         Milestone::UserEntry,
     ];

@@ -55,6 +55,7 @@ pub fn units(timeline: &Timeline) -> Vec<UnitStart> {
     let axis = Axis::of(timeline);
     let begin = [
         Milestone::SwitchRoot,
+        Milestone::ManagerStart,
         Milestone::InitStart,
         Milestone::UserEntry,
     ];

@@ -31,6 +31,9 @@ pub enum Milestone {
     UserEntry,
     /// The initramfs hands over to the real root filesystem.
     SwitchRoot,
+    /// The service manager of the real root filesystem starts: what systemd calls the
+    /// beginning of user space, however long an initramfs without systemd ran before.
+    ManagerStart,
     /// The service manager says that all it was to start is started
     /// (`Startup finished in …`, Android's `boot_progress_enable_screen`).
     StartupFinished,
@@ -56,6 +59,7 @@ impl Milestone {
             Milestone::InitStart => "kernel runs init",
             Milestone::UserEntry => "user space starts",
             Milestone::SwitchRoot => "root filesystem takes over",
+            Milestone::ManagerStart => "service manager starts",
             Milestone::StartupFinished => "startup finished",
             Milestone::LoginPrompt => "login prompt",
             Milestone::ApplicationStart => "application starts",

@@ -42,7 +42,8 @@ struct Jump {
 
 impl Jump {
     fn of(timeline: &Timeline, clock: ClockId) -> Option<Self> {
-        let is_init = |kind| kind == MarkKind::Milestone(Milestone::InitStart);
+        let first = [Milestone::InitStart, Milestone::ManagerStart].map(MarkKind::Milestone);
+        let is_init = |kind| first.contains(&kind);
         let mut marks = timeline.marks.iter();
         let init = marks.find(|m| m.clock == clock && is_init(m.kind))?.at;
         if init.ns < IMPOSSIBLE_NS {

@@ -81,7 +81,11 @@ pub(super) fn printed(boot: &Boot<'_>) -> (Cost, Cost) {
         return (Cost::default(), Cost::default());
     };
     let init = boot
-        .moment(&[Milestone::UserEntry, Milestone::InitStart])
+        .moment(&[
+            Milestone::UserEntry,
+            Milestone::InitStart,
+            Milestone::ManagerStart,
+        ])
         .unwrap_or(kernel);
     let lines = boot.lines();
     let before = lines.partition_point(|l| l.start_ns < kernel);

@@ -62,7 +62,7 @@ fn needless(boot: &Boot<'_>) -> Option<Finding> {
         "PARTUUID=",
     ];
     let begin = boot.moment(&[Milestone::InitStart, Milestone::UserEntry])?;
-    let end = boot.moment(&[Milestone::SwitchRoot])?;
+    let end = boot.moment(&[Milestone::SwitchRoot, Milestone::ManagerStart])?;
     if !plain.iter().any(|p| root.starts_with(p)) || end <= begin {
         return None;
     }

@@ -16,7 +16,11 @@ pub(crate) fn ms(ns: i64) -> String {
 
 /// When the kernel ran its first program, ns on the axis.
 pub(super) fn init_ns(boot: &Boot<'_>) -> Option<i64> {
-    boot.moment(&[Milestone::InitStart, Milestone::UserEntry])
+    boot.moment(&[
+        Milestone::InitStart,
+        Milestone::UserEntry,
+        Milestone::ManagerStart,
+    ])
 }
 
 /// Whether this was said before the first program ran, or nobody saw when that

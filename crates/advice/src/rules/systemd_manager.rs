@@ -1,8 +1,9 @@
 //! systemd itself: what it prints, reads and runs before and beside units.
 
-use bootlap_model::TrackKind;
+use bootlap_model::{Milestone, TrackKind};
 
 use super::checks;
+use super::seen::{init_ns, ms};
 use super::stages::{begins, contains, since_kernel, stage};
 use super::units::units;
 use crate::boot::{evidence, total_ns};
@@ -11,6 +12,7 @@ use crate::serial::Cost;
 use crate::{Boot, Finding, Printer};
 
 checks! {
+    "systemd-late" => late,
     "systemd-show-status" => status,
     "cmdline-systemd-debug" => debug,
     "systemd-generators" => generators,
@@ -18,6 +20,52 @@ checks! {
     "systemd-two-network-managers" => two_networks,
     "systemd-selinux-policy" => selinux,
     "systemd-first-boot" => first_boot,
+}
+
+/// What runs before systemd in less than this is no cause of a slow boot, ns.
+const LATE_NS: i64 = 1_000_000_000;
+
+fn late(boot: &Boot<'_>) -> Option<Finding> {
+    let begin = init_ns(boot)?;
+    let end = boot.moment(&[Milestone::ManagerStart])?;
+    // An initramfs that says where it ends is a phase of its own for everybody.
+    if boot.moment(&[Milestone::SwitchRoot]).is_some() || end.saturating_sub(begin) < LATE_NS {
+        return None;
+    }
+    let between = boot.lines().iter();
+    let between = between.filter(|l| begin <= l.start_ns && l.start_ns < end);
+    let silence = between.max_by_key(|l| l.ns());
+    let before = ms(end.saturating_sub(begin));
+    let program = boot.lines_with(" as init process").find_map(|l| {
+        let program = l.text.strip_prefix("Run ")?;
+        program.strip_suffix(" as init process")
+    });
+    let fix = match program {
+        Some(program) if program != "/init" => {
+            format!(
+                "see what {program} does before it logs: is it a wrapper, is it read slowly, does it load a policy (SELinux, IMA)?"
+            )
+        }
+        _ => String::new(),
+    };
+    Some(
+        Finding::new()
+            .fix(fix)
+            .why(match silence {
+                Some(line) => format!(
+                    "{before} from the kernel's first program to systemd, {} of them behind {:?}",
+                    ms(line.ns()),
+                    line.text
+                ),
+                None => format!("{before} from the kernel's first program to systemd"),
+            })
+            .saves(
+                end.saturating_sub(begin),
+                "at most: what has to run before systemd remains",
+            )
+            .at(Some([begin, end]))
+            .seen(silence.map(|l| l.evidence)),
+    )
 }
 
 fn status(boot: &Boot<'_>) -> Option<Finding> {

@@ -71,9 +71,10 @@ pub(super) struct Chosen {
 }
 
 /// Where most boots of a side must have been for the others to have failed.
-const MILESTONES: [Milestone; 4] = [
+const MILESTONES: [Milestone; 5] = [
     Milestone::StartupFinished,
     Milestone::ApplicationStart,
+    Milestone::ManagerStart,
     Milestone::SwitchRoot,
     Milestone::InitStart,
 ];

@@ -93,13 +93,19 @@ fn wanted(view: &View) -> Vec<Cut> {
         Milestone::BootloaderHandover,
         Milestone::KernelClockStart,
     ]);
+    let manager = view.milestone(Milestone::ManagerStart);
     let init = view.milestone(Milestone::InitStart);
+    let after_initramfs = init
+        .zip(manager)
+        .filter(|between| ran_initramfs(view, between));
+    let init = init.or(manager);
     let entry = view.milestone(Milestone::UserEntry);
     // A kernel may run helpers (modprobe) long before it runs init.
     let user = match (entry, init) {
         (Some(entry), Some(init)) if entry.ns < init.ns => Some(init),
         (entry, init) => entry.or(init),
     };
+    let switch = view.milestone(Milestone::SwitchRoot);
     let cuts = [
         (
             Bootloader,
@@ -108,7 +114,11 @@ fn wanted(view: &View) -> Vec<Cut> {
         ),
         (Kernel, Bootloader, kernel),
         (Userspace, Kernel, user),
-        (Userspace, Initramfs, view.milestone(Milestone::SwitchRoot)),
+        (
+            Userspace,
+            Initramfs,
+            switch.or(after_initramfs.map(|(_, manager)| manager)),
+        ),
         (
             Application,
             Userspace,
@@ -123,6 +133,20 @@ fn wanted(view: &View) -> Vec<Cut> {
         })
     };
     cuts.into_iter().filter_map(cut).collect()
+}
+
+/// A service manager that is in the initramfs itself says so earlier than this, ns.
+const MANAGER_NS: i64 = 500_000_000;
+
+/// Whether an initramfs that does not say when it ends (Debian's, any of BusyBox) ran
+/// from when the kernel ran it until the service manager started.
+fn ran_initramfs(view: &View, (init, manager): &(Stamp, Stamp)) -> bool {
+    let lines = view.spans().iter().filter(|s| s.kind == TrackKind::Console);
+    let mut programs = lines.filter_map(|s| message(s.name).strip_prefix("Run "));
+    let program = programs.find_map(|p| p.strip_suffix(" as init process"));
+    let unpacked = || view.first(TrackKind::Kernel, "unpack initramfs").is_some();
+    manager.ns.saturating_sub(init.ns) >= MANAGER_NS
+        && program.map_or_else(unpacked, |p| p == "/init")
 }
 
 /// Whether firmware itself, or who asked it, told of its stages.

@@ -35,10 +35,44 @@ fn a_whole_boot_has_all_phases() {
             (Bootloader, 10, 30),
             (Kernel, 30, 60),
             (Initramfs, 60, 70),
-            (Userspace, 70, 80),
-            (Application, 80, 90),
+            (Userspace, 70, 90),
+            (Application, 90, 100),
         ]
     );
+}
+
+/// Debian's initramfs says nothing of its end; systemd counts it as the kernel's.
+#[test]
+fn an_initramfs_ends_where_the_service_manager_starts() {
+    const S: i64 = 1_000_000_000;
+    let boot = |runs: &str, manager_ns: i64| {
+        let mut boot = marks(&[
+            (M::KernelClockStart, 0),
+            (M::InitStart, 2 * S),
+            (M::ManagerStart, manager_ns),
+            (M::StartupFinished, 20 * S),
+        ]);
+        boot.text(2 * S, 2 * S, runs);
+        cuts(&boot)
+    };
+    let one = boot("[    2.000000] Run /init as init process", 15 * S);
+    let three = [
+        (Kernel, 0, 2 * S),
+        (Initramfs, 2 * S, 15 * S),
+        (Userspace, 15 * S, 20 * S),
+    ];
+    assert_eq!(one, three);
+    let two = [(Kernel, 0, 2 * S), (Userspace, 2 * S, 20 * S)];
+    assert_eq!(
+        boot("[    2.000000] Run /sbin/init as init process", 15 * S),
+        two
+    );
+    // It is the initramfs' own.
+    assert_eq!(
+        boot("[    2.000000] Run /init as init process", 2 * S + S / 4),
+        two
+    );
+    assert_eq!(boot("nobody says what", 15 * S), two);
 }
 
 #[test]

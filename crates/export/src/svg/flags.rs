@@ -20,12 +20,13 @@ const MOST_NAMED: usize = 24;
 const LONGEST: f64 = 220.0;
 
 /// The moments that get a flag first if there is no room for all.
-const FIRST: [Milestone; 13] = [
+const FIRST: [Milestone; 14] = [
     Milestone::Ready,
     Milestone::StartupFinished,
     Milestone::InitStart,
     Milestone::ApplicationStart,
     Milestone::SwitchRoot,
+    Milestone::ManagerStart,
     Milestone::KernelEntry,
     Milestone::KernelClockStart,
     Milestone::BootloaderStart,

@@ -115,9 +115,10 @@ fn milestone_err_ns(milestone: Milestone) -> Option<(u32, How)> {
         Milestone::StartupFinished => (20_000_000, How::SharedEvent),
         Milestone::Ready => (100_000_000, How::SharedEvent),
         // The kernel says that it runs init; init says that it runs.
-        Milestone::InitStart | Milestone::UserEntry | Milestone::SwitchRoot => {
-            (500_000_000, How::Assumed)
-        }
+        Milestone::InitStart
+        | Milestone::UserEntry
+        | Milestone::SwitchRoot
+        | Milestone::ManagerStart => (500_000_000, How::Assumed),
         Milestone::PowerOn
         | Milestone::FirmwareDone
         | Milestone::BootloaderStart
@@ -132,11 +133,13 @@ fn milestone_err_ns(milestone: Milestone) -> Option<(u32, How)> {
 }
 
 /// Joins what is still apart by the milestones that both passed, the most
-/// exact first.
+/// exact first. Clocks that begin where the kernel does lie nearer to each other than
+/// what two programs call one moment.
 fn join_by_milestones(
     timeline: &mut Timeline,
     may_join: &impl Fn(&Timeline, ClockId, ClockId) -> bool,
 ) {
+    let from_zero = from_kernel_start(timeline);
     let mut passed = Vec::new();
     for mark in &timeline.marks {
         if let MarkKind::Milestone(milestone) = mark.kind
@@ -154,6 +157,9 @@ fn join_by_milestones(
             if !may_join(timeline, a, b) || are_joined(timeline, a, b) {
                 continue;
             }
+            if how == How::Assumed && [a, b].iter().all(|c| from_zero.contains(c)) {
+                continue;
+            }
             let offset_ns = at_b.ns.saturating_sub(at_a.ns);
             let err_ns = err_ns
                 .saturating_add(at_a.err_ns)
@@ -167,15 +173,9 @@ fn join_by_milestones(
 
 /// Joins clocks that begin where the kernel does, as long as they are apart.
 fn join_by_kind(timeline: &mut Timeline, may_join: &impl Fn(&Timeline, ClockId, ClockId) -> bool) {
-    let from_kernel_start = |k: ClockKind| {
-        matches!(
-            k,
-            ClockKind::KernelPrintk | ClockKind::Monotonic | ClockKind::Boottime | ClockKind::Trace
-        )
-    };
-    let mut clocks: Vec<ClockId> = timeline.clock_ids().collect();
+    let mut clocks = from_kernel_start(timeline);
     let dated = dated_clocks(timeline);
-    clocks.retain(|c| from_kernel_start(timeline.clock(*c).kind) || dated.contains(c));
+    clocks.extend(dated.iter().copied());
     clocks.sort_by_key(|c| (timeline.clock(*c).kind, *c));
     for (i, &a) in clocks.iter().enumerate() {
         for &b in &clocks[i + 1..] {
@@ -196,6 +196,17 @@ fn join_by_kind(timeline: &mut Timeline, may_join: &impl Fn(&Timeline, ClockId, 
             timeline.edges.push(edge.because(why, None));
         }
     }
+}
+
+/// The clocks that begin where the kernel does, as far as they say so.
+fn from_kernel_start(timeline: &Timeline) -> Vec<ClockId> {
+    let begins = |c: &ClockId| {
+        matches!(
+            timeline.clock(*c).kind,
+            ClockKind::KernelPrintk | ClockKind::Monotonic | ClockKind::Boottime | ClockKind::Trace
+        )
+    };
+    timeline.clock_ids().filter(begins).collect()
 }
 
 /// Wall clocks of the target that show a date: since 1970, not since midnight

@@ -108,6 +108,17 @@ fn clocks_that_begin_with_the_kernel_are_assumed_to_agree() {
     assert!(t.edges[0].err_ns >= 100_000_000);
 }
 
+/// systemd's “kernel” has Debian's initramfs in it: no other moment of one name moves
+/// clocks that begin where the kernel does.
+#[test]
+fn what_two_programs_call_one_moment_does_not_move_the_kernels_clocks() {
+    let (mut t, [a, b], _) = two([ClockKind::KernelPrintk, ClockKind::Monotonic]);
+    mark(&mut t, a, Milestone::InitStart, 2 * S, 1);
+    mark(&mut t, b, Milestone::InitStart, 15 * S, 1);
+    align(&mut t, &[]).unwrap();
+    assert_eq!((t.edges.len(), t.edges[0].offset_ns), (1, 0));
+}
+
 #[test]
 fn what_nothing_joins_is_said() {
     let (mut t, [a, b], _) = two(APART);

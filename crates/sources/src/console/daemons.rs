@@ -79,6 +79,8 @@ pub(crate) struct Daemons {
     running: BTreeMap<Service, Running>,
     firmware: Option<ClockId>,
     monotonic: Option<ClockId>,
+    /// systemd's first line, unless it says next that it runs in an initramfs.
+    manager: Option<(Moment, Evidence)>,
     /// The SoC's timer, read for a bridge to another clock.
     bridge_us: Option<i64>,
 }
@@ -163,6 +165,10 @@ impl Daemons {
             out.anchor(moment, Anchor::key("systemd", b"running"), at);
             let name = text.split(|b| *b == b'(').next().unwrap_or(text);
             out.kernel_mark(name, moment, at);
+            // It says so again when it is updated.
+            self.manager.get_or_insert((*moment, at));
+        } else if text.starts_with(b"Running in initr") {
+            self.manager = None;
         } else if text.starts_with(b"Startup finished in ") {
             out.anchor(moment, Anchor::key("systemd", b"finished"), at);
             out.kernel_milestone(Milestone::StartupFinished, moment, at);
@@ -283,6 +289,9 @@ impl Daemons {
     pub(crate) fn finish(&mut self, out: &mut Out<'_>) {
         for (span, _) in std::mem::take(&mut self.running).into_values() {
             out.timeline.spans[span].end = SpanEnd::OpenAtCut;
+        }
+        if let Some((moment, at)) = self.manager.take() {
+            out.kernel_milestone(Milestone::ManagerStart, &moment, at);
         }
     }
 }

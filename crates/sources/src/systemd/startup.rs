@@ -144,7 +144,7 @@ pub(crate) fn userspace_begins(
     import.anchor(clock, begins, userspace_key(), at);
     let milestone = match after_initrd {
         true => Milestone::SwitchRoot,
-        false => Milestone::InitStart,
+        false => Milestone::ManagerStart,
     };
     let late = Stamp::new(begins.ns, begins.err_ns.saturating_add(INIT_LATE_NS));
     import.milestone(clock, late, milestone, at);
