@@ -164,7 +164,7 @@ mod tests {
     fn chain(units: &[(&str, i64, i64)], links: &[(usize, usize)]) -> Chain {
         let mut timeline = Timeline::default();
         let file = timeline.add_file("show", "test");
-        let clock = timeline.add_clock(ClockKind::Monotonic, false, file);
+        let clock = timeline.add_clock(ClockKind::Monotonic, file);
         for (name, start, end) in units {
             let at = |ms: i64| Stamp::new(ms * 1_000_000, 0);
             let times = (at(*start), SpanEnd::At(at(*end)));

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use bootlap_model::{
-    ClockEdge, ClockId, ClockKind, Evidence, FileId, How, Milestone, SpanEnd, Stamp, Timeline,
-    TrackKind,
+    ClockEdge, ClockId, ClockKind, Evidence, FileId, How, Milestone, SpanEnd, Stamp, TimeKind,
+    Timeline, TrackKind,
 };
 
 /// A timeline under construction; times are ns on its first clock.
@@ -17,19 +17,19 @@ pub(crate) struct Boot {
 impl Boot {
     /// A boot in simulated time.
     pub(crate) fn sim() -> Self {
-        Self::on(ClockKind::QemuVirtual, true)
+        Self::on(ClockKind::QemuVirtual, TimeKind::Simulated)
     }
 
     /// A boot of a board.
     pub(crate) fn board() -> Self {
-        Self::on(ClockKind::HostMonotonic, false)
+        Self::on(ClockKind::HostMonotonic, TimeKind::Measured)
     }
 
     /// A boot on this clock.
-    pub(crate) fn on(kind: ClockKind, simulated: bool) -> Self {
+    pub(crate) fn on(kind: ClockKind, time: TimeKind) -> Self {
         let mut timeline = Timeline::default();
         let file = timeline.add_file("console", "test");
-        let main = timeline.add_clock(kind, simulated, file);
+        let main = timeline.add_lab_clock(kind, time, file);
         Self {
             timeline,
             main,
@@ -39,9 +39,7 @@ impl Boot {
 
     /// A kernel clock whose zero is `at_ns`, known to `err_ns`.
     pub(crate) fn kernel_clock(&mut self, at_ns: i64, err_ns: u32) -> ClockId {
-        let clock = self
-            .timeline
-            .add_clock(ClockKind::KernelPrintk, false, self.file);
+        let clock = self.timeline.add_clock(ClockKind::KernelPrintk, self.file);
         let how = How::SharedEvent;
         let edge = ClockEdge::offset(clock, self.main, at_ns, err_ns, how);
         self.timeline.edges.push(edge);

@@ -1,5 +1,6 @@
 //! Results over commits: how each number went, and where it changed.
 
+use bootlap_model::TimeKind;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::{Measures, Metric, Sample};
@@ -9,8 +10,6 @@ use crate::stats::{mad, median};
 
 /// The version of what is kept of a result.
 pub const FORMAT: u32 = 1;
-/// The time of results of the lab ([`Entry::time`]).
-pub const SIMULATED: &str = "simulated";
 
 /// What is kept of one commit's boots. Later versions only add fields, so what
 /// is not known is passed over.
@@ -98,7 +97,10 @@ impl Trend {
 /// What is known of the series of a metric: how much the boots of one result
 /// let their median vary.
 fn kind(entries: &[Entry], metric: &Metric) -> Kind {
-    if entries.iter().all(|e| e.time == SIMULATED) {
+    if entries
+        .iter()
+        .all(|e| TimeKind::named(&e.time).is_some_and(TimeKind::repeats))
+    {
         return Kind::Simulated;
     }
     let deviation = |entry: &Entry| {

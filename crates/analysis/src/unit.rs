@@ -206,7 +206,7 @@ mod tests {
         let file = boot.timeline.files.len();
         let lengths = boot.timeline.add_file("blame", "test");
         assert_eq!(file, 1);
-        let clock = boot.timeline.add_clock(ClockKind::Relative, false, lengths);
+        let clock = boot.timeline.add_clock(ClockKind::Relative, lengths);
         for (name, ns) in [("b.service", 5_000), ("c.service", 7_000)] {
             let end = SpanEnd::At(Stamp::new(ns, 0));
             boot.span_on(clock, TrackKind::Unit, Stamp::new(0, 0), end, name);

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::cmp::Reverse;
 
-use bootlap_model::{Axis, ClockKind, Milestone, Span, Stamp, Timeline, TrackKind};
+use bootlap_model::{Axis, ClockKind, Milestone, Span, Stamp, TimeKind, Timeline, TrackKind};
 
 /// A timeline together with its axis. Events that nothing relates to the axis
 /// are left out: their time is not known.
@@ -56,7 +56,7 @@ impl<'t> View<'t> {
     pub(crate) fn simulated(&self) -> bool {
         self.axis
             .reference()
-            .is_some_and(|clock| self.timeline.clock(clock).simulated)
+            .is_some_and(|clock| self.timeline.clock(clock).time == TimeKind::Simulated)
     }
 
     /// The first mark of a milestone that the axis reaches.

@@ -1,6 +1,6 @@
 //! Boots of one target that should be equal, bit by bit.
 
-use bootlap_lab::{Mode, Run};
+use bootlap_lab::Run;
 
 use crate::failure::Failure;
 use crate::lab::{Bootable, Lab, Planned};
@@ -45,9 +45,9 @@ pub fn check_identical(lab: &Lab<'_>, runs: &[Run]) -> Result<Option<bool>, Fail
             first.identical(run)?
         };
     }
-    if !identical && lab.mode() == Mode::Sim {
+    if !identical && lab.mode().repeats() {
         lab.progress.note(
-            "bootlap: equal boots differ, so this target is not bit-identical in simulated time. \
+            "bootlap: equal boots differ, so this target is not bit-identical in the lab's time. \
              Times are statistics then:\n         compare several boots. Usual causes: a network \
              card, virtio or NVMe storage, more than flash, SD card and initramfs",
         );

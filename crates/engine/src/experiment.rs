@@ -112,7 +112,7 @@ impl Booted {
     fn is_broken(&self, mode: Mode) -> bool {
         let never = self.runs.iter().all(|run| run.ready().is_none());
         // In simulated time one boot tells; else it may have been bad luck.
-        let enough = if mode == Mode::Sim { 1 } else { 2 };
+        let enough = if mode.repeats() { 1 } else { 2 };
         never && self.runs.len() >= enough
     }
 }
@@ -347,7 +347,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
     /// The first boot of a program on a computer is slower than the next: its
     /// files are read from a disk. In simulated time that cannot be seen.
     fn warm_up(&mut self, sides: &[&Side]) -> Result<(), Stop> {
-        if self.mode == Mode::Sim {
+        if self.mode.repeats() {
             return Ok(());
         }
         let fresh = sides.iter().filter(|s| !self.booted.contains_key(&s.name));

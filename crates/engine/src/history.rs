@@ -1,6 +1,6 @@
 //! A folder of results, a small JSON file each.
 
-use bootlap_model::shell_word;
+use bootlap_model::{TimeKind, shell_word};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -73,12 +73,13 @@ pub fn load_if_there(dir: &Path) -> Result<Vec<Entry>, Failure> {
 /// If these are such.
 pub fn alike(entry: &Entry, other: &Entry, dir: &Path) -> Result<(), Failure> {
     let dir = dir.display();
+    let time = TimeKind::named(&entry.time).unwrap_or_default();
     let why = if entry.time != other.time {
         format!(
             "{dir} holds {} time, and this is {}",
             other.time, entry.time
         )
-    } else if entry.target != other.target && entry.time == "simulated" {
+    } else if entry.target != other.target && time.repeats() {
         format!(
             "{dir} holds results of {}, and this is {}",
             other.target, entry.target

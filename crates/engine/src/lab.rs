@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bootlap_lab::experiment::{self, Question, Session, plain_name};
-use bootlap_lab::{Board, LabError, Manifest, Mode, Qemu, QemuSettings, Run};
+use bootlap_lab::{Board, LabError, Manifest, Mode, Model, Qemu, QemuSettings, Run};
 use bootlap_product::recipe::Choice;
 use bootlap_product::{
     Assembly, Board as BoardSpec, Cache, Edit, Machine, PartHash, Parts, Qemu as QemuSpec, Target,
@@ -29,6 +29,8 @@ pub struct Bootable {
     /// What it is made of.
     pub parts: Parts,
     how: How,
+    /// The board whose time it is booted in, in modelled time.
+    model: Option<Model>,
 }
 
 /// What boots it.
@@ -71,8 +73,8 @@ impl<'b> Planned<'b> {
 /// How targets are booted.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Ordinary time instead of simulated time: noisy.
-    pub plain: bool,
+    /// The time of emulated targets.
+    pub mode: Mode,
     /// Where runs are recorded.
     pub runs: PathBuf,
     /// The random seed.
@@ -89,7 +91,7 @@ impl Settings {
     /// Simulated time, with runs and cache in these folders.
     pub fn new(runs: impl Into<PathBuf>, cache: impl Into<PathBuf>) -> Self {
         Self {
-            plain: false,
+            mode: Mode::Sim,
             runs: runs.into(),
             seed: 1,
             timeout: None,
@@ -136,11 +138,7 @@ impl<'a> Lab<'a> {
 
     /// How emulated targets are measured.
     pub fn mode(&self) -> Mode {
-        if self.settings.plain {
-            Mode::Plain
-        } else {
-            Mode::Sim
-        }
+        self.settings.mode
     }
 
     /// Reads a target, finds its parts and puts them together.
@@ -170,7 +168,7 @@ impl<'a> Lab<'a> {
         let Machine::Qemu(spec) = &target.machine else {
             return;
         };
-        if let (Mode::Sim, Some(disk)) = (self.mode(), spec.asynchronous_storage()) {
+        if let (true, Some(disk)) = (self.mode().repeats(), spec.asynchronous_storage()) {
             self.progress.note(&format!(
                 "bootlap: the host reads `{disk}` in its own time, and simulated time does not \
                  wait for it:\n         seconds may appear that no board would take. Use an \
@@ -205,7 +203,13 @@ impl<'a> Lab<'a> {
                 How::Qemu(Box::new(spec), Box::new(assembly))
             }
         };
-        Ok(Bootable { target, parts, how })
+        let model = self.model(&target)?;
+        Ok(Bootable {
+            target,
+            parts,
+            how,
+            model,
+        })
     }
 
     /// A folder for the runs of one command.
@@ -283,6 +287,7 @@ impl<'a> Lab<'a> {
                         .root()
                         .map_or_else(String::new, |r| r.display().to_string()),
                     mode,
+                    model: bootable.model,
                     seed: self.settings.seed,
                     probe: !self.settings.no_probe,
                 };
@@ -343,6 +348,27 @@ impl<'a> Lab<'a> {
         }
     }
 
+    /// The board whose time a target is booted in; `None` in any other time.
+    fn model(&self, target: &Target) -> Result<Option<Model>, Failure> {
+        if self.mode() != Mode::Modelled {
+            return Ok(None);
+        }
+        let missing = || {
+            let name = &target.spec.name;
+            let why = format!("{name} has no [board] whose time could be modelled");
+            Failure::new(Exit::Usage, why).hint(
+                "describe the board in target.toml, or let `bootlap calibrate` do it \
+                 (docs/modelled-time.md); without --modelled the time is simulated",
+            )
+        };
+        let board = target.board.as_ref().ok_or_else(missing)?;
+        if self.settings.no_probe {
+            let why = "modelled time is made by bootlap's probe";
+            return Err(Failure::new(Exit::Usage, why).hint("leave out --no-probe"));
+        }
+        Ok(Some(Model::of(board)))
+    }
+
     /// Boots all that is planned, side by side where that changes nothing; the
     /// runs in the order of the plan.
     pub fn batch(&self, what: &str, plan: &[Planned<'_>]) -> Result<Vec<Run>, Failure> {
@@ -395,7 +421,9 @@ impl<'a> Lab<'a> {
 /// else the host does.
 fn at_once(mode: Mode) -> NonZeroUsize {
     match mode {
-        Mode::Sim => std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+        Mode::Sim | Mode::Modelled => {
+            std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+        }
         Mode::Plain | Mode::Board => NonZeroUsize::MIN,
     }
 }

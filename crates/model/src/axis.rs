@@ -224,7 +224,7 @@ mod tests {
             ClockKind::HostMonotonic,
             ClockKind::QemuVirtual,
         ] {
-            t.add_clock(kind, false, file);
+            t.add_clock(kind, file);
         }
         for &(from, to, offset_ns, err_ns, how) in edges {
             let (from, to) = (ClockId(from), ClockId(to));
@@ -268,7 +268,7 @@ mod tests {
     fn what_counts_from_nowhere_has_no_say() {
         let mut t = timeline(&[]);
         let file = t.add_file("blame", "test");
-        let lengths = t.add_clock(ClockKind::Relative, false, file);
+        let lengths = t.add_clock(ClockKind::Relative, file);
         let name = t.symbols.intern("x");
         let at = Stamp::new(0, 0);
         let evidence = crate::Evidence::whole(file, 0);

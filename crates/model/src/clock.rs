@@ -79,14 +79,51 @@ impl ClockKind {
     }
 }
 
+/// What a clock's time is made of. They are never mixed without saying so.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimeKind {
+    /// Real time, of a real or an emulated machine.
+    #[default]
+    Measured,
+    /// Counted instructions, each of which takes the same time.
+    Simulated,
+    /// A board's time as a model has it: counted instructions at its speed, and what
+    /// its serial line takes.
+    Modelled,
+}
+
+impl TimeKind {
+    /// The word that people see before “time”.
+    pub fn word(self) -> &'static str {
+        match self {
+            TimeKind::Measured => "measured",
+            TimeKind::Simulated => "simulated",
+            TimeKind::Modelled => "modelled",
+        }
+    }
+
+    /// The kind with this word.
+    pub fn named(word: &str) -> Option<Self> {
+        let all = [TimeKind::Measured, TimeKind::Simulated, TimeKind::Modelled];
+        all.into_iter().find(|kind| kind.word() == word)
+    }
+
+    /// Whether equal boots take equal time, to the nanosecond.
+    pub fn repeats(self) -> bool {
+        self != TimeKind::Measured
+    }
+}
+
 /// One clock of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clock {
     /// What it counts.
     pub kind: ClockKind,
-    /// Simulated time (instruction-counted) is never mixed with measured time
-    /// without saying so.
-    pub simulated: bool,
+    /// What its time is made of.
+    pub time: TimeKind,
     /// The evidence whose times are on it: every file has clocks of its own,
     /// until something shows how they relate.
     pub file: FileId,

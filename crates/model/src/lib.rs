@@ -20,7 +20,7 @@ mod timeline;
 mod uart;
 
 pub use axis::{Axis, Placed};
-pub use clock::{Clock, ClockEdge, ClockId, ClockKind, How};
+pub use clock::{Clock, ClockEdge, ClockId, ClockKind, How, TimeKind};
 pub use event::{
     Anchor, Counter, Link, LinkKind, Mark, MarkKind, Span, SpanEnd, SpanId, Track, TrackId,
     TrackKind,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Anchor, Clock, ClockEdge, ClockId, ClockKind, Counter, Evidence, EvidenceFile, FileId, Link,
     LinkKind, Mark, MarkKind, Milestone, Notice, Read, Severity, Span, SpanEnd, SpanId, Stamp, Sym,
-    Symbols, Track, TrackId, TrackKind, Usage,
+    Symbols, TimeKind, Track, TrackId, TrackKind, Usage,
 };
 
 /// All that is known of one boot.
@@ -72,15 +72,22 @@ impl Timeline {
         &mut self.files[id.index()].usage
     }
 
-    /// Adds a clock that the times of `file` are on.
-    pub fn add_clock(&mut self, kind: ClockKind, simulated: bool, file: FileId) -> ClockId {
+    /// Adds a clock of real time that the times of `file` are on.
+    pub fn add_clock(&mut self, kind: ClockKind, file: FileId) -> ClockId {
+        self.add_lab_clock(kind, TimeKind::Measured, file)
+    }
+
+    /// The same, of any kind of time.
+    pub fn add_lab_clock(&mut self, kind: ClockKind, time: TimeKind, file: FileId) -> ClockId {
         let id = ClockId(u16::try_from(self.clocks.len()).expect("fewer than 2^16 clocks"));
-        self.clocks.push(Clock {
-            kind,
-            simulated,
-            file,
-        });
+        self.clocks.push(Clock { kind, time, file });
         id
+    }
+
+    /// What the time of the reference clock is made of.
+    pub fn time(&self) -> TimeKind {
+        let reference = crate::Axis::of(self).reference();
+        reference.map_or(TimeKind::Measured, |clock| self.clock(clock).time)
     }
 
     /// All clocks.

@@ -63,6 +63,8 @@ pub struct Measured {
 pub enum Time {
     /// Counted instructions of an emulated machine.
     Simulated,
+    /// Counted instructions at a board's speed, and what its serial line takes.
+    Modelled,
     /// A clock outside of what boots.
     Measured,
     /// A model's word.
@@ -73,6 +75,7 @@ impl Time {
     fn name(self) -> &'static str {
         match self {
             Time::Simulated => "simulated",
+            Time::Modelled => "modelled",
             Time::Measured => "measured",
             Time::Predicted => "predicted",
         }

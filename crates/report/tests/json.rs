@@ -189,7 +189,7 @@ fn counters_and_links_are_in_the_document() {
     let name = timeline.symbols.intern("cpu user");
     let unit = timeline.symbols.intern("%");
     let evidence = timeline.spans[0].evidence;
-    let stopwatch = timeline.add_clock(ClockKind::Stopwatch, false, evidence.file);
+    let stopwatch = timeline.add_clock(ClockKind::Stopwatch, evidence.file);
     for clock in [timeline.spans[0].clock, stopwatch] {
         timeline.counters.push(Counter {
             clock,

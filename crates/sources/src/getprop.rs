@@ -213,7 +213,7 @@ impl Properties {
             return Ok(());
         }
         let kind = ClockKind::Bootloader;
-        let clock = import.timeline.add_clock(kind, false, import.file);
+        let clock = import.timeline.add_clock(kind, import.file);
         let track = (TrackKind::Bootloader, "boot loader");
         let mut begin = Stamp::new(0, MS_NS as u32);
         for (name, ns) in stages {

@@ -201,7 +201,7 @@ mod tests {
         units: &[(&str, i64, i64)],
     ) -> Vec<SpanId> {
         let file = timeline.add_file(name, "systemd");
-        let clock = timeline.add_clock(kind, false, file);
+        let clock = timeline.add_clock(kind, file);
         let mut line = 0;
         let add = units.iter().map(|(name, start, length)| {
             line += 1;

@@ -138,7 +138,7 @@ impl Reader for Tables {
             steps.sort_by_key(|(_, step)| step.ns);
             // The engine counts from the start of its own ROM.
             let kind = ClockKind::Firmware;
-            let clock = import.timeline.add_clock(kind, false, import.file);
+            let clock = import.timeline.add_clock(kind, import.file);
             if track != "CSME" {
                 milestones(steps, clock, import);
             }

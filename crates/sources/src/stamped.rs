@@ -56,7 +56,7 @@ impl<'h> Stamped<'h> {
         import: &mut Import<'_>,
     ) {
         let kept = self.kept.get_or_insert_with(|| {
-            let wire = import.timeline.add_clock(self.kind, false, import.file);
+            let wire = import.timeline.add_clock(self.kind, import.file);
             Kept::new(import.timeline, import.file, Some(wire))
         });
         let mut out = Out::new(import.timeline, kept);
@@ -102,7 +102,7 @@ impl<'h> Stamped<'h> {
     pub(crate) fn restart(&mut self, import: &mut Import<'_>) {
         let Some(kept) = &mut self.kept else { return };
         self.reading.wire_ends(&mut Out::new(import.timeline, kept));
-        kept.wire = Some(import.timeline.add_clock(self.kind, false, import.file));
+        kept.wire = Some(import.timeline.add_clock(self.kind, import.file));
         self.before = None;
     }
 

@@ -296,7 +296,7 @@ impl<'t> Import<'t> {
         let (timeline, file) = (&mut *self.timeline, self.file);
         *self
             .clock
-            .get_or_insert_with(|| timeline.add_clock(kind, false, file))
+            .get_or_insert_with(|| timeline.add_clock(kind, file))
     }
 
     /// The symbol of `name`.

@@ -2,7 +2,7 @@
 
 use bootlap_advice::{Boot, Finding, advise};
 use bootlap_model::{
-    ClockId, ClockKind, Evidence, FileId, Milestone, SpanEnd, Stamp, Timeline, TrackKind,
+    ClockId, ClockKind, Evidence, FileId, Milestone, SpanEnd, Stamp, TimeKind, Timeline, TrackKind,
 };
 use bootlap_product::{Cache, Parts, Target};
 
@@ -20,7 +20,7 @@ impl Builder {
     pub(crate) fn new() -> Self {
         let mut timeline = Timeline::default();
         let file = timeline.add_file("console", "stamps");
-        let clock = timeline.add_clock(ClockKind::QemuVirtual, true, file);
+        let clock = timeline.add_lab_clock(ClockKind::QemuVirtual, TimeKind::Simulated, file);
         Self {
             timeline,
             clock,

@@ -176,7 +176,7 @@ proptest! {
     /// Whatever logs hold, a calibration has speeds that can be used.
     #[test]
     fn any_two_boots_give_a_speed_or_a_reason(lab in wild_boot(), mut board in wild_boot()) {
-        board.timeline.clocks[0].simulated = false;
+        board.timeline.clocks[0].time = bootlap_model::TimeKind::Measured;
         if let Ok(found) = calibrate(&lab.timeline, &board.timeline, Rate::Unknown) {
             for speed in &found.speeds {
                 prop_assert!(speed.insns_per_s > 0.0 && speed.insns_per_s.is_finite());

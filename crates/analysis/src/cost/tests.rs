@@ -1,6 +1,6 @@
 //! What a person would name, and nothing twice.
 
-use bootlap_model::{Milestone as M, TrackKind as K};
+use bootlap_model::{Milestone as M, TimeKind, TrackKind as K};
 use proptest::prelude::*;
 
 use super::*;
@@ -163,7 +163,7 @@ proptest! {
 
 #[test]
 fn lengths_without_a_beginning_are_ranked_as_they_are() {
-    let mut boot = Boot::on(bootlap_model::ClockKind::Relative, false);
+    let mut boot = Boot::on(bootlap_model::ClockKind::Relative, TimeKind::Measured);
     // Of one false zero, as `systemd-analyze blame` gives them.
     for (name, ms) in [
         ("slow.service", 25_777),

@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 
-use bootlap_model::{Milestone, Timeline, TrackKind};
+use bootlap_model::{Milestone, TimeKind, Timeline, TrackKind};
 use serde::Serialize;
 
 use crate::compare::place::{Place, Spot, places};
@@ -72,9 +72,9 @@ pub struct Side {
     pub typical: Option<usize>,
     /// The part of that boot that is compared.
     pub window: Option<Window>,
-    /// Whether its times are simulated; `None` if only some are.
-    pub simulated: Option<bool>,
-    /// Simulated boots that took the same time to the nanosecond: however many
+    /// What its times are made of; `None` if not of one kind.
+    pub time: Option<TimeKind>,
+    /// Boots of the lab that took the same time to the nanosecond: however many
     /// there are, they are one boot.
     pub identical: bool,
     /// Boots whose log goes on after the common end, and the longest such
@@ -211,8 +211,8 @@ pub fn groups(before: &[Boot<'_>], after: &[Boot<'_>], margin: Margin) -> Option
     let comparable = chosen.end != End::Last;
     let identical = there.each_ref().map(|side| {
         let same = side.windows(2).all(|w| w[0].total_ns == w[1].total_ns);
-        let simulated = side.iter().all(|cut| is_simulated(&cut.timeline));
-        side.len() > 1 && same && simulated
+        let repeats = side.iter().all(|cut| cut.timeline.time().repeats());
+        side.len() > 1 && same && repeats
     });
     let totals = there.each_ref().map(|side| {
         let totals: Vec<i64> = side.iter().map(|cut| cut.total_ns).collect();
@@ -295,7 +295,7 @@ pub fn groups(before: &[Boot<'_>], after: &[Boot<'_>], margin: Margin) -> Option
             totals_ns,
             typical: typical[side].map(|at| index[at]),
             window: typical[side].and_then(|at| chosen.windows[side][index[at]]),
-            simulated: simulated([before, after][side]),
+            time: time([before, after][side]),
             identical: identical[side],
             go_on: chosen.go_on[side],
             shape: match comparable {
@@ -351,13 +351,8 @@ fn cut<'t>(
     })
 }
 
-fn is_simulated(timeline: &Timeline) -> bool {
-    let reference = bootlap_model::Axis::of(timeline).reference();
-    reference.is_some_and(|clock| timeline.clock(clock).simulated)
-}
-
-fn simulated(boots: &[Boot<'_>]) -> Option<bool> {
-    let mut kinds = boots.iter().map(|b| is_simulated(b.timeline));
+fn time(boots: &[Boot<'_>]) -> Option<TimeKind> {
+    let mut kinds = boots.iter().map(|b| b.timeline.time());
     let first = kinds.next()?;
     kinds.all(|kind| kind == first).then_some(first)
 }

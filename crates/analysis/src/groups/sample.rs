@@ -1,6 +1,6 @@
 //! The one place where values become effects.
 
-use super::{Boot, Margin, Row, Shape, is_simulated};
+use super::{Boot, Margin, Row, Shape};
 use crate::stats::{
     Effect, FEWEST_PAIRS, Question, Verdict, correct_weighted, effect, effect_of_pairs, median,
 };
@@ -13,7 +13,7 @@ pub(super) type Values = [Vec<Option<i64>>; 2];
 pub(super) enum Design {
     /// These belong together: they have the same perturbation.
     Pairs(Vec<[usize; 2]>),
-    /// They are alike in all but the change: made in turns, or in simulated
+    /// They are alike in all but the change: made in turns, or in the lab's
     /// time, in which no day is like another.
     Turns,
     /// All of one side may have been made before all of the other.
@@ -23,12 +23,8 @@ pub(super) enum Design {
 impl Design {
     /// That of the boots that got to the end.
     pub(super) fn of(sides: [&[Boot<'_>]; 2]) -> Self {
-        let simulated = sides
-            .iter()
-            .copied()
-            .flatten()
-            .all(|b| is_simulated(b.timeline));
-        if !simulated && !in_turns(sides) {
+        let mut boots = sides.iter().copied().flatten();
+        if !boots.all(|b| b.timeline.time().repeats()) && !in_turns(sides) {
             return Design::Sessions;
         }
         let pairs = pairs(sides);

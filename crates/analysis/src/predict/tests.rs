@@ -160,7 +160,7 @@ fn programs_do_not_wait_for_the_line_but_ready_does() {
 #[test]
 fn nothing_is_predicted_from_a_measured_or_endless_boot() {
     let mut measured = boot();
-    measured.timeline.clocks[0].simulated = false;
+    measured.timeline.clocks[0].time = bootlap_model::TimeKind::Measured;
     assert_eq!(predict(&measured.timeline, &board()), None);
     let mut endless = boot();
     endless.timeline.marks.pop();

@@ -14,7 +14,7 @@ type Wanted<'a> = (u32, u32, &'a str, i64, Option<i64>, i64);
 fn sampled(list: &[Wanted<'_>]) -> Timeline {
     let mut timeline = Timeline::default();
     let file = timeline.add_file("ps", "test");
-    let clock = timeline.add_clock(ClockKind::Boottime, false, file);
+    let clock = timeline.add_clock(ClockKind::Boottime, file);
     for (pid, ppid, name, start, end, cpu) in list {
         let facts = [
             ("pid", pid.to_string()),

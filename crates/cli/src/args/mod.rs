@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use bootlap_analysis::groups::Margin;
 use bootlap_engine::evidence::ReadOptions;
 use bootlap_engine::{Lab, Settings};
+use bootlap_lab::Mode;
 use bootlap_report::table::By;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -105,6 +106,9 @@ pub(crate) struct LabArgs {
     /// Use real time instead of simulated time (noisy).
     #[arg(long)]
     pub(crate) plain: bool,
+    /// Boot in the time of the target's [board]: its speed, its serial line.
+    #[arg(long, conflicts_with = "plain")]
+    pub(crate) modelled: bool,
     /// The folder for runs.
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(crate) runs: PathBuf,
@@ -127,7 +131,11 @@ impl LabArgs {
     /// The lab that is asked for.
     pub(crate) fn lab<'u>(&self, ui: &'u Ui) -> Lab<'u> {
         let settings = Settings {
-            plain: self.plain,
+            mode: match () {
+                () if self.modelled => Mode::Modelled,
+                () if self.plain => Mode::Plain,
+                () => Mode::Sim,
+            },
             runs: self.runs.clone(),
             seed: self.seed,
             timeout: self.timeout,

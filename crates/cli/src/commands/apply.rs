@@ -117,6 +117,7 @@ impl Trials {
         }
         let time = match value["mode"].as_str() {
             Some("sim") => Time::Simulated,
+            Some("modelled") => Time::Modelled,
             _ => Time::Measured,
         };
         Ok(Self {

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Boot, ui: &Ui) -> Result<Exit, Failure> {
     }
     let bootable = lab.prepare_target(target)?;
     let boots = args.boots.unwrap_or(match lab.mode() {
-        Mode::Sim => 2,
+        Mode::Sim | Mode::Modelled => 2,
         Mode::Plain | Mode::Board => 1,
     });
     let runs = boot_equal(&lab, &bootable, boots, &args.append)?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use bootlap_analysis::budget::{Measures, Sample};
 use bootlap_lab::{Manifest, Run};
-use bootlap_model::Timeline;
+use bootlap_model::{TimeKind, Timeline};
 use bootlap_report::About;
 
 use crate::evidence::ReadOptions;
@@ -93,9 +93,9 @@ impl Group {
         Ok(group)
     }
 
-    /// Whether their time is simulated, so that equal perturbations can be compared.
-    pub fn simulated(&self) -> bool {
-        self.about.time == "simulated"
+    /// Whether equal boots take equal time, so that equal perturbations can be compared.
+    pub fn repeats(&self) -> bool {
+        TimeKind::named(&self.about.time).is_some_and(TimeKind::repeats)
     }
 
     /// What was measured of each.
@@ -132,8 +132,8 @@ fn measures(run: Option<&Run>, recorded: &Recorded) -> Result<Measures, Failure>
         measures.instructions = ready.instructions;
     }
     measures.console_bytes = Some(run.console()?.len() as u64);
-    let simulated = recorded.about.time == "simulated";
-    measures.perturbation = simulated.then(|| perturbation(&run.manifest));
+    let repeats = recorded.timeline.time().repeats();
+    measures.perturbation = repeats.then(|| perturbation(&run.manifest));
     Ok(measures)
 }
 

@@ -121,7 +121,7 @@ fn against_baseline(
         }
     });
     Ok(CheckReport {
-        judged: judge(budget, &samples, &by, boots.simulated()),
+        judged: judge(budget, &samples, &by, boots.repeats()),
         ..report(options, boots, said)
     })
 }
@@ -146,7 +146,7 @@ fn against_history(
             Bound::AtMost(_) => Vec::new(),
             _ => trends::baseline(&entries, &limit.metric, &sensitivity),
         };
-        judge_one(limit, &samples, &by, boots.simulated())
+        judge_one(limit, &samples, &by, boots.repeats())
     });
     let said = match entries.len() {
         1 => format!("{}, 1 result", Names::alone(dir)),

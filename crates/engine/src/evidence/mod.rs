@@ -377,8 +377,8 @@ fn about_files(paths: &[PathBuf], timeline: &Timeline) -> About {
 
 /// Without the probe the host stamps, whatever time the guest runs in.
 fn kind_of_time(timeline: &Timeline) -> String {
-    let simulated = timeline.clocks.iter().any(|c| c.simulated);
-    if simulated { "simulated" } else { "measured" }.to_owned()
+    let kinds = timeline.clocks.iter().map(|c| c.time);
+    kinds.max().unwrap_or_default().word().to_owned()
 }
 
 /// The paths that a command was given, as one.

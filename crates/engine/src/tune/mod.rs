@@ -255,6 +255,7 @@ fn write_patches(
 ) -> Result<(), Failure> {
     let time = match tuning.about.time.as_str() {
         "simulated" => patchset::Time::Simulated,
+        "modelled" => patchset::Time::Modelled,
         _ => patchset::Time::Measured,
     };
     let mut target = stock.target.clone();

@@ -2,7 +2,7 @@
 
 use bootlap_analysis::Phase;
 use bootlap_model::{
-    ClockId, Evidence, How, LinkKind, MarkKind, Span, SpanEnd, SpanId, Stamp, TrackKind,
+    ClockId, Evidence, How, LinkKind, MarkKind, Span, SpanEnd, SpanId, Stamp, TimeKind, TrackKind,
 };
 use bootlap_report::id as id_of;
 
@@ -233,10 +233,9 @@ impl Writer<'_, '_> {
         let (timeline, axis) = (self.boot.report.timeline, &self.boot.axis);
         let line = |clock: ClockId| {
             let known = timeline.clock(clock);
-            let time = if known.simulated {
-                ", simulated time"
-            } else {
-                ""
+            let time = match known.time {
+                TimeKind::Measured => String::new(),
+                time => format!(", {} time", time.word()),
             };
             let how = match (axis.how(clock), axis.err_ns(clock)) {
                 _ if axis.reference() == Some(clock) => "the axis".to_owned(),

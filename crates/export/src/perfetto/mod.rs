@@ -22,7 +22,7 @@ mod tests;
 
 use std::io::{self, Write};
 
-use bootlap_model::{Axis, MarkKind, Milestone, Stamp, Timeline};
+use bootlap_model::{MarkKind, Milestone, Stamp, TimeKind};
 use bootlap_report::{Report, Sink, buffered};
 
 use events::Writer;
@@ -67,18 +67,13 @@ fn boot<'r>(report: &'r Report<'r>, side: Option<&str>, first: u64) -> Boot<'r> 
     // A path is in the event "about this boot".
     let name = name.and_then(|name| name.rsplit('/').find(|part| !part.is_empty()));
     let name = name.unwrap_or("boot");
-    let time = match about.time.as_str() {
-        "" if is_simulated(report.timeline) => " (simulated time)".to_owned(),
-        "" => String::new(),
-        time => format!(" ({time} time)"),
+    let time = match (about.time.as_str(), report.timeline.time()) {
+        ("", TimeKind::Measured) => String::new(),
+        ("", time) => format!(" ({} time)", time.word()),
+        (time, _) => format!(" ({time} time)"),
     };
     let side = side.map(|side| format!("{side}: ")).unwrap_or_default();
     Boot::of(report, &format!("{side}{name}{time}"), first)
-}
-
-fn is_simulated(timeline: &Timeline) -> bool {
-    let reference = Axis::of(timeline).reference();
-    reference.is_some_and(|clock| timeline.clock(clock).simulated)
 }
 
 /// What to add to the times of each boot, so that they are aligned and none is

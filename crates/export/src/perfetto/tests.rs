@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use bootlap_model::{
     ClockEdge, ClockId, ClockKind, Evidence, How, Link, LinkKind, Milestone, SpanEnd, SpanId,
-    Stamp, Timeline, TrackKind,
+    Stamp, TimeKind, Timeline, TrackKind,
 };
 use bootlap_report::{About, Report, Texts};
 use prost::Message;
@@ -26,7 +26,7 @@ impl Maker {
     fn new() -> Self {
         let mut timeline = Timeline::default();
         let file = timeline.add_file("console.log", "test");
-        let clock = timeline.add_clock(ClockKind::QemuVirtual, true, file);
+        let clock = timeline.add_lab_clock(ClockKind::QemuVirtual, TimeKind::Simulated, file);
         let evidence = Evidence {
             file,
             start: 10,
@@ -309,7 +309,7 @@ fn an_assumed_clock_an_error_and_the_line_are_beside_the_event() {
     let file = maker.evidence.file;
     let kernel = maker
         .timeline
-        .add_clock(ClockKind::KernelPrintk, true, file);
+        .add_lab_clock(ClockKind::KernelPrintk, TimeKind::Simulated, file);
     let edge = ClockEdge::offset(kernel, maker.clock, 100, 30, How::Assumed);
     maker.timeline.edges.push(edge);
     let id = maker.span((TrackKind::Initcall, "initcalls"), "pci_init", 5, at(9));

@@ -2,7 +2,8 @@
 
 use bootlap_analysis::{costs, gaps, phases, ready_ns};
 use bootlap_model::{
-    ClockKind, Evidence, LinkKind, MarkKind, Milestone, SpanEnd, Stamp, Timeline, TrackKind,
+    ClockKind, Evidence, LinkKind, MarkKind, Milestone, SpanEnd, Stamp, TimeKind, Timeline,
+    TrackKind,
 };
 use bootlap_report::{About, Texts};
 use proptest::prelude::*;
@@ -76,7 +77,7 @@ impl Made {
     fn timeline(&self) -> Timeline {
         let mut t = Timeline::default();
         let file = t.add_file("test", "test");
-        let clock = t.add_clock(ClockKind::QemuVirtual, true, file);
+        let clock = t.add_lab_clock(ClockKind::QemuVirtual, TimeKind::Simulated, file);
         let evidence = Evidence::whole(file, 0);
         let milestones = self.milestones.iter().map(|(which, ns)| {
             let milestone = MILESTONES[*which];

@@ -6,8 +6,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use bootlap_product::{Blob, Boot, Medium};
 
+use super::QemuSettings;
 use super::memory::{MemoryFile, path_in_child};
-use super::{Mode, QemuSettings};
 
 /// Arguments, and what the anonymous files among them are.
 pub(super) struct Argv {
@@ -33,8 +33,11 @@ impl Argv {
         argv.add("-display", "none");
         argv.add("-rtc", "clock=vm,base=2020-01-01");
         argv.add("-seed", &settings.seed.to_string());
-        if settings.mode == Mode::Sim {
-            let shift = spec.icount_shift;
+        if settings.mode.repeats() {
+            let shift = match &settings.model {
+                Some(model) => model.shift(),
+                None => spec.icount_shift,
+            };
             argv.add("-icount", &format!("shift={shift},align=off,sleep=off"));
         } else {
             argv.add("-accel", "tcg");
@@ -112,19 +115,21 @@ impl Argv {
 
     pub(super) fn probe(
         &mut self,
-        probe: &MemoryFile,
-        console: &MemoryFile,
-        stamps: &MemoryFile,
-        mode: Mode,
+        settings: &QemuSettings,
+        [probe, console, stamps, facts]: [&MemoryFile; 4],
         image: Option<u64>,
     ) {
         let plugin = self.name(probe, "bootlap's probe, also in LD_PRELOAD".into());
         let console = path_in_child(console.fd());
         let stamps = self.name(stamps, "console stamps".into());
-        let counted = if mode == Mode::Sim { "on" } else { "off" };
+        let counted = if settings.mode.repeats() { "on" } else { "off" };
         let mut options = format!("{plugin},console={console},stamps={stamps},counted={counted}");
         if let Some(image) = image {
             options += &format!(",image={image:#x}");
+        }
+        if let Some(model) = &settings.model {
+            let facts = self.name(facts, "what the model did".into());
+            options += &format!(",{},facts={facts}", model.options());
         }
         self.add("-plugin", &options);
     }

@@ -1,4 +1,4 @@
-//! The `qemu` machine: simulated time (bit-identical boots) or plain time.
+//! The `qemu` machine: simulated or modelled time (bit-identical boots), or plain time.
 //!
 //! Everything that QEMU reads and writes is anonymous: flash banks, kernel,
 //! console, stamps and the probe itself are memory files that only this
@@ -12,6 +12,7 @@
 
 mod argv;
 mod memory;
+mod model;
 
 use std::fs::File;
 use std::io;
@@ -31,6 +32,7 @@ use crate::qmp::Qmp;
 use crate::{LabError, Machine, MachineEvent, MachineInfo};
 use argv::Argv;
 use memory::{MemoryFile, path_in_child};
+pub use model::Model;
 
 /// The probe, built from `probe/probe.c`.
 const PROBE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/probe.so"));
@@ -44,6 +46,8 @@ const POLL: Duration = Duration::from_millis(2);
 pub enum Mode {
     /// Instruction-counted time: equal boots are bit-identical.
     Sim,
+    /// The same at a board's speed, with what its serial line takes; see [`Model`].
+    Modelled,
     /// QEMU's ordinary time, which follows the host: noisy.
     Plain,
     /// A real machine's time, stamped by the host: noisy.
@@ -55,9 +59,17 @@ impl Mode {
     pub fn name(self) -> &'static str {
         match self {
             Mode::Sim => "sim",
+            Mode::Modelled => "modelled",
             Mode::Plain => "plain",
             Mode::Board => "board",
         }
+    }
+}
+
+impl Mode {
+    /// Whether equal boots are bit-identical.
+    pub fn repeats(self) -> bool {
+        matches!(self, Mode::Sim | Mode::Modelled)
     }
 }
 
@@ -72,6 +84,8 @@ pub struct QemuSettings {
     pub root: String,
     /// The kind of time.
     pub mode: Mode,
+    /// The board whose time it is, in modelled time.
+    pub model: Option<Model>,
     /// Seed of everything that QEMU draws by chance.
     pub seed: u64,
     /// Without the probe the host stamps the console: for measuring what the
@@ -84,6 +98,8 @@ pub struct Qemu {
     settings: QemuSettings,
     boot: Boot,
     running: Option<Running>,
+    /// Of a boot in modelled time, once it is over.
+    facts: Option<serde_json::Value>,
 }
 
 struct Running {
@@ -91,6 +107,10 @@ struct Running {
     qmp: Qmp,
     console: File,
     stamps: Option<File>,
+    /// What the probe's model says of itself.
+    model: Option<File>,
+    /// What was known of the machine when it started.
+    known: serde_json::Value,
     stderr: File,
     clock: StampClock,
     /// Bytes of the stamps (or of the console) that were taken so far.
@@ -105,6 +125,7 @@ impl Qemu {
             settings,
             boot,
             running: None,
+            facts: None,
         }
     }
 
@@ -130,14 +151,15 @@ impl Qemu {
             probe.write_at(0, PROBE).map_err(failed)?;
             let stamps = memory("stamps")?;
             let image = argv::image_entry(program, &self.boot);
-            argv.probe(&probe, &console, &stamps, self.settings.mode, image);
+            let facts = memory("model facts")?;
+            argv.probe(&self.settings, [&probe, &console, &stamps, &facts], image);
             command.env("LD_PRELOAD", path_in_child(probe.fd()));
-            Some((probe, stamps))
+            Some((probe, stamps, facts))
         } else {
             None
         };
-        if let Some((probe, stamps)) = &probe {
-            inherited.extend([probe.fd(), stamps.fd()]);
+        if let Some((probe, stamps, facts)) = &probe {
+            inherited.extend([probe.fd(), stamps.fd(), facts.fd()]);
         }
         command
             .args(argv.args())
@@ -163,9 +185,10 @@ impl Qemu {
         let clock = match (&probe, self.settings.mode) {
             (None, _) => StampClock::Host,
             (Some(_), Mode::Sim) => StampClock::Simulated,
+            (Some(_), Mode::Modelled) => StampClock::Modelled,
             (Some(_), Mode::Plain | Mode::Board) => StampClock::Virtual,
         };
-        let facts = json!({
+        let known = json!({
             "kind": "qemu",
             "version": version,
             "program": program,
@@ -174,15 +197,21 @@ impl Qemu {
             "probe": self.settings.probe,
         });
         qmp.execute("cont").map_err(said)?;
+        let (stamps, model) = match probe {
+            Some((_, stamps, facts)) => (Some(stamps.into_file()), Some(facts.into_file())),
+            None => (None, None),
+        };
         self.running = Some(Running {
             child: child.0.take().expect("taken once"),
             qmp,
-            taken: if probe.is_some() {
+            taken: if stamps.is_some() {
                 HEADER_LEN as u64
             } else {
                 0
             },
-            stamps: probe.map(|(_, stamps)| stamps.into_file()),
+            known: known.clone(),
+            stamps,
+            model,
             console: console.into_file(),
             stderr: stderr.into_file(),
             clock,
@@ -190,7 +219,7 @@ impl Qemu {
         });
         Ok(MachineInfo {
             clock: Header { clock },
-            facts,
+            facts: known,
         })
     }
 
@@ -246,7 +275,12 @@ impl Machine for Qemu {
         if let Some(mut running) = self.running.take() {
             let _ = running.child.kill();
             let _ = running.child.wait();
+            self.facts = running.facts();
         }
+    }
+
+    fn facts(&self) -> Option<serde_json::Value> {
+        self.facts.clone()
     }
 }
 
@@ -257,6 +291,18 @@ impl Drop for Qemu {
 }
 
 impl Running {
+    /// What is known of the machine, with what its model said: a line for each
+    /// thing that it found or was told.
+    fn facts(&self) -> Option<serde_json::Value> {
+        let said = self.model.as_ref()?;
+        let len = said.metadata().ok()?.len();
+        let said = read_at(said, 0, len).ok()?;
+        let said = String::from_utf8_lossy(&said);
+        let mut known = self.known.clone();
+        known["model"] = said.lines().collect::<Vec<_>>().into();
+        Some(known).filter(|_| !said.is_empty())
+    }
+
     /// Why the guest has stopped, if it has.
     fn ended(&mut self) -> Result<Option<String>, LabError> {
         let gone = self.child.try_wait().ok().flatten();

@@ -185,7 +185,7 @@ mod tests {
         let file = timeline.add_file("today.log", "logcat");
         assert!(is_of_no_boot(&timeline));
         let mut with_a_step = timeline.clone();
-        let clock = with_a_step.add_clock(ClockKind::KernelPrintk, false, file);
+        let clock = with_a_step.add_clock(ClockKind::KernelPrintk, file);
         let place = Evidence {
             file,
             start: 0,

@@ -276,12 +276,7 @@ impl SideJson {
         Self {
             name: about.word.clone(),
             path: about.path.clone(),
-            time: match side.simulated {
-                Some(true) => "simulated",
-                Some(false) => "measured",
-                None => "mixed",
-            }
-            .to_owned(),
+            time: side.time.map_or("mixed", |time| time.word()).to_owned(),
             failed: side.failed().count(),
             typical: side.typical.and_then(name),
             shape: shape(&side.shape),

@@ -168,9 +168,9 @@ fn verdict(compared: &Compared, total: &Row) -> (String, Tone) {
             1.. => format!("{} more than {before}{part}", duration(shift)),
         };
         let sides = &compared.groups.sides;
-        let why = match sides.iter().all(|s| s.simulated == Some(true)) {
+        let why = match sides.iter().all(|s| s.time.is_some_and(|t| t.repeats())) {
             true => {
-                "to the nanosecond, as simulated boots repeat exactly; but a change of layout alone can move a boot by some ms, so one boot proves nothing"
+                "to the nanosecond, as such boots repeat exactly; but a change of layout alone can move a boot by some ms, so one boot proves nothing"
             }
             false => "one boot on a side proves nothing",
         };

@@ -42,9 +42,9 @@ pub fn notes(compared: &Compared) -> Vec<Note> {
             note("never-ready", Weight::Failure, text);
         }
     }
-    let kinds = groups.sides.each_ref().map(|s| s.simulated);
+    let kinds = groups.sides.each_ref().map(|s| s.time);
     if kinds[0] != kinds[1] || kinds.contains(&None) {
-        let text = "simulated and measured times are mixed: such figures do not compare";
+        let text = "several kinds of time are mixed: such figures do not compare";
         note("times-mixed", Weight::Warning, text.to_owned());
     }
     for (side, about) in sides() {

@@ -115,10 +115,9 @@ fn subjects(compared: &Compared, page: &mut Page<'_>) {
     let width = compared.sides.iter().map(|s| s.word.chars().count());
     let width = width.max().unwrap_or(0);
     for (side, about) in compared.groups.sides.iter().zip(&compared.sides) {
-        let time = match side.simulated {
-            Some(true) => "simulated time",
-            Some(false) => "measured time",
-            None => "simulated and measured time",
+        let time = match side.time {
+            Some(time) => format!("{} time", time.word()),
+            None => "several kinds of time".to_owned(),
         };
         let word = format!("{:<width$}  ", about.word);
         let text = format!("{}, {}, {time}", about.path, boots(side.boots()));

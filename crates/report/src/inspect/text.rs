@@ -1,6 +1,6 @@
 //! What each file is, what was understood of it, and how the clocks lie.
 
-use bootlap_model::{Axis, ClockId, Evidence, How, Stamp, Timeline};
+use bootlap_model::{Axis, ClockId, Evidence, How, Stamp, TimeKind, Timeline};
 
 use crate::boot::text::{notice as entry, place};
 use crate::format::{count, duration};
@@ -158,10 +158,13 @@ fn clocks(timeline: &Timeline, page: &mut Page<'_>) {
 
 fn clock_line(timeline: &Timeline, clock: ClockId) -> Line {
     let of = timeline.clock(clock);
-    let simulated = if of.simulated { ", simulated" } else { "" };
+    let time = match of.time {
+        TimeKind::Measured => String::new(),
+        time => format!(", {}", time.word()),
+    };
     Line::indented(MARGIN)
         .with(of.kind.text(), Ink::Plain)
-        .with(simulated, Ink::Warn)
+        .with(&time, Ink::Warn)
         .with(&format!("  {}", timeline.file(of.file).name), Ink::Faint)
 }
 

@@ -107,7 +107,7 @@ mod tests {
     fn timeline() -> Timeline {
         let mut timeline = Timeline::default();
         let file = timeline.add_file("boot.lst", "kfi");
-        let clock = timeline.add_clock(ClockKind::Trace, false, file);
+        let clock = timeline.add_clock(ClockKind::Trace, file);
         let track = (TrackKind::Function, "pid 1");
         let initcalls = (TrackKind::Initcall, "initcalls");
         let calls = [

@@ -3,7 +3,7 @@
 use bootlap_analysis::{Cost, Gap, Part, Phase, PhaseName, Verdict};
 use bootlap_model::{
     ClockEdge, ClockKind, Evidence, FileId, How, Mark, MarkKind, Milestone, Severity, Span,
-    SpanEnd, Stamp, Timeline, TrackKind,
+    SpanEnd, Stamp, TimeKind, Timeline, TrackKind,
 };
 use bootlap_report::{About, Texts};
 
@@ -28,7 +28,7 @@ impl Maker {
     pub(crate) fn new() -> Self {
         let mut timeline = Timeline::default();
         let file = timeline.add_file("console.log", "stamps");
-        let clock = timeline.add_clock(ClockKind::QemuVirtual, true, file);
+        let clock = timeline.add_lab_clock(ClockKind::QemuVirtual, TimeKind::Simulated, file);
         let last = Evidence::whole(file, 0);
         Self {
             timeline,
@@ -102,7 +102,9 @@ impl Maker {
     /// The kernel's log clock, zero at `ms`.
     pub(crate) fn kernel_clock(&mut self, ms: i64, how: How) -> &mut Self {
         let kind = ClockKind::KernelPrintk;
-        let from = self.timeline.add_clock(kind, true, self.file);
+        let from = self
+            .timeline
+            .add_lab_clock(kind, TimeKind::Simulated, self.file);
         let edge = ClockEdge::offset(from, self.clock, ms * MS, 500, how);
         let edge = edge.because("a kernel line", Some(self.last));
         self.timeline.edges.push(edge);

@@ -368,9 +368,7 @@ fn tell_facts(
 fn join_log(monotonic: ClockId, times: [i64; 3], at: Evidence, import: &mut Import<'_>) {
     let [from, to, log] = times;
     let file = import.file;
-    let printk = import
-        .timeline
-        .add_clock(ClockKind::KernelPrintk, false, file);
+    let printk = import.timeline.add_clock(ClockKind::KernelPrintk, file);
     let half = to.saturating_sub(from).max(0) / 2;
     // The log shows µs.
     let err_ns = u32::try_from(half.saturating_add(1_000)).unwrap_or(u32::MAX);

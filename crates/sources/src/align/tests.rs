@@ -7,7 +7,7 @@ use super::*;
 fn two(kinds: [ClockKind; 2]) -> (Timeline, [ClockId; 2], [FileId; 2]) {
     let mut t = Timeline::default();
     let files = ["a.log", "dir/b.log"].map(|name| t.add_file(name, "test"));
-    let clocks = [0, 1].map(|i| t.add_clock(kinds[i], false, files[i]));
+    let clocks = [0, 1].map(|i| t.add_clock(kinds[i], files[i]));
     (t, clocks, files)
 }
 

@@ -126,7 +126,7 @@ impl Times<'_> {
                 _ => {
                     let file = account.at.file;
                     let clock = *wall.get_or_insert_with(|| {
-                        import.timeline.add_clock(ClockKind::Realtime, false, file)
+                        import.timeline.add_clock(ClockKind::Realtime, file)
                     });
                     let start = i64::from(account.start_s) * 1_000_000_000;
                     let end = start.saturating_add(account.elapsed_ns);

@@ -148,7 +148,7 @@ impl Recording {
         } else {
             ClockKind::Boottime
         };
-        let clock = import.timeline.add_clock(kind, false, at.file);
+        let clock = import.timeline.add_clock(kind, at.file);
         let window = |blocks: &Blocks| Some((blocks.window()?, blocks.ends?));
         let windows: Vec<_> = self.sampled().filter_map(window).collect();
         let first = windows.iter().min_by_key(|((first, _), _)| *first)?;

@@ -409,9 +409,7 @@ impl Svg {
             return;
         }
         let file = import.file;
-        let clock = import
-            .timeline
-            .add_clock(ClockKind::KernelPrintk, false, file);
+        let clock = import.timeline.add_clock(ClockKind::KernelPrintk, file);
         for call in &self.initcalls {
             let start = call.returned_ns.saturating_sub(call.lasted_ns);
             let start = Stamp::new(start, MS_ERR_NS);

@@ -80,7 +80,7 @@ impl Records {
     pub(super) fn write(mut self, timeline: &mut Timeline) {
         let Some(first) = self.0.first() else { return };
         let file = first.at.file;
-        let clock = timeline.add_clock(ClockKind::Bootloader, false, file);
+        let clock = timeline.add_clock(ClockKind::Bootloader, file);
         let mut sink = Sink {
             timeline,
             clock,

@@ -266,7 +266,7 @@ impl Daemons {
         let (firmware, printk) = (self.firmware(out), out.printk_clock());
         let monotonic = *self
             .monotonic
-            .get_or_insert_with(|| out.timeline.add_clock(ClockKind::Monotonic, false, file));
+            .get_or_insert_with(|| out.timeline.add_clock(ClockKind::Monotonic, file));
         let offset_ns = firmware_ns.saturating_sub(monotonic_ns);
         let edge = ClockEdge::offset(monotonic, firmware, offset_ns, 1_000, How::Measured);
         out.edge(edge.because("the clock bridge read both clocks", Some(at)));
@@ -282,7 +282,7 @@ impl Daemons {
         let file = out.file;
         *self
             .firmware
-            .get_or_insert_with(|| out.timeline.add_clock(ClockKind::Firmware, false, file))
+            .get_or_insert_with(|| out.timeline.add_clock(ClockKind::Firmware, file))
     }
 
     /// The log has ended: what runs has no end.

@@ -104,7 +104,7 @@ mod tests {
         };
         let mut timeline = Timeline::default();
         let file = timeline.add_file("console", "stamps");
-        let clock = timeline.add_clock(ClockKind::HostMonotonic, false, file);
+        let clock = timeline.add_clock(ClockKind::HostMonotonic, file);
         let names = ("console", "stamps");
         let mut session = Session::on_clock(&mut timeline, &hints, names, clock);
         let mut ns = 0;

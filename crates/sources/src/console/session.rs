@@ -25,7 +25,7 @@ impl<'t> Session<'t> {
         clock: Option<(StampClock, Zero)>,
     ) -> Self {
         let file = timeline.add_file(label, source);
-        let wire = clock.map(|(c, _)| timeline.add_clock(c.kind(), c.simulated(), file));
+        let wire = clock.map(|(c, _)| timeline.add_lab_clock(c.kind(), c.time(), file));
         let mut session = Self::start(timeline, hints, file, wire);
         if let Some((clock, zero)) = clock {
             session.zero(zero, clock.stamp(0, 0));

@@ -132,7 +132,7 @@ impl Emitter {
         let (timeline, file) = (&mut *import.timeline, import.file);
         let mut kernel = logged.then(|| KernelLog::new(timeline, file));
         let printk = kernel.as_mut().map(|k| k.clock(timeline));
-        let mut clock = |kind| timeline.add_clock(kind, false, file);
+        let mut clock = |kind| timeline.add_clock(kind, file);
         let mono = mono.then(|| clock(ClockKind::Monotonic));
         let real = real.then(|| clock(ClockKind::Realtime));
         let base = mono.or(real);

@@ -203,13 +203,13 @@ impl KfiReader {
     fn clock(&mut self, at: Evidence, import: &mut Import<'_>) -> (ClockId, i64) {
         let (timeline, file) = (&mut *import.timeline, import.file);
         if let Some(started_ns) = self.started_ns {
-            let new = || timeline.add_clock(ClockKind::Trace, false, file);
+            let new = || timeline.add_clock(ClockKind::Trace, file);
             return (*self.trace.get_or_insert_with(new), started_ns);
         }
         if let Some(clock) = self.relative {
             return (clock, 0);
         }
-        let clock = timeline.add_clock(ClockKind::Relative, false, file);
+        let clock = timeline.add_clock(ClockKind::Relative, file);
         self.relative = Some(clock);
         import.notice(
             "no-start-time",

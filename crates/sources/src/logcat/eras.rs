@@ -116,7 +116,7 @@ impl Eras {
         self.current = self.all.len();
         self.silence = None;
         self.all.push(Era {
-            clock: import.timeline.add_clock(kind, false, import.file),
+            clock: import.timeline.add_clock(kind, import.file),
             first_ns: when.ns,
             last_ns: when.ns,
             at,
@@ -148,7 +148,7 @@ impl Eras {
         let kind = ClockKind::Boottime;
         *self
             .boot
-            .get_or_insert_with(|| import.timeline.add_clock(kind, false, import.file))
+            .get_or_insert_with(|| import.timeline.add_clock(kind, import.file))
     }
 
     /// A new boot: its times are on a clock of their own, and so are dates.

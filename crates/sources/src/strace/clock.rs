@@ -73,7 +73,7 @@ impl FileClock {
         import: &mut Import<'_>,
     ) -> (ClockId, Stamp) {
         let (timeline, file) = (&mut *import.timeline, import.file);
-        let mut add = |kind| timeline.add_clock(kind, false, file);
+        let mut add = |kind| timeline.add_clock(kind, file);
         let clock = match time.style {
             Style::Epoch => *shared.epoch.get_or_insert_with(|| add(ClockKind::Realtime)),
             Style::Day => *shared.day.get_or_insert_with(|| add(ClockKind::Realtime)),

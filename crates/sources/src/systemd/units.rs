@@ -99,7 +99,7 @@ impl Units {
             Since::Boot => ClockKind::Monotonic,
         };
         let (timeline, file) = (&mut *import.timeline, import.file);
-        *self.clocks[since as usize].get_or_insert_with(|| timeline.add_clock(kind, false, file))
+        *self.clocks[since as usize].get_or_insert_with(|| timeline.add_clock(kind, file))
     }
 
     /// User space began at this time of the boot's clock.

@@ -392,7 +392,7 @@ impl Calls {
         let (timeline, file) = (&mut *import.timeline, import.file);
         *self
             .relative
-            .get_or_insert_with(|| timeline.add_clock(ClockKind::Relative, false, file))
+            .get_or_insert_with(|| timeline.add_clock(ClockKind::Relative, file))
     }
 
     /// What is open at `depth` or deeper has ended unseen.

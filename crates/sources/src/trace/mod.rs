@@ -88,7 +88,7 @@ impl Recording {
         let (timeline, file) = (&mut *import.timeline, import.file);
         *self
             .clock
-            .get_or_insert_with(|| timeline.add_clock(self.kind, false, file))
+            .get_or_insert_with(|| timeline.add_clock(self.kind, file))
     }
 
     /// Takes one event.

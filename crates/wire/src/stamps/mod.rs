@@ -33,6 +33,7 @@
 //! | 1 | QEMU's virtual clock with `-icount`: simulated time | counted |
 //! | 2 | QEMU's virtual clock, which follows the host | 0 |
 //! | 3 | the host's monotonic clock | 0 |
+//! | 4 | QEMU's virtual clock with `-icount`, as a model of a board has it: modelled time | counted |
 //!
 //! Zero is power-on (0), the line that a pattern met (1), or the first byte
 //! (2); version 1 knows only power-on.
@@ -49,7 +50,7 @@ pub use chunks::{ChunkWriter, Event};
 pub use reader::{OpenError, Reader};
 pub use writer::Writer;
 
-use bootlap_model::{ClockKind, Stamp};
+use bootlap_model::{ClockKind, Stamp, TimeKind};
 
 /// The first bytes of a stamped console.
 pub const MAGIC: [u8; 8] = *b"BOOTLAP\0";
@@ -69,6 +70,8 @@ const MARK_FLAG: u64 = 1 << 63;
 pub enum StampClock {
     /// QEMU's virtual clock with instruction counting: simulated time.
     Simulated,
+    /// The same at a board's speed, with what its serial line takes: modelled time.
+    Modelled,
     /// QEMU's virtual clock without instruction counting.
     Virtual,
     /// The host's monotonic clock.
@@ -81,26 +84,33 @@ impl StampClock {
             StampClock::Simulated => 1,
             StampClock::Virtual => 2,
             StampClock::Host => 3,
+            StampClock::Modelled => 4,
         }
     }
 
     /// The clock in the model.
     pub fn kind(self) -> ClockKind {
         match self {
-            StampClock::Simulated | StampClock::Virtual => ClockKind::QemuVirtual,
+            StampClock::Simulated | StampClock::Modelled | StampClock::Virtual => {
+                ClockKind::QemuVirtual
+            }
             StampClock::Host => ClockKind::HostMonotonic,
         }
     }
 
-    /// Whether the time is simulated, that is, counted from instructions.
-    pub fn simulated(self) -> bool {
-        self == StampClock::Simulated
+    /// What the time is made of.
+    pub fn time(self) -> TimeKind {
+        match self {
+            StampClock::Simulated => TimeKind::Simulated,
+            StampClock::Modelled => TimeKind::Modelled,
+            StampClock::Virtual | StampClock::Host => TimeKind::Measured,
+        }
     }
 
     /// The moment `ns`, after `insns` instructions if this clock counts them.
     pub fn stamp(self, ns: i64, insns: u64) -> Stamp {
         match self {
-            StampClock::Simulated => Stamp::counted(ns, insns),
+            StampClock::Simulated | StampClock::Modelled => Stamp::counted(ns, insns),
             StampClock::Virtual | StampClock::Host => Stamp::new(ns, 0),
         }
     }
@@ -175,6 +185,7 @@ impl Header {
             1 => StampClock::Simulated,
             2 => StampClock::Virtual,
             3 => StampClock::Host,
+            4 => StampClock::Modelled,
             other => return Err(HeaderError::Clock(other)),
         };
         Ok(Self { clock })

@@ -10,7 +10,9 @@ pub use predicted::{PredictedJson, PredictedPhaseJson, PredictedTimeJson};
 use std::io::Write;
 
 use bootlap_analysis::{Part, Phase};
-use bootlap_model::{Axis, Clock, ClockId, Counter, Link, Mark, MarkKind, Span, Stamp, Timeline};
+use bootlap_model::{
+    Axis, Clock, ClockId, Counter, Link, Mark, MarkKind, Span, Stamp, TimeKind, Timeline,
+};
 
 use crate::Report;
 use crate::boot::headline::Outcome;
@@ -200,7 +202,8 @@ pub(crate) fn clock(axis: &Axis, at: ClockId, clock: &Clock) -> ClockJson {
     let zero = axis.at(at, Stamp::new(0, 0));
     ClockJson {
         kind: id(&clock.kind),
-        simulated: clock.simulated,
+        time: clock.time.word().to_owned(),
+        simulated: clock.time == TimeKind::Simulated,
         how: match axis.how(at) {
             Some(_) if axis.reference() == Some(at) => "reference".to_owned(),
             Some(how) => id(&how),

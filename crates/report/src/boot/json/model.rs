@@ -226,7 +226,9 @@ pub struct LinkJson {
 pub struct ClockJson {
     /// `qemu-virtual`, `host-monotonic` or `kernel-printk`; more may come.
     pub kind: String,
-    /// Whether it counts simulated time.
+    /// What its time is made of: `measured`, `simulated` or `modelled`.
+    pub time: String,
+    /// Whether that is simulated time.
     pub simulated: bool,
     /// How its times got onto the reference clock: `reference` (it is the
     /// reference), `measured`, `shared-event`, `declared`, `assumed`, or

@@ -1,6 +1,6 @@
 //! What the numbers rest on, folded away: evidence, clocks, notices.
 
-use bootlap_model::{Axis, ClockId, Evidence, How, Notice, Severity, Timeline};
+use bootlap_model::{Axis, ClockId, Evidence, How, Notice, Severity, TimeKind, Timeline};
 
 use crate::Report;
 use crate::format::{count, duration};
@@ -69,9 +69,9 @@ fn file(file: &bootlap_model::EvidenceFile) -> String {
 fn clock(timeline: &Timeline, axis: &Axis, id: ClockId) -> String {
     let clock = timeline.clock(id);
     let kind = clock.kind.text();
-    let kind = match clock.simulated {
-        true => format!("{kind} (simulated)"),
-        false => kind.to_owned(),
+    let kind = match clock.time {
+        TimeKind::Measured => kind.to_owned(),
+        time => format!("{kind} ({})", time.word()),
     };
     let of = code(&timeline.file(clock.file).name);
     if axis.reference() == Some(id) {

@@ -75,9 +75,9 @@ impl Out<'_> {
     /// turned out to be one. Says which.
     pub(crate) fn split_printk_clock(&mut self) -> ClockId {
         let new = self.printk_clock();
-        let simulated = self.timeline.clock(new).simulated;
+        let time = self.timeline.clock(new).time;
         let (kind, file) = (self.printk_kind, self.file);
-        let old = self.timeline.add_clock(kind, simulated, file);
+        let old = self.timeline.add_lab_clock(kind, time, file);
         let Self { timeline, kept } = self;
         let from = &kept.from;
         let spans = timeline.spans[from.span..].iter_mut();

@@ -139,12 +139,12 @@ impl<'o> Out<'o> {
         if let Some(clock) = self.printk {
             return clock;
         }
-        let simulated = self.wire.is_some_and(|w| self.timeline.clock(w).simulated);
+        let time = self.wire.map(|w| self.timeline.clock(w).time);
         let (kind, file) = (self.printk_kind, self.file);
-        *self
-            .kept
-            .printk
-            .insert(self.timeline.add_clock(kind, simulated, file))
+        *self.kept.printk.insert(
+            self.timeline
+                .add_lab_clock(kind, time.unwrap_or_default(), file),
+        )
     }
 
     /// What the stamps count, if there are any.

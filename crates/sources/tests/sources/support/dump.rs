@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use bootlap_model::{
-    ClockId, Evidence, Notice, Span, SpanEnd, Stamp, Timeline, TrackId, TrackKind,
+    ClockId, Evidence, Notice, Span, SpanEnd, Stamp, TimeKind, Timeline, TrackId, TrackKind,
 };
 
 /// How many spans of a track are shown in full.
@@ -21,8 +21,11 @@ pub(crate) fn dump(timeline: &Timeline, places: bool) -> String {
         );
     }
     for (i, clock) in timeline.clocks.iter().enumerate() {
-        let simulated = if clock.simulated { " simulated" } else { "" };
-        let _ = writeln!(out, "clock {i}: {:?}{simulated}", clock.kind);
+        let time = match clock.time {
+            TimeKind::Measured => String::new(),
+            time => format!(" {}", time.word()),
+        };
+        let _ = writeln!(out, "clock {i}: {:?}{time}", clock.kind);
     }
     for e in &timeline.edges {
         let _ = write!(

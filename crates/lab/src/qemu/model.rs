@@ -1,0 +1,77 @@
+//! A board's time, as the probe lives it: how fast instructions are, and what its
+//! serial line takes.
+
+use bootlap_product::BoardModel;
+
+const PS_PER_S: f64 = 1e12;
+
+/// What the probe's model is told of a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Model {
+    /// What an instruction takes in the boot loader, in the kernel and in user space, ps.
+    pub ps_per_insn: [i64; 3],
+    /// Bits per second of the console, where the guest programs no other.
+    pub baud: u32,
+}
+
+impl Model {
+    /// The part of a target's `[board]` that can be lived.
+    pub fn of(board: &BoardModel) -> Self {
+        let ps = |phase| {
+            let speed = board.instructions_per_second.of(phase).unwrap_or(1e9);
+            (PS_PER_S / speed).round() as i64
+        };
+        Self {
+            ps_per_insn: ["bootloader", "kernel", "userspace"].map(ps),
+            baud: board.baud,
+        }
+    }
+
+    /// QEMU's own rate below the model's: it counts 2^shift ns for an instruction, and
+    /// plans by that how many may run until the next timer.
+    pub(super) fn shift(&self) -> u32 {
+        let least_ns = self.ps_per_insn.into_iter().min().unwrap_or(0) / 1000;
+        let shift = u64::try_from(least_ns).unwrap_or(0).checked_ilog2();
+        shift.unwrap_or(0).min(MOST_SHIFT)
+    }
+
+    /// The probe's options.
+    pub(super) fn options(&self) -> String {
+        let [bootloader, kernel, userspace] = self.ps_per_insn;
+        format!(
+            "speed={bootloader}:{kernel}:{userspace},shift={},baud={}",
+            self.shift(),
+            self.baud
+        )
+    }
+}
+
+/// QEMU takes no more.
+const MOST_SHIFT: u32 = 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn qemu_counts_at_the_next_lower_power_of_two() {
+        let shift = |ps| {
+            let ps_per_insn = [ps, 2 * ps, 3 * ps];
+            Model {
+                ps_per_insn,
+                baud: 9600,
+            }
+            .shift()
+        };
+        let cases = [
+            (100, 0),
+            (1_000, 0),
+            (2_000, 1),
+            (12_500, 3),
+            (999_999_999, 10),
+        ];
+        for (ps, wanted) in cases {
+            assert_eq!(shift(ps), wanted, "{ps} ps");
+        }
+    }
+}

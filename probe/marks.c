@@ -1,0 +1,110 @@
+#include "marks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "stamps.h"
+
+struct code {
+	size_t len;
+	unsigned char bytes[4];
+};
+
+static const struct arch {
+	const char *name;        /* as QEMU calls it */
+	uint64_t kernel_base;    /* kernel code lives at or above this address */
+	struct code syscalls[2]; /* instructions that only user space executes */
+} archs[] = {
+	{"aarch64", UINT64_C(0xffff) << 48, {{4, {0x01, 0x00, 0x00, 0xd4}}}},
+	{"arm", 0xc0000000, {{4, {0x00, 0x00, 0x00, 0xef}}, {2, {0x00, 0xdf}}}},
+	{"riscv64", UINT64_C(0xffff) << 48, {{4, {0x73, 0x00, 0x00, 0x00}}}},
+	{"x86_64", UINT64_C(0xffff) << 48, {{2, {0x0f, 0x05}}, {2, {0xcd, 0x80}}}},
+	{"i386", 0xc0000000, {{2, {0xcd, 0x80}}, {2, {0x0f, 0x34}}}},
+};
+
+static const struct arch *arch;
+static const void *(*insn_data_v1)(const struct plugin_insn *);
+static size_t (*insn_data_v3)(const struct plugin_insn *, void *, size_t);
+static uint64_t image_entry;
+static bool wait_for_image;
+static bool seen_kernel;
+
+static bool is_syscall(const struct plugin_insn *insn)
+{
+	unsigned char code[4];
+	size_t len = qemu.qemu_plugin_insn_size(insn);
+
+	for (size_t i = 0; i < 2; i++) {
+		const struct code *syscall = &arch->syscalls[i];
+
+		if (len == 0 || len != syscall->len)
+			continue;
+		if (insn_data_v3)
+			insn_data_v3(insn, code, len);
+		else
+			memcpy(code, insn_data_v1(insn), len);
+		if (memcmp(code, syscall->bytes, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void passed(enum mark mark, enum stage next)
+{
+	stamps_mark(mark);
+	clock_stage(next);
+}
+
+/*
+ * A block is translated just before it first runs, so the time of translation
+ * is the time of the first execution: no callback in running code is needed.
+ */
+static void tb_translated(plugin_id id, struct plugin_tb *tb)
+{
+	uint64_t address = qemu.qemu_plugin_tb_vaddr(tb);
+	bool in_kernel = address >= arch->kernel_base;
+
+	if (wait_for_image && (image_entry == 0 || address == image_entry)) {
+		wait_for_image = false;
+		passed(MARK_IMAGE, STAGE_KERNEL);
+	}
+	if (!seen_kernel) {
+		if (in_kernel) {
+			seen_kernel = true;
+			passed(MARK_KERNEL, STAGE_KERNEL);
+		}
+		return;
+	}
+	if (in_kernel)
+		return;
+	for (size_t i = 0, n = qemu.qemu_plugin_tb_n_insns(tb); i < n; i++) {
+		if (is_syscall(qemu.qemu_plugin_tb_get_insn(tb, i))) {
+			passed(MARK_USER, STAGE_USERSPACE);
+			qemu.qemu_plugin_register_vcpu_tb_trans_cb(id, NULL);
+			return;
+		}
+	}
+}
+
+void marks_watch(plugin_id id, const struct plugin_info *info, const char *image)
+{
+	if (!qemu.qemu_plugin_register_vcpu_tb_trans_cb || !qemu.qemu_plugin_tb_vaddr ||
+	    !qemu.qemu_plugin_tb_n_insns || !qemu.qemu_plugin_tb_get_insn ||
+	    !qemu.qemu_plugin_insn_size || !qemu.qemu_plugin_insn_data || !info->system_emulation)
+		return;
+	for (size_t i = 0; i < sizeof archs / sizeof *archs; i++)
+		if (strcmp(info->target_name, archs[i].name) == 0)
+			arch = &archs[i];
+	if (!arch)
+		return;
+	if (info->version.cur >= 3)
+		memcpy(&insn_data_v3, &qemu.qemu_plugin_insn_data, sizeof insn_data_v3);
+	else
+		memcpy(&insn_data_v1, &qemu.qemu_plugin_insn_data, sizeof insn_data_v1);
+	if (image) {
+		image_entry = strtoull(image, NULL, 0);
+		wait_for_image = true;
+	}
+	qemu.qemu_plugin_register_vcpu_tb_trans_cb(id, tb_translated);
+}

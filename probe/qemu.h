@@ -1,0 +1,106 @@
+/*
+ * What the probe uses of QEMU: exported symbols, looked up by name.
+ *
+ * The distributions ship no headers of QEMU, and its structures change from
+ * version to version: so there are functions and opaque pointers here, and the
+ * few structures that are passed by value.
+ */
+#ifndef PROBE_QEMU_H
+#define PROBE_QEMU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define CLOCK_VIRTUAL 1
+
+typedef uint64_t plugin_id;
+struct plugin_info {
+	const char *target_name;
+	struct {
+		int min;
+		int cur;
+	} version;
+	bool system_emulation;
+};
+struct plugin_tb;
+struct plugin_insn;
+typedef void (*tb_trans_cb)(plugin_id, struct plugin_tb *);
+typedef void (*timer_cb)(void *opaque);
+typedef void (*irq_handler)(void *opaque, int n, int level);
+
+struct notifier {
+	void (*notify)(struct notifier *, void *data);
+	void *node[2];
+};
+
+enum endianness { LITTLE_ENDIAN_DEVICE = 2 };
+
+struct mmio_access {
+	unsigned min, max;
+	bool unaligned;
+};
+struct mmio_valid {
+	unsigned min, max;
+	bool unaligned;
+	void *accepts;
+};
+struct mmio_ops {
+	uint64_t (*read)(void *opaque, uint64_t at, unsigned size);
+	void (*write)(void *opaque, uint64_t at, uint64_t value, unsigned size);
+	void *read_with_attrs, *write_with_attrs;
+	enum endianness endianness;
+	struct mmio_valid valid;
+	struct mmio_access impl;
+};
+
+/* Every symbol that is used: QEMU's name, what it returns, what it takes. */
+#define QEMU_SYMBOLS(X)                                                                   \
+	X(int64_t, qemu_clock_get_ns, (int clock))                                        \
+	X(int64_t, icount_get, (void))                                                    \
+	X(int64_t, icount_get_raw, (void))                                                \
+	X(void, qemu_plugin_register_vcpu_tb_trans_cb, (plugin_id, tb_trans_cb))          \
+	X(uint64_t, qemu_plugin_tb_vaddr, (const struct plugin_tb *))                     \
+	X(size_t, qemu_plugin_tb_n_insns, (const struct plugin_tb *))                     \
+	X(struct plugin_insn *, qemu_plugin_tb_get_insn, (const struct plugin_tb *, size_t)) \
+	X(size_t, qemu_plugin_insn_size, (const struct plugin_insn *))                    \
+	X(void *, qemu_plugin_insn_data, (void))                                          \
+	X(void *, object_class_by_name, (const char *))                                   \
+	X(void *, object_resolve_path_type, (const char *path, const char *type, bool *ambiguous)) \
+	X(uint64_t, object_property_get_uint, (void *object, const char *name, void *error)) \
+	X(void, qemu_add_machine_init_done_notifier, (struct notifier *))                 \
+	X(void, cpu_exit, (void *cpu))                                                    \
+	X(void, timer_init_full, (void *timer, void *group, int clock, int scale,         \
+				  int attributes, timer_cb, void *opaque))                \
+	X(void, timer_mod_ns, (void *timer, int64_t ns))                                  \
+	X(void, timer_del, (void *timer))                                                 \
+	X(void *, get_system_memory, (void))                                              \
+	X(void, memory_region_init_io, (void *region, void *owner, const struct mmio_ops *, \
+					void *opaque, const char *name, uint64_t size))   \
+	X(void, memory_region_add_subregion_overlap, (void *into, uint64_t at, void *region, \
+						      int priority))                      \
+	X(int, memory_region_dispatch_read, (void *region, uint64_t at, uint64_t *value,  \
+					     int op, uint64_t attributes))                \
+	X(int, memory_region_dispatch_write, (void *region, uint64_t at, uint64_t value,  \
+					      int op, uint64_t attributes))               \
+	X(void *, sysbus_mmio_get_region, (void *device, int n))                          \
+	X(void *, sysbus_get_connected_irq, (void *device, int n))                        \
+	X(void, sysbus_connect_irq, (void *device, int n, void *irq))                     \
+	X(void *, qemu_allocate_irq, (irq_handler, void *opaque, int n))                  \
+	X(void, qemu_set_irq, (void *irq, int level))
+
+struct qemu {
+#define X(result, name, arguments) result(*name) arguments;
+	QEMU_SYMBOLS(X)
+#undef X
+	void *main_loop_tlg;  /* the main loop's timers */
+};
+
+/* NULL where this QEMU has no such symbol. */
+extern struct qemu qemu;
+
+/* Looks all of them up. */
+void qemu_find(void);
+
+#endif
