@@ -101,6 +101,16 @@ void clock_stall_until(int64_t ps)
 		qemu.cpu_exit(cpu); /* timers may be due */
 }
 
+void clock_stall(int64_t ps)
+{
+	atomic_fetch_add(&stalled_ps, ps);
+}
+
+enum stage clock_reached(void)
+{
+	return reached;
+}
+
 void *clock_timer(void (*expired)(void *), void *opaque)
 {
 	void *timer = calloc(1, TIMER_SIZE);

@@ -33,6 +33,12 @@ int64_t clock_ps(void);
 /* The CPU waits until this moment. As clock_ps. */
 void clock_stall_until(int64_t ps);
 
+/* The CPU waits for so long. Anywhere in the CPU's thread: the clock is not read. */
+void clock_stall(int64_t ps);
+
+/* The stage that was reached. */
+enum stage clock_reached(void);
+
 /* Instructions since power-on. As clock_ps. */
 int64_t clock_insns(void);
 

@@ -56,15 +56,14 @@ static void passed(enum mark mark, enum stage next)
 	clock_stage(next);
 }
 
-/*
- * A block is translated just before it first runs, so the time of translation
- * is the time of the first execution: no callback in running code is needed.
- */
-static void tb_translated(plugin_id id, struct plugin_tb *tb)
+bool marks_translated(struct plugin_tb *tb)
 {
 	uint64_t address = qemu.qemu_plugin_tb_vaddr(tb);
-	bool in_kernel = address >= arch->kernel_base;
+	bool in_kernel;
 
+	if (!arch)
+		return false;
+	in_kernel = address >= arch->kernel_base;
 	if (wait_for_image && (image_entry == 0 || address == image_entry)) {
 		wait_for_image = false;
 		passed(MARK_IMAGE, STAGE_KERNEL);
@@ -74,30 +73,31 @@ static void tb_translated(plugin_id id, struct plugin_tb *tb)
 			seen_kernel = true;
 			passed(MARK_KERNEL, STAGE_KERNEL);
 		}
-		return;
+		return true;
 	}
 	if (in_kernel)
-		return;
+		return true;
 	for (size_t i = 0, n = qemu.qemu_plugin_tb_n_insns(tb); i < n; i++) {
 		if (is_syscall(qemu.qemu_plugin_tb_get_insn(tb, i))) {
 			passed(MARK_USER, STAGE_USERSPACE);
-			qemu.qemu_plugin_register_vcpu_tb_trans_cb(id, NULL);
-			return;
+			arch = NULL;
+			return false;
 		}
 	}
+	return true;
 }
 
-void marks_watch(plugin_id id, const struct plugin_info *info, const char *image)
+bool marks_watch(const struct plugin_info *info, const char *image)
 {
-	if (!qemu.qemu_plugin_register_vcpu_tb_trans_cb || !qemu.qemu_plugin_tb_vaddr ||
-	    !qemu.qemu_plugin_tb_n_insns || !qemu.qemu_plugin_tb_get_insn ||
-	    !qemu.qemu_plugin_insn_size || !qemu.qemu_plugin_insn_data || !info->system_emulation)
-		return;
+	if (!qemu.qemu_plugin_tb_vaddr || !qemu.qemu_plugin_tb_n_insns ||
+	    !qemu.qemu_plugin_tb_get_insn || !qemu.qemu_plugin_insn_size ||
+	    !qemu.qemu_plugin_insn_data || !info->system_emulation)
+		return false;
 	for (size_t i = 0; i < sizeof archs / sizeof *archs; i++)
 		if (strcmp(info->target_name, archs[i].name) == 0)
 			arch = &archs[i];
 	if (!arch)
-		return;
+		return false;
 	if (info->version.cur >= 3)
 		memcpy(&insn_data_v3, &qemu.qemu_plugin_insn_data, sizeof insn_data_v3);
 	else
@@ -106,5 +106,5 @@ void marks_watch(plugin_id id, const struct plugin_info *info, const char *image
 		image_entry = strtoull(image, NULL, 0);
 		wait_for_image = true;
 	}
-	qemu.qemu_plugin_register_vcpu_tb_trans_cb(id, tb_translated);
+	return true;
 }

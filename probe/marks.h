@@ -5,15 +5,18 @@
 #include "qemu.h"
 
 /*
- * Watches code being translated, to see the first instruction of the kernel
- * image (which may unpack itself first), of the kernel's half of the address
- * space, and the first system call of user space. Stops watching after that.
+ * Looks out for the first instruction of the kernel image (which may unpack
+ * itself first), of the kernel's half of the address space, and the first
+ * system call of user space.
  *
  * image: where the kernel image is entered, as text; "0": it is what runs
  * first; NULL: nobody knows.
  *
- * Of a QEMU or a machine that it does not know it sees nothing.
+ * False for a QEMU or a machine that it does not know.
  */
-void marks_watch(plugin_id, const struct plugin_info *, const char *image);
+bool marks_watch(const struct plugin_info *, const char *image);
+
+/* Looks at code before it first runs; false once there is nothing more to see. */
+bool marks_translated(struct plugin_tb *);
 
 #endif

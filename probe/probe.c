@@ -29,6 +29,7 @@
 #include "clock.h"
 #include "facts.h"
 #include "marks.h"
+#include "nor.h"
 #include "pl011.h"
 #include "qemu.h"
 #include "stamps.h"
@@ -47,7 +48,20 @@ static struct {
 	int shift;
 	int64_t ps_per_insn[STAGES];
 	unsigned baud;
+	bool nor;
 } model;
+
+/*
+ * A block is translated just before it first runs, so the time of translation
+ * is the time of the first execution: no callback in running code is needed.
+ */
+static void translated(plugin_id id, struct plugin_tb *tb)
+{
+	bool reads = nor_translated(tb);
+
+	if (!marks_translated(tb) && !reads)
+		qemu.qemu_plugin_register_vcpu_tb_trans_cb(id, NULL);
+}
 
 /* The machine is complete, and nothing has run. */
 static void machine_is_there(struct notifier *notifier, void *data)
@@ -69,6 +83,7 @@ static bool read_model(int argc, char **argv, const char *speed)
 	static struct notifier done = {.notify = machine_is_there};
 	const char *shift = option(argc, argv, "shift");
 	const char *baud = option(argc, argv, "baud");
+	const char *nor = option(argc, argv, "nor");
 
 	if (!shift || !baud ||
 	    sscanf(speed, "%" SCNd64 ":%" SCNd64 ":%" SCNd64, &model.ps_per_insn[0],
@@ -79,6 +94,17 @@ static bool read_model(int argc, char **argv, const char *speed)
 	if (!qemu.qemu_add_machine_init_done_notifier) {
 		fprintf(stderr, "bootlap probe: this QEMU does not say when it is ready\n");
 		return false;
+	}
+	if (nor) {
+		uint64_t first, last;
+		int64_t ps;
+
+		model.nor = sscanf(nor, "%" SCNx64 ":%" SCNx64 ":%" SCNd64, &first, &last, &ps) == 3 &&
+			    nor_model(first, last, ps);
+		if (!model.nor) {
+			fprintf(stderr, "bootlap probe: this QEMU does not tell what is read\n");
+			return false;
+		}
 	}
 	model.shift = atoi(shift);
 	model.baud = (unsigned)strtoul(baud, NULL, 10);
@@ -93,7 +119,8 @@ static bool read_model(int argc, char **argv, const char *speed)
  *
  * For modelled time, with -icount: speed=PS:PS:PS of an instruction of the boot
  * loader, of the kernel and of user space, shift=N as -icount has it, baud=N,
- * facts=PATH to write what the model did.
+ * facts=PATH to write what the model did; nor=FIRST:LAST:PS, hexadecimal addresses
+ * of memory-mapped flash, and what reading a line of it takes.
  */
 EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info,
 			       int argc, char **argv)
@@ -128,6 +155,8 @@ EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info,
 	if (speed && !read_model(argc, argv, speed))
 		return 1;
 	/* Stamps without marks are still worth having. */
-	marks_watch(id, info, option(argc, argv, "image"));
+	bool watch = marks_watch(info, option(argc, argv, "image"));
+	if ((watch || model.nor) && qemu.qemu_plugin_register_vcpu_tb_trans_cb)
+		qemu.qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
 	return 0;
 }

@@ -27,6 +27,7 @@ struct plugin_info {
 struct plugin_tb;
 struct plugin_insn;
 typedef void (*tb_trans_cb)(plugin_id, struct plugin_tb *);
+typedef void (*mem_cb)(unsigned cpu, uint32_t access, uint64_t address, void *opaque);
 typedef void (*timer_cb)(void *opaque);
 typedef void (*irq_handler)(void *opaque, int n, int level);
 
@@ -66,6 +67,8 @@ struct mmio_ops {
 	X(struct plugin_insn *, qemu_plugin_tb_get_insn, (const struct plugin_tb *, size_t)) \
 	X(size_t, qemu_plugin_insn_size, (const struct plugin_insn *))                    \
 	X(void *, qemu_plugin_insn_data, (void))                                          \
+	X(void, qemu_plugin_register_vcpu_mem_cb, (struct plugin_insn *, mem_cb, int registers, \
+						   int access, void *opaque))             \
 	X(void *, object_class_by_name, (const char *))                                   \
 	X(void *, object_resolve_path_type, (const char *path, const char *type, bool *ambiguous)) \
 	X(uint64_t, object_property_get_uint, (void *object, const char *name, void *error)) \

@@ -1,6 +1,8 @@
 //! One reference clock for all events, found along the best-known edges.
 
-use crate::{ClockEdge, ClockId, ClockKind, How, Mark, MarkKind, Milestone, Span, Stamp, Timeline};
+use crate::{
+    ClockEdge, ClockId, ClockKind, How, Mark, MarkKind, Milestone, Span, Stamp, TimeKind, Timeline,
+};
 
 /// A view of a timeline on one reference clock.
 #[derive(Clone, Debug)]
@@ -182,6 +184,14 @@ impl Axis {
 
     fn way(&self, clock: ClockId) -> Option<&Way> {
         self.ways.get(clock.index())?.as_ref()
+    }
+}
+
+impl Timeline {
+    /// What the time of the reference clock is made of.
+    pub fn time(&self) -> TimeKind {
+        let reference = Axis::of(self).reference();
+        reference.map_or(TimeKind::Measured, |clock| self.clock(clock).time)
     }
 }
 

@@ -84,12 +84,6 @@ impl Timeline {
         id
     }
 
-    /// What the time of the reference clock is made of.
-    pub fn time(&self) -> TimeKind {
-        let reference = crate::Axis::of(self).reference();
-        reference.map_or(TimeKind::Measured, |clock| self.clock(clock).time)
-    }
-
     /// All clocks.
     pub fn clock_ids(&self) -> impl Iterator<Item = ClockId> + use<> {
         (0..self.clocks.len()).map(|i| ClockId(i as u16))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use bootlap_product::{Blob, Boot, Medium};
+use bootlap_product::{Blob, Boot, Medium, Qemu as Spec};
 
 use super::QemuSettings;
 use super::memory::{MemoryFile, path_in_child};
@@ -117,8 +117,11 @@ impl Argv {
         &mut self,
         settings: &QemuSettings,
         [probe, console, stamps, facts]: [&MemoryFile; 4],
-        image: Option<u64>,
+        boot: &Boot,
     ) {
+        let program = &settings.spec.program;
+        let image = image_entry(program, boot);
+        let flash = flash(&settings.spec, boot);
         let plugin = self.name(probe, "bootlap's probe, also in LD_PRELOAD".into());
         let console = path_in_child(console.fd());
         let stamps = self.name(stamps, "console stamps".into());
@@ -129,7 +132,7 @@ impl Argv {
         }
         if let Some(model) = &settings.model {
             let facts = self.name(facts, "what the model did".into());
-            options += &format!(",{},facts={facts}", model.options());
+            options += &format!(",{},facts={facts}", model.options(flash));
         }
         self.add("-plugin", &options);
     }
@@ -156,7 +159,7 @@ impl Argv {
 }
 
 /// Where the kernel image is entered, for the probe; 0 if nothing runs before.
-pub(super) fn image_entry(program: &str, boot: &Boot) -> Option<u64> {
+fn image_entry(program: &str, boot: &Boot) -> Option<u64> {
     match boot {
         Boot::Flash { kernel_entry, .. } => Some(*kernel_entry),
         Boot::Direct { .. } if is_arm(program) => Some(0),
@@ -166,6 +169,26 @@ pub(super) fn image_entry(program: &str, boot: &Boot) -> Option<u64> {
         }
         Boot::Direct { .. } => None,
     }
+}
+
+/// The first and the last address of memory-mapped flash, where it is known.
+fn flash(spec: &Spec, boot: &Boot) -> Option<[u64; 2]> {
+    let Boot::Flash {
+        medium: Medium::Nor,
+        bank_size,
+        banks,
+        ..
+    } = boot
+    else {
+        return None;
+    };
+    let base = match spec.machine.starts_with("virt") {
+        true if is_arm(&spec.program) => 0,
+        true if spec.program.contains("riscv") => 0x2000_0000,
+        _ => return None,
+    };
+    let size = bank_size.checked_mul(banks.len() as u64)?;
+    Some([base, base + size.checked_sub(1)?])
 }
 
 fn is_arm(program: &str) -> bool {

@@ -150,9 +150,12 @@ impl Qemu {
             let probe = memory("bootlap-probe.so")?;
             probe.write_at(0, PROBE).map_err(failed)?;
             let stamps = memory("stamps")?;
-            let image = argv::image_entry(program, &self.boot);
             let facts = memory("model facts")?;
-            argv.probe(&self.settings, [&probe, &console, &stamps, &facts], image);
+            argv.probe(
+                &self.settings,
+                [&probe, &console, &stamps, &facts],
+                &self.boot,
+            );
             command.env("LD_PRELOAD", path_in_child(probe.fd()));
             Some((probe, stamps, facts))
         } else {

@@ -12,7 +12,13 @@ pub struct Model {
     pub ps_per_insn: [i64; 3],
     /// Bits per second of the console, where the guest programs no other.
     pub baud: u32,
+    /// What the boot loader reads from memory-mapped flash takes, ps for a line of
+    /// [`LINE`] bytes; `None` if that takes no time.
+    pub flash_ps: Option<i64>,
 }
+
+/// Bytes that flash is read by (`NOR_LINE` in `probe/nor.h`).
+const LINE: f64 = 64.0;
 
 impl Model {
     /// The part of a target's `[board]` that can be lived.
@@ -24,6 +30,10 @@ impl Model {
         Self {
             ps_per_insn: ["bootloader", "kernel", "userspace"].map(ps),
             baud: board.baud,
+            flash_ps: board
+                .storage_bandwidth
+                .of("bootloader")
+                .map(|bytes_per_s| (LINE / bytes_per_s * PS_PER_S).round() as i64),
         }
     }
 
@@ -35,14 +45,15 @@ impl Model {
         shift.unwrap_or(0).min(MOST_SHIFT)
     }
 
-    /// The probe's options.
-    pub(super) fn options(&self) -> String {
+    /// The probe's options, for a machine that has memory-mapped flash there.
+    pub(super) fn options(&self, flash: Option<[u64; 2]>) -> String {
         let [bootloader, kernel, userspace] = self.ps_per_insn;
-        format!(
-            "speed={bootloader}:{kernel}:{userspace},shift={},baud={}",
-            self.shift(),
-            self.baud
-        )
+        let (shift, baud) = (self.shift(), self.baud);
+        let options = format!("speed={bootloader}:{kernel}:{userspace},shift={shift},baud={baud}");
+        match (flash, self.flash_ps) {
+            (Some([first, last]), Some(ps)) => format!("{options},nor={first:x}:{last:x}:{ps}"),
+            _ => options,
+        }
     }
 }
 
@@ -60,6 +71,7 @@ mod tests {
             Model {
                 ps_per_insn,
                 baud: 9600,
+                flash_ps: None,
             }
             .shift()
         };
