@@ -71,7 +71,7 @@ static void machine_is_there(struct notifier *notifier, void *data)
 		fprintf(stderr, "bootlap probe: the clock of this QEMU cannot be modelled\n");
 		exit(1);
 	}
-	fact("clock", "bootloader=%" PRId64 " kernel=%" PRId64 " userspace=%" PRId64 " ps",
+	fact("clock", "bootloader=%" PRId64 " kernel=%" PRId64 " userspace=%" PRId64,
 	     model.ps_per_insn[0], model.ps_per_insn[1], model.ps_per_insn[2]);
 	if (!pl011_take_over(model.baud))
 		fact("pl011", "none");

@@ -18,6 +18,7 @@ mod explain;
 mod failures;
 mod history;
 mod merge;
+mod modelled;
 mod pack;
 mod patchset;
 mod perfetto;

@@ -330,7 +330,10 @@ fn machine(facts: &serde_json::Value) -> String {
         "command" => text("run").to_owned(),
         _ => format!("{} {}", text("program"), text("version")),
     };
-    said.trim().to_owned()
+    match bootlap_lab::model_words(&facts["model"]) {
+        model if model.is_empty() => said.trim().to_owned(),
+        model => format!("{} · {model}", said.trim()),
+    }
 }
 
 /// What is known of a run.

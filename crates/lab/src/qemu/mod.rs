@@ -32,7 +32,7 @@ use crate::qmp::Qmp;
 use crate::{LabError, Machine, MachineEvent, MachineInfo};
 use argv::Argv;
 use memory::{MemoryFile, path_in_child};
-pub use model::Model;
+pub use model::{Model, words as model_words};
 
 /// The probe, built from `probe/probe.c`.
 const PROBE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/probe.so"));
@@ -294,15 +294,14 @@ impl Drop for Qemu {
 }
 
 impl Running {
-    /// What is known of the machine, with what its model said: a line for each
-    /// thing that it found or was told.
+    /// What is known of the machine, with what its model said.
     fn facts(&self) -> Option<serde_json::Value> {
         let said = self.model.as_ref()?;
         let len = said.metadata().ok()?.len();
         let said = read_at(said, 0, len).ok()?;
         let said = String::from_utf8_lossy(&said);
         let mut known = self.known.clone();
-        known["model"] = said.lines().collect::<Vec<_>>().into();
+        known["model"] = model::facts(&said);
         Some(known).filter(|_| !said.is_empty())
     }
 

@@ -2,6 +2,7 @@
 //! serial line takes.
 
 use bootlap_product::BoardModel;
+use serde_json::{Map, Value};
 
 const PS_PER_S: f64 = 1e12;
 
@@ -57,12 +58,71 @@ impl Model {
     }
 }
 
+/// What the probe said, for the manifest: `pl011 baud=115246 bits=10` becomes a table
+/// `pl011` of texts. What it said last of a thing counts.
+pub(super) fn facts(said: &str) -> Value {
+    let fact = |line: &str| {
+        let mut words = line.split_whitespace();
+        let subject = words.next()?.to_owned();
+        let pairs = words.map(|w| w.split_once('=').unwrap_or((w, "yes")));
+        let pairs: Map<String, Value> = pairs.map(|(k, v)| (k.to_owned(), v.into())).collect();
+        Some((subject, Value::from(pairs)))
+    };
+    said.lines().filter_map(fact).collect::<Map<_, _>>().into()
+}
+
+/// The model of a boot in a few words, by the facts in its manifest; empty if there
+/// was none.
+pub fn words(facts: &Value) -> String {
+    let number = |of: &str, key: &str| facts[of][key].as_str()?.parse::<f64>().ok();
+    let clock = ["bootloader", "kernel", "userspace"].map(|stage| number("clock", stage));
+    let [Some(loader), Some(kernel), Some(programs)] = clock else {
+        return String::new();
+    };
+    let speed = |ps: f64| format!("{:.0}", PS_PER_S / ps.max(1.0) / 1e6);
+    let speeds = match loader == kernel && kernel == programs {
+        true => speed(loader),
+        false => [loader, kernel, programs].map(speed).join(", "),
+    };
+    let console = match number("pl011", "baud") {
+        Some(baud) => format!("console at {baud:.0} baud"),
+        None => "its console takes no time".to_owned(),
+    };
+    let flash = match (number("flash", "bytes"), number("flash", "ps")) {
+        (Some(bytes), Some(ps)) => {
+            let rate = bytes / ps.max(1.0) * PS_PER_S / 1e6;
+            format!("flash at {rate:.1} MB/s")
+        }
+        _ => "storage takes no time".to_owned(),
+    };
+    format!("modelled: {speeds} M instructions/s, {console}, {flash}")
+}
+
 /// QEMU takes no more.
 const MOST_SHIFT: u32 = 10;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_probe_said_last_counts() {
+        let said = "clock bootloader=12500 kernel=2000 userspace=2000\npl011 baud=9600\n\
+                    pl011 baud=115246 bits=10\nflash lines=9 bytes=64 ps=3200000\n";
+        let said = words(&facts(said));
+        assert_eq!(
+            said,
+            "modelled: 80, 500, 500 M instructions/s, console at 115246 baud, flash at 20.0 MB/s"
+        );
+        let none = words(&facts(
+            "clock bootloader=2000 kernel=2000 userspace=2000\npl011 none",
+        ));
+        assert!(
+            none.ends_with("its console takes no time, storage takes no time"),
+            "{none}"
+        );
+        assert_eq!(words(&Value::Null), "");
+    }
 
     #[test]
     fn qemu_counts_at_the_next_lower_power_of_two() {

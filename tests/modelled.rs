@@ -1,0 +1,244 @@
+//! Boots in modelled time: a board's speed, its serial line and its flash, and still the
+//! same to the last bit.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use bootlap_wire::stamps::{HEADER_LEN, RECORD_LEN, Record, StampClock};
+use serde_json::Value;
+
+use crate::support::{bootlap, changed_kiosk, failure, json, kiosk, scratch};
+
+const PS_PER_S: f64 = 1e12;
+
+/// The kiosk on a board, without its countdown; `more` are lines of `[board]`.
+fn on_board(dir: &Path, more: &str, changes: &[(&str, &str)]) -> PathBuf {
+    let board = format!("[board]\ninstructions-per-second = 500e6\n{more}\n\n[kernel]");
+    let target = changed_kiosk(dir, "[kernel]", &board);
+    let file = target.join("target.toml");
+    let mut text = fs::read_to_string(&file).unwrap();
+    for (from, to) in [("bootdelay = \"2\"", "bootdelay = \"0\"")]
+        .iter()
+        .chain(changes)
+    {
+        assert!(text.contains(from), "the kiosk no longer says {from}");
+        text = text.replace(from, to);
+    }
+    fs::write(file, text).unwrap();
+    target
+}
+
+fn boot(dir: &Path, target: &Path, boots: &str) -> Value {
+    let mut command = bootlap(dir);
+    json(
+        command
+            .args(["boot", "--modelled", "--json", "-n", boots])
+            .arg(target),
+    )
+}
+
+fn ready_ns(boot: &Value) -> f64 {
+    boot["ready_ns"].as_f64().unwrap()
+}
+
+/// When each console byte had left the machine, ns, and the manifest.
+fn recorded(dir: &Path, boot: &Value) -> (Vec<i64>, Value) {
+    let run = dir.join(boot["run"].as_str().unwrap());
+    let stamps = fs::read(run.join("console.stamps")).unwrap();
+    let (records, rest) = stamps[HEADER_LEN..].as_chunks::<RECORD_LEN>();
+    assert!(rest.is_empty());
+    let records = records
+        .iter()
+        .map(|r| Record::decode(r, StampClock::Modelled));
+    let bytes = records.filter_map(|record| match record {
+        Record::Byte { at, .. } => Some(at.ns),
+        _ => None,
+    });
+    let manifest = fs::read(run.join("manifest.json")).unwrap();
+    (bytes.collect(), serde_json::from_slice(&manifest).unwrap())
+}
+
+/// What a byte takes at the rate that the guest programmed last, ns.
+fn byte_ns(manifest: &Value) -> f64 {
+    let of = |key: &str| manifest["machine"]["model"]["pl011"][key].as_str().unwrap();
+    assert_eq!(of("programmed"), "yes", "Linux programs the UART");
+    of("bits").parse::<f64>().unwrap() * 1e9 / of("baud").parse::<f64>().unwrap()
+}
+
+#[test]
+fn two_boots_are_the_same_and_bytes_take_their_time() {
+    let dir = scratch("modelled");
+    let target = on_board(&dir, "baud = 115200\nstorage-bandwidth = \"20 MB/s\"", &[]);
+    let two = boot(&dir, &target, "2");
+    assert_eq!(two["identical"], true);
+    assert_eq!(
+        (&two["time"], &two["mode"]),
+        (&"modelled".into(), &"modelled".into())
+    );
+    assert_eq!(two["clocks"][0]["time"], "modelled");
+    let machine = two["machine"].as_str().unwrap();
+    assert!(
+        machine.contains("500 M instructions/s, console at 1152"),
+        "{machine}"
+    );
+    assert!(machine.ends_with("flash at 20.0 MB/s"), "{machine}");
+    // What was lived is not predicted once more.
+    assert!(two["predicted"].is_null());
+
+    let (bytes, manifest) = recorded(&dir, &two);
+    let gaps: Vec<i64> = bytes.windows(2).map(|w| w[1] - w[0]).collect();
+    let programmed_ns = byte_ns(&manifest);
+    // Until Linux programs its rate, U-Boot's console is the target's.
+    let rates = [programmed_ns, 10.0 * 1e9 / 115_200.0];
+    let is_one = |gap: &i64| rates.iter().any(|ns| (*gap as f64 - ns).abs() <= 1.0);
+    let busy = gaps
+        .iter()
+        .filter(|gap| (**gap as f64) < 1.5 * programmed_ns);
+    let (exact, all) = (busy.clone().filter(|g| is_one(g)).count(), busy.count());
+    assert!(
+        exact * 100 >= all * 99,
+        "{exact} of {all} gaps are a byte's time"
+    );
+    let least = *gaps.iter().min().unwrap() as f64;
+    assert!(
+        least >= rates[0].min(rates[1]) - 1.0,
+        "{least} ns between two bytes"
+    );
+}
+
+#[test]
+fn quiet_saves_what_its_bytes_take() {
+    let dir = scratch("modelled-quiet");
+    let loud = on_board(&dir.join("loud"), "", &[]);
+    let quiet = on_board(
+        &dir.join("quiet"),
+        "",
+        &[("ttyAMA0,115200", "ttyAMA0,115200 quiet")],
+    );
+    let [loud, quiet] = [loud, quiet].map(|target| {
+        let boot = boot(&dir, &target, "1");
+        let (bytes, manifest) = recorded(&dir, &boot);
+        (ready_ns(&boot), bytes.len() as f64, byte_ns(&manifest))
+    });
+    let (saved_ns, bytes_ns) = (loud.0 - quiet.0, (loud.1 - quiet.1) * loud.2);
+    assert!(bytes_ns > 1e9, "the kernel prints for {bytes_ns} ns");
+    let off = saved_ns / bytes_ns - 1.0;
+    assert!(
+        off.abs() < 0.05,
+        "saved {saved_ns} ns, the bytes take {bytes_ns} ns"
+    );
+}
+
+#[test]
+fn compression_pays_from_the_bandwidth_on_that_arithmetic_tells() {
+    let dir = scratch("modelled-flash");
+    // Only the boot loader matters here.
+    let ends = ("pattern = \"APP_READY\"", "pattern = \"Starting kernel\"");
+    let starts = (
+        "application = \"Starting kiosk\"",
+        "application = \"U-Boot\"",
+    );
+    let named = |name: &str, bandwidth: &str, compression: &str| {
+        let dir = dir.join(format!("{name}-{compression}"));
+        let compression = format!("compression = {compression:?}\ncmdline");
+        let changes = [
+            ends,
+            starts,
+            ("compression = \"gzip\"\ncmdline", &compression),
+        ];
+        let target = on_board(&dir, bandwidth, &changes);
+        let booted = boot(&dir, &target, "1");
+        let (_, manifest) = recorded(&dir, &booted);
+        let lines = manifest["machine"]["model"]["flash"]["lines"].as_str();
+        (ready_ns(&booted), lines.map(|n| n.parse::<f64>().unwrap()))
+    };
+    // Enough to see how many lines each reads, and too fast to matter.
+    let fast = "storage-bandwidth = \"1000 GB/s\"";
+    let [gzip, none] = ["gzip", "none"].map(|c| named("fast", fast, c));
+    let (work_ns, more_lines) = (gzip.0 - none.0, none.1.unwrap() - gzip.1.unwrap());
+    assert!(
+        work_ns > 0.0 && more_lines > 0.0,
+        "{work_ns} ns for {more_lines} lines"
+    );
+    let crossing = 64.0 * more_lines / (work_ns / 1e9);
+    for (name, factor, gzip_pays) in [("slower", 0.95, true), ("faster", 1.05, false)] {
+        let bandwidth = format!(
+            "storage-bandwidth = \"{:.3} MB/s\"",
+            crossing * factor / 1e6
+        );
+        let [gzip, none] = ["gzip", "none"].map(|c| named(name, &bandwidth, c).0);
+        assert_eq!(
+            gzip < none,
+            gzip_pays,
+            "{bandwidth}: gzip {gzip}, none {none} ns"
+        );
+    }
+    assert!(crossing < PS_PER_S);
+}
+
+/// A megabyte by way of the tty's interrupts: nothing is lost, and nothing waits for
+/// more than the line.
+#[test]
+fn a_program_that_prints_a_megabyte_gets_the_whole_line() {
+    let dir = scratch("modelled-tty");
+    let target = on_board(&dir, "", &[("ttyAMA0,115200", "ttyAMA0,115200 quiet")]);
+    let file = target.join("target.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let (outside, tree) = ("outside = [", "tree = ");
+    let own = text
+        .lines()
+        .filter(|l| !l.starts_with(outside))
+        .map(|line| match line.starts_with(tree) {
+            true => "tree = \"initramfs\"",
+            false => line,
+        });
+    fs::write(&file, own.collect::<Vec<_>>().join("\n")).unwrap();
+    let init = target.join("initramfs/init");
+    fs::create_dir_all(init.parent().unwrap()).unwrap();
+    let line = "0123456789".repeat(6);
+    let script = format!(
+        "#!/bin/sh\n/bin/busybox mount -t devtmpfs none /dev\nexec </dev/console \
+         >/dev/console 2>&1\ni=0\nwhile [ $i -lt 16384 ]; do echo \"$i {line}\"; \
+         i=$((i+1)); done\necho Starting kiosk\necho APP_READY\n\
+         while :; do /bin/busybox sleep 9; done\n"
+    );
+    fs::write(&init, script).unwrap();
+    fs::set_permissions(&init, fs::Permissions::from_mode(0o755)).unwrap();
+
+    let booted = boot(&dir, &target, "1");
+    let run = dir.join(booted["run"].as_str().unwrap());
+    let console = String::from_utf8_lossy(&fs::read(run.join("console")).unwrap()).into_owned();
+    let numbers = console
+        .lines()
+        .filter_map(|l| l.trim().strip_suffix(&format!(" {line}")));
+    let numbers: Vec<usize> = numbers.map(|n| n.parse().unwrap()).collect();
+    assert_eq!(numbers, (0..16_384).collect::<Vec<_>>());
+
+    let (bytes, manifest) = recorded(&dir, &booted);
+    let busy = bytes.windows(2).map(|w| (w[1] - w[0]) as f64);
+    let line_ns = byte_ns(&manifest);
+    let printing: Vec<f64> = busy.skip(console.find("0 0123").unwrap()).collect();
+    let share = printing.len() as f64 * line_ns / printing.iter().sum::<f64>();
+    assert!(share > 0.99, "the line was busy for {share} of the time");
+}
+
+#[test]
+fn a_model_needs_a_board() {
+    let dir = scratch("modelled-none");
+    let mut command = bootlap(&dir);
+    let said = failure(command.args(["boot", "--modelled"]).arg(kiosk()), 2);
+    assert!(
+        said.contains("kiosk has no [board]") && said.contains("calibrate"),
+        "{said}"
+    );
+    let target = on_board(&dir, "", &[]);
+    let mut command = bootlap(&dir);
+    let said = failure(
+        command
+            .args(["boot", "--modelled", "--no-probe"])
+            .arg(&target),
+        2,
+    );
+    assert!(said.contains("made by bootlap's probe"), "{said}");
+}
