@@ -11,10 +11,10 @@
 
 /*
  * Timers are looked at after so much time at the latest, ns. QEMU plans how many
- * instructions may run until the next timer by its own rate; what the model adds
- * would make that timer late.
+ * instructions may run until the next timer by its own rate; where an instruction
+ * takes longer than that, a timer would be late, by up to as much as it was away.
  */
-#define SLICE_NS 20000
+#define SLICE_NS 50000
 
 /* Larger than any QEMUTimer. */
 #define TIMER_SIZE 512
@@ -68,6 +68,14 @@ int64_t clock_insns(void)
 	return qemu.icount_get_raw();
 }
 
+/* Looks at the timers soon, if they could be late. */
+static void begin_slice(void *opaque)
+{
+	(void)opaque;
+	if (more_ps[reached] > 0)
+		qemu.timer_mod_ns(slice, modelled_ns() + SLICE_NS);
+}
+
 void clock_stage(enum stage next)
 {
 	int64_t insns;
@@ -78,6 +86,7 @@ void clock_stage(enum stage next)
 	speeds[next] = (struct speed){insns, extra_ps(insns), more_ps[next]};
 	reached = next;
 	atomic_store_explicit(&speed, &speeds[next], memory_order_release);
+	begin_slice(NULL);
 }
 
 static void *current_cpu(void)
@@ -121,12 +130,6 @@ void *clock_timer(void (*expired)(void *), void *opaque)
 	return timer;
 }
 
-static void slice_ended(void *opaque)
-{
-	(void)opaque;
-	qemu.timer_mod_ns(slice, modelled_ns() + SLICE_NS);
-}
-
 bool clock_take_over(int shift, const int64_t ps_per_insn[STAGES])
 {
 	void **ops;
@@ -156,7 +159,7 @@ bool clock_take_over(int shift, const int64_t ps_per_insn[STAGES])
 		return false;
 	}
 	qemu.timer_init_full(slice, qemu.main_loop_tlg, CLOCK_VIRTUAL, NANOSECONDS, ATTR_EXTERNAL,
-			     slice_ended, NULL);
-	qemu.timer_mod_ns(slice, SLICE_NS);
+			     begin_slice, NULL);
+	begin_slice(NULL);
 	return true;
 }
