@@ -39,6 +39,12 @@ static void on_access(unsigned cpu, uint32_t access, uint64_t address, void *opa
 	clock_stall(ps_per_line);
 }
 
+static void tell(void)
+{
+	fact("flash", "lines=%llu bytes=%d ps=%lld", (unsigned long long)lines, NOR_LINE,
+	     (long long)ps_per_line);
+}
+
 bool nor_model(uint64_t from, uint64_t to, int64_t ps)
 {
 	if (!qemu.qemu_plugin_register_vcpu_mem_cb || !qemu.qemu_plugin_tb_n_insns ||
@@ -47,6 +53,7 @@ bool nor_model(uint64_t from, uint64_t to, int64_t ps)
 	first = from;
 	last = to;
 	ps_per_line = ps;
+	tell();
 	return true;
 }
 
@@ -58,8 +65,7 @@ bool nor_translated(struct plugin_tb *tb)
 		return false;
 	if (clock_reached() != STAGE_BOOTLOADER) {
 		if (!told)
-			fact("flash", "lines=%llu bytes=%d ps=%lld", (unsigned long long)lines,
-			     NOR_LINE, (long long)ps_per_line);
+			tell();
 		told = true;
 		return false;
 	}
