@@ -63,11 +63,6 @@ static int64_t modelled_ns(void)
 	return ps / PS - (ps % PS < 0);
 }
 
-int64_t clock_insns(void)
-{
-	return qemu.icount_get_raw();
-}
-
 /* Looks at the timers soon, if they could be late. */
 static void begin_slice(void *opaque)
 {

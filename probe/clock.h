@@ -39,9 +39,6 @@ void clock_stall(int64_t ps);
 /* The stage that was reached. */
 enum stage clock_reached(void);
 
-/* Instructions since power-on. As clock_ps. */
-int64_t clock_insns(void);
-
 /* A timer of the guest's time: allocated once, then armed, ns. */
 void *clock_timer(void (*expired)(void *), void *opaque);
 

@@ -9,8 +9,8 @@
 
 #define PS 1000
 
-/* Two questions with more instructions between them are no loop that polls. */
-#define POLL_INSNS 400
+/* A loop that polls asks at least so often while one byte is sent. */
+#define POLLS 8
 
 static void arm(struct line *line)
 {
@@ -29,7 +29,6 @@ void line_catch_up(struct line *line)
 		stamps_now();
 		memmove(line->bytes, line->bytes + 1, --line->n);
 		line->free_ps += line->byte_ps;
-		line->sent++;
 		sent = true;
 	}
 	if (!sent)
@@ -56,10 +55,8 @@ void line_put(struct line *line, unsigned char byte)
 {
 	line_busy(line);
 	line_catch_up(line);
-	if (line->n > line->depth) {
-		line->lost++;
+	if (line->n > line->depth)
 		return;
-	}
 	line->bytes[line->n++] = byte;
 	if (line->n == 1) {
 		line->free_ps = clock_ps() + line->byte_ps;
@@ -69,19 +66,18 @@ void line_put(struct line *line, unsigned char byte)
 
 void line_asked(struct line *line)
 {
-	int64_t insns = clock_insns();
-	bool again = line->asked_insns >= 0 && insns - line->asked_insns < POLL_INSNS;
+	int64_t now = clock_ps();
+	bool again = line->asked_ps >= 0 && now - line->asked_ps < line->byte_ps / POLLS;
 
-	line->asked_insns = insns;
+	line->asked_ps = now;
 	if (!again || line->n == 0)
 		return;
-	line->waits++;
-	line->waited_ps += line->free_ps - clock_ps();
 	clock_stall_until(line->free_ps);
+	line->asked_ps = line->free_ps;
 	line_catch_up(line);
 }
 
 void line_busy(struct line *line)
 {
-	line->asked_insns = -1;
+	line->asked_ps = -1;
 }

@@ -18,9 +18,7 @@ struct line {
 	int64_t byte_ps;  /* how long one takes */
 	int64_t free_ps;  /* when the first one will have been sent */
 	void *timer;
-	uint64_t sent, lost, waits;
-	int64_t waited_ps;
-	int64_t asked_insns; /* when the guest last asked and could only wait */
+	int64_t asked_ps; /* when the guest last asked and could only wait; -1: did not */
 	void (*send)(unsigned char byte);
 	void (*changed)(void);
 };

@@ -11,7 +11,7 @@
  *                is not instrumented at all: stamping costs nothing measurable.
  *   -plugin      watches code being translated, to see where the kernel and user
  *                space begin (marks.c), and when asked to (`speed=`) takes over
- *                the virtual clock (clock.c) and the UART (pl011.c).
+ *                the virtual clock (clock.c) and the UART (pl011.c, ns16550.c).
  *
  * Only symbols that QEMU exports are used, found with dlsym (qemu.h), because
  * the distributions ship no plugin header and API 1 (QEMU 7.2) and API 3+ (9.1)
@@ -30,9 +30,9 @@
 #include "facts.h"
 #include "marks.h"
 #include "nor.h"
-#include "pl011.h"
 #include "qemu.h"
 #include "stamps.h"
+#include "uart.h"
 
 static const char *option(int argc, char **argv, const char *key)
 {
@@ -47,7 +47,7 @@ static const char *option(int argc, char **argv, const char *key)
 static struct {
 	int shift;
 	int64_t ps_per_insn[STAGES];
-	unsigned baud;
+	struct uart_board uart;
 	bool nor;
 } model;
 
@@ -73,8 +73,8 @@ static void machine_is_there(struct notifier *notifier, void *data)
 	}
 	fact("clock", "bootloader=%" PRId64 " kernel=%" PRId64 " userspace=%" PRId64,
 	     model.ps_per_insn[0], model.ps_per_insn[1], model.ps_per_insn[2]);
-	if (!pl011_take_over(model.baud))
-		fact("pl011", "none");
+	if (!pl011_take_over(model.uart) && !ns16550_take_over(model.uart))
+		fact("uart", "none");
 }
 
 /* Reads the model's parameters; false and a reason on stderr if they are none. */
@@ -83,6 +83,7 @@ static bool read_model(int argc, char **argv, const char *speed)
 	static struct notifier done = {.notify = machine_is_there};
 	const char *shift = option(argc, argv, "shift");
 	const char *baud = option(argc, argv, "baud");
+	const char *clock = option(argc, argv, "uartclk");
 	const char *nor = option(argc, argv, "nor");
 
 	if (!shift || !baud ||
@@ -107,7 +108,8 @@ static bool read_model(int argc, char **argv, const char *speed)
 		}
 	}
 	model.shift = atoi(shift);
-	model.baud = (unsigned)strtoul(baud, NULL, 10);
+	model.uart.baud = (unsigned)strtoul(baud, NULL, 10);
+	model.uart.clock_hz = clock ? strtoull(clock, NULL, 10) : 0;
 	qemu.qemu_add_machine_init_done_notifier(&done);
 	return true;
 }
@@ -119,6 +121,7 @@ static bool read_model(int argc, char **argv, const char *speed)
  *
  * For modelled time, with -icount: speed=PS:PS:PS of an instruction of the boot
  * loader, of the kernel and of user space, shift=N as -icount has it, baud=N,
+ * uartclk=HZ that the UART divides, if it is known,
  * facts=PATH to write what the model did; nor=FIRST:LAST:PS, hexadecimal addresses
  * of memory-mapped flash, and what reading a line of it takes.
  */

@@ -29,6 +29,7 @@ struct plugin_insn;
 typedef void (*tb_trans_cb)(plugin_id, struct plugin_tb *);
 typedef void (*mem_cb)(unsigned cpu, uint32_t access, uint64_t address, void *opaque);
 typedef void (*timer_cb)(void *opaque);
+typedef int (*object_cb)(void *object, void *opaque);
 typedef void (*irq_handler)(void *opaque, int n, int level);
 
 struct notifier {
@@ -70,7 +71,11 @@ struct mmio_ops {
 	X(void, qemu_plugin_register_vcpu_mem_cb, (struct plugin_insn *, mem_cb, int registers, \
 						   int access, void *opaque))             \
 	X(void *, object_class_by_name, (const char *))                                   \
-	X(void *, object_resolve_path_type, (const char *path, const char *type, bool *ambiguous)) \
+	X(void *, object_get_root, (void))                                                \
+	X(int, object_child_foreach_recursive, (void *object, object_cb, void *opaque))   \
+	X(void *, object_dynamic_cast, (void *object, const char *type))                  \
+	X(char *, object_property_get_str, (void *object, const char *name, void *error)) \
+	X(void *, object_property_get_link, (void *object, const char *name, void *error)) \
 	X(uint64_t, object_property_get_uint, (void *object, const char *name, void *error)) \
 	X(void, qemu_add_machine_init_done_notifier, (struct notifier *))                 \
 	X(void, cpu_exit, (void *cpu))                                                    \
@@ -78,7 +83,6 @@ struct mmio_ops {
 				  int attributes, timer_cb, void *opaque))                \
 	X(void, timer_mod_ns, (void *timer, int64_t ns))                                  \
 	X(void, timer_del, (void *timer))                                                 \
-	X(void *, get_system_memory, (void))                                              \
 	X(void, memory_region_init_io, (void *region, void *owner, const struct mmio_ops *, \
 					void *opaque, const char *name, uint64_t size))   \
 	X(void, memory_region_add_subregion_overlap, (void *into, uint64_t at, void *region, \

@@ -61,9 +61,9 @@ fn recorded(dir: &Path, boot: &Value) -> (Vec<i64>, Value) {
 
 /// What a byte takes at the rate that the guest programmed last, ns.
 fn byte_ns(manifest: &Value) -> f64 {
-    let of = |key: &str| manifest["machine"]["model"]["pl011"][key].as_str().unwrap();
+    let of = |key: &str| manifest["machine"]["model"]["uart"][key].as_str().unwrap();
     assert_eq!(of("programmed"), "yes", "Linux programs the UART");
-    of("bits").parse::<f64>().unwrap() * 1e9 / of("baud").parse::<f64>().unwrap()
+    of("byte_ps").parse::<f64>().unwrap() / 1000.0
 }
 
 #[test]

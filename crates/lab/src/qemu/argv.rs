@@ -132,7 +132,10 @@ impl Argv {
         }
         if let Some(model) = &settings.model {
             let facts = self.name(facts, "what the model did".into());
-            options += &format!(",{},facts={facts}", model.options(flash));
+            options += &format!(
+                ",{},facts={facts}",
+                model.options(flash, uart_hz(&settings.spec))
+            );
         }
         self.add("-plugin", &options);
     }
@@ -189,6 +192,18 @@ fn flash(spec: &Spec, boot: &Boot) -> Option<[u64; 2]> {
     };
     let size = bank_size.checked_mul(banks.len() as u64)?;
     Some([base, base + size.checked_sub(1)?])
+}
+
+/// What the console's UART divides to get its rate, Hz, as the guest is told by the
+/// machine's device tree or by the chip's manual.
+fn uart_hz(spec: &Spec) -> Option<u64> {
+    let machine = spec.machine.split([',', '-']).next()?;
+    Some(match machine {
+        "virt" if is_arm(&spec.program) => 24_000_000,
+        "virt" if spec.program.contains("riscv") => 3_686_400,
+        "orangepi" | "vexpress" | "versatilepb" | "versatileab" => 24_000_000,
+        _ => return None,
+    })
 }
 
 fn is_arm(program: &str) -> bool {

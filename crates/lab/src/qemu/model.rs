@@ -46,20 +46,25 @@ impl Model {
         shift.unwrap_or(0).min(MOST_SHIFT)
     }
 
-    /// The probe's options, for a machine that has memory-mapped flash there.
-    pub(super) fn options(&self, flash: Option<[u64; 2]>) -> String {
+    /// The probe's options, for a machine that has memory-mapped flash there, and whose
+    /// UART divides a clock of so many Hz.
+    pub(super) fn options(&self, flash: Option<[u64; 2]>, uart_hz: Option<u64>) -> String {
         let [bootloader, kernel, userspace] = self.ps_per_insn;
         let (shift, baud) = (self.shift(), self.baud);
-        let options = format!("speed={bootloader}:{kernel}:{userspace},shift={shift},baud={baud}");
-        match (flash, self.flash_ps) {
-            (Some([first, last]), Some(ps)) => format!("{options},nor={first:x}:{last:x}:{ps}"),
-            _ => options,
+        let mut options =
+            format!("speed={bootloader}:{kernel}:{userspace},shift={shift},baud={baud}");
+        if let Some(hz) = uart_hz {
+            options += &format!(",uartclk={hz}");
         }
+        if let (Some([first, last]), Some(ps)) = (flash, self.flash_ps) {
+            options += &format!(",nor={first:x}:{last:x}:{ps}");
+        }
+        options
     }
 }
 
-/// What the probe said, for the manifest: `pl011 baud=115246 bits=10` becomes a table
-/// `pl011` of texts. What it said last of a thing counts.
+/// What the probe said, for the manifest: `uart baud=115246 bits=10` becomes a table
+/// `uart` of texts. What it said last of a thing counts.
 pub(super) fn facts(said: &str) -> Value {
     let fact = |line: &str| {
         let mut words = line.split_whitespace();
@@ -84,7 +89,7 @@ pub fn words(facts: &Value) -> String {
         true => speed(loader),
         false => [loader, kernel, programs].map(speed).join(", "),
     };
-    let console = match number("pl011", "baud") {
+    let console = match number("uart", "baud") {
         Some(baud) => format!("console at {baud:.0} baud"),
         None => "its console takes no time".to_owned(),
     };
@@ -107,15 +112,15 @@ mod tests {
 
     #[test]
     fn what_the_probe_said_last_counts() {
-        let said = "clock bootloader=12500 kernel=2000 userspace=2000\npl011 baud=9600\n\
-                    pl011 baud=115246 bits=10\nflash lines=9 bytes=64 ps=3200000\n";
+        let said = "clock bootloader=12500 kernel=2000 userspace=2000\nuart baud=9600\n\
+                    uart baud=115246 bits=10\nflash lines=9 bytes=64 ps=3200000\n";
         let said = words(&facts(said));
         assert_eq!(
             said,
             "modelled: 80, 500, 500 M instructions/s, console at 115246 baud, flash at 20.0 MB/s"
         );
         let none = words(&facts(
-            "clock bootloader=2000 kernel=2000 userspace=2000\npl011 none",
+            "clock bootloader=2000 kernel=2000 userspace=2000\nuart none",
         ));
         assert!(
             none.ends_with("its console takes no time, storage takes no time"),
