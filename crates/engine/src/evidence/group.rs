@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bootlap_lab::{Outcome, Run, State};
+use bootlap_lab::{Manifest, Mode, Outcome, Run, State};
 use bootlap_model::Timeline;
 use bootlap_report::groups::{BootAbout, SideAbout};
 use bootlap_sources::ingest::{Format, Taken};
@@ -270,8 +270,18 @@ fn read(path: &Path, how: &ReadOptions) -> Result<Read, Failure> {
         name,
         formats,
         why_not: reason,
+        model: run.as_ref().and_then(|r| model(&r.manifest)),
     };
     Ok(Read::Boot(Box::new(boot), about))
+}
+
+/// The parameters of the board in whose time a run was made.
+fn model(manifest: &Manifest) -> Option<String> {
+    let board = manifest
+        .board
+        .as_ref()
+        .filter(|_| manifest.mode == Mode::Modelled)?;
+    serde_json::to_string(board).ok()
 }
 
 /// Why something is no evidence, without its name.

@@ -125,7 +125,7 @@ struct Quantity {
 
 const SPEED: Quantity = Quantity {
     units: &[],
-    limits: (1e3, 1e13),
+    limits: (1e3, 1e11),
     example: "write a number such as 300e6",
 };
 const BANDWIDTH: Quantity = Quantity {

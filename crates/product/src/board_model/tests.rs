@@ -58,6 +58,8 @@ fn mistakes_are_told_with_their_line_and_the_mend() {
         ("baud = 9600", 0, "missing field `instructions-per-second`"),
         ("instructions-per-second = \"fast\"", 1, "such as 300e6"),
         ("instructions-per-second = 0", 1, "out of all proportion"),
+        // In modelled time a clock would stand still.
+        ("instructions-per-second = 1e12", 1, "out of all proportion"),
         (
             "instructions-per-second = 3e8\nbaud = 1",
             2,

@@ -62,6 +62,8 @@ pub struct BootAbout {
     pub formats: Vec<String>,
     /// Why it never got ready, where its recorder said so.
     pub why_not: Option<String>,
+    /// The board in whose time it was made, where that was modelled: its parameters.
+    pub model: Option<String>,
 }
 
 /// How good or bad a piece of news is.

@@ -1,5 +1,7 @@
 //! What has to be known beside the figures of a comparison.
 
+use std::collections::BTreeSet;
+
 use bootlap_analysis::groups::{End, Side};
 use bootlap_model::Milestone;
 
@@ -46,6 +48,13 @@ pub fn notes(compared: &Compared) -> Vec<Note> {
     if kinds[0] != kinds[1] || kinds.contains(&None) {
         let text = "several kinds of time are mixed: such figures do not compare";
         note("times-mixed", Weight::Warning, text.to_owned());
+    }
+    let all = compared.sides.iter().flat_map(|side| &side.boots);
+    let models: BTreeSet<&String> = all.filter_map(|b| b.model.as_ref()).collect();
+    if models.len() > 1 {
+        let text =
+            "the boots were made in the time of different boards: such figures do not compare";
+        note("models-differ", Weight::Warning, text.to_owned());
     }
     for (side, about) in sides() {
         if let Some(heaps) = heaps(&side.shape) {
