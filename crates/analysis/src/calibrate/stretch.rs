@@ -212,3 +212,16 @@ fn printk_ns(line: &str) -> Option<i64> {
         .checked_add(us)?
         .checked_mul(1_000)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loops_count_as_far_as_they_lie_inside() {
+        let at = |ns| Stamp::new(ns, 0);
+        let loops = [(at(10), at(30)), (at(50), at(60)), (at(70), at(80))];
+        assert_eq!(loops_ns(&loops, (at(20), at(55))), 15);
+        assert_eq!(loops_ns(&loops, (at(90), at(95))), 0);
+    }
+}

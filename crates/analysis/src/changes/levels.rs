@@ -98,3 +98,21 @@ fn follow(series: &[f64], changes: &[usize], noise: f64) -> f64 {
         0.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_follow_one_another_as_their_correlation_says() {
+        // 1, 2, -1, -2, 0 around its median: products 2 - 2 + 2 + 0, squares 10.
+        let series = [11.0, 12.0, 9.0, 8.0, 10.0];
+        assert_eq!(follow(&series, &[], 1.0), 0.2);
+        // Another level begins: no neighbours across it.
+        let two = [
+            11.0, 12.0, 9.0, 8.0, 10.0, 111.0, 112.0, 109.0, 108.0, 110.0,
+        ];
+        assert_eq!(follow(&two, &[5], 1.0), 0.2);
+        assert_eq!(follow(&[10.0; 5], &[], 1.0), 0.0);
+    }
+}

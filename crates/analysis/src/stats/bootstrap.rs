@@ -45,3 +45,15 @@ fn resample(sorted: &[i64], stream: &[u64]) -> Vec<i64> {
     let picks = stream.iter().take(sorted.len());
     picks.map(|&r| sorted[below(r, sorted.len())]).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_boot_says_nothing_of_its_spread() {
+        assert_eq!(interval(&[1], &[1, 2], 1), None);
+        assert_eq!(interval(&[1, 2], &[1], 1), None);
+        assert!(interval(&[1, 2], &[1, 2], 1).is_some());
+    }
+}

@@ -158,4 +158,11 @@ mod tests {
             "{follows:?} {sessions:?}"
         );
     }
+
+    #[test]
+    fn boots_follow_one_another_as_their_correlation_says() {
+        assert_eq!(follow(&[vec![1.0, 2.0, 3.0], vec![]]), 8.0 / 14.0);
+        assert_eq!(follow(&[vec![1.0, 2.0], vec![2.0, 1.0]]), 4.0 / 10.0);
+        assert_eq!(follow(&[vec![0.0], vec![]]), 0.0);
+    }
 }

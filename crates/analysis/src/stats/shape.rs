@@ -259,4 +259,13 @@ mod tests {
             prop_assert_eq!(far(&back, &reversed), far(&shape, &values));
         }
     }
+
+    #[test]
+    fn spreads_are_those_of_the_textbook() {
+        assert_eq!(deviation(&[9.0, 1.0, 4.0, 2.0]), 3.0 / 0.6745);
+        assert_eq!(deviation(&[5.0, 1.0, 3.0]), 3.0 / 0.6745);
+        // Where most are at the median: by the mean.
+        assert_eq!(deviation(&[0.0, 4.0, 0.0, 0.0]), 1.2533);
+        assert_eq!(moments(&[2.0, 4.0, 9.0]), (5.0, 13.0_f64.sqrt()));
+    }
 }

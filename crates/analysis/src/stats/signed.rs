@@ -119,4 +119,11 @@ mod tests {
         assert_eq!(Signed::of(&[]).shift(), 0);
         assert_eq!((Signed::of(&[]).p(), Signed::of(&[0; 9]).p()), (1.0, 1.0));
     }
+
+    #[test]
+    fn no_pairs_say_nothing() {
+        let none = Signed::of(&[]);
+        assert_eq!(none.interval(0.05).0, [0; 2]);
+        assert_eq!(none.p(), 1.0);
+    }
 }

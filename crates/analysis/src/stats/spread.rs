@@ -127,3 +127,16 @@ fn chances(n: usize) -> Vec<f64> {
     });
     chance.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coins_and_medians_are_exact() {
+        assert_eq!(chances(3), [0.125, 0.5, 0.875, 1.0]);
+        // Twice: the median is 4.5, and from it the values lie 3.5, 1.5, 1.5 and 4.5.
+        assert_eq!(lie(&[9, 1, 6, 3]), Some((2.0 * 5.0, 9)));
+        assert_eq!(lie(&[]), None);
+    }
+}
