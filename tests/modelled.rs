@@ -182,7 +182,13 @@ fn compression_pays_from_the_bandwidth_on_that_arithmetic_tells() {
     // A board of another speed is another measure.
     let slow = named("slow", "storage-bandwidth = \"20 MB/s\"", "gzip").2;
     let mut command = bootlap(&dir);
-    let said = printed(command.arg("compare").args([at_full_speed, slow]));
+    let said = printed(command.arg("compare").args([&at_full_speed, &slow]));
+    assert!(said.contains("in the time of different boards"), "{said}");
+    let budget = "format = 1\n[limits]\ntotal = \"3600 s\"\n";
+    fs::write(dir.join("boot-budget.toml"), budget).unwrap();
+    let mut command = bootlap(&dir);
+    command.args(["check", "-b", "boot-budget.toml", "--baseline"]);
+    let said = failure(command.args([&at_full_speed, &slow]), 2);
     assert!(said.contains("in the time of different boards"), "{said}");
 }
 

@@ -194,11 +194,12 @@ fn end(seen: &[Vec<Seen>; 2]) -> (End, Moments) {
     }
     let mut best = (End::Last, moments(seen, |_| None));
     for m in MILESTONES {
-        // Some boots are seen to run their first program, others to say so.
+        // Some boots are seen to run their first program, others to say so; of some only
+        // the service manager tells, and that they are of several kinds is noted.
         let reached = match m {
             Milestone::InitStart => moments(seen, |s| {
-                let entry = || s.milestone(Milestone::UserEntry);
-                s.milestone(m).or_else(entry)
+                let others = [m, Milestone::UserEntry, Milestone::ManagerStart];
+                others.into_iter().find_map(|m| s.milestone(m))
             }),
             _ => milestone(m),
         };

@@ -9,6 +9,7 @@ use bootlap_report::About;
 
 use crate::evidence::ReadOptions;
 use crate::evidence::boots::boots;
+use crate::evidence::group::model;
 use crate::evidence::names::Names;
 use crate::evidence::{self, Recorded};
 use crate::failure::{Exit, Failure};
@@ -21,6 +22,8 @@ pub struct Group {
     /// As they were typed, or would be; whole paths from what they share.
     pub names: Vec<String>,
     boots: Vec<(Measures, Timeline)>,
+    /// The board in whose time they were made, where that was modelled.
+    pub model: Option<String>,
 }
 
 impl Group {
@@ -77,8 +80,16 @@ impl Group {
             about,
             names: Vec::new(),
             boots: Vec::new(),
+            model: model_of(all[0].1.as_ref()),
         };
         for (name, run, recorded) in all {
+            if model_of(run.as_ref()) != group.model {
+                let why = format!(
+                    "{name} and {} were made in the time of different boards: they cannot be compared",
+                    group.names[0]
+                );
+                return Err(Failure::new(Exit::Usage, why));
+            }
             if recorded.about.time != group.about.time {
                 let why = format!(
                     "{name} has {} time and {} has {}: they cannot be compared",
@@ -113,6 +124,10 @@ impl Group {
             })
             .collect()
     }
+}
+
+fn model_of(run: Option<&Run>) -> Option<String> {
+    model(&run?.manifest)
 }
 
 fn name_of(files: &[PathBuf], names: &Names) -> String {

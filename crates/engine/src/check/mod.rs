@@ -106,6 +106,14 @@ fn against_baseline(
         Some(baseline) => {
             let path = options.baseline.as_deref().unwrap_or(Path::new(""));
             same_time(boots, &baseline.about.time, path)?;
+            if boots.model != baseline.model {
+                let name = path.display();
+                let why = format!(
+                    "these boots and {name} were made in the time of different boards: no comparison"
+                );
+                return Err(Failure::new(Exit::Usage, why)
+                    .hint("make the baseline again with the board as it is described now"));
+            }
             baseline.samples()
         }
         None => Vec::new(),

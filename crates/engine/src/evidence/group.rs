@@ -276,7 +276,7 @@ fn read(path: &Path, how: &ReadOptions) -> Result<Read, Failure> {
 }
 
 /// The parameters of the board in whose time a run was made.
-fn model(manifest: &Manifest) -> Option<String> {
+pub(crate) fn model(manifest: &Manifest) -> Option<String> {
     let board = manifest
         .board
         .as_ref()
