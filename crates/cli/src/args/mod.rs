@@ -106,7 +106,7 @@ pub(crate) struct LabArgs {
     /// Use real time instead of simulated time (noisy).
     #[arg(long)]
     pub(crate) plain: bool,
-    /// Boot in the time of the target's [board]: its speed, its serial line.
+    /// Boot in the time of the board that the target describes.
     #[arg(long, conflicts_with = "plain")]
     pub(crate) modelled: bool,
     /// The folder for runs.

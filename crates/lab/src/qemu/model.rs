@@ -14,7 +14,7 @@ pub struct Model {
     /// Bits per second of the console, where the guest programs no other.
     pub baud: u32,
     /// What the boot loader reads from memory-mapped flash takes, ps for a line of
-    /// [`LINE`] bytes; `None` if that takes no time.
+    /// 64 bytes; `None` if that takes no time.
     pub flash_ps: Option<i64>,
 }
 
@@ -22,7 +22,7 @@ pub struct Model {
 const LINE: f64 = 64.0;
 
 impl Model {
-    /// The part of a target's `[board]` that can be lived.
+    /// The part of a target's board that can be lived.
     pub fn of(board: &BoardModel) -> Self {
         let ps = |phase| {
             let speed = board.instructions_per_second.of(phase).unwrap_or(1e9);
