@@ -64,7 +64,7 @@ impl Model {
 }
 
 /// What the probe said, for the manifest: `uart baud=115246 bits=10` becomes a table
-/// `uart` of texts. What it said last of a thing counts.
+/// `uart` of texts. What it said last of a thing counts; `rates` are all bauds in turn.
 pub(super) fn facts(said: &str) -> Value {
     let fact = |line: &str| {
         let mut words = line.split_whitespace();
@@ -73,8 +73,22 @@ pub(super) fn facts(said: &str) -> Value {
         let pairs: Map<String, Value> = pairs.map(|(k, v)| (k.to_owned(), v.into())).collect();
         Some((subject, Value::from(pairs)))
     };
-    said.lines().filter_map(fact).collect::<Map<_, _>>().into()
+    let mut all = Map::new();
+    let mut rates: Vec<Value> = Vec::new();
+    for (subject, mut said) in said.lines().filter_map(fact) {
+        if let Some(baud) = said.get("baud").cloned() {
+            if rates.last() != Some(&baud) && rates.len() < MOST_RATES {
+                rates.push(baud);
+            }
+            said["rates"] = rates.clone().into();
+        }
+        all.insert(subject, said);
+    }
+    all.into()
 }
+
+/// A guest that programs its UART in a loop is told of only so far.
+const MOST_RATES: usize = 8;
 
 /// The model of a boot in a few words, by the facts in its manifest; empty if there
 /// was none.
@@ -89,8 +103,10 @@ pub fn words(facts: &Value) -> String {
         true => speed(loader),
         false => [loader, kernel, programs].map(speed).join(", "),
     };
-    let console = match number("uart", "baud") {
-        Some(baud) => format!("console at {baud:.0} baud"),
+    let rates = facts["uart"]["rates"].as_array();
+    let rates: Option<Vec<&str>> = rates.map(|all| all.iter().filter_map(Value::as_str).collect());
+    let console = match rates {
+        Some(rates) => format!("console at {} baud", rates.join(", then ")),
         None => "its console takes no time".to_owned(),
     };
     let flash = match (number("flash", "bytes"), number("flash", "ps")) {
@@ -117,7 +133,8 @@ mod tests {
         let said = words(&facts(said));
         assert_eq!(
             said,
-            "modelled: 80, 500, 500 M instructions/s, console at 115246 baud, flash at 20.0 MB/s"
+            "modelled: 80, 500, 500 M instructions/s, console at 9600, then 115246 baud, flash at \
+             20.0 MB/s"
         );
         let none = words(&facts(
             "clock bootloader=2000 kernel=2000 userspace=2000\nuart none",
