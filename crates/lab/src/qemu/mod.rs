@@ -34,7 +34,7 @@ use argv::Argv;
 use memory::{MemoryFile, path_in_child};
 pub use model::{Model, words as model_words};
 
-/// The probe, built from `probe/probe.c`.
+/// The probe, built from `probe/`.
 const PROBE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/probe.so"));
 
 /// How often the console is looked at.

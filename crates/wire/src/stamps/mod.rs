@@ -1,6 +1,6 @@
 //! The stamped console: every console byte with the moment it was sent.
 //!
-//! bootlap's QEMU probe (`probe/probe.c`) and `bootlap capture` write it next
+//! bootlap's QEMU probe (`probe/stamps.c`) and `bootlap capture` write it next
 //! to the raw console. A 16-byte header, then records, all little-endian.
 //!
 //! **Version 1**, which the probe writes: 16 bytes for each console byte.
