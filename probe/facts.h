@@ -7,7 +7,7 @@
 /* Facts go to this file from now on. */
 bool facts_open(const char *path);
 
-/* Writes `SUBJECT TEXT`, unless that is what it said last of this subject. */
+/* Writes `SUBJECT TEXT`, unless that is the last that was written. */
 __attribute__((format(printf, 2, 3))) void fact(const char *subject, const char *format, ...);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Each access of the boot loader is looked at, and one from another line of the
- * flash than the last one costs the time of a line: a copy, a hash or a
+ * Each access of the boot loader is looked at, and one to a line of the flash that
+ * is not among the few kept ones costs the time of a line: a copy, a hash or a
  * decompressor reads each line once, whatever the width of its loads, and a
  * second pass reads the flash again, as images are larger than caches.
  *

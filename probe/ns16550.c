@@ -15,7 +15,7 @@ enum reg { THR, IER, IIR, LCR, MCR, LSR, MSR };
 
 enum { IER_THRE = 1 << 1 };
 enum { IIR_NONE = 1 << 0, IIR_THRE = 1 << 1, IIR_ID = 0x0f, IIR_MODEM = 0 };
-enum { FCR_ENABLE = 1 << 0, FCR_CLEAR_TX = 1 << 2 };
+enum { FCR_ENABLE = 1 << 0 }; /* clearing it loses nothing here, as in QEMU */
 enum { LCR_STOP = 1 << 2, LCR_PARITY = 1 << 3, LCR_DLAB = 1 << 7 };
 enum { MCR_LOOP = 1 << 4 };
 enum { LSR_THRE = 1 << 5, LSR_TEMT = 1 << 6 };
@@ -85,7 +85,6 @@ static uint64_t read(void *opaque, uint64_t at, unsigned size)
 	(void)opaque, (void)size;
 	line_catch_up(&line);
 	if (reg == LSR) {
-		/* Full by what the driver asks: it fills the FIFO once that is empty. */
 		if (line.n > 0)
 			line_asked(&line);
 		value = theirs(LSR) & ~(uint64_t)(LSR_THRE | LSR_TEMT);

@@ -68,7 +68,8 @@ static void machine_is_there(struct notifier *notifier, void *data)
 {
 	(void)notifier, (void)data;
 	if (!clock_take_over(model.shift, model.ps_per_insn)) {
-		fprintf(stderr, "bootlap probe: the clock of this QEMU cannot be modelled\n");
+		fprintf(stderr, "bootlap probe: the clock of this QEMU cannot be modelled; "
+				"leave out --modelled, or use Debian's QEMU 7.2 or 10\n");
 		exit(1);
 	}
 	fact("clock", "bootloader=%" PRId64 " kernel=%" PRId64 " userspace=%" PRId64,
@@ -103,7 +104,8 @@ static bool read_model(int argc, char **argv, const char *speed)
 		model.nor = sscanf(nor, "%" SCNx64 ":%" SCNx64 ":%" SCNd64, &first, &last, &ps) == 3 &&
 			    nor_model(first, last, ps);
 		if (!model.nor) {
-			fprintf(stderr, "bootlap probe: this QEMU does not tell what is read\n");
+			fprintf(stderr, "bootlap probe: this QEMU does not tell what is read; "
+				"leave out storage-bandwidth in [board]\n");
 			return false;
 		}
 	}

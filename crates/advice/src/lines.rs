@@ -1,6 +1,6 @@
 //! The lines of a boot's text, which most rules go by.
 
-use bootlap_model::{Axis, ClockKind, Evidence, Placed, Span, Timeline, TrackKind};
+use bootlap_model::{Axis, ClockKind, Evidence, Placed, Span, TimeKind, Timeline, TrackKind};
 
 /// One line: of a console, a kernel log, a journal.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +44,11 @@ pub(crate) enum Sent {
 impl Sent {
     pub(crate) fn of(timeline: &Timeline, span: &Span) -> Self {
         let source = &timeline.file(span.evidence.file).source;
-        let logged = timeline.clock(span.clock).kind == ClockKind::KernelPrintk;
-        match logged && span.end.known().is_some() {
+        let clock = timeline.clock(span.clock);
+        let logged = clock.kind == ClockKind::KernelPrintk;
+        // In modelled time the stamps have the pace of the line.
+        let paced = logged || clock.time == TimeKind::Modelled;
+        match paced && span.end.known().is_some() {
             true => Sent::Timed,
             // With the kernel's time instead of the wire's it may have been read later.
             false if !logged && WIRES.contains(&source.as_str()) => Sent::Recorded,
@@ -71,15 +74,15 @@ pub(crate) fn lines<'a>(timeline: &'a Timeline, axis: &Axis) -> Vec<Line<'a>> {
     let console = timeline.spans_of(TrackKind::Console);
     let placed = console.filter_map(|span| {
         let placed = axis.span(span)?;
-        let printed_ns = printed_ns(timeline, span, &placed);
+        let printed = printed(timeline, span, &placed);
         let whole = timeline.text(span.name);
         let text = message(whole);
         Some(Line {
             text,
             timed: text.len() < whole.trim().len(),
             start_ns: placed.start.ns,
-            end_ns: placed.start.ns.saturating_add(printed_ns),
-            printed: [placed.start.ns, placed.start.ns.saturating_add(printed_ns)],
+            end_ns: printed[1],
+            printed,
             goes_on: timeline.arg(span, Span::UNTIMED).is_some(),
             sent: Sent::of(timeline, span),
             next_ns: placed.start.ns,
@@ -137,12 +140,27 @@ fn share_printing(together: &mut [Line<'_>]) {
     }
 }
 
-/// How long a line of a kernel's log was printed. (What was stamped on a wire can have
-/// stopped within a line: `Calibrating delay loop... ` waits for the rest.)
-fn printed_ns(timeline: &Timeline, span: &Span, placed: &Placed) -> i64 {
-    let logged = timeline.clock(span.clock).kind == ClockKind::KernelPrintk;
-    let end = placed.end.filter(|_| logged);
-    end.map_or(0, |end| end.ns.saturating_sub(placed.start.ns).max(0))
+/// From when to when a line was printed, by a kernel's log or in modelled time. (What was
+/// stamped on a real wire can have stopped within a line: `Calibrating delay loop... ` waits
+/// for the rest.)
+fn printed(timeline: &Timeline, span: &Span, placed: &Placed) -> [i64; 2] {
+    let start_ns = placed.start.ns;
+    let clock = timeline.clock(span.clock);
+    let end_ns = placed.end.map_or(start_ns, |end| end.ns.max(start_ns));
+    if clock.kind == ClockKind::KernelPrintk {
+        return [start_ns, end_ns];
+    }
+    if clock.time != TimeKind::Modelled {
+        return [start_ns; 2];
+    }
+    // A stamp is the end of a byte: the first one began as much earlier.
+    let more = span
+        .evidence
+        .end
+        .saturating_sub(span.evidence.start)
+        .saturating_sub(1);
+    let byte_ns = (end_ns - start_ns) / i64::try_from(more).unwrap_or(i64::MAX).max(1);
+    [start_ns.saturating_sub(byte_ns), end_ns]
 }
 
 /// When serial consoles printed what was logged before them.

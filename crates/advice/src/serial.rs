@@ -2,11 +2,12 @@
 //! prints waits.
 //!
 //! Where the times in a kernel's log show it (`bootlap_sources` has given the lines their
-//! ends), it is of this boot, and so it is in modelled time. Where the bytes were recorded
-//! on a wire, it is predicted for the board: an emulated console takes no time. Text of which neither is known may never
-//! have been on a serial line, and costs nothing here.
+//! ends), it is of this boot, and so it is in modelled time, where stamps show it. Where
+//! the bytes were recorded on a wire, it is predicted for the board: an emulated console
+//! takes no time. Text of which neither is known may never have been on a serial line, and
+//! costs nothing here.
 
-use bootlap_model::{BAUD_RATES, BITS_PER_BYTE, Span, TimeKind, TrackKind};
+use bootlap_model::{BAUD_RATES, BITS_PER_BYTE, Span, TrackKind};
 
 use crate::boot::Found;
 use crate::lines::{Line, Sent};
@@ -111,14 +112,7 @@ impl Finding {
         let mut finding = match cost.seen_ns {
             Some(_) => self.saves(
                 ns,
-                format!("the log's times show what these {bytes} bytes took"),
-            ),
-            None if boot.waits_for_its_line() => self.saves(
-                ns,
-                format!(
-                    "{bytes} bytes at {} baud, ten bits each, in this boot",
-                    boot.baud()
-                ),
+                format!("the times of this boot show what these {bytes} bytes took"),
             ),
             None => self.saves_on_board(
                 ns,
@@ -143,21 +137,6 @@ impl<'a> Boot<'a> {
         let mut rates = BAUD_RATES.into_iter().map(u64::from);
         let above = rates.find(|rate| *rate >= seen / 100 * 98);
         Some(above.unwrap_or(seen))
-    }
-
-    /// Whether the console's line took its time in this boot: in modelled time it does,
-    /// if the machine has an UART that the model knows.
-    fn waits_for_its_line(&self) -> bool {
-        if self.timeline().time() != TimeKind::Modelled {
-            return false;
-        }
-        let (mut bytes, mut ns) = (0_u64, 0_i64);
-        for line in self.spans_of(TrackKind::Console) {
-            let evidence = line.span.evidence;
-            bytes = bytes.saturating_add(evidence.end.saturating_sub(evidence.start));
-            ns = ns.saturating_add(line.ns());
-        }
-        ns > self.on_the_line_ns(bytes) / 2
     }
 
     /// When something was printed, as far as the log's times show it; in no order.
