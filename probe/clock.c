@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "qemu.h"
+#include "wait.h"
 
 #define PS 1000 /* in a ns */
 
@@ -40,6 +41,15 @@ static enum stage reached;
 static atomic_int_least64_t stalled_ps;
 static void *slice;
 
+void *clock_cpu(void)
+{
+	static __thread void **cpu;
+
+	if (!cpu)
+		cpu = dlsym(RTLD_DEFAULT, "current_cpu");
+	return cpu ? *cpu : NULL;
+}
+
 static int64_t extra_ps(int64_t insns)
 {
 	const struct speed *s = atomic_load_explicit(&speed, memory_order_acquire);
@@ -54,10 +64,26 @@ int64_t clock_ps(void)
 	return counted * PS + extra_ps(qemu.icount_get_raw()) + atomic_load(&stalled_ps);
 }
 
+/* The CPU's time goes on by so much at once; timers may be due then. */
+static void go_on(int64_t ps)
+{
+	void *cpu = clock_cpu();
+
+	atomic_fetch_add(&stalled_ps, ps);
+	if (cpu)
+		qemu.cpu_exit(cpu);
+}
+
 /* Instead of QEMU's icount_get. */
 static int64_t modelled_ns(void)
 {
 	int64_t ps = clock_ps();
+	int64_t left_out = wait_asked(ps);
+
+	if (left_out > 0) {
+		go_on(left_out);
+		ps += left_out;
+	}
 
 	/* Rounded down also below zero: the clock never goes back. */
 	return ps / PS - (ps % PS < 0);
@@ -84,25 +110,12 @@ void clock_stage(enum stage next)
 	begin_slice(NULL);
 }
 
-static void *current_cpu(void)
-{
-	static __thread void **cpu;
-
-	if (!cpu)
-		cpu = dlsym(RTLD_DEFAULT, "current_cpu");
-	return cpu ? *cpu : NULL;
-}
-
 void clock_stall_until(int64_t ps)
 {
 	int64_t wait = ps - clock_ps();
-	void *cpu = current_cpu();
 
-	if (wait <= 0)
-		return;
-	atomic_fetch_add(&stalled_ps, wait);
-	if (cpu)
-		qemu.cpu_exit(cpu); /* timers may be due */
+	if (wait > 0)
+		go_on(wait);
 }
 
 void clock_stall(int64_t ps)

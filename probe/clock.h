@@ -36,6 +36,9 @@ void clock_stall_until(int64_t ps);
 /* The CPU waits for so long. Anywhere in the CPU's thread: the clock is not read. */
 void clock_stall(int64_t ps);
 
+/* The CPU whose thread this is, as QEMU knows it; NULL in another thread. */
+void *clock_cpu(void);
+
 /* The stage that was reached. */
 enum stage clock_reached(void);
 

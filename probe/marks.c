@@ -24,8 +24,6 @@ static const struct arch {
 };
 
 static const struct arch *arch;
-static const void *(*insn_data_v1)(const struct plugin_insn *);
-static size_t (*insn_data_v3)(const struct plugin_insn *, void *, size_t);
 static uint64_t image_entry;
 static bool wait_for_image;
 static bool seen_kernel;
@@ -33,18 +31,12 @@ static bool seen_kernel;
 static bool is_syscall(const struct plugin_insn *insn)
 {
 	unsigned char code[4];
-	size_t len = qemu.qemu_plugin_insn_size(insn);
+	size_t len = qemu_insn_code(insn, code, sizeof code);
 
 	for (size_t i = 0; i < 2; i++) {
 		const struct code *syscall = &arch->syscalls[i];
 
-		if (len == 0 || len != syscall->len)
-			continue;
-		if (insn_data_v3)
-			insn_data_v3(insn, code, len);
-		else
-			memcpy(code, insn_data_v1(insn), len);
-		if (memcmp(code, syscall->bytes, len) == 0)
+		if (len > 0 && len == syscall->len && memcmp(code, syscall->bytes, len) == 0)
 			return true;
 	}
 	return false;
@@ -98,10 +90,6 @@ bool marks_watch(const struct plugin_info *info, const char *image)
 			arch = &archs[i];
 	if (!arch)
 		return false;
-	if (info->version.cur >= 3)
-		memcpy(&insn_data_v3, &qemu.qemu_plugin_insn_data, sizeof insn_data_v3);
-	else
-		memcpy(&insn_data_v1, &qemu.qemu_plugin_insn_data, sizeof insn_data_v1);
 	if (image) {
 		image_entry = strtoull(image, NULL, 0);
 		wait_for_image = true;

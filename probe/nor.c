@@ -15,7 +15,6 @@
 #include "clock.h"
 #include "facts.h"
 
-#define NO_REGISTERS 0
 /* Reads and writes: of QEMU 7.2 "reads" are not all of them, and nobody writes to
  * flash while he boots. */
 #define ACCESSES 3

@@ -10,8 +10,9 @@
  *                every UART model is covered, port I/O included, and guest code
  *                is not instrumented at all: stamping costs nothing measurable.
  *   -plugin      watches code being translated, to see where the kernel and user
- *                space begin (marks.c), and when asked to (`speed=`) takes over
- *                the virtual clock (clock.c) and the UART (pl011.c, ns16550.c).
+ *                space begin (marks.c), and when asked to takes over the virtual
+ *                clock (clock.c), to leave out the turns of polled waits (wait.c)
+ *                and to live a board's time with its UART (pl011.c, ns16550.c).
  *
  * Only symbols that QEMU exports are used, found with dlsym (qemu.h), because
  * the distributions ship no plugin header and API 1 (QEMU 7.2) and API 3+ (9.1)
@@ -33,6 +34,7 @@
 #include "qemu.h"
 #include "stamps.h"
 #include "uart.h"
+#include "wait.h"
 
 static const char *option(int argc, char **argv, const char *key)
 {
@@ -45,10 +47,12 @@ static const char *option(int argc, char **argv, const char *key)
 }
 
 static struct {
-	int shift;
+	int shift;                   /* as -icount has it */
+	bool modelled;               /* a board's time, and not just the guest's own */
 	int64_t ps_per_insn[STAGES];
 	struct uart_board uart;
 	bool nor;
+	bool skip_waits;
 } model;
 
 /*
@@ -58,39 +62,42 @@ static struct {
 static void translated(plugin_id id, struct plugin_tb *tb)
 {
 	bool reads = nor_translated(tb);
+	bool waits = wait_translated(tb);
 
-	if (!marks_translated(tb) && !reads)
+	if (!marks_translated(tb) && !reads && !waits)
 		qemu.qemu_plugin_register_vcpu_tb_trans_cb(id, NULL);
 }
 
 /* The machine is complete, and nothing has run. */
 static void machine_is_there(struct notifier *notifier, void *data)
 {
+	bool taken = clock_take_over(model.shift, model.ps_per_insn);
+
 	(void)notifier, (void)data;
-	if (!clock_take_over(model.shift, model.ps_per_insn)) {
+	if (!taken && model.modelled) {
 		fprintf(stderr, "bootlap probe: the clock of this QEMU cannot be modelled; "
 				"leave out --modelled, or use Debian's QEMU 7.2 or 10\n");
 		exit(1);
 	}
+	fact("waits", taken && model.skip_waits ? "skipped" : "run");
+	if (!model.modelled)
+		return;
 	fact("clock", "bootloader=%" PRId64 " kernel=%" PRId64 " userspace=%" PRId64,
 	     model.ps_per_insn[0], model.ps_per_insn[1], model.ps_per_insn[2]);
 	if (!pl011_take_over(model.uart) && !ns16550_take_over(model.uart))
 		fact("uart", "none");
 }
 
-/* Reads the model's parameters; false and a reason on stderr if they are none. */
-static bool read_model(int argc, char **argv, const char *speed)
+/* Reads a board's parameters; false and a reason on stderr if they are none. */
+static bool read_board(int argc, char **argv, const char *speed)
 {
-	static struct notifier done = {.notify = machine_is_there};
-	const char *shift = option(argc, argv, "shift");
 	const char *baud = option(argc, argv, "baud");
 	const char *clock = option(argc, argv, "uartclk");
 	const char *nor = option(argc, argv, "nor");
 
-	if (!shift || !baud ||
-	    sscanf(speed, "%" SCNd64 ":%" SCNd64 ":%" SCNd64, &model.ps_per_insn[0],
-		   &model.ps_per_insn[1], &model.ps_per_insn[2]) != STAGES) {
-		fprintf(stderr, "bootlap probe: a model needs speed=PS:PS:PS,shift=N,baud=N\n");
+	if (!baud || sscanf(speed, "%" SCNd64 ":%" SCNd64 ":%" SCNd64, &model.ps_per_insn[0],
+			    &model.ps_per_insn[1], &model.ps_per_insn[2]) != STAGES) {
+		fprintf(stderr, "bootlap probe: a board needs speed=PS:PS:PS,baud=N\n");
 		return false;
 	}
 	if (!qemu.qemu_add_machine_init_done_notifier) {
@@ -109,10 +116,31 @@ static bool read_model(int argc, char **argv, const char *speed)
 			return false;
 		}
 	}
-	model.shift = atoi(shift);
+	model.modelled = true;
 	model.uart.baud = (unsigned)strtoul(baud, NULL, 10);
 	model.uart.clock_hz = clock ? strtoull(clock, NULL, 10) : 0;
-	qemu.qemu_add_machine_init_done_notifier(&done);
+	return true;
+}
+
+/* Reads how the guest's time is to go; false and a reason on stderr if that cannot be. */
+static bool read_model(int argc, char **argv, const struct plugin_info *info)
+{
+	static struct notifier done = {.notify = machine_is_there};
+	const char *shift = option(argc, argv, "shift");
+	const char *speed = option(argc, argv, "speed");
+	const char *waits = option(argc, argv, "waits");
+
+	model.shift = shift ? atoi(shift) : 0;
+	for (int i = 0; i < STAGES; i++)
+		model.ps_per_insn[i] = INT64_C(1000) << model.shift;
+	if (speed && !read_board(argc, argv, speed))
+		return false;
+	model.skip_waits = waits && strcmp(waits, "skip") == 0 &&
+			   qemu.qemu_add_machine_init_done_notifier && wait_watch(info);
+	if (model.modelled || model.skip_waits)
+		qemu.qemu_add_machine_init_done_notifier(&done);
+	else
+		fact("waits", "run");
 	return true;
 }
 
@@ -121,11 +149,13 @@ static bool read_model(int argc, char **argv, const char *speed)
  * counted=on when QEMU runs with -icount, image=ADDRESS where the kernel image
  * is entered (0: it is what runs first).
  *
- * For modelled time, with -icount: speed=PS:PS:PS of an instruction of the boot
- * loader, of the kernel and of user space, shift=N as -icount has it, baud=N,
- * uartclk=HZ that the UART divides, if it is known,
- * facts=PATH to write what the model did; nor=FIRST:LAST:PS, hexadecimal addresses
- * of memory-mapped flash, and what reading a line of it takes.
+ * With -icount: shift=N as it has it, waits=skip to leave out the turns of polled
+ * waits, facts=PATH to write what was done with the guest's time.
+ *
+ * For modelled time: speed=PS:PS:PS of an instruction of the boot loader, of the
+ * kernel and of user space, baud=N, uartclk=HZ that the UART divides, if it is known,
+ * nor=FIRST:LAST:PS, hexadecimal addresses of memory-mapped flash, and what reading a
+ * line of it takes.
  */
 EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info,
 			       int argc, char **argv)
@@ -136,7 +166,7 @@ EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info,
 	const char *speed = option(argc, argv, "speed");
 	const char *facts = option(argc, argv, "facts");
 
-	qemu_find();
+	qemu_find(info->version.cur);
 	if (!console || !stamps) {
 		fprintf(stderr, "bootlap probe: needs console=PATH,stamps=PATH\n");
 		return 1;
@@ -157,11 +187,11 @@ EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info,
 		perror("bootlap probe: facts");
 		return 1;
 	}
-	if (speed && !read_model(argc, argv, speed))
+	if (counted && !read_model(argc, argv, info))
 		return 1;
 	/* Stamps without marks are still worth having. */
 	bool watch = marks_watch(info, option(argc, argv, "image"));
-	if ((watch || model.nor) && qemu.qemu_plugin_register_vcpu_tb_trans_cb)
+	if ((watch || model.nor || model.skip_waits) && qemu.qemu_plugin_register_vcpu_tb_trans_cb)
 		qemu.qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
 	return 0;
 }

@@ -6,7 +6,7 @@
 
 struct qemu qemu;
 
-void qemu_find(void)
+void qemu_find(int api)
 {
 	void *found;
 
@@ -16,7 +16,29 @@ void qemu_find(void)
 	memcpy(&qemu.name, &found, sizeof found);
 	QEMU_SYMBOLS(X)
 #undef X
+	qemu.api = api;
 	qemu.main_loop_tlg = dlsym(RTLD_DEFAULT, "main_loop_tlg");
+}
+
+size_t qemu_insn_code(const struct plugin_insn *insn, unsigned char *code, size_t room)
+{
+	/* With API 3 it copies, before it gives a pointer. */
+	static const void *(*data_v1)(const struct plugin_insn *);
+	static size_t (*data_v3)(const struct plugin_insn *, void *, size_t);
+	size_t len;
+
+	if (!qemu.qemu_plugin_insn_size || !qemu.qemu_plugin_insn_data)
+		return 0;
+	memcpy(&data_v1, &qemu.qemu_plugin_insn_data, sizeof data_v1);
+	memcpy(&data_v3, &qemu.qemu_plugin_insn_data, sizeof data_v3);
+	len = qemu.qemu_plugin_insn_size(insn);
+	if (len < room)
+		room = len;
+	if (qemu.api >= 3)
+		data_v3(insn, code, room);
+	else
+		memcpy(code, data_v1(insn), room);
+	return len;
 }
 
 /* Read by QEMU after loading: 7.2 wants at most 1, QEMU 10 at least 2. */

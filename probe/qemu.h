@@ -14,6 +14,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 #define CLOCK_VIRTUAL 1
+#define NO_REGISTERS 0 /* that a callback would look at */
 
 typedef uint64_t plugin_id;
 struct plugin_info {
@@ -28,9 +29,16 @@ struct plugin_tb;
 struct plugin_insn;
 typedef void (*tb_trans_cb)(plugin_id, struct plugin_tb *);
 typedef void (*mem_cb)(unsigned cpu, uint32_t access, uint64_t address, void *opaque);
+typedef void (*exec_cb)(unsigned cpu, void *opaque);
 typedef void (*timer_cb)(void *opaque);
 typedef int (*object_cb)(void *object, void *opaque);
 typedef void (*irq_handler)(void *opaque, int n, int level);
+
+/* GLib's GByteArray. */
+struct byte_array {
+	unsigned char *bytes;
+	unsigned len;
+};
 
 struct notifier {
 	void (*notify)(struct notifier *, void *data);
@@ -68,6 +76,9 @@ struct mmio_ops {
 	X(struct plugin_insn *, qemu_plugin_tb_get_insn, (const struct plugin_tb *, size_t)) \
 	X(size_t, qemu_plugin_insn_size, (const struct plugin_insn *))                    \
 	X(void *, qemu_plugin_insn_data, (void))                                          \
+	X(uint64_t, qemu_plugin_insn_vaddr, (const struct plugin_insn *))                 \
+	X(void, qemu_plugin_register_vcpu_insn_exec_cb, (struct plugin_insn *, exec_cb,   \
+							 int registers, void *opaque))    \
 	X(void, qemu_plugin_register_vcpu_mem_cb, (struct plugin_insn *, mem_cb, int registers, \
 						   int access, void *opaque))             \
 	X(void *, object_class_by_name, (const char *))                                   \
@@ -95,19 +106,31 @@ struct mmio_ops {
 	X(void *, sysbus_get_connected_irq, (void *device, int n))                        \
 	X(void, sysbus_connect_irq, (void *device, int n, void *irq))                     \
 	X(void *, qemu_allocate_irq, (irq_handler, void *opaque, int n))                  \
-	X(void, qemu_set_irq, (void *irq, int level))
+	X(void, qemu_set_irq, (void *irq, int level))                                     \
+	X(int64_t, qemu_clock_deadline_ns_all, (int clock, int attributes))               \
+	X(void *, qemu_get_cpu, (int))                                                    \
+	X(bool, cpu_thread_is_idle, (void *cpu))                                          \
+	X(int, cpu_memory_rw_debug, (void *cpu, uint64_t at, void *bytes, size_t n, bool write)) \
+	X(unsigned, gt_cntfrq_period_ns, (void *cpu))                                     \
+	X(struct byte_array *, g_byte_array_new, (void))                                  \
+	X(struct byte_array *, g_byte_array_set_size, (struct byte_array *, unsigned))
 
 struct qemu {
 #define X(result, name, arguments) result(*name) arguments;
 	QEMU_SYMBOLS(X)
 #undef X
 	void *main_loop_tlg;  /* the main loop's timers */
+	int api;              /* the plugin API's version */
 };
 
 /* NULL where this QEMU has no such symbol. */
 extern struct qemu qemu;
 
-/* Looks all of them up. */
-void qemu_find(void);
+/* Looks all of them up, in a QEMU of this plugin API. */
+void qemu_find(int api);
+
+/* An instruction's code, as far as it fits: how long it is, or 0 if this QEMU does
+ * not tell. */
+size_t qemu_insn_code(const struct plugin_insn *, unsigned char *code, size_t room);
 
 #endif

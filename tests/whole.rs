@@ -33,3 +33,4 @@ mod several_boots;
 mod splash;
 mod terminal;
 mod tune;
+mod waits;

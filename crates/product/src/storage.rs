@@ -62,6 +62,7 @@ mod tests {
             memory_mb: 512,
             cpus: 1,
             icount_shift: 1,
+            skip_waits: true,
             args: args.iter().map(|a| (*a).to_owned()).collect(),
         };
         qemu.asynchronous_storage()

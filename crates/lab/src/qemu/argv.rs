@@ -34,10 +34,7 @@ impl Argv {
         argv.add("-rtc", "clock=vm,base=2020-01-01");
         argv.add("-seed", &settings.seed.to_string());
         if settings.mode.repeats() {
-            let shift = match &settings.model {
-                Some(model) => model.shift(),
-                None => spec.icount_shift,
-            };
+            let shift = shift(settings);
             argv.add("-icount", &format!("shift={shift},align=off,sleep=off"));
         } else {
             argv.add("-accel", "tcg");
@@ -130,12 +127,16 @@ impl Argv {
         if let Some(image) = image {
             options += &format!(",image={image:#x}");
         }
+        if settings.mode.repeats() {
+            let facts = self.name(facts, "what was done with time".into());
+            options += &format!(",shift={},facts={facts}", shift(settings));
+            if settings.spec.skip_waits {
+                options += ",waits=skip";
+            }
+        }
         if let Some(model) = &settings.model {
-            let facts = self.name(facts, "what the model did".into());
-            options += &format!(
-                ",{},facts={facts}",
-                model.options(flash, uart_hz(&settings.spec))
-            );
+            let board = model.options(flash, uart_hz(&settings.spec));
+            options += &format!(",{board}");
         }
         self.add("-plugin", &options);
     }
@@ -158,6 +159,14 @@ impl Argv {
     fn add(&mut self, option: &str, value: &str) {
         self.args.push(option.into());
         self.args.push(value.into());
+    }
+}
+
+/// QEMU counts 2^shift ns for an instruction.
+fn shift(settings: &QemuSettings) -> u32 {
+    match &settings.model {
+        Some(model) => model.shift(),
+        None => settings.spec.icount_shift,
     }
 }
 

@@ -50,9 +50,8 @@ impl Model {
     /// UART divides a clock of so many Hz.
     pub(super) fn options(&self, flash: Option<[u64; 2]>, uart_hz: Option<u64>) -> String {
         let [bootloader, kernel, userspace] = self.ps_per_insn;
-        let (shift, baud) = (self.shift(), self.baud);
-        let mut options =
-            format!("speed={bootloader}:{kernel}:{userspace},shift={shift},baud={baud}");
+        let baud = self.baud;
+        let mut options = format!("speed={bootloader}:{kernel}:{userspace},baud={baud}");
         if let Some(hz) = uart_hz {
             options += &format!(",uartclk={hz}");
         }

@@ -32,6 +32,9 @@ pub struct Qemu {
     pub cpus: u32,
     /// Simulated time: an instruction lasts 2^shift ns.
     pub icount_shift: u32,
+    /// In simulated and modelled time, whether the turns of a loop that only waits for
+    /// a timer are left out: the guest's times are the same, the host's are shorter.
+    pub skip_waits: bool,
     /// More arguments for QEMU; `{dir}` stands for the target's folder.
     pub args: Vec<String>,
 }
@@ -116,6 +119,7 @@ pub struct MachineTable {
     memory_mb: Option<u32>,
     cpus: Option<u32>,
     icount_shift: Option<u32>,
+    skip_waits: Option<bool>,
     args: Option<Vec<String>>,
     // Of serial.
     device: Option<String>,
@@ -202,13 +206,14 @@ impl MachineTable {
     fn only_its_own(&self) -> Result<(), Mistake> {
         use MachineKind::{Command, Qemu, Serial};
         const BOARD: &[MachineKind] = &[Serial, Command];
-        let keys: [(&str, bool, &[MachineKind]); 18] = [
+        let keys: [(&str, bool, &[MachineKind]); 19] = [
             ("program", self.program.is_some(), &[Qemu]),
             ("machine", self.machine.is_some(), &[Qemu]),
             ("cpu", self.cpu.is_some(), &[Qemu]),
             ("memory-mb", self.memory_mb.is_some(), &[Qemu]),
             ("cpus", self.cpus.is_some(), &[Qemu]),
             ("icount-shift", self.icount_shift.is_some(), &[Qemu]),
+            ("skip-waits", self.skip_waits.is_some(), &[Qemu]),
             ("args", self.args.is_some(), &[Qemu]),
             ("device", self.device.is_some(), &[Serial]),
             ("baud", self.baud.is_some(), &[Serial]),
@@ -254,6 +259,7 @@ impl MachineTable {
             },
             cpus: at_least_one("cpus", self.cpus.unwrap_or(1))?,
             icount_shift: self.icount_shift.unwrap_or(1),
+            skip_waits: self.skip_waits.unwrap_or(true),
             args: self.args.clone().unwrap_or_default(),
         };
         if qemu.icount_shift > 10 {

@@ -1,0 +1,96 @@
+//! Loops that only wait for a timer: their turns are left out, and nothing else changes.
+
+use std::fs;
+use std::path::Path;
+
+use bootlap_wire::stamps::{HEADER_LEN, RECORD_LEN, Record, StampClock};
+use serde_json::Value;
+
+use crate::support::{bootlap, changed_kiosk, failure, json, scratch};
+
+const RUN_THEM: &str = "cpu = \"cortex-a57\"\nskip-waits = false";
+
+/// Each console byte with its time, ns, and the instructions until ready.
+fn recorded(dir: &Path, target: &Path) -> (Vec<(u8, i64)>, u64) {
+    let mut command = bootlap(dir);
+    let boot: Value = json(command.args(["boot", "--json", "-n", "1"]).arg(target));
+    let run = dir.join(boot["run"].as_str().unwrap());
+    let stamps = fs::read(run.join("console.stamps")).unwrap();
+    let (records, rest) = stamps[HEADER_LEN..].as_chunks::<RECORD_LEN>();
+    assert!(rest.is_empty());
+    let records = records
+        .iter()
+        .map(|r| Record::decode(r, StampClock::Simulated));
+    let bytes = records.filter_map(|record| match record {
+        Record::Byte { at, byte, .. } => Some((byte, at.ns)),
+        _ => None,
+    });
+    (bytes.collect(), boot["instructions"].as_u64().unwrap())
+}
+
+#[test]
+fn a_boot_without_its_waits_has_the_same_bytes_at_the_same_times() {
+    let dir = scratch("waits-same");
+    let skipped = changed_kiosk(&dir.join("skipped"), "# A small", "# Small");
+    let run = changed_kiosk(&dir.join("run"), "cpu = \"cortex-a57\"", RUN_THEM);
+    let (bytes, fewer) = recorded(&dir, &skipped);
+    let (all_bytes, all) = recorded(&dir, &run);
+    assert_eq!(bytes, all_bytes);
+    // U-Boot counts down for two seconds, at 500 M instructions each.
+    assert!(
+        (950_000_000..1_050_000_000).contains(&(all - fewer)),
+        "{all} and {fewer}"
+    );
+}
+
+/// Waits six times for 0x8000 ticks; the fifth time it is content with half of them, and no
+/// word that it holds says where that ends.
+const CONTENT_WITH_LESS: [u32; 20] = [
+    0xd280_0004, //        mov  x4, #0
+    0xd280_0006, //        mov  x6, #0
+    0xd53b_e041, // round: mrs  x1, cntvct_el0
+    0xd290_0002, //        mov  x2, #0x8000
+    0x8b02_0023, //        add  x3, x1, x2
+    0xd53b_e040, // wait:  mrs  x0, cntvct_el0
+    0xcb01_0005, //        sub  x5, x0, x1
+    0x9ac6_20a5, //        lsl  x5, x5, x6
+    0xeb02_00bf, //        cmp  x5, x2
+    0x54ff_ff83, //        b.lo wait
+    0x9100_0484, //        add  x4, x4, #1
+    0xf100_109f, //        cmp  x4, #4
+    0x9a9f_17e6, //        cset x6, eq
+    0xf100_189f, //        cmp  x4, #6
+    0x54ff_fe81, //        b.ne round
+    0xd2a1_2000, //        mov  x0, #0x9000000
+    0x5280_0a41, //        mov  w1, #'R'
+    0xb900_0001, //        str  w1, [x0]
+    0xd503_207f, // halt:  wfi
+    0x17ff_ffff, //        b    halt
+];
+
+#[test]
+fn a_wait_that_was_foretold_wrongly_is_an_error_that_says_what_to_do() {
+    let dir = scratch("waits-wrong");
+    let mut image = vec![0; 64];
+    image[..4].copy_from_slice(&0x1400_0010_u32.to_le_bytes()); // b +64
+    image[56..60].copy_from_slice(b"ARM\x64");
+    image.extend(CONTENT_WITH_LESS.iter().flat_map(|word| word.to_le_bytes()));
+    fs::write(dir.join("Image"), image).unwrap();
+    let target = |skip: &str| {
+        let text = format!(
+            "format = 1\nname = \"content\"\n[ready]\npattern = \"R\"\ntimeout-s = 60\n[machine]\n\
+             kind = \"qemu\"\nprogram = \"qemu-system-aarch64\"\nmachine = \"virt\"\n\
+             cpu = \"cortex-a57\"\nmemory-mb = 64\n{skip}\n[kernel]\nimage = \"Image\"\ncmdline = \"\"\n"
+        );
+        fs::write(dir.join("target.toml"), text).unwrap();
+    };
+    target("");
+    let said = failure(bootlap(&dir).args(["boot", "-n", "1", "."]), 5);
+    assert!(
+        said.contains("ended earlier than it was foretold"),
+        "{said}"
+    );
+    target("skip-waits = false");
+    let (bytes, _) = recorded(&dir, Path::new("."));
+    assert_eq!(bytes.len(), 1);
+}
