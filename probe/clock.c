@@ -8,8 +8,6 @@
 #include "qemu.h"
 #include "wait.h"
 
-#define PS 1000 /* in a ns */
-
 /*
  * Timers are looked at after so much time at the latest, ns. QEMU plans how many
  * instructions may run until the next timer by its own rate; where an instruction
@@ -20,7 +18,6 @@
 /* Larger than any QEMUTimer. */
 #define TIMER_SIZE 512
 #define NANOSECONDS 1      /* a timer's scale */
-#define ATTR_EXTERNAL 1    /* idle time does not wait for such a timer */
 
 /* How many pointers AccelOpsClass may have. */
 #define ACCEL_OPS 64

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define PS 1000 /* in a ns */
+
 /* Which program runs, as far as the probe sees. */
 enum stage { STAGE_BOOTLOADER, STAGE_KERNEL, STAGE_USERSPACE, STAGES };
 

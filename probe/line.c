@@ -7,8 +7,6 @@
 #include "qemu.h"
 #include "stamps.h"
 
-#define PS 1000
-
 /* A loop that polls asks at least so often while one byte is sent. */
 #define POLLS 8
 

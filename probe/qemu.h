@@ -14,6 +14,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 #define CLOCK_VIRTUAL 1
+#define ATTR_EXTERNAL 1 /* of a timer that idle time does not wait for */
 #define NO_REGISTERS 0 /* that a callback would look at */
 
 typedef uint64_t plugin_id;

@@ -9,8 +9,6 @@
 
 #include "clock.h"
 
-#define PS 1000 /* in a ns */
-
 /* So many turns of equal length are a loop. */
 #define TURNS 16
 /* After so many rounds it is known what a loop waits for. */
@@ -28,58 +26,34 @@
 #define PLACES 16 /* that are looked at, by address */
 #define MOST_CPUS 512
 
-/* Timers that need not be on time. */
-#define ATTR_EXTERNAL 1
-#define ALL_TIMERS_BUT(attribute) (~(attribute))
-
 typedef int (*read_register)(void *cpu, struct byte_array *into, int n);
 
-static bool a64_reads_timer(const unsigned char *code, size_t len)
-{
-	uint32_t insn = code[0] | code[1] << 8 | code[2] << 16 | (uint32_t)code[3] << 24;
-
-	/* mrs xN, cntpct_el0 or cntvct_el0 */
-	insn &= ~UINT32_C(0x1f);
-	return len == 4 && (insn == 0xd53be020 || insn == 0xd53be040);
-}
-
-static bool a32_reads_timer(const unsigned char *code, size_t len)
-{
-	uint32_t first = code[0] | code[1] << 8;
-	uint32_t second = code[2] | code[3] << 8;
-
-	/* mrrc p15, 0 or 1, rN, rM, c14: the halves change places in Thumb. */
-	return len == 4 && (((first & 0xfef) == 0xf0e && (second & 0xff0) == 0xc50) ||
-			    ((second & 0xfef) == 0xf0e && (first & 0xfff0) == 0xec50));
-}
-
-static bool riscv_reads_timer(const unsigned char *code, size_t len)
-{
-	uint32_t insn = code[0] | code[1] << 8 | code[2] << 16 | (uint32_t)code[3] << 24;
-
-	return len == 4 && (insn & 0xfffff07f) == 0xc0102073; /* rdtime */
-}
-
-static bool x86_reads_timer(const unsigned char *code, size_t len)
-{
-	static const unsigned char rdtsc[] = {0x0f, 0x31}, rdtscp[] = {0x0f, 0x01, 0xf9};
-
-	return (len == sizeof rdtsc && memcmp(code, rdtsc, len) == 0) ||
-	       (len == sizeof rdtscp && memcmp(code, rdtscp, len) == 0);
-}
+/* Instructions of one form: their code, little-endian, as far as it tells. */
+struct form {
+	size_t len;
+	uint32_t mask, code;
+};
 
 static const struct arch {
-	const char *name; /* as QEMU calls it */
-	bool (*reads_timer)(const unsigned char *code, size_t len);
-	const char *read_register; /* QEMU's function */
+	const char *name;           /* as QEMU calls it */
+	struct form reads_timer[2];
+	const char *read_register;  /* QEMU's function */
 	int registers, stack_pointer;
 	unsigned width;  /* of a word, bytes */
 	int64_t tick_ps; /* of the timer that is read; 0: QEMU is asked */
 } archs[] = {
-	{"aarch64", a64_reads_timer, "aarch64_cpu_gdb_read_register", 32, 31, 8, 0},
-	{"arm", a32_reads_timer, "arm_cpu_gdb_read_register", 15, 13, 4, 0},
-	{"riscv64", riscv_reads_timer, "riscv_cpu_gdb_read_register", 32, 2, 8, 100 * PS},
-	{"x86_64", x86_reads_timer, "x86_cpu_gdb_read_register", 16, 7, 8, 1 * PS},
+	/* mrs xN, cntpct_el0; cntvct_el0 */
+	{"aarch64", {{4, 0xffffffe0, 0xd53be020}, {4, 0xffffffe0, 0xd53be040}},
+	 "aarch64_cpu_gdb_read_register", 32, 31, 8, 0},
+	/* mrrc p15, 0 or 1, rN, rM, c14; the same in Thumb, whose halves change places */
+	{"arm", {{4, 0x0ff00fef, 0x0c500f0e}, {4, 0x0feffff0, 0x0f0eec50}},
+	 "arm_cpu_gdb_read_register", 15, 13, 4, 0},
+	/* rdtime */
+	{"riscv64", {{4, 0xfffff07f, 0xc0102073}},
+	 "riscv_cpu_gdb_read_register", 32, 2, 8, 100 * PS},
+	/* rdtsc; rdtscp */
+	{"x86_64", {{2, 0xffff, 0x310f}, {3, 0xffffff, 0xf9010f}},
+	 "x86_cpu_gdb_read_register", 16, 7, 8, 1 * PS},
 };
 
 /* A loop, and what is known of it. */
@@ -89,8 +63,7 @@ static struct place {
 	int turns;                 /* of this length, one after another */
 	int64_t words_ps;          /* when the words were read; -1: not in this round */
 	uint64_t words[WORDS];
-	int64_t landed_ps;         /* where the clock was put to; -1: it was not */
-	bool foretold;             /* the loop's own end stopped it, not a timer */
+	bool landed;               /* turns were left out */
 	int rounds;                /* that the live words foretold */
 	bool live[WORDS][WORDS + 1]; /* word + word, or a word alone, may be its end */
 } places[PLACES];
@@ -101,7 +74,12 @@ static struct byte_array *buffer;
 /* The guest's next look at the clock is by this instruction. Each thread has its
  * own: QEMU's main loop looks at the clock as well. */
 static __thread uint64_t reading;
-static int64_t waited_ps[STAGES];
+
+/* The loop whose end was foretold, and when it is to turn once more at the latest. */
+static struct {
+	uint64_t address; /* 0: none */
+	int64_t turns_ps;
+} foretold;
 
 static int64_t tick_ps(void *cpu)
 {
@@ -177,9 +155,12 @@ static int64_t foretell(const struct place *p, int64_t tick)
 		return -1;
 	for (int i = 0; i < WORDS; i++) {
 		for (int j = i; j <= WORDS; j++) {
-			int64_t ticks = p->live[i][j] ? ticks_until(p, i, j, tick) : -1;
+			int64_t ticks;
 
-			if (p->live[i][j] && (least < 0 || ticks < least))
+			if (!p->live[i][j])
+				continue;
+			ticks = ticks_until(p, i, j, tick);
+			if (least < 0 || ticks < least)
 				least = ticks;
 		}
 	}
@@ -199,18 +180,19 @@ static bool others_are_idle(void *cpu)
 	return false;
 }
 
-static void round_is_over(struct place *p, int64_t tick)
+/* The last turns of a loop are not left out: had it ended before them, something else
+ * would read the timer now, later than its next turn. */
+static void check_foretold(int64_t ps)
 {
-	if (p->words_ps < 0)
+	if (!foretold.address || ps < foretold.turns_ps)
 		return;
-	if (p->foretold && p->last_ps < p->landed_ps + p->turn_ps) {
+	if (ps > foretold.turns_ps) {
 		fprintf(stderr, "bootlap probe: the loop at %#" PRIx64 " ended earlier than it "
 				"was foretold, so this boot's times are void; set "
-				"skip-waits = false in [machine]\n", p->address);
+				"skip-waits = false in [machine]\n", foretold.address);
 		exit(1);
 	}
-	if (p->landed_ps < 0)
-		learn(p, tick);
+	foretold.address = 0;
 }
 
 static struct place *place_of(uint64_t address)
@@ -225,58 +207,66 @@ static struct place *place_of(uint64_t address)
 	}
 	memset(oldest, 0, sizeof *oldest);
 	oldest->address = address;
-	oldest->words_ps = oldest->landed_ps = -1;
+	oldest->words_ps = -1;
 	return oldest;
+}
+
+/* How much of the loop can be left out now, ps: whole turns. */
+static int64_t left_out(struct place *p, void *cpu, int64_t tick)
+{
+	int64_t end = foretell(p, tick);
+	int64_t deadline, turns;
+	bool own_end;
+
+	if (end < 0 || !others_are_idle(cpu))
+		return 0;
+	deadline = qemu.qemu_clock_deadline_ns_all(CLOCK_VIRTUAL, ~ATTR_EXTERNAL);
+	own_end = deadline < 0 || deadline > end / PS;
+	turns = (own_end ? end : deadline * PS) / p->turn_ps - LAST;
+	if (turns <= 0)
+		return 0;
+	if (own_end) {
+		foretold.address = p->address;
+		foretold.turns_ps = p->last_ps + (turns + 1) * p->turn_ps;
+	}
+	p->landed = true;
+	return turns * p->turn_ps;
 }
 
 int64_t wait_asked(int64_t ps)
 {
 	uint64_t address = reading;
-	void *cpu;
+	void *cpu = address ? clock_cpu() : NULL;
 	struct place *p;
-	int64_t tick, turn, end, deadline, turns;
+	int64_t tick, turn, forward;
 
-	if (!address)
-		return 0;
 	reading = 0; /* also for the questions below */
-	cpu = clock_cpu();
 	if (!cpu)
 		return 0;
+	check_foretold(ps);
 	tick = tick_ps(cpu);
 	p = place_of(address);
 	turn = ps - p->last_ps;
-	p->last_ps = ps;
 	if (turn != p->turn_ps) {
-		p->last_ps = ps - turn;
-		round_is_over(p, tick);
+		if (p->words_ps >= 0 && !p->landed)
+			learn(p, tick);
 		p->last_ps = ps;
 		p->turn_ps = turn;
 		p->turns = 0;
-		p->words_ps = p->landed_ps = -1;
-		p->foretold = false;
+		p->words_ps = -1;
+		p->landed = false;
 		return 0;
 	}
+	p->last_ps = ps;
 	if (++p->turns != TURNS || turn > LONGEST_TURN || turn <= 0)
 		return 0;
 	p->words_ps = ps;
 	read_words(cpu, p->words);
-	end = foretell(p, tick);
-	if (end < 0 || !others_are_idle(cpu))
-		return 0;
-	deadline = qemu.qemu_clock_deadline_ns_all(CLOCK_VIRTUAL, ALL_TIMERS_BUT(ATTR_EXTERNAL));
-	p->foretold = deadline < 0 || deadline > end / PS;
-	if (!p->foretold)
-		end = deadline * PS;
-	turns = end / turn - LAST;
-	if (turns <= 0) {
-		p->foretold = false;
-		return 0;
-	}
+	forward = left_out(p, cpu, tick);
+	/* Where a turn reads the timer at two places, both go on. */
 	for (int i = 0; i < PLACES; i++)
-		places[i].last_ps += turns * turn;
-	p->landed_ps = p->last_ps;
-	waited_ps[clock_reached()] += turns * turn;
-	return turns * turn;
+		places[i].last_ps += forward;
+	return forward;
 }
 
 static void on_read(unsigned cpu, void *address)
@@ -285,16 +275,29 @@ static void on_read(unsigned cpu, void *address)
 	reading = (uint64_t)(uintptr_t)address;
 }
 
+static bool reads_timer(const struct plugin_insn *insn)
+{
+	unsigned char bytes[4] = {0};
+	size_t len = qemu_insn_code(insn, bytes, sizeof bytes);
+	uint32_t code = bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+
+	for (int i = 0; i < 2; i++) {
+		const struct form *form = &arch->reads_timer[i];
+
+		if (len > 0 && len == form->len && (code & form->mask) == form->code)
+			return true;
+	}
+	return false;
+}
+
 bool wait_translated(struct plugin_tb *tb)
 {
 	if (!arch)
 		return false;
 	for (size_t i = 0, n = qemu.qemu_plugin_tb_n_insns(tb); i < n; i++) {
 		struct plugin_insn *insn = qemu.qemu_plugin_tb_get_insn(tb, i);
-		unsigned char code[4];
-		size_t len = qemu_insn_code(insn, code, sizeof code);
 
-		if (len <= sizeof code && arch->reads_timer(code, len))
+		if (reads_timer(insn))
 			qemu.qemu_plugin_register_vcpu_insn_exec_cb(
 				insn, on_read, NO_REGISTERS,
 				(void *)(uintptr_t)qemu.qemu_plugin_insn_vaddr(insn));

@@ -1,8 +1,7 @@
 /*
  * Polled waits: a guest that reads a timer in a loop until it shows some value.
  *
- * Such a loop is worth nothing but its time, and each turn costs the host a
- * thousand times what it costs the guest. So its end is foretold and the turns
+ * Such a loop is worth nothing but its time. So its end is foretold and the turns
  * between are left out: the clock goes on by as much as they would have taken,
  * and the guest sees the same times as ever, in fewer instructions.
  *
@@ -10,9 +9,9 @@
  * reads the timer in turns of equal length. After its first rounds it is known
  * which of the words that the CPU holds (a register, a word on its stack, or two
  * of them added) said each time where the timer would end the loop; from then on
- * that is where it is expected to end. The last turns are run in earnest: if it
- * turns out, when the loop is next entered, that it ended before them, it was
- * foretold wrongly, and the boot is said to be void.
+ * that is where it is expected to end. The last turns are run in earnest: if
+ * another place reads the timer before them, the loop was foretold wrongly, and
+ * the boot is said to be void.
  *
  * Nothing is left out beyond the next of the guest's own timers, and nothing while
  * another CPU has work: so no interrupt comes at another turn than it would.

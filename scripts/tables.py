@@ -4,6 +4,8 @@ says, what is kept of it, and how a page is written."""
 import hashlib
 import json
 import os
+import resource
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +43,33 @@ def bootlap(*args, **more):
 def asked(*args, **more):
     """The document that bootlap prints."""
     return json.loads(bootlap(*args, "--json", **more))
+
+
+def example(name, folder, program, change):
+    """A copy of an example, its text changed, with another QEMU if `program` says so."""
+    shutil.copytree(ROOT / "targets" / name, folder)
+    file = folder / "target.toml"
+    text = file.read_text().replace("../kiosk", str(ROOT / "targets/kiosk"))
+    if program:
+        text = text.replace('program = "qemu-system-aarch64"', f'program = "{program}"')
+    file.write_text(change(text))
+    return folder
+
+
+def with_cpu_s(do):
+    """What `do` gives, and the host's CPU seconds that the programs it ran took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    given = do()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return given, sum(getattr(after, f) - getattr(before, f) for f in ("ru_utime", "ru_stime"))
+
+
+def with_other_qemu(names):
+    """Examples, each with a QEMU: None is the installed one. The kiosk also has the one
+    that scripts/other-qemu fetches, where it can."""
+    other = subprocess.run([ROOT / "scripts/other-qemu"], text=True, stdout=subprocess.PIPE)
+    more = [("kiosk", other.stdout.strip())] if other.returncode == 0 else []
+    return [(name, None) for name in names] + more
 
 
 def version():

@@ -5,10 +5,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use bootlap_wire::stamps::{HEADER_LEN, RECORD_LEN, Record, StampClock};
+use bootlap_wire::stamps::StampClock;
 use serde_json::Value;
 
-use crate::support::{bootlap, changed_kiosk, failure, json, kiosk, printed, scratch};
+use crate::support::{
+    bootlap, changed_kiosk, console_bytes, failure, json, kiosk, printed, scratch,
+};
 
 /// The kiosk on a board, without its countdown; `more` are lines of `[board]`.
 fn on_board(dir: &Path, more: &str, changes: &[(&str, &str)]) -> PathBuf {
@@ -43,18 +45,10 @@ fn ready_ns(boot: &Value) -> f64 {
 /// When each console byte had left the machine, ns, and the manifest.
 fn recorded(dir: &Path, boot: &Value) -> (Vec<i64>, Value) {
     let run = dir.join(boot["run"].as_str().unwrap());
-    let stamps = fs::read(run.join("console.stamps")).unwrap();
-    let (records, rest) = stamps[HEADER_LEN..].as_chunks::<RECORD_LEN>();
-    assert!(rest.is_empty());
-    let records = records
-        .iter()
-        .map(|r| Record::decode(r, StampClock::Modelled));
-    let bytes = records.filter_map(|record| match record {
-        Record::Byte { at, .. } => Some(at.ns),
-        _ => None,
-    });
+    let bytes = console_bytes(&run, StampClock::Modelled);
     let manifest = fs::read(run.join("manifest.json")).unwrap();
-    (bytes.collect(), serde_json::from_slice(&manifest).unwrap())
+    let times = bytes.into_iter().map(|(_, ns)| ns).collect();
+    (times, serde_json::from_slice(&manifest).unwrap())
 }
 
 /// What a byte takes at the rate that the guest programmed last, ns.

@@ -3,37 +3,27 @@
 use std::fs;
 use std::path::Path;
 
-use bootlap_wire::stamps::{HEADER_LEN, RECORD_LEN, Record, StampClock};
+use bootlap_wire::stamps::StampClock;
 use serde_json::Value;
 
-use crate::support::{bootlap, changed_kiosk, failure, json, scratch};
-
-const RUN_THEM: &str = "cpu = \"cortex-a57\"\nskip-waits = false";
+use crate::support::{bootlap, changed_kiosk, console_bytes, failure, json, kiosk, scratch};
 
 /// Each console byte with its time, ns, and the instructions until ready.
 fn recorded(dir: &Path, target: &Path) -> (Vec<(u8, i64)>, u64) {
     let mut command = bootlap(dir);
     let boot: Value = json(command.args(["boot", "--json", "-n", "1"]).arg(target));
     let run = dir.join(boot["run"].as_str().unwrap());
-    let stamps = fs::read(run.join("console.stamps")).unwrap();
-    let (records, rest) = stamps[HEADER_LEN..].as_chunks::<RECORD_LEN>();
-    assert!(rest.is_empty());
-    let records = records
-        .iter()
-        .map(|r| Record::decode(r, StampClock::Simulated));
-    let bytes = records.filter_map(|record| match record {
-        Record::Byte { at, byte, .. } => Some((byte, at.ns)),
-        _ => None,
-    });
-    (bytes.collect(), boot["instructions"].as_u64().unwrap())
+    (
+        console_bytes(&run, StampClock::Simulated),
+        boot["instructions"].as_u64().unwrap(),
+    )
 }
 
 #[test]
 fn a_boot_without_its_waits_has_the_same_bytes_at_the_same_times() {
     let dir = scratch("waits-same");
-    let skipped = changed_kiosk(&dir.join("skipped"), "# A small", "# Small");
-    let run = changed_kiosk(&dir.join("run"), "cpu = \"cortex-a57\"", RUN_THEM);
-    let (bytes, fewer) = recorded(&dir, &skipped);
+    let run = changed_kiosk(&dir, "[machine]", "[machine]\nskip-waits = false");
+    let (bytes, fewer) = recorded(&dir, &kiosk());
     let (all_bytes, all) = recorded(&dir, &run);
     assert_eq!(bytes, all_bytes);
     // U-Boot counts down for two seconds, at 500 M instructions each.

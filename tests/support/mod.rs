@@ -9,6 +9,7 @@ use std::process::{Command, Output};
 use std::sync::Mutex;
 
 use bootlap_product::{Boot, Cache, Target};
+use bootlap_wire::stamps::{HEADER_LEN, RECORD_LEN, Record, StampClock};
 use serde_json::Value;
 
 /// The repository's root.
@@ -47,6 +48,19 @@ pub(crate) fn succeeded(command: &mut Command) -> Output {
 /// Runs to success; what it printed.
 pub(crate) fn printed(command: &mut Command) -> String {
     String::from_utf8(succeeded(command).stdout).unwrap()
+}
+
+/// Each console byte of a run, with the time at which it had left the machine, ns.
+pub(crate) fn console_bytes(run: &Path, clock: StampClock) -> Vec<(u8, i64)> {
+    let stamps = fs::read(run.join("console.stamps")).unwrap();
+    let (records, rest) = stamps[HEADER_LEN..].as_chunks::<RECORD_LEN>();
+    assert!(rest.is_empty());
+    let records = records.iter().map(|record| Record::decode(record, clock));
+    let bytes = records.filter_map(|record| match record {
+        Record::Byte { at, byte, .. } => Some((byte, at.ns)),
+        _ => None,
+    });
+    bytes.collect()
 }
 
 /// bootlap-agent for an architecture, built as its users build it.
