@@ -14,6 +14,9 @@
  *                clock (clock.c), to leave out the turns of polled waits (wait.c)
  *                and to live a board's time with its UART (pl011.c, ns16550.c).
  *
+ * LD_PRELOAD also takes over what QEMU asks of its images (uring.c), so that disks
+ * are read in the guest's time (disk.c, turn.c).
+ *
  * Only symbols that QEMU exports are used, found with dlsym (qemu.h), because
  * the distributions ship no plugin header and API 1 (QEMU 7.2) and API 3+ (9.1)
  * differ.
@@ -28,11 +31,13 @@
 #include <string.h>
 
 #include "clock.h"
+#include "disk.h"
 #include "facts.h"
 #include "marks.h"
 #include "nor.h"
 #include "qemu.h"
 #include "stamps.h"
+#include "turn.h"
 #include "uart.h"
 #include "wait.h"
 
@@ -53,6 +58,8 @@ static struct {
 	struct uart_board uart;
 	bool nor;
 	bool skip_waits;
+	bool disks_take_time;
+	struct disk_board disk;
 } model;
 
 /*
@@ -80,6 +87,15 @@ static void machine_is_there(struct notifier *notifier, void *data)
 		exit(1);
 	}
 	fact("waits", taken && model.skip_waits ? "skipped" : "run");
+	if (disk_any()) {
+		if (!turn_take() || (model.disks_take_time && !disk_model(&model.disk))) {
+			fprintf(stderr, "bootlap probe: the disks of this QEMU cannot be read in "
+					"the guest's time; boot with --plain, or use Debian's "
+					"QEMU 7.2 or 10\n");
+			exit(1);
+		}
+		disk_tell();
+	}
 	if (!model.modelled)
 		return;
 	fact("clock", "bootloader=%" PRId64 " kernel=%" PRId64 " userspace=%" PRId64,
@@ -88,12 +104,32 @@ static void machine_is_there(struct notifier *notifier, void *data)
 		fact("uart", "none");
 }
 
+static bool read_disk(const char *text)
+{
+	int64_t *const to[] = {
+		&model.disk.latency[0], &model.disk.latency[1], &model.disk.latency[2],
+		&model.disk.read[0],    &model.disk.read[1],    &model.disk.read[2],
+		&model.disk.write[0],   &model.disk.write[1],   &model.disk.write[2],
+		&model.disk.flush,
+	};
+	size_t n = sizeof to / sizeof to[0];
+	char *end = (char *)text;
+
+	for (size_t i = 0; i < n; i++) {
+		*to[i] = strtoll(end, &end, 10);
+		if (*to[i] < 0 || *end++ != (i + 1 < n ? ':' : 0))
+			return false;
+	}
+	return true;
+}
+
 /* Reads a board's parameters; false and a reason on stderr if they are none. */
 static bool read_board(int argc, char **argv, const char *speed)
 {
 	const char *baud = option(argc, argv, "baud");
 	const char *clock = option(argc, argv, "uartclk");
 	const char *nor = option(argc, argv, "nor");
+	const char *disk = option(argc, argv, "disk");
 
 	if (!baud || sscanf(speed, "%" SCNd64 ":%" SCNd64 ":%" SCNd64, &model.ps_per_insn[0],
 			    &model.ps_per_insn[1], &model.ps_per_insn[2]) != STAGES) {
@@ -116,6 +152,11 @@ static bool read_board(int argc, char **argv, const char *speed)
 			return false;
 		}
 	}
+	if (disk && !read_disk(disk)) {
+		fprintf(stderr, "bootlap probe: disk= has ten numbers\n");
+		return false;
+	}
+	model.disks_take_time = disk != NULL;
 	model.modelled = true;
 	model.uart.baud = (unsigned)strtoul(baud, NULL, 10);
 	model.uart.clock_hz = clock ? strtoull(clock, NULL, 10) : 0;
@@ -137,7 +178,7 @@ static bool read_model(int argc, char **argv, const struct plugin_info *info)
 		return false;
 	model.skip_waits = waits && strcmp(waits, "skip") == 0 &&
 			   qemu.qemu_add_machine_init_done_notifier && wait_watch(info);
-	if (model.modelled || model.skip_waits)
+	if (model.modelled || model.skip_waits || (disk_any() && qemu.qemu_add_machine_init_done_notifier))
 		qemu.qemu_add_machine_init_done_notifier(&done);
 	else
 		fact("waits", "run");
@@ -155,7 +196,8 @@ static bool read_model(int argc, char **argv, const struct plugin_info *info)
  * For modelled time: speed=PS:PS:PS of an instruction of the boot loader, of the
  * kernel and of user space, baud=N, uartclk=HZ that the UART divides, if it is known,
  * nor=FIRST:LAST:PS, hexadecimal addresses of memory-mapped flash, and what reading a
- * line of it takes.
+ * line of it takes; disk=…, ten numbers in the order of struct disk_board, what disks
+ * take. Which disks there are stands in the environment (disk.h).
  */
 EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info,
 			       int argc, char **argv)

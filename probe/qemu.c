@@ -6,16 +6,24 @@
 
 struct qemu qemu;
 
+/* A function's address by way of bytes: ISO C has no such cast. */
+static void find(void *pointer, const char *name, const char *older)
+{
+	void *found = dlsym(RTLD_DEFAULT, name);
+
+	if (!found && older)
+		found = dlsym(RTLD_DEFAULT, older);
+	memcpy(pointer, &found, sizeof found);
+}
+
 void qemu_find(int api)
 {
-	void *found;
-
-	/* A function's address by way of bytes: ISO C has no such cast. */
-#define X(result, name, arguments)               \
-	found = dlsym(RTLD_DEFAULT, #name);      \
-	memcpy(&qemu.name, &found, sizeof found);
+#define X(result, name, arguments) find(&qemu.name, #name, NULL);
 	QEMU_SYMBOLS(X)
 #undef X
+	find(&qemu.lock, "bql_lock_impl", "qemu_mutex_lock_iothread_impl");
+	find(&qemu.unlock, "bql_unlock", "qemu_mutex_unlock_iothread");
+	find(&qemu.locked, "bql_locked", "qemu_mutex_iothread_locked");
 	qemu.api = api;
 	qemu.main_loop_tlg = dlsym(RTLD_DEFAULT, "main_loop_tlg");
 }

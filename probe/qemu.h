@@ -110,6 +110,12 @@ struct mmio_ops {
 	X(void, qemu_set_irq, (void *irq, int level))                                     \
 	X(int64_t, qemu_clock_deadline_ns_all, (int clock, int attributes))               \
 	X(void *, qemu_get_cpu, (int))                                                    \
+	X(bool, qemu_in_vcpu_thread, (void))                                              \
+	X(bool, qemu_in_coroutine, (void))                                                \
+	X(void *, qemu_get_aio_context, (void))                                           \
+	X(int64_t, aio_compute_timeout, (void *context))                                  \
+	X(bool, aio_poll, (void *context, bool blocking))                                 \
+	X(void, blk_drain_all, (void))                                                    \
 	X(bool, cpu_thread_is_idle, (void *cpu))                                          \
 	X(int, cpu_memory_rw_debug, (void *cpu, uint64_t at, void *bytes, size_t n, bool write)) \
 	X(unsigned, gt_cntfrq_period_ns, (void *cpu))                                     \
@@ -120,6 +126,10 @@ struct qemu {
 #define X(result, name, arguments) result(*name) arguments;
 	QEMU_SYMBOLS(X)
 #undef X
+	/* The big lock, which has another name since QEMU 9. */
+	void (*lock)(const char *file, int line);
+	void (*unlock)(void);
+	bool (*locked)(void);     /* by this thread */
 	void *main_loop_tlg;  /* the main loop's timers */
 	int api;              /* the plugin API's version */
 };

@@ -168,12 +168,16 @@ impl<'a> Lab<'a> {
         let Machine::Qemu(spec) = &target.machine else {
             return;
         };
-        if let (true, Some(disk)) = (self.mode().repeats(), spec.asynchronous_storage()) {
+        let dir = target.dir.display().to_string();
+        let named = |arg: &String| arg.replace("{dir}", &dir);
+        let args: Vec<String> = spec.args.iter().map(named).collect();
+        let told = bootlap_lab::in_host_time(&args);
+        if let (true, Some(disk)) = (self.mode().repeats(), told) {
             self.progress.note(&format!(
                 "bootlap: the host reads `{disk}` in its own time, and simulated time does not \
                  wait for it:\n         seconds may appear that no board would take. Use an \
-                 SD card, flash or a memory module\n         (docs/targets.md), or measure \
-                 with --plain"
+                 image in one file of this host\n         (docs/targets.md), or measure with \
+                 --plain"
             ));
         }
     }

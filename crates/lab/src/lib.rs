@@ -31,7 +31,7 @@ pub use board::Board;
 pub use hooks::{check, install};
 pub use host::Host;
 pub use machine::{Machine, MachineEvent, MachineInfo};
-pub use qemu::{Mode, Model, Qemu, QemuSettings, model_words};
+pub use qemu::{Mode, Model, Qemu, QemuSettings, in_host_time, model_words};
 pub use recorder::{Recorder, boot};
 pub use replay::Replay;
 pub use run::{Captured, FORMAT, Fault, Manifest, Outcome, ReadyAt, Run, RunError, Split, State};

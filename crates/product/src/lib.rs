@@ -31,7 +31,6 @@ pub mod recipe;
 mod root_disk;
 mod spec;
 mod spec_check;
-mod storage;
 mod target;
 pub mod touched;
 pub mod whole_file;

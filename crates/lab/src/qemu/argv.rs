@@ -7,21 +7,24 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use bootlap_product::{Blob, Boot, Medium, Qemu as Spec};
 
 use super::QemuSettings;
+use super::disks::{self, Disk};
 use super::memory::{MemoryFile, path_in_child};
 
 /// Arguments, and what the anonymous files among them are.
 pub(super) struct Argv {
     args: Vec<String>,
     legend: BTreeMap<String, String>,
+    disks: Vec<Disk>,
 }
 
 impl Argv {
     /// The machine, its time, and nothing that varies by chance.
-    pub(super) fn for_target(settings: &QemuSettings) -> Self {
+    pub(super) fn for_target(settings: &QemuSettings) -> io::Result<Self> {
         let spec = &settings.spec;
         let mut argv = Self {
             args: Vec::new(),
             legend: BTreeMap::new(),
+            disks: Vec::new(),
         };
         argv.add("-M", &without_randomness(&spec.program, &spec.machine));
         argv.add("-cpu", &spec.cpu);
@@ -43,15 +46,52 @@ impl Argv {
             // The guest may write to its disks, never to the user's files.
             argv.args.push("-snapshot".into());
         }
-        for arg in &spec.args {
+        let named = |arg: &String| {
             let arg = arg.replace("{dir}", &settings.dir);
-            argv.args.push(arg.replace("{root}", &settings.root));
+            arg.replace("{root}", &settings.root)
+        };
+        let args: Vec<String> = spec.args.iter().map(named).collect();
+        if settings.probe && settings.mode.repeats() {
+            let (args, disks) = disks::take_over(&args, settings.cards_take_time())?;
+            argv.args.extend(args);
+            for disk in disks {
+                argv.take(disk);
+            }
+        } else {
+            argv.args.extend(args);
         }
-        argv
+        Ok(argv)
+    }
+
+    /// A disk that is read in the guest's time.
+    fn take(&mut self, disk: Disk) {
+        let (path, what) = disk.path();
+        self.legend.insert(path, what.to_owned());
+        self.disks.push(disk);
+    }
+
+    /// Devices of these disks are to act when the guest asks them, not when QEMU's main
+    /// loop comes to it.
+    pub(super) fn disks_act_at_once(&mut self) {
+        if self.disks.is_empty() {
+            return;
+        }
+        for bus in ["virtio-pci", "virtio-mmio"] {
+            self.add("-global", &format!("{bus}.ioeventfd=off"));
+        }
+    }
+
+    /// The disks that are read in the guest's time.
+    pub(super) fn disks(&self) -> &[Disk] {
+        &self.disks
     }
 
     /// What is booted; the files must stay open until QEMU has started.
-    pub(super) fn boot(&mut self, boot: &Boot) -> io::Result<Vec<MemoryFile>> {
+    pub(super) fn boot(
+        &mut self,
+        settings: &QemuSettings,
+        boot: &Boot,
+    ) -> io::Result<Vec<MemoryFile>> {
         match boot {
             Boot::Flash {
                 medium,
@@ -71,7 +111,12 @@ impl Argv {
                         Medium::Nor => "pflash",
                         Medium::Sd => "sd",
                     };
-                    let drive = format!("if={kind},unit={i},format=raw,snapshot=off,file={path}");
+                    let mut drive =
+                        format!("if={kind},unit={i},format=raw,snapshot=off,file={path}");
+                    if *medium == Medium::Sd && settings.cards_take_time() {
+                        drive += ",aio=io_uring";
+                        self.take(Disk::card(&file, describe(&name, blobs))?);
+                    }
                     self.add("-drive", &drive);
                     files.push(file);
                 }

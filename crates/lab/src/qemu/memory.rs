@@ -28,6 +28,11 @@ impl MemoryFile {
         self.1.write_all_at(bytes, offset)
     }
 
+    /// Another handle of the same file.
+    pub(super) fn again(&self) -> io::Result<Self> {
+        Ok(Self(self.0.try_clone()?, self.1.try_clone()?))
+    }
+
     pub(super) fn fd(&self) -> &OwnedFd {
         &self.0
     }

@@ -11,6 +11,7 @@
 //! fixed seed, no network card, storage that completes synchronously.
 
 mod argv;
+mod disks;
 mod memory;
 mod model;
 
@@ -31,6 +32,8 @@ use serde_json::json;
 use crate::qmp::Qmp;
 use crate::{LabError, Machine, MachineEvent, MachineInfo};
 use argv::Argv;
+use disks::Disk;
+pub use disks::in_host_time;
 use memory::{MemoryFile, path_in_child};
 pub use model::{Model, words as model_words};
 
@@ -93,6 +96,13 @@ pub struct QemuSettings {
     pub probe: bool,
 }
 
+impl QemuSettings {
+    /// Whether reading a card takes time.
+    fn cards_take_time(&self) -> bool {
+        self.probe && self.model.is_some_and(|model| model.disk.is_some())
+    }
+}
+
 /// One boot in QEMU.
 pub struct Qemu {
     settings: QemuSettings,
@@ -136,8 +146,8 @@ impl Qemu {
 
         let console = memory("console")?;
         let stderr = memory("stderr")?;
-        let mut argv = Argv::for_target(&self.settings);
-        let images = argv.boot(&self.boot).map_err(failed)?;
+        let mut argv = Argv::for_target(&self.settings).map_err(failed)?;
+        let images = argv.boot(&self.settings, &self.boot).map_err(failed)?;
         argv.console(&console);
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
         let theirs = OwnedFd::from(theirs);
@@ -163,6 +173,12 @@ impl Qemu {
         };
         if let Some((probe, stamps, facts)) = &probe {
             inherited.extend([probe.fd(), stamps.fd(), facts.fd()]);
+        }
+        argv.disks_act_at_once();
+        let disks = argv.disks();
+        if !disks.is_empty() {
+            command.env(disks::VARIABLE, disks::told(disks));
+            inherited.extend(disks.iter().flat_map(Disk::fds));
         }
         command
             .args(argv.args())

@@ -1,7 +1,7 @@
 //! A board's time, as the probe lives it: how fast instructions are, and what its
 //! serial line takes.
 
-use bootlap_product::BoardModel;
+use bootlap_product::{BoardModel, ByPhase};
 use serde_json::{Map, Value};
 
 const PS_PER_S: f64 = 1e12;
@@ -16,7 +16,65 @@ pub struct Model {
     /// What the boot loader reads from memory-mapped flash takes, ps for a line of
     /// 64 bytes; `None` if that takes no time.
     pub flash_ps: Option<i64>,
+    /// What requests to disks and cards take; `None` if that takes no time.
+    pub disk: Option<DiskModel>,
 }
+
+/// What a request to a disk or card takes, ps, by stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DiskModel {
+    /// Before its first byte.
+    pub latency_ps: [i64; 3],
+    /// For 4096 bytes that are read.
+    pub read_ps: [i64; 3],
+    /// For 4096 bytes that are written.
+    pub write_ps: [i64; 3],
+    /// Until all is written that was sent.
+    pub flush_ps: i64,
+}
+
+impl DiskModel {
+    fn of(board: &BoardModel) -> Option<Self> {
+        let ps = |seconds: f64| (seconds * PS_PER_S).round() as i64;
+        let unit =
+            |rate: &ByPhase| STAGES.map(|stage| rate.of(stage).map_or(0, |rate| ps(UNIT / rate)));
+        let read_ps = unit(&board.storage_bandwidth);
+        let model = Self {
+            latency_ps: STAGES.map(|stage| ps(board.storage_latency.of(stage).unwrap_or(0.0))),
+            read_ps,
+            write_ps: match board.storage_write_bandwidth.is_empty() {
+                true => read_ps,
+                false => unit(&board.storage_write_bandwidth),
+            },
+            flush_ps: ps(board.storage_flush_s),
+        };
+        let free = Self {
+            latency_ps: [0; 3],
+            read_ps: [0; 3],
+            write_ps: [0; 3],
+            flush_ps: 0,
+        };
+        Some(model).filter(|model| *model != free)
+    }
+
+    /// The probe's option: the numbers of `struct disk_board` in `probe/disk.h`.
+    fn option(&self) -> String {
+        let stages = [self.latency_ps, self.read_ps, self.write_ps]
+            .into_iter()
+            .flatten();
+        let all: Vec<String> = stages
+            .chain([self.flush_ps])
+            .map(|ps| ps.to_string())
+            .collect();
+        format!(",disk={}", all.join(":"))
+    }
+}
+
+/// What the probe tells apart of a boot.
+const STAGES: [&str; 3] = ["bootloader", "kernel", "userspace"];
+
+/// Bytes that a disk's times are for (`DISK_UNIT` in `probe/disk.h`).
+const UNIT: f64 = 4096.0;
 
 /// Bytes that flash is read by (`NOR_LINE` in `probe/nor.h`).
 const LINE: f64 = 64.0;
@@ -29,12 +87,13 @@ impl Model {
             (PS_PER_S / speed).round() as i64
         };
         Self {
-            ps_per_insn: ["bootloader", "kernel", "userspace"].map(ps),
+            ps_per_insn: STAGES.map(ps),
             baud: board.baud,
             flash_ps: board
                 .storage_bandwidth
                 .of("bootloader")
                 .map(|bytes_per_s| (LINE / bytes_per_s * PS_PER_S).round() as i64),
+            disk: DiskModel::of(board),
         }
     }
 
@@ -57,6 +116,9 @@ impl Model {
         }
         if let (Some([first, last]), Some(ps)) = (flash, self.flash_ps) {
             options += &format!(",nor={first:x}:{last:x}:{ps}");
+        }
+        if let Some(disk) = &self.disk {
+            options += &disk.option();
         }
         options
     }
@@ -93,7 +155,12 @@ const MOST_RATES: usize = 8;
 /// was none.
 pub fn words(facts: &Value) -> String {
     let number = |of: &str, key: &str| facts[of][key].as_str()?.parse::<f64>().ok();
-    let clock = ["bootloader", "kernel", "userspace"].map(|stage| number("clock", stage));
+    let stages = |of: &str, key: &str| -> Option<[f64; 3]> {
+        let numbers = facts[of][key].as_str()?.split(':');
+        let numbers: Result<Vec<f64>, _> = numbers.map(str::parse).collect();
+        numbers.ok()?.try_into().ok()
+    };
+    let clock = STAGES.map(|stage| number("clock", stage));
     let [Some(loader), Some(kernel), Some(programs)] = clock else {
         return String::new();
     };
@@ -108,14 +175,45 @@ pub fn words(facts: &Value) -> String {
         Some(rates) => format!("console at {} baud", rates.join(", then ")),
         None => "its console takes no time".to_owned(),
     };
-    let flash = match (number("flash", "bytes"), number("flash", "ps")) {
-        (Some(bytes), Some(ps)) => {
-            let rate = bytes / ps.max(1.0) * PS_PER_S / 1e6;
-            format!("flash at {rate:.1} MB/s")
-        }
-        _ => "storage takes no time".to_owned(),
-    };
-    format!("modelled: {speeds} M instructions/s, {console}, {flash}")
+    let mut storage = Vec::new();
+    if let (Some(bytes), Some(ps)) = (number("flash", "bytes"), number("flash", "ps")) {
+        storage.push(format!("flash at {}", rate(bytes, ps)));
+    }
+    if let (Some(latency), Some(read)) = (stages("disks", "latency"), stages("disks", "read")) {
+        let latency = latency.map(|ps| format!("{:.3}", ps / 1e9));
+        let latency = all_or_each(latency.map(|ms| trimmed(&ms)));
+        let read = all_or_each(read.map(|ps| match ps > 0.0 {
+            true => rate(UNIT, ps),
+            false => "no time".to_owned(),
+        }));
+        storage.push(format!("disks at {read} after {latency} ms"));
+    }
+    if storage.is_empty() {
+        storage.push("storage takes no time".to_owned());
+    }
+    let storage = storage.join(", ");
+    format!("modelled: {speeds} M instructions/s, {console}, {storage}")
+}
+
+/// Bytes that took so many ps, as people write it.
+fn rate(bytes: f64, ps: f64) -> String {
+    format!("{:.1} MB/s", bytes / ps.max(1.0) * PS_PER_S / 1e6)
+}
+
+/// A number without the zeros behind its point.
+fn trimmed(number: &str) -> String {
+    number
+        .trim_end_matches('0')
+        .trim_end_matches('.')
+        .to_owned()
+}
+
+/// One text for all stages, or that of each.
+fn all_or_each(stages: [String; 3]) -> String {
+    match stages.iter().all(|s| *s == stages[0]) {
+        true => stages[0].clone(),
+        false => stages.join("; "),
+    }
 }
 
 /// QEMU takes no more.
@@ -135,6 +233,15 @@ mod tests {
             "modelled: 80, 500, 500 M instructions/s, console at 9600, then 115246 baud, flash at \
              20.0 MB/s"
         );
+        let disks = words(&facts(
+            "clock bootloader=2000 kernel=2000 userspace=2000\nuart baud=9600\n\
+             disks n=1 latency=0:1500000000:1500000000 read=204800000:204800000:204800000 \
+             write=0:0:0 flush=0",
+        ));
+        assert!(
+            disks.ends_with("9600 baud, disks at 20.0 MB/s after 0; 1.5; 1.5 ms"),
+            "{disks}"
+        );
         let none = words(&facts(
             "clock bootloader=2000 kernel=2000 userspace=2000\nuart none",
         ));
@@ -153,6 +260,7 @@ mod tests {
                 ps_per_insn,
                 baud: 9600,
                 flash_ps: None,
+                disk: None,
             }
             .shift()
         };

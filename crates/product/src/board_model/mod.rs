@@ -8,6 +8,8 @@
 //! baud = 115200
 //! storage-bandwidth = "10 MB/s"
 //! storage-latency = "1 ms"
+//! storage-write-bandwidth = "4 MB/s"
+//! storage-flush = "5 ms"
 //! error = 0.15
 //! ```
 //!
@@ -54,6 +56,12 @@ pub struct BoardModel {
     /// Seconds that a read takes before its first byte; empty if nobody said.
     #[serde(default)]
     pub storage_latency: ByPhase,
+    /// Bytes per second that storage is written at; empty: as it is read.
+    #[serde(default, skip_serializing_if = "ByPhase::is_empty")]
+    pub storage_write_bandwidth: ByPhase,
+    /// Seconds that a flush takes.
+    #[serde(default)]
+    pub storage_flush_s: f64,
     /// How far a prediction may be off, as a share of what depends on the
     /// board's speed.
     pub error: ByPhase,
@@ -68,6 +76,11 @@ impl ByPhase {
     /// The same number for all phases.
     pub fn all(value: f64) -> Self {
         Self([(PHASES[0].to_owned(), value)].into())
+    }
+
+    /// Whether nobody said anything.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// The number of this phase (`bootloader`, `kernel` …). A phase that has
@@ -90,6 +103,8 @@ pub struct BoardTable {
     baud: Option<u32>,
     storage_bandwidth: Option<Written>,
     storage_latency: Option<Written>,
+    storage_write_bandwidth: Option<Written>,
+    storage_flush: Option<Scalar>,
     error: Option<Written>,
 }
 
@@ -183,6 +198,15 @@ impl BoardTable {
             baud,
             storage_bandwidth: optional("storage-bandwidth", &self.storage_bandwidth, BANDWIDTH)?,
             storage_latency: optional("storage-latency", &self.storage_latency, LATENCY)?,
+            storage_write_bandwidth: optional(
+                "storage-write-bandwidth",
+                &self.storage_write_bandwidth,
+                BANDWIDTH,
+            )?,
+            storage_flush_s: match &self.storage_flush {
+                Some(scalar) => value("board.storage-flush", scalar, LATENCY)?,
+                None => 0.0,
+            },
             error: match &self.error {
                 Some(written) => by_phase("error", written, SHARE)?,
                 None => ByPhase::all(ERROR),
