@@ -5,7 +5,7 @@
 
 use std::process::{Child, Command, Stdio};
 
-use crate::support::{bootlap, changed_kiosk, json, kiosk, root, scratch};
+use crate::support::{bootlap, changed_kiosk, json, kiosk, other_qemu, scratch};
 use serde_json::Value;
 
 /// The values that must not differ between equal boots.
@@ -107,16 +107,8 @@ fn plain_time_boots_too() {
 #[test]
 fn the_other_qemu_is_served_by_the_same_probe() {
     let dir = scratch("boot-other-qemu");
-    let script = root().join("scripts/other-qemu");
-    let out = Command::new(&script).output().unwrap();
-    let said = String::from_utf8_lossy(&out.stderr);
-    if out.status.code() == Some(77) {
-        eprintln!("SKIPPED: {said}");
-        return;
-    }
-    assert!(out.status.success(), "{} failed: {said}", script.display());
-    let program = String::from_utf8(out.stdout).unwrap();
-    let target = changed_kiosk(&dir, "qemu-system-aarch64", program.trim());
+    let Some(program) = other_qemu() else { return };
+    let target = changed_kiosk(&dir, "qemu-system-aarch64", &program);
     let mut command = bootlap(&dir);
     let boot = json(command.args(["boot", "--json"]).arg(target));
     assert_eq!(boot["identical"], true);

@@ -14,6 +14,7 @@ mod capture;
 mod check;
 mod collect;
 mod compare;
+mod disks;
 mod explain;
 mod failures;
 mod history;

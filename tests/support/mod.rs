@@ -180,6 +180,19 @@ dirs = {dirs:?}
     )
 }
 
+/// A wrapper of the QEMU that this host does not have, or why there is none.
+pub(crate) fn other_qemu() -> Option<String> {
+    let script = root().join("scripts/other-qemu");
+    let out = Command::new(&script).output().unwrap();
+    let said = String::from_utf8_lossy(&out.stderr);
+    if out.status.code() == Some(77) {
+        eprintln!("SKIPPED: {said}");
+        return None;
+    }
+    assert!(out.status.success(), "{} failed: {said}", script.display());
+    Some(String::from_utf8(out.stdout).unwrap().trim().to_owned())
+}
+
 /// A boot, what its console said, and its run.
 pub(crate) struct Booted {
     pub(crate) json: Value,

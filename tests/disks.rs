@@ -1,0 +1,217 @@
+//! Boots that read and write disks, which QEMU by itself does in the host's time.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use bootlap_wire::stamps::StampClock;
+use serde_json::Value;
+
+use crate::support::{bootlap, console_bytes, json, other_qemu, scratch};
+
+const SIZE: usize = 16 << 20;
+
+/// Reads past the kernel's cache, writes until the disk has it, and reads that again.
+const INIT: &str = "#!/bin/busybox sh
+/bin/busybox mount -t devtmpfs dev /dev
+for module in /lib/*.ko; do /bin/busybox insmod $module; done
+until [ -b /dev/NODE ]; do :; done
+echo mark 1
+/bin/busybox dd if=/dev/NODE of=/dev/null bs=512k count=8 iflag=direct 2>/dev/null
+echo mark 2
+/bin/busybox dd if=/dev/zero of=/dev/NODE bs=512k count=2 seek=1 oflag=direct conv=fsync 2>/dev/null
+echo mark 3
+/bin/busybox printf changed | /bin/busybox dd of=/dev/NODE bs=1 seek=3000001 conv=fsync 2>/dev/null
+/bin/busybox dd if=/dev/NODE bs=64k 2>/dev/null | /bin/busybox sha256sum
+echo DISK_READY
+exec /bin/busybox sleep 1000
+";
+
+struct Device {
+    args: &'static str,
+    node: &'static str,
+    modules: &'static [&'static str],
+}
+
+const VIRTIO: Device = Device {
+    args: "\"-device\", \"virtio-blk-pci,drive=disk\"",
+    node: "vda",
+    modules: &[
+        "drivers/virtio/virtio_pci_legacy_dev",
+        "drivers/virtio/virtio_pci_modern_dev",
+        "drivers/virtio/virtio_pci",
+        "drivers/block/virtio_blk",
+    ],
+};
+/// It puts off what it is asked to the main loop.
+const NVME: Device = Device {
+    args: "\"-device\", \"nvme,serial=1,drive=disk\"",
+    node: "nvme0n1",
+    modules: &[
+        "crypto/crct10dif_common",
+        "lib/crc-t10dif",
+        "lib/crc64",
+        "lib/crc64-rocksoft",
+        "block/t10-pi",
+        "drivers/nvme/host/nvme-core",
+        "drivers/nvme/host/nvme",
+    ],
+};
+
+/// What is on the disk: no two blocks alike.
+fn contents() -> Vec<u8> {
+    let mut state = 1_u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    };
+    (0..SIZE).map(|_| next()).collect()
+}
+
+/// What the guest must have read in the end.
+fn changed() -> Vec<u8> {
+    let mut bytes = contents();
+    bytes[512 << 10..1536 << 10].fill(0);
+    bytes[3_000_001..][..7].copy_from_slice(b"changed");
+    bytes
+}
+
+fn target(dir: &Path, device: &Device, board: &str) -> PathBuf {
+    let target = dir.join(device.node);
+    let folder = target.join("initramfs");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("init"), INIT.replace("NODE", device.node)).unwrap();
+    fs::set_permissions(folder.join("init"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(target.join("disk,.img"), contents()).unwrap();
+    let args = device.args;
+    let mut text = format!(
+        r#"format = 1
+name = "disk"
+
+[ready]
+pattern = "DISK_READY"
+
+[machine]
+kind = "qemu"
+program = "qemu-system-aarch64"
+machine = "virt"
+cpu = "cortex-a57"
+memory-mb = 512
+args = ["-drive", "file={{dir}}/disk,,.img,format=raw,if=none,id=disk", {args}]
+
+[packages]
+architecture = "arm64"
+{board}
+[kernel]
+image = "package:linux-image-arm64/boot/vmlinuz-*"
+cmdline = "console=ttyAMA0,115200 quiet cryptomgr.notests"
+
+[initramfs]
+tree = "initramfs"
+dirs = ["/dev"]
+
+[initramfs.files]
+"/bin/busybox" = "package:busybox-static/bin/busybox"
+"#
+    );
+    for (at, module) in device.modules.iter().enumerate() {
+        text += &format!(
+            "\"/lib/{at}.ko\" = \"package:linux-image-arm64/lib/modules/*/kernel/{module}.ko\"\n"
+        );
+    }
+    fs::write(target.join("target.toml"), text).unwrap();
+    target
+}
+
+fn boot(dir: &Path, target: &Path, more: &[&str]) -> (Value, PathBuf) {
+    let mut command = bootlap(dir);
+    let boot = json(command.args(["boot", "--json"]).args(more).arg(target));
+    let run = dir.join(boot["run"].as_str().unwrap());
+    (boot, run)
+}
+
+/// The moments at which the guest printed its marks, ns.
+fn marks(run: &Path, clock: StampClock) -> [i64; 3] {
+    let bytes = console_bytes(run, clock);
+    let text: Vec<u8> = bytes.iter().map(|(byte, _)| *byte).collect();
+    [b"mark 1", b"mark 2", b"mark 3"].map(|mark| {
+        let at = text.windows(6).position(|w| w == mark);
+        bytes[at.expect("the guest printed it") + 5].1
+    })
+}
+
+fn sha256(dir: &Path, bytes: &[u8]) -> String {
+    let file = dir.join("to-hash");
+    fs::write(&file, bytes).unwrap();
+    let out = Command::new("sha256sum").arg(file).output().unwrap();
+    let text = String::from_utf8(out.stdout).unwrap();
+    text.split_whitespace().next().unwrap().to_owned()
+}
+
+fn is_right(dir: &Path, target: &Path, run: &Path) {
+    let console = fs::read(run.join("console")).unwrap();
+    let console = String::from_utf8_lossy(&console).into_owned();
+    let hash = sha256(dir, &changed());
+    assert!(console.contains(&hash), "{console}");
+    assert!(
+        fs::read(target.join("disk,.img")).unwrap() == contents(),
+        "the image is the user's"
+    );
+}
+
+#[test]
+fn two_boots_from_a_disk_are_the_same_and_its_image_is_left_alone() {
+    let dir = &scratch("disks");
+    for device in [&VIRTIO, &NVME] {
+        let target = target(dir, device, "");
+        let (said, run) = boot(dir, &target, &["-n", "2"]);
+        assert_eq!(said["identical"], true, "{}", device.node);
+        is_right(dir, &target, &run);
+    }
+}
+
+#[test]
+fn the_other_qemu_reads_disks_in_the_guests_time_too() {
+    let Some(qemu) = other_qemu() else {
+        return;
+    };
+    let dir = &scratch("disks-other-qemu");
+    let target = target(dir, &NVME, "");
+    let file = target.join("target.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("qemu-system-aarch64", &qemu)).unwrap();
+    let (said, run) = boot(dir, &target, &["-n", "2"]);
+    assert_eq!(said["identical"], true);
+    is_right(dir, &target, &run);
+}
+
+/// Eight reads of 512 KiB, and two writes and a flush.
+#[test]
+fn a_disk_takes_its_latency_and_its_bytes() {
+    let dir = &scratch("disks-time");
+    let board = r#"
+[board]
+instructions-per-second = 500e6
+storage-bandwidth = "20 MB/s"
+storage-latency = "1 ms"
+storage-write-bandwidth = "5 MB/s"
+storage-flush = "8 ms"
+"#;
+    let target = target(dir, &VIRTIO, board);
+    let (_, free) = boot(dir, &target, &["-n", "1"]);
+    let (said, slow) = boot(dir, &target, &["-n", "2", "--modelled"]);
+    assert_eq!(said["identical"], true);
+    is_right(dir, &target, &slow);
+    let free = marks(&free, StampClock::Simulated);
+    let slow = marks(&slow, StampClock::Modelled);
+    let [read, write] = [0, 1].map(|i| ((slow[i + 1] - slow[i]) - (free[i + 1] - free[i])) as f64);
+    let takes = |requests: f64, mib: f64, rate: f64| requests * 1e6 + mib * 1048.576e6 / rate;
+    for (seen, wanted) in [
+        (read, takes(8.0, 4.0, 20.0)),
+        (write, takes(2.0, 1.0, 5.0) + 8e6),
+    ] {
+        let off = seen / wanted - 1.0;
+        assert!(off.abs() < 0.02, "{seen} ns, not {wanted}");
+    }
+}
