@@ -1,8 +1,5 @@
 //! Real boots of the kiosk: bit-identical, undisturbed by probe and host.
 
-// A skipped test says why.
-#![allow(clippy::print_stderr)]
-
 use std::process::{Child, Command, Stdio};
 
 use crate::support::{bootlap, changed_kiosk, json, kiosk, other_qemu, scratch};

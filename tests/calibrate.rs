@@ -52,7 +52,11 @@ fn grabserial(boot: &Value) -> (String, f64) {
 fn booted(dir: &Path) -> (PathBuf, Value) {
     let target = changed_kiosk(dir, "[kernel]", TRUTH);
     let mut command = bootlap(dir);
-    let boot = json(command.args(["boot", "-n", "1", "--json"]).arg(&target));
+    let boot = json(
+        command
+            .args(["boot", "-n", "1", "--simulated", "--json"])
+            .arg(&target),
+    );
     (target, boot)
 }
 

@@ -59,6 +59,24 @@ const NVME: Device = Device {
     ],
 };
 
+const AHCI: Device = Device {
+    args: "\"-device\", \"ich9-ahci,id=ahci\", \"-device\", \"ide-hd,drive=disk,bus=ahci.0\"",
+    node: "sda",
+    modules: &[
+        "crypto/crct10dif_common",
+        "lib/crc-t10dif",
+        "lib/crc64",
+        "lib/crc64-rocksoft",
+        "block/t10-pi",
+        "drivers/scsi/scsi_common",
+        "drivers/scsi/scsi_mod",
+        "drivers/ata/libata",
+        "drivers/ata/libahci",
+        "drivers/ata/ahci",
+        "drivers/scsi/sd_mod",
+    ],
+};
+
 /// What is on the disk: no two blocks alike.
 fn contents() -> Vec<u8> {
     let mut state = 1_u32;
@@ -163,7 +181,7 @@ fn is_right(dir: &Path, target: &Path, run: &Path) {
 #[test]
 fn two_boots_from_a_disk_are_the_same_and_its_image_is_left_alone() {
     let dir = &scratch("disks");
-    for device in [&VIRTIO, &NVME] {
+    for device in [&VIRTIO, &NVME, &AHCI] {
         let target = target(dir, device, "");
         let (said, run) = boot(dir, &target, &["-n", "2"]);
         assert_eq!(said["identical"], true, "{}", device.node);
@@ -199,8 +217,8 @@ storage-write-bandwidth = "5 MB/s"
 storage-flush = "8 ms"
 "#;
     let target = target(dir, &VIRTIO, board);
-    let (_, free) = boot(dir, &target, &["-n", "1"]);
-    let (said, slow) = boot(dir, &target, &["-n", "2", "--modelled"]);
+    let (_, free) = boot(dir, &target, &["-n", "1", "--simulated"]);
+    let (said, slow) = boot(dir, &target, &["-n", "2"]);
     assert_eq!(said["identical"], true);
     is_right(dir, &target, &slow);
     let free = marks(&free, StampClock::Simulated);

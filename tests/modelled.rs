@@ -31,11 +31,7 @@ fn on_board(dir: &Path, more: &str, changes: &[(&str, &str)]) -> PathBuf {
 
 fn boot(dir: &Path, target: &Path, boots: &str) -> Value {
     let mut command = bootlap(dir);
-    json(
-        command
-            .args(["boot", "--modelled", "--json", "-n", boots])
-            .arg(target),
-    )
+    json(command.args(["boot", "--json", "-n", boots]).arg(target))
 }
 
 fn ready_ns(boot: &Value) -> f64 {
@@ -77,6 +73,18 @@ fn two_boots_are_the_same_and_bytes_take_their_time() {
     assert!(machine.ends_with("flash at 20.0 MB/s"), "{machine}");
     // What was lived is not predicted once more.
     assert!(two["predicted"].is_null());
+    // Nor is a board found by comparing it with itself.
+    let log = "[0.000100 0.000100] U-Boot 2023.01\n[1.000000 0.999900] Starting kernel ...\n";
+    fs::write(dir.join("board.log"), log).unwrap();
+    let mut command = bootlap(&dir);
+    command.args([
+        "calibrate",
+        "board.log",
+        "--run",
+        two["run"].as_str().unwrap(),
+    ]);
+    let said = failure(&mut command, 2);
+    assert!(said.contains("--simulated"), "{said}");
 
     let (bytes, manifest) = recorded(&dir, &two);
     let gaps: Vec<i64> = bytes.windows(2).map(|w| w[1] - w[0]).collect();

@@ -180,7 +180,8 @@ dirs = {dirs:?}
     )
 }
 
-/// A wrapper of the QEMU that this host does not have, or why there is none.
+/// A wrapper of the QEMU that this host does not have; if there is none, says why.
+#[allow(clippy::print_stderr)]
 pub(crate) fn other_qemu() -> Option<String> {
     let script = root().join("scripts/other-qemu");
     let out = Command::new(&script).output().unwrap();

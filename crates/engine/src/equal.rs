@@ -45,11 +45,11 @@ pub fn check_identical(lab: &Lab<'_>, runs: &[Run]) -> Result<Option<bool>, Fail
             first.identical(run)?
         };
     }
-    if !identical && lab.mode().repeats() {
+    if !identical && lab.repeats() {
         lab.progress.note(
             "bootlap: equal boots differ, so this target is not bit-identical in the lab's time. \
              Times are statistics then:\n         compare several boots. Usual causes: a network \
-             card, virtio or NVMe storage, more than flash, SD card and initramfs",
+             card, or a disk that the host reads in its own time (docs/targets.md)",
         );
     }
     Ok(Some(identical))

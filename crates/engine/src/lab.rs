@@ -73,8 +73,9 @@ impl<'b> Planned<'b> {
 /// How targets are booted.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The time of emulated targets.
-    pub mode: Mode,
+    /// The time of emulated targets; `None`: modelled if a target describes a board,
+    /// else simulated.
+    pub mode: Option<Mode>,
     /// Where runs are recorded.
     pub runs: PathBuf,
     /// The random seed.
@@ -91,7 +92,7 @@ impl Settings {
     /// Simulated time, with runs and cache in these folders.
     pub fn new(runs: impl Into<PathBuf>, cache: impl Into<PathBuf>) -> Self {
         Self {
-            mode: Mode::Sim,
+            mode: Some(Mode::Sim),
             runs: runs.into(),
             seed: 1,
             timeout: None,
@@ -136,9 +137,19 @@ impl<'a> Lab<'a> {
         self.settings.no_probe
     }
 
-    /// How emulated targets are measured.
-    pub fn mode(&self) -> Mode {
-        self.settings.mode
+    /// Whether equal boots of emulated targets are to be bit-identical.
+    pub fn repeats(&self) -> bool {
+        self.settings.mode.is_none_or(Mode::repeats)
+    }
+
+    /// How this emulated target is measured.
+    fn mode_for(&self, target: &Target) -> Mode {
+        let own = match target.board {
+            // The probe makes it.
+            Some(_) if !self.settings.no_probe => Mode::Modelled,
+            _ => Mode::Sim,
+        };
+        self.settings.mode.unwrap_or(own)
     }
 
     /// Reads a target, finds its parts and puts them together.
@@ -172,7 +183,7 @@ impl<'a> Lab<'a> {
         let named = |arg: &String| arg.replace("{dir}", &dir);
         let args: Vec<String> = spec.args.iter().map(named).collect();
         let told = bootlap_lab::in_host_time(&args);
-        if let (true, Some(disk)) = (self.mode().repeats(), told) {
+        if let (true, Some(disk)) = (self.repeats(), told) {
             self.progress.note(&format!(
                 "bootlap: the host reads `{disk}` in its own time, and simulated time does not \
                  wait for it:\n         seconds may appear that no board would take. Use an \
@@ -347,14 +358,14 @@ impl<'a> Lab<'a> {
     /// How a target is measured.
     pub fn mode_of(&self, bootable: &Bootable) -> Mode {
         match bootable.how {
-            How::Qemu(..) => self.mode(),
+            How::Qemu(..) => self.mode_for(&bootable.target),
             How::Board(_) => Mode::Board,
         }
     }
 
     /// The board whose time a target is booted in; `None` in any other time.
     fn model(&self, target: &Target) -> Result<Option<Model>, Failure> {
-        if self.mode() != Mode::Modelled {
+        if self.mode_for(target) != Mode::Modelled {
             return Ok(None);
         }
         let missing = || {

@@ -106,9 +106,13 @@ pub(crate) struct LabArgs {
     /// Use real time instead of simulated time (noisy).
     #[arg(long)]
     pub(crate) plain: bool,
-    /// Boot in the time of the board that the target describes.
+    /// Boot in the time of the board that the target describes: the default if it
+    /// describes one.
     #[arg(long, conflicts_with = "plain")]
     pub(crate) modelled: bool,
+    /// Boot in simulated time also if the target describes a board.
+    #[arg(long, conflicts_with_all = ["plain", "modelled"])]
+    pub(crate) simulated: bool,
     /// The folder for runs.
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(crate) runs: PathBuf,
@@ -132,9 +136,10 @@ impl LabArgs {
     pub(crate) fn lab<'u>(&self, ui: &'u Ui) -> Lab<'u> {
         let settings = Settings {
             mode: match () {
-                () if self.modelled => Mode::Modelled,
-                () if self.plain => Mode::Plain,
-                () => Mode::Sim,
+                () if self.modelled => Some(Mode::Modelled),
+                () if self.simulated => Some(Mode::Sim),
+                () if self.plain => Some(Mode::Plain),
+                () => None,
             },
             runs: self.runs.clone(),
             seed: self.seed,

@@ -8,7 +8,7 @@ use bootlap_engine::equal::{boot_equal, check_identical};
 use bootlap_engine::evidence;
 use bootlap_engine::lab::{Lab, load};
 use bootlap_engine::{Exit, Failure};
-use bootlap_lab::{Mode, Replay, Run};
+use bootlap_lab::{Replay, Run};
 use bootlap_product::Machine;
 
 use crate::args::Boot;
@@ -26,10 +26,7 @@ pub(crate) fn run(args: &Boot, ui: &Ui) -> Result<Exit, Failure> {
         return board::run(args, ui, &lab, &target, spec);
     }
     let bootable = lab.prepare_target(target)?;
-    let boots = args.boots.unwrap_or(match lab.mode() {
-        Mode::Sim | Mode::Modelled => 2,
-        Mode::Plain | Mode::Board => 1,
-    });
+    let boots = args.boots.unwrap_or(if lab.repeats() { 2 } else { 1 });
     let runs = boot_equal(&lab, &bootable, boots, &args.append)?;
     let identical = check_identical(&lab, &runs)?;
     let first = &runs[0];

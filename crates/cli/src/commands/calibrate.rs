@@ -11,7 +11,7 @@ use bootlap_engine::evidence::ReadOptions;
 use bootlap_engine::evidence::{self, TOOL};
 use bootlap_engine::lab::{Lab, load};
 use bootlap_engine::{Exit, Failure};
-use bootlap_lab::Run;
+use bootlap_lab::{Mode, Run};
 use bootlap_product::{Machine, Target};
 use bootlap_report::calibration::{self, CalibrationReport};
 
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Calibrate, ui: &Ui) -> Result<Exit, Failure> {
         (None, None) => Rate::Unknown,
     };
     let run = match &args.run {
-        Some(dir) => Run::open(dir)?,
+        Some(dir) => counted(Run::open(dir)?)?,
         None => boot_in_lab(&lab, target)?,
     };
     let simulated = evidence::read_run(&run)?;
@@ -59,9 +59,20 @@ pub(crate) fn run(args: &Calibrate, ui: &Ui) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
+/// A run whose time is no board's already.
+fn counted(run: Run) -> Result<Run, Failure> {
+    if run.manifest.mode != Mode::Modelled {
+        return Ok(run);
+    }
+    let why = format!("{} is in a board's time already", run.dir.display());
+    Err(Failure::new(Exit::Usage, why).hint("boot the target with --simulated, and name that run"))
+}
+
 fn boot_in_lab(lab: &Lab<'_>, target: Option<Target>) -> Result<Run, Failure> {
     let missing = || Failure::new(Exit::Usage, "name a --target to boot, or a --run of it");
-    let target = target.ok_or_else(missing)?;
+    let mut target = target.ok_or_else(missing)?;
+    // What it says of the board is to be found: the lab counts, without it.
+    target.board = None;
     if let Machine::Board(_) = target.machine {
         let failure = Failure::new(
             Exit::Usage,

@@ -16,6 +16,9 @@ use super::memory::{MemoryFile, path_in_child};
 /// What the probe looks for in its environment (`DISKS` in `probe/disk.h`).
 pub(super) const VARIABLE: &str = "BOOTLAP_DISKS";
 
+/// How many disks the probe knows (`MOST_DISKS` in `probe/disk.c`).
+const MOST: usize = 16;
+
 /// A disk that QEMU and the probe are given.
 pub(super) struct Disk {
     /// What QEMU opens.
@@ -83,8 +86,8 @@ pub(super) fn take_over(args: &[String], cards: bool) -> io::Result<(Vec<String>
         let (option, value) = match short {
             // The same in a form that can be changed.
             Some((_, means)) => {
-                let file = value.replace(',', ",,");
-                ("-drive".to_owned(), format!("file={file},{means}"))
+                let file = as_file(value);
+                ("-drive".to_owned(), format!("{file},{means}"))
             }
             None => (option.clone(), value.clone()),
         };
@@ -111,13 +114,18 @@ pub fn in_host_time(args: &[String]) -> Option<String> {
                 threads || value.starts_with("vhost-") || value.starts_with("virtio-9p")
             }
             "drive" | "blockdev" => beside(value),
-            _ => false,
+            _ => SHORT.iter().any(|(short, _)| *short == name) && beside(&as_file(value)),
         };
         aside.then(|| format!("-{name} {value}"))
     })
 }
 
-/// Whether an image is one of the network, or has a part in another file.
+/// A path as an option of a drive.
+fn as_file(path: &str) -> String {
+    format!("file={}", path.replace(',', ",,"))
+}
+
+/// Whether an image is one of the network or a device, or has a part in another file.
 fn beside(drive: &str) -> bool {
     let options = Options::of(drive);
     let file = options.get("file").or(options.get("filename"));
@@ -126,7 +134,8 @@ fn beside(drive: &str) -> bool {
     let mut head = [0; 16];
     let read = File::open(file).and_then(|mut image| image.read(&mut head));
     let driver = options.get("driver").unwrap_or_default();
-    known(file) || known(driver) || read.is_ok_and(|n| names_others(&head[..n]))
+    let device = fs::metadata(file).is_ok_and(|known| !known.is_file());
+    known(file) || known(driver) || device || read.is_ok_and(|n| names_others(&head[..n]))
 }
 
 /// What images of the network begin with, and are driven by.
@@ -292,6 +301,11 @@ fn replace(file: &str, card: bool, disks: &mut Vec<Disk>) -> io::Result<Option<S
     if names_others(&head[..n]) {
         return Ok(None);
     }
+    if disks.len() == MOST {
+        return Err(io::Error::other(format!(
+            "{path} is one disk too many: {MOST} can be read in the guest's time"
+        )));
+    }
     let disk = Disk {
         written: MemoryFile::with_size("disk", known.len()).map_err(failed)?,
         image: Some(image.into()),
@@ -380,6 +394,7 @@ mod tests {
             ["-drive", "file=nbd://example/disk,if=virtio"],
             ["--blockdev", "driver=nbd,node-name=d,server.host=example"],
             ["-device", "virtio-blk-pci,drive=d,iothread=io"],
+            ["-hda", "/dev/null"],
         ] {
             let said = told(&args).unwrap();
             assert!(said.ends_with(args[1]) && !said.starts_with("--"), "{said}");
