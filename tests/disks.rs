@@ -133,9 +133,10 @@ dirs = ["/dev"]
 "/bin/busybox" = "package:busybox-static/bin/busybox"
 "#
     );
+    // In the order of their names, which is that of the shell.
     for (at, module) in device.modules.iter().enumerate() {
         text += &format!(
-            "\"/lib/{at}.ko\" = \"package:linux-image-arm64/lib/modules/*/kernel/{module}.ko\"\n"
+            "\"/lib/{at:02}.ko\" = \"package:linux-image-arm64/lib/modules/*/kernel/{module}.ko\"\n"
         );
     }
     fs::write(target.join("target.toml"), text).unwrap();
