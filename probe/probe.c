@@ -178,7 +178,8 @@ static bool read_model(int argc, char **argv, const struct plugin_info *info)
 		return false;
 	model.skip_waits = waits && strcmp(waits, "skip") == 0 &&
 			   qemu.qemu_add_machine_init_done_notifier && wait_watch(info);
-	if (model.modelled || model.skip_waits || (disk_any() && qemu.qemu_add_machine_init_done_notifier))
+	if (model.modelled || model.skip_waits ||
+	    (disk_any() && qemu.qemu_add_machine_init_done_notifier))
 		qemu.qemu_add_machine_init_done_notifier(&done);
 	else
 		fact("waits", "run");
