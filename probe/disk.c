@@ -33,7 +33,6 @@ static unsigned n_disks;
 /* One that waits for its time; the list is in that order. */
 struct request {
 	struct request *next;
-	void *owner;
 	struct disk *disk;
 	struct io_uring_sqe asked;
 	int64_t due_ps;
@@ -135,20 +134,22 @@ static ssize_t write_pages(struct disk *disk, const char *from, size_t n, uint64
 
 	if (n == 0)
 		return 0;
+	/* What of the first and the last page is not written over comes from the image. */
 	for (int i = 0; i < 2; i++) {
-		ssize_t whole;
+		uint64_t start = edges[i] * PAGE;
+		size_t whole;
 
 		if (is_written(disk, edges[i]))
 			continue;
-		whole = read_pages(disk, page, PAGE, edges[i] * PAGE);
-		if (whole < 0 || pwrite(disk->written, page, (size_t)whole,
-					(off_t)(edges[i] * PAGE)) != whole)
+		whole = disk->size - start < PAGE ? disk->size - start : PAGE;
+		if (read_pages(disk, page, whole, start) != (ssize_t)whole ||
+		    pwrite(disk->written, page, whole, (off_t)start) != (ssize_t)whole)
 			return -EIO;
 		set_written(disk, edges[i]);
 	}
 	put = pwrite(disk->written, from, n, (off_t)at);
-	if (put < 0)
-		return -errno;
+	if (put != (ssize_t)n)
+		return put < 0 ? -errno : -ENOSPC; /* of the host's memory */
 	for (uint64_t p = edges[0]; p <= edges[1]; p++)
 		set_written(disk, p);
 	return put;
@@ -263,7 +264,7 @@ static void finish_first(void)
 	struct request *request = first;
 
 	first = request->next;
-	uring_answer(request->owner, &request->asked, perform(request->disk, &request->asked));
+	uring_answer(&request->asked, perform(request->disk, &request->asked));
 	free(request);
 }
 
@@ -278,7 +279,7 @@ static void expired(void *opaque)
 	arm();
 }
 
-void disk_submit(void *owner, const struct io_uring_sqe *asked)
+void disk_submit(const struct io_uring_sqe *asked)
 {
 	struct disk *disk = disk_of(asked->fd);
 	struct request *request = NULL;
@@ -288,14 +289,14 @@ void disk_submit(void *owner, const struct io_uring_sqe *asked)
 		due = due_ps(disk, asked);
 		if (clock_cpu() && (disk->card || clock_reached() == STAGE_BOOTLOADER))
 			clock_stall_until(due); /* it does nothing but poll */
-		else if (due > clock_ps())
+		else if (first || due > clock_ps()) /* never before an earlier one */
 			request = calloc(1, sizeof *request);
 	}
 	if (!request) {
-		uring_answer(owner, asked, perform(disk, asked));
+		uring_answer(asked, perform(disk, asked));
 		return;
 	}
-	*request = (struct request){.owner = owner, .disk = disk, .asked = *asked, .due_ps = due};
+	*request = (struct request){.disk = disk, .asked = *asked, .due_ps = due};
 	put_in_order(request);
 	arm();
 }

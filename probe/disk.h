@@ -44,9 +44,9 @@ bool disk_model(const struct disk_board *);
 /* Once the machine is there: writes down what disks there are. */
 void disk_tell(void);
 
-/* A request of QEMU's; done by disk_done(owner, result) at its time, at the earliest
- * before this returns. */
-void disk_submit(void *owner, const struct io_uring_sqe *);
+/* A request of QEMU's: uring_answer gets its result when its time has come, which can
+ * be before this returns. */
+void disk_submit(const struct io_uring_sqe *);
 
 /* Somebody waits in QEMU itself, and the guest cannot go on before: what is under way
  * is done now, and the CPU waits for as long as it takes. */

@@ -75,6 +75,12 @@ static void translated(plugin_id id, struct plugin_tb *tb)
 		qemu.qemu_plugin_register_vcpu_tb_trans_cb(id, NULL);
 }
 
+static void no_disks(void)
+{
+	fprintf(stderr, "bootlap probe: the disks of this QEMU cannot be read in the guest's "
+			"time; boot with --plain, or use Debian's QEMU 7.2 or 10\n");
+}
+
 /* The machine is complete, and nothing has run. */
 static void machine_is_there(struct notifier *notifier, void *data)
 {
@@ -89,9 +95,7 @@ static void machine_is_there(struct notifier *notifier, void *data)
 	fact("waits", taken && model.skip_waits ? "skipped" : "run");
 	if (disk_any()) {
 		if (!turn_take() || (model.disks_take_time && !disk_model(&model.disk))) {
-			fprintf(stderr, "bootlap probe: the disks of this QEMU cannot be read in "
-					"the guest's time; boot with --plain, or use Debian's "
-					"QEMU 7.2 or 10\n");
+			no_disks();
 			exit(1);
 		}
 		disk_tell();
@@ -178,8 +182,11 @@ static bool read_model(int argc, char **argv, const struct plugin_info *info)
 		return false;
 	model.skip_waits = waits && strcmp(waits, "skip") == 0 &&
 			   qemu.qemu_add_machine_init_done_notifier && wait_watch(info);
-	if (model.modelled || model.skip_waits ||
-	    (disk_any() && qemu.qemu_add_machine_init_done_notifier))
+	if (disk_any() && !qemu.qemu_add_machine_init_done_notifier) {
+		no_disks();
+		return false;
+	}
+	if (model.modelled || model.skip_waits || disk_any())
 		qemu.qemu_add_machine_init_done_notifier(&done);
 	else
 		fact("waits", "run");

@@ -30,6 +30,7 @@ __attribute__((constructor)) static void find(void)
 {
 	*(void **)&real_lock = dlsym(RTLD_NEXT, "pthread_mutex_lock");
 	*(void **)&real_unlock = dlsym(RTLD_NEXT, "pthread_mutex_unlock");
+	/* glibc has two; without a version dlsym can give the older one. */
 	*(void **)&real_signal = dlvsym(RTLD_NEXT, "pthread_cond_signal", "GLIBC_2.3.2");
 	if (!real_signal)
 		*(void **)&real_signal = dlsym(RTLD_NEXT, "pthread_cond_signal");

@@ -86,7 +86,7 @@ EXPORT int io_uring_queue_init(unsigned entries, struct io_uring *ring, unsigned
 
 		return next ? next(entries, ring, flags) : -ENOSYS;
 	}
-	/* Then it polls its files: where it waits can be seen (ppoll below). */
+	/* Without one its main loop calls ppoll, and where it waits can be seen (turn.c). */
 	if (!for_disks(__builtin_return_address(0)) || only)
 		return -ENOSYS;
 	s = calloc(1, sizeof *s);
@@ -144,7 +144,7 @@ EXPORT int io_uring_submit(struct io_uring *ring)
 	}
 	n = ring->sqe_tail - ring->sqe_head;
 	for (; ring->sqe_head != ring->sqe_tail; ring->sqe_head++)
-		disk_submit(ring, &ring->sqes[ring->sqe_head & ring->sq_mask]);
+		disk_submit(&ring->sqes[ring->sqe_head & ring->sq_mask]);
 	atomic_store(&only->sq_head, ring->sqe_tail);
 	return (int)n;
 }
@@ -170,19 +170,18 @@ EXPORT int __io_uring_get_cqe(struct io_uring *ring, struct io_uring_cqe **cqe,
 	return -EAGAIN;
 }
 
-void uring_answer(void *of, const struct io_uring_sqe *request, int32_t result)
+void uring_answer(const struct io_uring_sqe *request, int32_t result)
 {
-	struct io_uring *ring = of;
 	unsigned tail;
 	uint64_t one = 1;
 
-	if (!ours(ring))
+	if (!only)
 		return;
 	tail = atomic_load(&only->cq_tail);
 	only->cqes[tail & only->cq_mask] = (struct io_uring_cqe){.user_data = request->user_data,
 								 .res = result};
 	atomic_store(&only->cq_tail, tail + 1);
-	if (write(ring->fd, &one, sizeof one) < 0)
+	if (write(only->ring->fd, &one, sizeof one) < 0)
 		abort(); /* an eventfd takes it */
 }
 

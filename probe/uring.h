@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The answer to a request of this ring. QEMU sees it when it looks next. */
-void uring_answer(void *ring, const struct io_uring_sqe *, int32_t result);
+/* The answer to a request. QEMU sees it when it looks next. */
+void uring_answer(const struct io_uring_sqe *, int32_t result);
 
 /* Whether QEMU has not seen all answers yet. */
 bool uring_answered(void);

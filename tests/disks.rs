@@ -1,14 +1,12 @@
 //! Boots that read and write disks, which QEMU by itself does in the host's time.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use bootlap_wire::stamps::StampClock;
-use serde_json::Value;
 
-use crate::support::{bootlap, console_bytes, json, other_qemu, scratch};
+use crate::support::{Booted, console_bytes, other_qemu, scratch, with_storage};
 
 const SIZE: usize = 16 << 20;
 
@@ -24,18 +22,18 @@ echo mark 2
 echo mark 3
 /bin/busybox printf changed | /bin/busybox dd of=/dev/NODE bs=1 seek=3000001 conv=fsync 2>/dev/null
 /bin/busybox dd if=/dev/NODE bs=64k 2>/dev/null | /bin/busybox sha256sum
-echo DISK_READY
+echo CARD_READY
 exec /bin/busybox sleep 1000
 ";
 
 struct Device {
-    args: &'static str,
+    args: &'static [&'static str],
     node: &'static str,
     modules: &'static [&'static str],
 }
 
 const VIRTIO: Device = Device {
-    args: "\"-device\", \"virtio-blk-pci,drive=disk\"",
+    args: &["-device", "virtio-blk-pci,drive=disk"],
     node: "vda",
     modules: &[
         "drivers/virtio/virtio_pci_legacy_dev",
@@ -46,7 +44,7 @@ const VIRTIO: Device = Device {
 };
 /// It puts off what it is asked to the main loop.
 const NVME: Device = Device {
-    args: "\"-device\", \"nvme,serial=1,drive=disk\"",
+    args: &["-device", "nvme,serial=1,drive=disk"],
     node: "nvme0n1",
     modules: &[
         "crypto/crct10dif_common",
@@ -60,7 +58,12 @@ const NVME: Device = Device {
 };
 
 const AHCI: Device = Device {
-    args: "\"-device\", \"ich9-ahci,id=ahci\", \"-device\", \"ide-hd,drive=disk,bus=ahci.0\"",
+    args: &[
+        "-device",
+        "ich9-ahci,id=ahci",
+        "-device",
+        "ide-hd,drive=disk,bus=ahci.0",
+    ],
     node: "sda",
     modules: &[
         "crypto/crct10dif_common",
@@ -76,6 +79,15 @@ const AHCI: Device = Device {
         "drivers/scsi/sd_mod",
     ],
 };
+
+const BOARD: &str = r#"
+[board]
+instructions-per-second = 500e6
+storage-bandwidth = "20 MB/s"
+storage-latency = "1 ms"
+storage-write-bandwidth = "5 MB/s"
+storage-flush = "8 ms"
+"#;
 
 /// What is on the disk: no two blocks alike.
 fn contents() -> Vec<u8> {
@@ -95,59 +107,14 @@ fn changed() -> Vec<u8> {
     bytes
 }
 
-fn target(dir: &Path, device: &Device, board: &str) -> PathBuf {
-    let target = dir.join(device.node);
-    let folder = target.join("initramfs");
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join("init"), INIT.replace("NODE", device.node)).unwrap();
-    fs::set_permissions(folder.join("init"), fs::Permissions::from_mode(0o755)).unwrap();
-    fs::write(target.join("disk,.img"), contents()).unwrap();
-    let args = device.args;
-    let mut text = format!(
-        r#"format = 1
-name = "disk"
-
-[ready]
-pattern = "DISK_READY"
-
-[machine]
-kind = "qemu"
-program = "qemu-system-aarch64"
-machine = "virt"
-cpu = "cortex-a57"
-memory-mb = 512
-args = ["-drive", "file={{dir}}/disk,,.img,format=raw,if=none,id=disk", {args}]
-
-[packages]
-architecture = "arm64"
-{board}
-[kernel]
-image = "package:linux-image-arm64/boot/vmlinuz-*"
-cmdline = "console=ttyAMA0,115200 quiet cryptomgr.notests"
-
-[initramfs]
-tree = "initramfs"
-dirs = ["/dev"]
-
-[initramfs.files]
-"/bin/busybox" = "package:busybox-static/bin/busybox"
-"#
-    );
-    // In the order of their names, which is that of the shell.
-    for (at, module) in device.modules.iter().enumerate() {
-        text += &format!(
-            "\"/lib/{at:02}.ko\" = \"package:linux-image-arm64/lib/modules/*/kernel/{module}.ko\"\n"
-        );
-    }
+fn target(target: &Path, device: &Device) -> PathBuf {
+    let drive = "file={dir}/disk,,.img,format=raw,if=none,id=disk";
+    let args = [&["-drive", drive], device.args].concat();
+    let init = INIT.replace("NODE", device.node);
+    let text = with_storage(target, &args, device.modules, &["/dev"], &init);
     fs::write(target.join("target.toml"), text).unwrap();
-    target
-}
-
-fn boot(dir: &Path, target: &Path, more: &[&str]) -> (Value, PathBuf) {
-    let mut command = bootlap(dir);
-    let boot = json(command.args(["boot", "--json"]).args(more).arg(target));
-    let run = dir.join(boot["run"].as_str().unwrap());
-    (boot, run)
+    fs::write(target.join("disk,.img"), contents()).unwrap();
+    target.to_owned()
 }
 
 /// The moments at which the guest printed its marks, ns.
@@ -168,62 +135,48 @@ fn sha256(dir: &Path, bytes: &[u8]) -> String {
     text.split_whitespace().next().unwrap().to_owned()
 }
 
-fn is_right(dir: &Path, target: &Path, run: &Path) {
-    let console = fs::read(run.join("console")).unwrap();
-    let console = String::from_utf8_lossy(&console).into_owned();
+/// Two equal boots, in which the guest read what it must and the image stayed as it was.
+fn booted(dir: &Path, target: &Path) -> Booted {
+    let booted = Booted::of(dir, target, "2");
+    assert_eq!(booted.json["identical"], true, "{}", target.display());
     let hash = sha256(dir, &changed());
-    assert!(console.contains(&hash), "{console}");
-    assert!(
-        fs::read(target.join("disk,.img")).unwrap() == contents(),
-        "the image is the user's"
-    );
+    assert!(booted.says(&hash), "{}", booted.console);
+    let image = fs::read(target.join("disk,.img")).unwrap();
+    assert!(image == contents(), "the image is the user's");
+    booted
 }
 
 #[test]
 fn two_boots_from_a_disk_are_the_same_and_its_image_is_left_alone() {
     let dir = &scratch("disks");
     for device in [&VIRTIO, &NVME, &AHCI] {
-        let target = target(dir, device, "");
-        let (said, run) = boot(dir, &target, &["-n", "2"]);
-        assert_eq!(said["identical"], true, "{}", device.node);
-        is_right(dir, &target, &run);
+        booted(dir, &target(&dir.join(device.node), device));
     }
 }
 
 #[test]
 fn the_other_qemu_reads_disks_in_the_guests_time_too() {
-    let Some(qemu) = other_qemu() else {
-        return;
-    };
+    let Some(qemu) = other_qemu() else { return };
     let dir = &scratch("disks-other-qemu");
-    let target = target(dir, &NVME, "");
+    let target = target(&dir.join("target"), &NVME);
     let file = target.join("target.toml");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replace("qemu-system-aarch64", &qemu)).unwrap();
-    let (said, run) = boot(dir, &target, &["-n", "2"]);
-    assert_eq!(said["identical"], true);
-    is_right(dir, &target, &run);
+    booted(dir, &target);
 }
 
 /// Eight reads of 512 KiB, and two writes and a flush.
 #[test]
 fn a_disk_takes_its_latency_and_its_bytes() {
     let dir = &scratch("disks-time");
-    let board = r#"
-[board]
-instructions-per-second = 500e6
-storage-bandwidth = "20 MB/s"
-storage-latency = "1 ms"
-storage-write-bandwidth = "5 MB/s"
-storage-flush = "8 ms"
-"#;
-    let target = target(dir, &VIRTIO, board);
-    let (_, free) = boot(dir, &target, &["-n", "1", "--simulated"]);
-    let (said, slow) = boot(dir, &target, &["-n", "2"]);
-    assert_eq!(said["identical"], true);
-    is_right(dir, &target, &slow);
-    let free = marks(&free, StampClock::Simulated);
-    let slow = marks(&slow, StampClock::Modelled);
+    let free = booted(dir, &target(&dir.join("free"), &VIRTIO));
+    let slow = target(&dir.join("slow"), &VIRTIO);
+    let file = slow.join("target.toml");
+    let text = fs::read_to_string(&file).unwrap() + BOARD;
+    fs::write(&file, text).unwrap();
+    let slow = booted(dir, &slow);
+    let free = marks(&free.run, StampClock::Simulated);
+    let slow = marks(&slow.run, StampClock::Modelled);
     let [read, write] = [0, 1].map(|i| ((slow[i + 1] - slow[i]) - (free[i + 1] - free[i])) as f64);
     let takes = |requests: f64, mib: f64, rate: f64| requests * 1e6 + mib * 1048.576e6 / rate;
     for (seen, wanted) in [

@@ -134,14 +134,36 @@ pub(crate) fn changed_example(dir: &Path, name: &str, from: &str, to: &str) -> P
     target
 }
 
-/// Writes the initramfs of a machine with an SD card, and gives its target's text up to
-/// within `[initramfs.files]`: `image` is the card's, `init` the program.
+/// As [`with_storage`], of a machine with an SD card; `image` is the card's.
 pub(crate) fn with_card(target: &Path, image: &str, dirs: &[&str], init: &str) -> String {
+    let drive = format!("file={image},format=raw,if=none,id=card");
+    let args = [
+        "-device",
+        "sdhci-pci",
+        "-drive",
+        &drive,
+        "-device",
+        "sd-card,drive=card",
+    ];
+    let host = ["cqhci", "sdhci", "sdhci-pci"].map(|name| format!("drivers/mmc/host/{name}"));
+    with_storage(target, &args, &host, dirs, init)
+}
+
+/// Writes the initramfs of a machine with storage, and gives its target's text up to
+/// within `[initramfs.files]`: `modules` are the kernel's, in the order in which the
+/// program `init` finds them in `/lib`.
+pub(crate) fn with_storage(
+    target: &Path,
+    args: &[&str],
+    modules: &[impl AsRef<str>],
+    dirs: &[&str],
+    init: &str,
+) -> String {
     let folder = target.join("initramfs");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("init"), init).unwrap();
     fs::set_permissions(folder.join("init"), fs::Permissions::from_mode(0o755)).unwrap();
-    format!(
+    let mut text = format!(
         r#"format = 1
 name = "card"
 
@@ -154,11 +176,7 @@ program = "qemu-system-aarch64"
 machine = "virt"
 cpu = "cortex-a57"
 memory-mb = 512
-args = [
-  "-device", "sdhci-pci",
-  "-drive", "file={image},format=raw,if=none,id=card",
-  "-device", "sd-card,drive=card",
-]
+args = {args:?}
 
 [packages]
 architecture = "arm64"
@@ -173,11 +191,16 @@ dirs = {dirs:?}
 
 [initramfs.files]
 "/bin/busybox" = "package:busybox-static/bin/busybox"
-"/lib/1.ko" = "package:linux-image-arm64/lib/modules/*/kernel/drivers/mmc/host/cqhci.ko"
-"/lib/2.ko" = "package:linux-image-arm64/lib/modules/*/kernel/drivers/mmc/host/sdhci.ko"
-"/lib/3.ko" = "package:linux-image-arm64/lib/modules/*/kernel/drivers/mmc/host/sdhci-pci.ko"
 "#
-    )
+    );
+    for (at, module) in modules.iter().enumerate() {
+        let kernel = "package:linux-image-arm64/lib/modules/*/kernel";
+        text += &format!(
+            "\"/lib/{at:02}.ko\" = \"{kernel}/{}.ko\"\n",
+            module.as_ref()
+        );
+    }
+    text
 }
 
 /// A wrapper of the QEMU that this host does not have; if there is none, says why.

@@ -155,7 +155,7 @@ const SHORT: [(&str, &str); 8] = [
     ("sd", "if=sd,index=0"),
 ];
 
-/// Devices that are cards, as they begin.
+/// Devices that are cards.
 const CARDS: [&str; 3] = ["sd-card", "emmc", "sd-card-spi"];
 
 /// The options of a drive. QEMU writes a comma in a value twice.

@@ -165,10 +165,7 @@ pub fn words(facts: &Value) -> String {
         return String::new();
     };
     let speed = |ps: f64| format!("{:.0}", PS_PER_S / ps.max(1.0) / 1e6);
-    let speeds = match loader == kernel && kernel == programs {
-        true => speed(loader),
-        false => [loader, kernel, programs].map(speed).join(", "),
-    };
+    let speeds = all_or_each([loader, kernel, programs].map(speed));
     let rates = facts["uart"]["rates"].as_array();
     let rates: Option<Vec<&str>> = rates.map(|all| all.iter().filter_map(Value::as_str).collect());
     let console = match rates {
@@ -212,7 +209,7 @@ fn trimmed(number: &str) -> String {
 fn all_or_each(stages: [String; 3]) -> String {
     match stages.iter().all(|s| *s == stages[0]) {
         true => stages[0].clone(),
-        false => stages.join("; "),
+        false => stages.join(", "),
     }
 }
 
@@ -239,7 +236,7 @@ mod tests {
              write=0:0:0 flush=0",
         ));
         assert!(
-            disks.ends_with("9600 baud, disks at 20.0 MB/s after 0; 1.5; 1.5 ms"),
+            disks.ends_with("9600 baud, disks at 20.0 MB/s after 0, 1.5, 1.5 ms"),
             "{disks}"
         );
         let none = words(&facts(
