@@ -26,12 +26,18 @@ static uint64_t first, last, lines;
 static uint64_t kept[KEPT];
 static int64_t ps_per_line;
 
+bool nor_covers(uint64_t address)
+{
+	return ps_per_line && clock_reached() == STAGE_BOOTLOADER && address >= first &&
+	       address <= last;
+}
+
 static void on_access(unsigned cpu, uint32_t access, uint64_t address, void *opaque)
 {
 	uint64_t line = address / NOR_LINE;
 
 	(void)cpu, (void)access, (void)opaque;
-	if (address < first || address > last || kept[line % KEPT] == line + 1)
+	if (!nor_covers(address) || kept[line % KEPT] == line + 1)
 		return;
 	kept[line % KEPT] = line + 1; /* 0: none */
 	lines++;

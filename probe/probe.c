@@ -12,7 +12,8 @@
  *   -plugin      watches code being translated, to see where the kernel and user
  *                space begin (marks.c), and when asked to takes over the virtual
  *                clock (clock.c), to leave out the turns of polled waits (wait.c)
- *                and to live a board's time with its UART (pl011.c, ns16550.c).
+ *                and to live a board's time with its UART (pl011.c, ns16550.c), its
+ *                flash (nor.c) and its caches (caches.c, mmu.c).
  *
  * LD_PRELOAD also takes over what QEMU asks of its images (uring.c), so that disks
  * are read in the guest's time (disk.c, turn.c).
@@ -30,6 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "caches.h"
 #include "clock.h"
 #include "disk.h"
 #include "facts.h"
@@ -70,8 +72,9 @@ static void translated(plugin_id id, struct plugin_tb *tb)
 {
 	bool reads = nor_translated(tb);
 	bool waits = wait_translated(tb);
+	bool cached = caches_translated(tb);
 
-	if (!marks_translated(tb) && !reads && !waits)
+	if (!marks_translated(tb) && !reads && !waits && !cached)
 		qemu.qemu_plugin_register_vcpu_tb_trans_cb(id, NULL);
 }
 
@@ -127,13 +130,38 @@ static bool read_disk(const char *text)
 	return true;
 }
 
+static bool read_caches(const char *text, const struct plugin_info *info)
+{
+	struct cache_board b;
+	unsigned off[STAGES];
+	int n = sscanf(text,
+		       "%u:%u:%u:%u:%u:%u:%u:%" SCNd64 ":%" SCNd64 ":%u:%u:%u",
+		       &b.l1i.bytes, &b.l1i.ways, &b.l1d.bytes, &b.l1d.ways, &b.l2.bytes,
+		       &b.l2.ways, &b.line, &b.l2_ps, &b.memory_ps, &off[0], &off[1], &off[2]);
+
+	if (n != 12) {
+		fprintf(stderr, "bootlap probe: caches= has twelve numbers\n");
+		return false;
+	}
+	for (int i = 0; i < STAGES; i++)
+		b.off[i] = off[i];
+	if (!caches_model(&b, info)) {
+		fprintf(stderr, "bootlap probe: this QEMU does not tell what is read and run; "
+				"leave out memory-latency in [board]\n");
+		return false;
+	}
+	return true;
+}
+
 /* Reads a board's parameters; false and a reason on stderr if they are none. */
-static bool read_board(int argc, char **argv, const char *speed)
+static bool read_board(int argc, char **argv, const char *speed,
+		       const struct plugin_info *info)
 {
 	const char *baud = option(argc, argv, "baud");
 	const char *clock = option(argc, argv, "uartclk");
 	const char *nor = option(argc, argv, "nor");
 	const char *disk = option(argc, argv, "disk");
+	const char *caches = option(argc, argv, "caches");
 
 	if (!baud || sscanf(speed, "%" SCNd64 ":%" SCNd64 ":%" SCNd64, &model.ps_per_insn[0],
 			    &model.ps_per_insn[1], &model.ps_per_insn[2]) != STAGES) {
@@ -160,6 +188,8 @@ static bool read_board(int argc, char **argv, const char *speed)
 		fprintf(stderr, "bootlap probe: disk= has ten numbers\n");
 		return false;
 	}
+	if (caches && !read_caches(caches, info))
+		return false;
 	model.disks_take_time = disk != NULL;
 	model.modelled = true;
 	model.uart.baud = (unsigned)strtoul(baud, NULL, 10);
@@ -178,7 +208,7 @@ static bool read_model(int argc, char **argv, const struct plugin_info *info)
 	model.shift = shift ? atoi(shift) : 0;
 	for (int i = 0; i < STAGES; i++)
 		model.ps_per_insn[i] = INT64_C(1000) << model.shift;
-	if (speed && !read_board(argc, argv, speed))
+	if (speed && !read_board(argc, argv, speed, info))
 		return false;
 	model.skip_waits = waits && strcmp(waits, "skip") == 0 &&
 			   qemu.qemu_add_machine_init_done_notifier && wait_watch(info);
@@ -205,7 +235,7 @@ static bool read_model(int argc, char **argv, const struct plugin_info *info)
  * kernel and of user space, baud=N, uartclk=HZ that the UART divides, if it is known,
  * nor=FIRST:LAST:PS, hexadecimal addresses of memory-mapped flash, and what reading a
  * line of it takes; disk=…, ten numbers in the order of struct disk_board, what disks
- * take. Which disks there are stands in the environment (disk.h).
+ * take; caches=…, twelve numbers in the order of struct cache_board. Which disks there are stands in the environment (disk.h).
  */
 EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info,
 			       int argc, char **argv)
@@ -241,7 +271,7 @@ EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info,
 		return 1;
 	/* Stamps without marks are still worth having. */
 	bool watch = marks_watch(info, option(argc, argv, "image"));
-	if ((watch || model.nor || model.skip_waits) && qemu.qemu_plugin_register_vcpu_tb_trans_cb)
+	if ((watch || model.nor || model.skip_waits || caches_any()) && qemu.qemu_plugin_register_vcpu_tb_trans_cb)
 		qemu.qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
 	return 0;
 }

@@ -49,6 +49,15 @@ size_t qemu_insn_code(const struct plugin_insn *insn, unsigned char *code, size_
 	return len;
 }
 
+size_t qemu_insn_word(const struct plugin_insn *insn, uint32_t *word)
+{
+	unsigned char bytes[4] = {0};
+	size_t len = qemu_insn_code(insn, bytes, sizeof bytes);
+
+	*word = bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+	return len;
+}
+
 /* Read by QEMU after loading: 7.2 wants at most 1, QEMU 10 at least 2. */
 EXPORT int qemu_plugin_version = 1;
 

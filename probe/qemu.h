@@ -28,6 +28,7 @@ struct plugin_info {
 };
 struct plugin_tb;
 struct plugin_insn;
+struct plugin_hwaddr;
 typedef void (*tb_trans_cb)(plugin_id, struct plugin_tb *);
 typedef void (*mem_cb)(unsigned cpu, uint32_t access, uint64_t address, void *opaque);
 typedef void (*exec_cb)(unsigned cpu, void *opaque);
@@ -82,6 +83,13 @@ struct mmio_ops {
 							 int registers, void *opaque))    \
 	X(void, qemu_plugin_register_vcpu_mem_cb, (struct plugin_insn *, mem_cb, int registers, \
 						   int access, void *opaque))             \
+	X(void, qemu_plugin_register_vcpu_tb_exec_cb, (struct plugin_tb *, exec_cb, int registers, \
+						       void *opaque))                     \
+	X(void *, qemu_plugin_insn_haddr, (const struct plugin_insn *))                   \
+	X(struct plugin_hwaddr *, qemu_plugin_get_hwaddr, (uint32_t access, uint64_t address)) \
+	X(bool, qemu_plugin_hwaddr_is_io, (const struct plugin_hwaddr *))                 \
+	X(uint64_t, qemu_plugin_hwaddr_phys_addr, (const struct plugin_hwaddr *))         \
+	X(void *, memory_region_from_host, (void *host, uint64_t *offset))                \
 	X(void *, object_class_by_name, (const char *))                                   \
 	X(void *, object_get_root, (void))                                                \
 	X(int, object_child_foreach_recursive, (void *object, object_cb, void *opaque))   \
@@ -143,5 +151,8 @@ void qemu_find(int api);
 /* An instruction's code, as far as it fits: how long it is, or 0 if this QEMU does
  * not tell. */
 size_t qemu_insn_code(const struct plugin_insn *, unsigned char *code, size_t room);
+
+/* The same for its first four bytes as a little-endian number. */
+size_t qemu_insn_word(const struct plugin_insn *, uint32_t *word);
 
 #endif

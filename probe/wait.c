@@ -1,13 +1,12 @@
-#define _GNU_SOURCE
 #include "wait.h"
 
-#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
+#include "registers.h"
 
 /* So many turns of equal length are a loop. */
 #define TURNS 16
@@ -26,8 +25,6 @@
 #define PLACES 16 /* that are looked at, by address */
 #define MOST_CPUS 512
 
-typedef int (*read_register)(void *cpu, struct byte_array *into, int n);
-
 /* Instructions of one form: their code, little-endian, as far as it tells. */
 struct form {
 	size_t len;
@@ -37,23 +34,19 @@ struct form {
 static const struct arch {
 	const char *name;           /* as QEMU calls it */
 	struct form reads_timer[2];
-	const char *read_register;  /* QEMU's function */
 	int registers, stack_pointer;
-	unsigned width;  /* of a word, bytes */
 	int64_t tick_ps; /* of the timer that is read; 0: QEMU is asked */
 } archs[] = {
 	/* mrs xN, cntpct_el0; cntvct_el0 */
 	{"aarch64", {{4, 0xffffffe0, 0xd53be020}, {4, 0xffffffe0, 0xd53be040}},
-	 "aarch64_cpu_gdb_read_register", 32, 31, 8, 0},
+	 32, 31, 0},
 	/* mrrc p15, 0 or 1, rN, rM, c14; the same in Thumb, whose halves change places */
 	{"arm", {{4, 0x0ff00fef, 0x0c500f0e}, {4, 0x0feffff0, 0x0f0eec50}},
-	 "arm_cpu_gdb_read_register", 15, 13, 4, 0},
+	 15, 13, 0},
 	/* rdtime */
-	{"riscv64", {{4, 0xfffff07f, 0xc0102073}},
-	 "riscv_cpu_gdb_read_register", 32, 2, 8, 100 * PS},
+	{"riscv64", {{4, 0xfffff07f, 0xc0102073}}, 32, 2, 100 * PS},
 	/* rdtsc; rdtscp */
-	{"x86_64", {{2, 0xffff, 0x310f}, {3, 0xffffff, 0xf9010f}},
-	 "x86_cpu_gdb_read_register", 16, 7, 8, 1 * PS},
+	{"x86_64", {{2, 0xffff, 0x310f}, {3, 0xffffff, 0xf9010f}}, 16, 7, 1 * PS},
 };
 
 /* A loop, and what is known of it. */
@@ -69,8 +62,6 @@ static struct place {
 } places[PLACES];
 
 static const struct arch *arch;
-static read_register read_one;
-static struct byte_array *buffer;
 /* The guest's next look at the clock is by this instruction. Each thread has its
  * own: QEMU's main loop looks at the clock as well. */
 static __thread uint64_t reading;
@@ -86,31 +77,20 @@ static int64_t tick_ps(void *cpu)
 	return arch->tick_ps ? arch->tick_ps : (int64_t)qemu.gt_cntfrq_period_ns(cpu) * PS;
 }
 
-static uint64_t word_at(const unsigned char *bytes)
-{
-	uint64_t word = 0;
-
-	for (unsigned i = 0; i < arch->width; i++)
-		word |= (uint64_t)bytes[i] << (8 * i);
-	return word;
-}
-
 /* What the CPU holds; a word that cannot be read is 0. */
 static void read_words(void *cpu, uint64_t words[WORDS])
 {
 	unsigned char stack[STACK * 8];
+	unsigned width = registers_width();
 
 	memset(words, 0, WORDS * sizeof *words);
-	for (int n = 0; n < arch->registers; n++) {
-		qemu.g_byte_array_set_size(buffer, 0);
-		read_one(cpu, buffer, n);
-		if (buffer->len >= arch->width)
-			words[n] = word_at(buffer->bytes);
-	}
-	if (qemu.cpu_memory_rw_debug(cpu, words[arch->stack_pointer], stack, STACK * arch->width, false) != 0)
+	for (int n = 0; n < arch->registers; n++)
+		words[n] = registers_read(cpu, n);
+	if (qemu.cpu_memory_rw_debug(cpu, words[arch->stack_pointer], stack, STACK * width,
+				     false) != 0)
 		return;
 	for (unsigned i = 0; i < STACK; i++)
-		words[MOST_REGISTERS + i] = word_at(stack + i * arch->width);
+		words[MOST_REGISTERS + i] = registers_word(stack + i * width);
 }
 
 /* Ticks from the moment of the words until the one that two of them (or one) name;
@@ -120,7 +100,7 @@ static int64_t ticks_until(const struct place *p, int i, int j, int64_t tick)
 	uint64_t end = p->words[i] + (j < WORDS ? p->words[j] : 0);
 	uint64_t ticks = end - (uint64_t)(p->words_ps / tick);
 
-	return arch->width == 4 ? (int32_t)ticks : (int64_t)ticks;
+	return registers_width() == 4 ? (int32_t)ticks : (int64_t)ticks;
 }
 
 /* A round is over: its last reading ended the loop. */
@@ -277,9 +257,8 @@ static void on_read(unsigned cpu, void *address)
 
 static bool reads_timer(const struct plugin_insn *insn)
 {
-	unsigned char bytes[4] = {0};
-	size_t len = qemu_insn_code(insn, bytes, sizeof bytes);
-	uint32_t code = bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+	uint32_t code;
+	size_t len = qemu_insn_word(insn, &code);
 
 	for (int i = 0; i < 2; i++) {
 		const struct form *form = &arch->reads_timer[i];
@@ -312,17 +291,14 @@ bool wait_watch(const struct plugin_info *info)
 	for (size_t i = 0; i < sizeof archs / sizeof *archs; i++)
 		if (strcmp(info->target_name, archs[i].name) == 0)
 			found = &archs[i];
-	if (!found)
+	if (!found || !registers_find(found->name))
 		return false;
-	*(void **)&read_one = dlsym(RTLD_DEFAULT, found->read_register);
-	if (!read_one || !qemu.g_byte_array_new || !qemu.g_byte_array_set_size ||
-	    !qemu.cpu_thread_is_idle || !qemu.qemu_get_cpu || !qemu.cpu_memory_rw_debug ||
+	if (!qemu.cpu_thread_is_idle || !qemu.qemu_get_cpu || !qemu.cpu_memory_rw_debug ||
 	    !qemu.qemu_clock_deadline_ns_all || !qemu.qemu_plugin_insn_vaddr ||
 	    !qemu.qemu_plugin_insn_data || !qemu.qemu_plugin_tb_n_insns ||
 	    !qemu.qemu_plugin_register_vcpu_insn_exec_cb ||
 	    (found->tick_ps == 0 && !qemu.gt_cntfrq_period_ns))
 		return false;
-	buffer = qemu.g_byte_array_new();
 	arch = found;
 	return true;
 }

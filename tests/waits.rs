@@ -1,12 +1,13 @@
 //! Loops that only wait for a timer: their turns are left out, and nothing else changes.
 
-use std::fs;
 use std::path::Path;
 
 use bootlap_wire::stamps::StampClock;
 use serde_json::Value;
 
-use crate::support::{bootlap, changed_kiosk, console_bytes, failure, json, kiosk, scratch};
+use crate::support::{
+    bare_guest, bootlap, changed_kiosk, console_bytes, failure, json, kiosk, scratch,
+};
 
 /// Each console byte with its time, ns, and the instructions until ready.
 fn recorded(dir: &Path, target: &Path) -> (Vec<(u8, i64)>, u64) {
@@ -61,18 +62,9 @@ const CONTENT_WITH_LESS: [u32; 20] = [
 #[test]
 fn a_wait_that_was_foretold_wrongly_is_an_error_that_says_what_to_do() {
     let dir = scratch("waits-wrong");
-    let mut image = vec![0; 64];
-    image[..4].copy_from_slice(&0x1400_0010_u32.to_le_bytes()); // b +64
-    image[56..60].copy_from_slice(b"ARM\x64");
-    image.extend(CONTENT_WITH_LESS.iter().flat_map(|word| word.to_le_bytes()));
-    fs::write(dir.join("Image"), image).unwrap();
-    let target = |skip: &str| {
-        let text = format!(
-            "format = 1\nname = \"content\"\n[ready]\npattern = \"R\"\ntimeout-s = 60\n[machine]\n\
-             kind = \"qemu\"\nprogram = \"qemu-system-aarch64\"\nmachine = \"virt\"\n\
-             cpu = \"cortex-a57\"\nmemory-mb = 64\n{skip}\n[kernel]\nimage = \"Image\"\ncmdline = \"\"\n"
-        );
-        fs::write(dir.join("target.toml"), text).unwrap();
+    let target = |more: &str| {
+        let machine = format!("program = \"qemu-system-aarch64\"\n{more}");
+        bare_guest(&dir, &CONTENT_WITH_LESS, &machine);
     };
     target("");
     let said = failure(bootlap(&dir).args(["boot", "-n", "1", "."]), 5);

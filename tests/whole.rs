@@ -9,6 +9,7 @@ mod boards;
 mod boot;
 mod boot_image;
 mod built;
+mod caches;
 mod calibrate;
 mod capture;
 mod check;

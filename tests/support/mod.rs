@@ -262,6 +262,23 @@ pub(crate) fn with(dir: &Path, name: &str, target: &Path, recipes: &[&str]) -> P
     out
 }
 
+/// A target that boots nothing but this code, which prints `R` at its end, on Arm's
+/// `virt`; `machine` is more of `[machine]`, and other tables behind it.
+pub(crate) fn bare_guest(dir: &Path, code: &[u32], machine: &str) {
+    let mut image = vec![0; 64];
+    image[..4].copy_from_slice(&0x1400_0010_u32.to_le_bytes()); // b +64
+    image[56..60].copy_from_slice(b"ARM\x64");
+    image.extend(code.iter().flat_map(|word| word.to_le_bytes()));
+    fs::create_dir_all(dir).unwrap();
+    fs::write(dir.join("Image"), image).unwrap();
+    let text = format!(
+        "format = 1\nname = \"bare\"\n[ready]\npattern = \"R\"\ntimeout-s = 60\n\
+         [kernel]\nimage = \"Image\"\ncmdline = \"\"\n[machine]\nkind = \"qemu\"\n\
+         machine = \"virt\"\ncpu = \"cortex-a57\"\nmemory-mb = 64\n{machine}\n"
+    );
+    fs::write(dir.join("target.toml"), text).unwrap();
+}
+
 /// The processes whose command line contains `text`.
 pub(crate) fn processes_with(text: &str) -> Vec<String> {
     let entries = fs::read_dir("/proc").unwrap().flatten();

@@ -37,7 +37,7 @@ pub mod whole_file;
 mod write_out;
 
 pub use assemble::{Assembly, Boot};
-pub use board_model::{BoardModel, BoardTable, ByPhase};
+pub use board_model::{BoardModel, BoardTable, ByPhase, CacheSize, MemoryModel};
 pub use build::{Build, Built};
 pub use cache::Cache;
 pub use edit::{Edit, How};

@@ -1,7 +1,7 @@
 //! A board's time, as the probe lives it: how fast instructions are, and what its
 //! serial line takes.
 
-use bootlap_product::{BoardModel, ByPhase};
+use bootlap_product::{BoardModel, ByPhase, CacheSize, MemoryModel};
 use serde_json::{Map, Value};
 
 const PS_PER_S: f64 = 1e12;
@@ -18,6 +18,54 @@ pub struct Model {
     pub flash_ps: Option<i64>,
     /// What requests to disks and cards take; `None` if that takes no time.
     pub disk: Option<DiskModel>,
+    /// The probe's option for caches; `None` if memory takes no time.
+    pub caches: Option<Caches>,
+}
+
+/// Caches and memory, as `struct cache_board` in `probe/caches.h` has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caches {
+    /// L1 of instructions, L1 of data, L2: bytes and ways; 0 bytes: there is none.
+    pub sizes: [[u32; 2]; 3],
+    /// Bytes of a line.
+    pub line: u32,
+    /// What L2 takes, ps.
+    pub l2_ps: i64,
+    /// What memory takes, ps.
+    pub memory_ps: i64,
+    /// Whether the boot loader's data is never cached.
+    pub off_in_bootloader: bool,
+}
+
+impl Caches {
+    fn of(memory: &MemoryModel) -> Self {
+        let size = |cache: Option<CacheSize>| cache.map_or([0, 1], |c| [c.bytes, c.ways]);
+        let ps = |seconds: f64| (seconds * PS_PER_S).round() as i64;
+        Self {
+            sizes: [memory.l1_instructions, memory.l1_data, memory.l2].map(size),
+            line: memory.line,
+            l2_ps: ps(memory.l2_latency_s),
+            memory_ps: ps(memory.latency_s),
+            off_in_bootloader: memory.off_in_bootloader,
+        }
+    }
+
+    /// The probe's option.
+    fn option(&self) -> String {
+        let sizes: Vec<String> = self
+            .sizes
+            .iter()
+            .map(|[bytes, ways]| format!("{bytes}:{ways}"))
+            .collect();
+        format!(
+            ",caches={}:{}:{}:{}:{}:0:0",
+            sizes.join(":"),
+            self.line,
+            self.l2_ps,
+            self.memory_ps,
+            u8::from(self.off_in_bootloader)
+        )
+    }
 }
 
 /// What a request to a disk or card takes, ps, by stage.
@@ -94,6 +142,7 @@ impl Model {
                 .of("bootloader")
                 .map(|bytes_per_s| (LINE / bytes_per_s * PS_PER_S).round() as i64),
             disk: DiskModel::of(board),
+            caches: board.memory.as_ref().map(Caches::of),
         }
     }
 
@@ -119,6 +168,9 @@ impl Model {
         }
         if let Some(disk) = &self.disk {
             options += &disk.option();
+        }
+        if let Some(caches) = &self.caches {
+            options += &caches.option();
         }
         options
     }
@@ -189,7 +241,29 @@ pub fn words(facts: &Value) -> String {
         storage.push("storage takes no time".to_owned());
     }
     let storage = storage.join(", ");
-    format!("modelled: {speeds} M instructions/s, {console}, {storage}")
+    let memory = match facts["caches"].is_null() {
+        true => String::new(),
+        false => memory_words(&facts["caches"]),
+    };
+    format!("modelled: {speeds} M instructions/s, {console}, {storage}{memory}")
+}
+
+/// Caches and memory in a few words, by what the probe said of them.
+fn memory_words(said: &Value) -> String {
+    let text = |key: &str| said[key].as_str().unwrap_or_default();
+    let ns = |key: &str| text(key).parse::<f64>().unwrap_or(0.0) / 1e3;
+    let caches = [("l1i", "L1I"), ("l1d", "L1D"), ("l2", "L2")]
+        .iter()
+        .filter_map(|(key, name)| {
+            let bytes: u64 = text(key).split(':').next()?.parse().ok()?;
+            (bytes > 0).then(|| format!("{name} {} KiB", bytes >> 10))
+        });
+    let mut parts: Vec<String> = caches.collect();
+    parts.push(format!("memory {:.0} ns", ns("memory_ps")));
+    if text("off").starts_with('1') {
+        parts.push("data uncached in the boot loader".to_owned());
+    }
+    format!(", {}", parts.join(", "))
 }
 
 /// Bytes that took so many ps, as people write it.
@@ -258,6 +332,7 @@ mod tests {
                 baud: 9600,
                 flash_ps: None,
                 disk: None,
+                caches: None,
             }
             .shift()
         };

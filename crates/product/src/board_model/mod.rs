@@ -13,7 +13,9 @@
 //! error = 0.15
 //! ```
 //!
-//! A value that differs from phase to phase is a table by phase. It is read as
+//! `clock` and `cycles-per-instruction` may stand for the instructions per second,
+//! `like` takes what is not said from the [`catalogue`], and [`memory`] has the keys of
+//! caches. A value that differs from phase to phase is a table by phase. It is read as
 //! it stands and checked afterwards, so mistakes are told with the line of the
 //! key itself.
 
@@ -22,6 +24,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::mistake::{Mistake, wrong};
+
+mod catalogue;
+mod memory;
+
+pub use memory::{CacheSize, MemoryModel};
 
 /// The phases, in the order of a boot, as reports name them.
 const PHASES: [&str; 6] = [
@@ -62,6 +69,9 @@ pub struct BoardModel {
     /// Seconds that a flush takes.
     #[serde(default)]
     pub storage_flush_s: f64,
+    /// What memory takes; `None`: no longer than an instruction does anyway.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryModel>,
     /// How far a prediction may be off, as a share of what depends on the
     /// board's speed.
     pub error: ByPhase,
@@ -73,6 +83,11 @@ pub struct BoardModel {
 pub struct ByPhase(BTreeMap<String, f64>);
 
 impl ByPhase {
+    /// Each number, made another.
+    fn map(self, to: impl Fn(f64) -> f64) -> Self {
+        Self(self.0.into_iter().map(|(p, n)| (p, to(n))).collect())
+    }
+
     /// The same number for all phases.
     pub fn all(value: f64) -> Self {
         Self([(PHASES[0].to_owned(), value)].into())
@@ -95,17 +110,47 @@ impl ByPhase {
 }
 
 /// `[board]` as it is written.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct BoardTable {
+    like: Option<Like>,
     name: Option<String>,
     instructions_per_second: Option<Written>,
+    clock: Option<Scalar>,
+    cycles_per_instruction: Option<Written>,
     baud: Option<u32>,
     storage_bandwidth: Option<Written>,
     storage_latency: Option<Written>,
     storage_write_bandwidth: Option<Written>,
     storage_flush: Option<Scalar>,
+    memory_latency: Option<Scalar>,
+    l1_instruction_cache: Option<String>,
+    l1_data_cache: Option<String>,
+    l2_cache: Option<String>,
+    l2_latency: Option<Scalar>,
+    cache_line: Option<Scalar>,
+    caches: Option<String>,
     error: Option<Written>,
+}
+
+/// Names of the catalogue; what the first says, counts.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a name of the catalogue, or a list of them"
+)]
+enum Like {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Like {
+    fn names(&self) -> &[String] {
+        match self {
+            Self::One(name) => std::slice::from_ref(name),
+            Self::Several(names) => names,
+        }
+    }
 }
 
 /// A value, or one for each phase.
@@ -157,9 +202,25 @@ const BANDWIDTH: Quantity = Quantity {
     example: "write it as \"10 MB/s\"; known are B/s, kB/s, MB/s, GB/s, KiB/s, MiB/s and GiB/s",
 };
 const LATENCY: Quantity = Quantity {
-    units: &[("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)],
+    units: &[
+        ("ns", 1e-9),
+        ("us", 1e-6),
+        ("µs", 1e-6),
+        ("ms", 1e-3),
+        ("s", 1.0),
+    ],
     limits: (0.0, 60.0),
-    example: "write it as \"1 ms\"; known are us, ms and s",
+    example: "write it as \"1 ms\"; known are ns, us, ms and s",
+};
+const CLOCK: Quantity = Quantity {
+    units: &[("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9), ("Hz", 1.0)],
+    limits: (1e4, 1e11),
+    example: "write it as \"400 MHz\"; known are Hz, kHz, MHz and GHz",
+};
+const CYCLES: Quantity = Quantity {
+    units: &[],
+    limits: (0.05, 1000.0),
+    example: "write the cycles of an average instruction, such as 1.3",
 };
 const SHARE: Quantity = Quantity {
     units: &[],
@@ -170,17 +231,18 @@ const SHARE: Quantity = Quantity {
 impl BoardTable {
     /// What it means, or the first mistake in it.
     pub(crate) fn model(&self) -> Result<BoardModel, Mistake> {
+        let mut table = self.clone();
+        for name in self.like.iter().flat_map(Like::names) {
+            table = table.or(catalogue::board(name)?);
+        }
+        table.own_model()
+    }
+
+    fn own_model(&self) -> Result<BoardModel, Mistake> {
         let name = self.name.as_deref().unwrap_or("the board").trim();
         if name.is_empty() || name.chars().any(char::is_control) {
             return wrong("board.name", "that is no name; write what people call it");
         }
-        let Some(speed) = &self.instructions_per_second else {
-            return wrong(
-                "board",
-                "missing field `instructions-per-second`; estimate it with `bootlap calibrate`, or \
-                 write a guess such as 300e6; docs/board-model.md explains every key",
-            );
-        };
         let baud = self.baud.unwrap_or(BAUD);
         if !(50..=100_000_000).contains(&baud) {
             return wrong(
@@ -194,7 +256,7 @@ impl BoardTable {
         };
         Ok(BoardModel {
             name: name.to_owned(),
-            instructions_per_second: by_phase("instructions-per-second", speed, SPEED)?,
+            instructions_per_second: self.speed()?,
             baud,
             storage_bandwidth: optional("storage-bandwidth", &self.storage_bandwidth, BANDWIDTH)?,
             storage_latency: optional("storage-latency", &self.storage_latency, LATENCY)?,
@@ -207,11 +269,45 @@ impl BoardTable {
                 Some(scalar) => value("board.storage-flush", scalar, LATENCY)?,
                 None => 0.0,
             },
+            memory: memory::model(self)?,
             error: match &self.error {
                 Some(written) => by_phase("error", written, SHARE)?,
                 None => ByPhase::all(ERROR),
             },
         })
+    }
+}
+
+impl BoardTable {
+    /// Instructions per second, as they are written or by the clock.
+    fn speed(&self) -> Result<ByPhase, Mistake> {
+        match (
+            &self.instructions_per_second,
+            &self.clock,
+            &self.cycles_per_instruction,
+        ) {
+            (Some(speed), None, None) => by_phase("instructions-per-second", speed, SPEED),
+            (Some(_), ..) => wrong(
+                "board.instructions-per-second",
+                "the speed is there twice; remove this key, or clock and cycles-per-instruction",
+            ),
+            (None, Some(clock), Some(cycles)) => {
+                let hz = value("board.clock", clock, CLOCK)?;
+                let cycles = by_phase("cycles-per-instruction", cycles, CYCLES)?;
+                Ok(cycles.map(|cycles| hz / cycles))
+            }
+            (None, Some(_), None) => wrong(
+                "board.clock",
+                "says nothing of the speed without cycles-per-instruction; write both, or \
+                 instructions-per-second alone",
+            ),
+            (None, None, _) => wrong(
+                "board",
+                "missing field `instructions-per-second`; estimate it with `bootlap calibrate`, \
+                 write a guess such as 300e6, or take a board of the catalogue, such as like = \
+                 \"am335x\"; docs/board-model.md explains every key",
+            ),
+        }
     }
 }
 

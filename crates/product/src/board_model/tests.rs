@@ -93,6 +93,59 @@ fn mistakes_are_told_with_their_line_and_the_mend() {
             "unknown field `bauds`",
         ),
         ("instructions-per-second = [3e8]", 1, "by phase"),
+        ("clock = \"400 MHz\"", 1, "without cycles-per-instruction"),
+        (
+            "clock = \"400\"\ncycles-per-instruction = 1",
+            1,
+            "as \"400 MHz\"",
+        ),
+        (
+            "clock = \"1 GHz\"\ncycles-per-instruction = -1",
+            2,
+            "out of all proportion",
+        ),
+        (
+            "instructions-per-second = 3e8\nclock = \"1 GHz\"",
+            1,
+            "twice",
+        ),
+        ("like = \"z80\"", 1, "known are am335x, at91sam9263"),
+        ("like = \"sd-high-speed\"", 0, "missing field"),
+        (
+            "like = \"am335x\"\nmemory-latency = \"1 s\"",
+            2,
+            "no memory is that slow",
+        ),
+        (
+            "like = \"am335x\"\nl1-data-cache = \"30 KiB, 4 ways\"",
+            2,
+            "16 KiB, 4 ways",
+        ),
+        (
+            "like = \"am335x\"\nl1-data-cache = \"0 KiB, 0 ways\"",
+            2,
+            "16 KiB, 4 ways",
+        ),
+        (
+            "like = \"am335x\"\ncache-line = \"48 B\"",
+            2,
+            "power of two",
+        ),
+        (
+            "like = \"am335x\"\ncaches = \"off\"",
+            2,
+            "off-in-bootloader",
+        ),
+        (
+            "instructions-per-second = 3e8\ncaches = \"off-in-bootloader\"",
+            2,
+            "add memory-latency",
+        ),
+        (
+            "instructions-per-second = 3e8\nmemory-latency = \"90 ns\"\nl2-latency = \"9 ns\"",
+            3,
+            "no l2-cache",
+        ),
     ] {
         let error = board(lines).unwrap_err();
         assert!(error.contains(said), "{lines}: {error}");
@@ -106,4 +159,46 @@ fn a_model_survives_being_written_down() {
     let board = board("instructions-per-second = { bootloader = 8e7, kernel = 3e8 }").unwrap();
     let text = toml_edit::ser::to_string(&board).unwrap();
     assert_eq!(toml_edit::de::from_str::<BoardModel>(&text).unwrap(), board);
+}
+
+#[test]
+fn every_board_of_the_catalogue_can_be_had_and_is_documented() {
+    let docs = include_str!("../../../../docs/board-model.md");
+    let storage = ["sd-high-speed", "emmc-hs200", "nvme-2-channels"];
+    for name in catalogue::all().into_keys() {
+        let alone = format!("like = \"{name}\"");
+        let before = format!("like = [\"cortex-a53\", \"{name}\"]");
+        let lines = if storage.contains(&name.as_str()) {
+            before
+        } else {
+            alone
+        };
+        board(&lines).unwrap();
+        assert!(docs.contains(&format!("| `{name}` |")), "{name}");
+    }
+}
+
+#[test]
+fn what_the_target_says_counts_before_the_catalogue() {
+    let all = board(
+        "like = [\"am335x\", \"emmc-hs200\"]\ncycles-per-instruction = { kernel = 2 }\nbaud = 9600\n\
+         l2-cache = \"512 KiB, 8-way\"",
+    )
+    .unwrap();
+    assert_eq!(all.instructions_per_second.of("kernel"), Some(0.5e9));
+    assert_eq!(all.baud, 9600);
+    assert_eq!(
+        all.storage_bandwidth.of("kernel"),
+        with_unit("9.55 MB/s", BANDWIDTH.units),
+        "the first counts"
+    );
+    assert_eq!(
+        all.storage_latency.of("kernel"),
+        with_unit("200 us", LATENCY.units)
+    );
+    let memory = all.memory.unwrap();
+    assert_eq!(memory.l2.unwrap().bytes, 512 << 10);
+    assert_eq!(memory.l1_data.unwrap().ways, 4);
+    let faster = board("like = \"am335x\"\ninstructions-per-second = 3e8").unwrap();
+    assert_eq!(faster.instructions_per_second.of("kernel"), Some(3e8));
 }
