@@ -62,6 +62,8 @@ static struct {
 	bool skip_waits;
 	bool disks_take_time;
 	struct disk_board disk;
+	int64_t load_ps;             /* before the first instruction */
+	uint64_t load_bytes;
 } model;
 
 /*
@@ -107,6 +109,10 @@ static void machine_is_there(struct notifier *notifier, void *data)
 		return;
 	fact("clock", "bootloader=%" PRId64 " kernel=%" PRId64 " userspace=%" PRId64,
 	     model.ps_per_insn[0], model.ps_per_insn[1], model.ps_per_insn[2]);
+	if (model.load_ps > 0) {
+		clock_stall(model.load_ps);
+		fact("load", "bytes=%" PRIu64 " ps=%" PRId64, model.load_bytes, model.load_ps);
+	}
 	if (!pl011_take_over(model.uart) && !ns16550_take_over(model.uart))
 		fact("uart", "none");
 }
@@ -162,6 +168,7 @@ static bool read_board(int argc, char **argv, const char *speed,
 	const char *nor = option(argc, argv, "nor");
 	const char *disk = option(argc, argv, "disk");
 	const char *caches = option(argc, argv, "caches");
+	const char *load = option(argc, argv, "load");
 
 	if (!baud || sscanf(speed, "%" SCNd64 ":%" SCNd64 ":%" SCNd64, &model.ps_per_insn[0],
 			    &model.ps_per_insn[1], &model.ps_per_insn[2]) != STAGES) {
@@ -186,6 +193,10 @@ static bool read_board(int argc, char **argv, const char *speed,
 	}
 	if (disk && !read_disk(disk)) {
 		fprintf(stderr, "bootlap probe: disk= has ten numbers\n");
+		return false;
+	}
+	if (load && sscanf(load, "%" SCNd64 ":%" SCNu64, &model.load_ps, &model.load_bytes) != 2) {
+		fprintf(stderr, "bootlap probe: load= has two numbers\n");
 		return false;
 	}
 	if (caches && !read_caches(caches, info))
@@ -235,7 +246,8 @@ static bool read_model(int argc, char **argv, const struct plugin_info *info)
  * kernel and of user space, baud=N, uartclk=HZ that the UART divides, if it is known,
  * nor=FIRST:LAST:PS, hexadecimal addresses of memory-mapped flash, and what reading a
  * line of it takes; disk=…, ten numbers in the order of struct disk_board, what disks
- * take; caches=…, twelve numbers in the order of struct cache_board. Which disks there are stands in the environment (disk.h).
+ * take; caches=…, twelve numbers in the order of struct cache_board; load=PS:BYTES, what
+ * reading the images took that are in memory from the start. Which disks there are stands in the environment (disk.h).
  */
 EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info,
 			       int argc, char **argv)

@@ -9,7 +9,7 @@ use bootlap_wire::stamps::StampClock;
 use serde_json::Value;
 
 use crate::support::{
-    bootlap, changed_kiosk, console_bytes, failure, json, kiosk, printed, scratch,
+    bare_guest, bootlap, changed_kiosk, console_bytes, failure, json, kiosk, printed, scratch,
 };
 
 /// The kiosk on a board, without its countdown; `more` are lines of `[board]`.
@@ -192,6 +192,36 @@ fn compression_pays_from_the_bandwidth_on_that_arithmetic_tells() {
     command.args(["check", "-b", "boot-budget.toml", "--baseline"]);
     let said = failure(command.args([&at_full_speed, &slow]), 2);
     assert!(said.contains("in the time of different boards"), "{said}");
+}
+
+/// Prints `R` and halts.
+const PRINTER: [u32; 5] = [
+    0xd2a1_2000, //       mov x0, #0x9000000
+    0x5280_0a41, //       mov w1, #'R'
+    0xb900_0001, //       str w1, [x0]
+    0xd503_207f, // halt: wfi
+    0x17ff_ffff, //       b   halt
+];
+
+/// A machine that starts with its images in memory gives no boot loader's time away.
+#[test]
+fn images_that_no_boot_loader_reads_take_their_time_all_the_same() {
+    let dir = scratch("modelled-direct");
+    let ready = |name: &str, more: &str| {
+        let dir = dir.join(name);
+        let board = format!(
+            "program = \"qemu-system-aarch64\"\n[board]\ninstructions-per-second = 500e6\n{more}"
+        );
+        bare_guest(&dir, &PRINTER, &board);
+        ready_ns(&boot(&dir, Path::new("."), "2"))
+    };
+    let free = ready("free", "");
+    let read = ready(
+        "read",
+        "storage-bandwidth = \"64 kB/s\"\nstorage-latency = \"3 ms\"",
+    );
+    // 84 bytes are two lines of 64.
+    assert_eq!(read - free, 3e6 + 2e6);
 }
 
 /// A megabyte by way of the tty's interrupts: nothing is lost, and nothing waits for

@@ -31,7 +31,10 @@ pub(super) fn candidates(
         return collect(stock, wanted, own.len(), own.len(), &options.without);
     }
     for name in findings.iter().filter_map(|f| f.recipe.as_ref()) {
-        wanted.push(Choice::parse(name)?);
+        let choice = Choice::parse(name)?;
+        if options.all || !choice.only_asked_for() {
+            wanted.push(choice);
+        }
     }
     let asked = wanted.len();
     for recipe in recipe::all() {

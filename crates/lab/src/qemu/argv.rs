@@ -180,7 +180,7 @@ impl Argv {
             }
         }
         if let Some(model) = &settings.model {
-            let board = model.options(flash, uart_hz(&settings.spec));
+            let board = model.options(flash, uart_hz(&settings.spec), &loaded(boot));
             options += &format!(",{board}");
         }
         self.add("-plugin", &options);
@@ -212,6 +212,19 @@ fn shift(settings: &QemuSettings) -> u32 {
     match &settings.model {
         Some(model) => model.shift(),
         None => settings.spec.icount_shift,
+    }
+}
+
+/// Bytes of the images that are in memory from the start.
+fn loaded(boot: &Boot) -> Vec<u64> {
+    match boot {
+        Boot::Direct {
+            kernel, initramfs, ..
+        } => {
+            let images = [Some(kernel), initramfs.as_ref()].into_iter().flatten();
+            images.map(|blob| blob.bytes.len() as u64).collect()
+        }
+        Boot::Flash { .. } => Vec::new(),
     }
 }
 

@@ -154,9 +154,28 @@ impl Model {
         shift.unwrap_or(0).min(MOST_SHIFT)
     }
 
-    /// The probe's options, for a machine that has memory-mapped flash there, and whose
-    /// UART divides a clock of so many Hz.
-    pub(super) fn options(&self, flash: Option<[u64; 2]>, uart_hz: Option<u64>) -> String {
+    /// What reading images of so many bytes takes before the first instruction, ps:
+    /// the machine has them in memory at once, and a board reads them from somewhere.
+    fn load_ps(&self, images: &[u64]) -> i64 {
+        let line = |bytes: u64| bytes.div_ceil(LINE as u64);
+        let lines: u64 = images.iter().map(|bytes| line(*bytes)).sum();
+        let lines = i64::try_from(lines).unwrap_or(i64::MAX);
+        let latency = self.disk.map_or(0, |disk| disk.latency_ps[0]);
+        let reads = latency.saturating_mul(images.len() as i64);
+        lines
+            .saturating_mul(self.flash_ps.unwrap_or(0))
+            .saturating_add(reads)
+    }
+
+    /// The probe's options, for a machine that has memory-mapped flash there, whose UART
+    /// divides a clock of so many Hz, and that starts with images of so many bytes in
+    /// memory.
+    pub(super) fn options(
+        &self,
+        flash: Option<[u64; 2]>,
+        uart_hz: Option<u64>,
+        images: &[u64],
+    ) -> String {
         let [bootloader, kernel, userspace] = self.ps_per_insn;
         let baud = self.baud;
         let mut options = format!("speed={bootloader}:{kernel}:{userspace},baud={baud}");
@@ -168,6 +187,11 @@ impl Model {
         }
         if let Some(disk) = &self.disk {
             options += &disk.option();
+        }
+        let load_ps = self.load_ps(images);
+        if load_ps > 0 {
+            let bytes: u64 = images.iter().sum();
+            options += &format!(",load={load_ps}:{bytes}");
         }
         if let Some(caches) = &self.caches {
             options += &caches.option();
@@ -227,6 +251,9 @@ pub fn words(facts: &Value) -> String {
     let mut storage = Vec::new();
     if let (Some(bytes), Some(ps)) = (number("flash", "bytes"), number("flash", "ps")) {
         storage.push(format!("flash at {}", rate(bytes, ps)));
+    }
+    if let (Some(bytes), Some(ps)) = (number("load", "bytes"), number("load", "ps")) {
+        storage.push(format!("images read at {}", rate(bytes, ps)));
     }
     if let (Some(latency), Some(read)) = (stages("disks", "latency"), stages("disks", "read")) {
         let latency = latency.map(|ps| format!("{:.3}", ps / 1e9));
