@@ -1,9 +1,9 @@
 /*
  * Each access to data and each block of code that runs is looked up by the
  * place of its line in the machine's memory. A set forgets its lines in turn, as
- * many of Arm's cores do. A write takes as long as a read, and its line is
- * fetched, too. An access to a device's register takes as long as one to memory.
- * What reads flash is left to nor.c.
+ * many of Arm's cores do. A line that is written to is fetched first, and
+ * written back to memory when the last cache forgets it. An access to a device's
+ * register takes as long as one to memory. What reads flash is left to nor.c.
  *
  * Where in memory an address lies costs more to find out than all the rest. So
  * addresses are kept (seen) whose line L1 has, until it forgets the line or the
@@ -31,6 +31,7 @@
 struct way {
 	uint64_t line;    /* by its place in memory */
 	uint64_t address; /* of L1's data: under which number it was seen */
+	bool dirty;       /* memory does not have it yet */
 };
 
 struct cache {
@@ -43,7 +44,10 @@ struct cache {
 static struct cache_board board;
 static unsigned line_bits;
 static struct cache l1i[MOST_CPUS], l1d[MOST_CPUS], l2;
-static uint64_t seen[MOST_CPUS][SEEN];
+static struct {
+	uint64_t address;
+	bool dirty; /* the line is known to be */
+} seen[MOST_CPUS][SEEN];
 /* The same for code: by its place, as that does not change. */
 static uint64_t fetched[MOST_CPUS][SEEN];
 static bool any, map_is_known;
@@ -56,7 +60,7 @@ static bool find(struct cache *cache, uint64_t line, struct way **way, struct wa
 	struct way *ways = cache->ways + set * cache->n;
 	unsigned *next = &cache->next[set];
 
-	*forgotten = (struct way){0, 0};
+	*forgotten = (struct way){0};
 	for (unsigned i = 0; i < cache->n; i++) {
 		*way = &ways[i];
 		if (ways[i].line == line)
@@ -65,17 +69,53 @@ static bool find(struct cache *cache, uint64_t line, struct way **way, struct wa
 	*way = &ways[*next];
 	*next = *next + 1 < cache->n ? *next + 1 : 0;
 	*forgotten = **way;
-	**way = (struct way){line, 0};
+	**way = (struct way){.line = line};
 	return false;
+}
+
+/* The last cache needed the place. */
+static void written_back(const struct way *forgotten)
+{
+	if (forgotten->dirty)
+		clock_stall(board.memory_ps);
 }
 
 /* What L1 does not have comes from farther away. */
 static void missed(uint64_t line)
 {
 	struct way *way, forgotten;
-	bool near = l2.ways && find(&l2, line, &way, &forgotten);
 
-	clock_stall((l2.ways ? board.l2_ps : 0) + (near ? 0 : board.memory_ps));
+	if (!l2.ways) {
+		clock_stall(board.memory_ps);
+		return;
+	}
+	clock_stall(board.l2_ps);
+	if (!find(&l2, line, &way, &forgotten))
+		clock_stall(board.memory_ps);
+	written_back(&forgotten);
+}
+
+static void unsee(unsigned core, uint64_t address)
+{
+	if (seen[core][address % SEEN].address == address)
+		seen[core][address % SEEN].address = 0;
+}
+
+/* L1 of data needed the place. */
+static void left_l1(unsigned core, const struct way *forgotten)
+{
+	struct way *way, from_l2;
+
+	unsee(core, forgotten->address);
+	if (!forgotten->dirty)
+		return;
+	if (!l2.ways) {
+		written_back(forgotten);
+		return;
+	}
+	find(&l2, forgotten->line, &way, &from_l2);
+	way->dirty = true;
+	written_back(&from_l2);
 }
 
 static void forget_seen(unsigned cpu)
@@ -83,22 +123,20 @@ static void forget_seen(unsigned cpu)
 	memset(seen[cpu % MOST_CPUS], 0, sizeof *seen);
 }
 
-static void unsee(uint64_t *own_seen, uint64_t address)
-{
-	if (address && own_seen[address % SEEN] == address)
-		own_seen[address % SEEN] = 0;
-}
-
 static void on_access(unsigned cpu, uint32_t access, uint64_t at, void *opaque)
 {
 	unsigned core = cpu % MOST_CPUS;
 	uint64_t address = (at >> line_bits) + 1;
+	bool writes = qemu.qemu_plugin_mem_is_store(access);
 	struct plugin_hwaddr *place;
 	struct way *way, forgotten;
 	uint64_t line;
 
 	(void)opaque;
-	if (seen[core][address % SEEN] == address || nor_covers(at))
+	if (seen[core][address % SEEN].address == address &&
+	    (!writes || seen[core][address % SEEN].dirty))
+		return;
+	if (nor_covers(at))
 		return;
 	if (board.off[clock_reached()] || !mmu_cached(cpu)) {
 		clock_stall(board.memory_ps);
@@ -112,13 +150,18 @@ static void on_access(unsigned cpu, uint32_t access, uint64_t at, void *opaque)
 		return;
 	}
 	line = (qemu.qemu_plugin_hwaddr_phys_addr(place) >> line_bits) + 1;
-	if (!find(&l1d[core], line, &way, &forgotten))
+	if (!find(&l1d[core], line, &way, &forgotten)) {
+		left_l1(core, &forgotten);
 		missed(line);
-	unsee(seen[core], forgotten.address);
-	unsee(seen[core], way->address);
+	}
+	/* One address of a line is kept. */
+	unsee(core, way->address);
 	way->address = address;
-	if (map_is_known)
-		seen[core][address % SEEN] = address;
+	way->dirty |= writes;
+	if (map_is_known) {
+		seen[core][address % SEEN].address = address;
+		seen[core][address % SEEN].dirty = way->dirty;
+	}
 }
 
 /* A block's first line and how many it has, in one word. */
@@ -139,7 +182,8 @@ static void on_block(unsigned cpu, void *lines)
 			continue;
 		if (!find(&l1i[core], line, &way, &forgotten))
 			missed(line);
-		unsee(fetched[core], forgotten.line);
+		if (fetched[core][forgotten.line % SEEN] == forgotten.line)
+			fetched[core][forgotten.line % SEEN] = 0;
 		fetched[core][line % SEEN] = line;
 	}
 }
@@ -200,7 +244,7 @@ bool caches_model(const struct cache_board *of, const struct plugin_info *info)
 	    !qemu.qemu_plugin_tb_n_insns || !qemu.qemu_plugin_tb_get_insn ||
 	    !qemu.qemu_plugin_tb_vaddr || !qemu.qemu_plugin_insn_vaddr ||
 	    !qemu.qemu_plugin_insn_size || !qemu.qemu_plugin_insn_haddr ||
-	    !qemu.qemu_plugin_get_hwaddr || !qemu.qemu_plugin_hwaddr_is_io ||
+	    !qemu.qemu_plugin_get_hwaddr || !qemu.qemu_plugin_mem_is_store || !qemu.qemu_plugin_hwaddr_is_io ||
 	    !qemu.qemu_plugin_hwaddr_phys_addr || !qemu.memory_region_from_host ||
 	    !qemu.object_property_get_uint)
 		return false;

@@ -87,6 +87,7 @@ struct mmio_ops {
 						       void *opaque))                     \
 	X(void *, qemu_plugin_insn_haddr, (const struct plugin_insn *))                   \
 	X(struct plugin_hwaddr *, qemu_plugin_get_hwaddr, (uint32_t access, uint64_t address)) \
+	X(bool, qemu_plugin_mem_is_store, (uint32_t access))                              \
 	X(bool, qemu_plugin_hwaddr_is_io, (const struct plugin_hwaddr *))                 \
 	X(uint64_t, qemu_plugin_hwaddr_phys_addr, (const struct plugin_hwaddr *))         \
 	X(void *, memory_region_from_host, (void *host, uint64_t *offset))                \

@@ -11,9 +11,10 @@ use crate::support::{
 };
 
 /// Reads one word 65,536 times with its MMU off, between `A` and `B`; switches MMU and
-/// caches on; reads a word of each of 64 bytes: of 1 MiB twice until `D`, of another 128 KiB eight times until `E`, of another 16 KiB a hundred times until
-/// `R`.
-const READER: [u32; 55] = [
+/// caches on; reads a word of each of 64 bytes: of 1 MiB twice until `D`, of another 128 KiB
+/// eight times until `E`, of another 16 KiB a hundred times until `F`; and writes a word of
+/// each of 64 bytes of another MiB, twice, until `R`.
+const READER: [u32; 66] = [
     0xd2a1_2009, //       mov  x9, #0x9000000
     0xd2a8_000a, //       mov  x10, #0x40000000
     0x9148_014b, //       add  x11, x10, #0x200000
@@ -44,19 +45,30 @@ const READER: [u32; 55] = [
     0xd503_3fdf, //       isb
     0xd280_0044, //       mov  x4, #2
     0xd2a0_0205, //       mov  x5, #0x100000
-    0x9400_0011, //       bl   read
+    0x9400_001c, //       bl   read
     0x5280_0881, //       mov  w1, #'D'
     0xb900_0121, //       str  w1, [x9]
     0x9144_016b, //       add  x11, x11, #0x100000
     0xd280_0104, //       mov  x4, #8
     0xd2a0_0045, //       mov  x5, #0x20000
-    0x9400_000b, //       bl   read
+    0x9400_0016, //       bl   read
     0x5280_08a1, //       mov  w1, #'E'
     0xb900_0121, //       str  w1, [x9]
     0x9144_016b, //       add  x11, x11, #0x100000
     0xd280_0c84, //       mov  x4, #100
     0xd288_0005, //       mov  x5, #0x4000
-    0x9400_0005, //       bl   read
+    0x9400_0010, //       bl   read
+    0x5280_08c1, //       mov  w1, #'F'
+    0xb900_0121, //       str  w1, [x9]
+    0x9144_016b, //       add  x11, x11, #0x100000
+    0xd280_0044, //       mov  x4, #2
+    0x9144_0167, //       add  x7, x11, #0x100000
+    0xaa0b_03e6, // write: mov x6, x11
+    0xf804_04c0, // store: str x0, [x6], #64
+    0xeb07_00df, //       cmp  x6, x7
+    0x54ff_ffc1, //       b.ne store
+    0xf100_0484, //       subs x4, x4, #1
+    0x54ff_ff61, //       b.ne write
     0x5280_0a41, //       mov  w1, #'R'
     0xb900_0121, //       str  w1, [x9]
     0xd503_207f, // halt: wfi
@@ -84,7 +96,7 @@ fn read(dir: &Path, program: &str, more: &str) -> Vec<i64> {
     let run = dir.join(boot["run"].as_str().unwrap());
     let letters = console_bytes(&run, StampClock::Modelled);
     let text: String = letters.iter().map(|(byte, _)| char::from(*byte)).collect();
-    assert_eq!(text, "ABDER");
+    assert_eq!(text, "ABDEFR");
     letters.windows(2).map(|w| w[1].1 - w[0].1).collect()
 }
 
@@ -101,6 +113,8 @@ fn reads_as_arithmetic_says(name: &str, program: &str) {
         2 * 100 + 2 * 16_384 * (10 + 100) + letter, // neither cache has any of it
         8 * 2048 * 10 + 2048 * 100 + letter,        // L2 has it from the second time on
         256 * (10 + 100) + letter,                  // L1 has it from the second time on
+        // Each line is fetched twice, and written back but for those that L2 still has.
+        2 * 16_384 * (10 + 100) + (2 * 16_384 - 4096) * 100 + letter,
     ];
     for (i, (more, expected)) in more.iter().zip(expected).enumerate() {
         assert!(
