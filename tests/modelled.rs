@@ -71,6 +71,8 @@ fn two_boots_are_the_same_and_bytes_take_their_time() {
         "{machine}"
     );
     assert!(machine.ends_with("flash at 20.0 MB/s"), "{machine}");
+    let board = format!("board {}: 500 M", two["model"].as_str().unwrap());
+    assert!(machine.contains(&board), "{machine}");
     // What was lived is not predicted once more.
     assert!(two["predicted"].is_null());
     // Nor is a board found by comparing it with itself.
@@ -192,6 +194,15 @@ fn compression_pays_from_the_bandwidth_on_that_arithmetic_tells() {
     command.args(["check", "-b", "boot-budget.toml", "--baseline"]);
     let said = failure(command.args([&at_full_speed, &slow]), 2);
     assert!(said.contains("in the time of different boards"), "{said}");
+    let add = |run: &Path| {
+        let mut command = bootlap(&dir);
+        command.args(["history", "add", "--commit", "c", "--to", "past"]);
+        command.arg(run);
+        command
+    };
+    printed(&mut add(&at_full_speed));
+    let said = failure(&mut add(&slow), 2);
+    assert!(said.contains("in the time of board"), "{said}");
 }
 
 /// Prints `R` and halts.

@@ -30,6 +30,9 @@ pub struct Entry {
     pub target: String,
     /// The kind of time, `simulated` or `measured`: never mixed.
     pub time: String,
+    /// The board in whose time they were made, where that was modelled: never mixed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// What was measured of each boot.
     pub boots: Vec<Measures>,
 }
@@ -166,6 +169,7 @@ mod tests {
             date: format!("2026-11-{:02}T00:00:00Z", commit + 1),
             target: "kiosk".to_owned(),
             time: "simulated".to_owned(),
+            model: None,
             boots: ready_ns.iter().map(boot).collect(),
         }
     }

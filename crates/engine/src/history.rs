@@ -79,6 +79,10 @@ pub fn alike(entry: &Entry, other: &Entry, dir: &Path) -> Result<(), Failure> {
             "{dir} holds {} time, and this is {}",
             other.time, entry.time
         )
+    } else if entry.model != other.model {
+        let named = |e: &Entry| e.model.clone().unwrap_or("no board".to_owned());
+        let [there, here] = [other, entry].map(named);
+        format!("{dir} holds results in the time of board {there}, and this is {here}")
     } else if entry.target != other.target && time.repeats() {
         format!(
             "{dir} holds results of {}, and this is {}",

@@ -150,6 +150,9 @@ pub struct About {
     pub mode: String,
     /// The kind of time: `simulated` or `measured`; kinds never mix.
     pub time: String,
+    /// Eight digits that tell the board in whose time it was made from others; null unless
+    /// time was modelled.
+    pub model: Option<String>,
     /// Whether two boots were bit for bit the same; null if not checked.
     pub identical: Option<bool>,
     /// Power-on to ready; null if it never got ready.

@@ -49,6 +49,7 @@ fn report() -> CheckReport {
         about: About {
             target: HOSTILE.to_owned(),
             time: "simulated".to_owned(),
+            model: None,
             ..About::default()
         },
         boots: vec![HOSTILE.to_owned(); 2],
@@ -128,6 +129,7 @@ fn past(commit: &str) -> HistoryReport {
         date: format!("2026-11-{:02}T00:00:00Z", n + 1),
         target: commit.to_owned(),
         time: "simulated".to_owned(),
+        model: None,
         boots: vec![Measures {
             ready_ns: Some(1_344_000_000 + if n < 6 { 0 } else { 2_000_000 }),
             phases: vec![PhaseMeasure {

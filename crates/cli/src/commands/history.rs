@@ -48,6 +48,7 @@ fn add(args: &HistoryAdd, ui: &Ui) -> Result<Exit, Failure> {
         date,
         target: boots.about.target.clone(),
         time: boots.about.time.clone(),
+        model: boots.model.clone(),
         boots: boots.measures(),
     };
     if let Some(other) = load_if_there(&args.to)?.first() {

@@ -275,13 +275,11 @@ fn read(path: &Path, how: &ReadOptions) -> Result<Read, Failure> {
     Ok(Read::Boot(Box::new(boot), about))
 }
 
-/// The parameters of the board in whose time a run was made.
+/// The board in whose time a run was made.
 pub(crate) fn model(manifest: &Manifest) -> Option<String> {
-    let board = manifest
-        .board
-        .as_ref()
-        .filter(|_| manifest.mode == Mode::Modelled)?;
-    serde_json::to_string(board).ok()
+    let board = manifest.board.as_ref();
+    let board = board.filter(|_| manifest.mode == Mode::Modelled)?;
+    Some(board.id())
 }
 
 /// Why something is no evidence, without its name.

@@ -322,7 +322,7 @@ fn offset(text: &str) -> Result<Declared, String> {
 }
 
 /// A machine in a few words.
-fn machine(facts: &serde_json::Value) -> String {
+fn machine(facts: &serde_json::Value, model: Option<&str>) -> String {
     let text = |key: &str| facts[key].as_str().unwrap_or_default();
     let said = match text("kind") {
         "serial" if text("device").contains(':') => text("device").to_owned(),
@@ -330,22 +330,26 @@ fn machine(facts: &serde_json::Value) -> String {
         "command" => text("run").to_owned(),
         _ => format!("{} {}", text("program"), text("version")),
     };
-    match bootlap_lab::model_words(&facts["model"]) {
-        model if model.is_empty() => said.trim().to_owned(),
-        model => format!("{} · {model}", said.trim()),
+    match (bootlap_lab::model_words(&facts["model"]), model) {
+        (words, Some(model)) if !words.is_empty() => {
+            format!("{} · board {model}: {words}", said.trim())
+        }
+        _ => said.trim().to_owned(),
     }
 }
 
 /// What is known of a run.
 pub fn about_run(run: &Run, timeline: &Timeline) -> About {
     let m = &run.manifest;
+    let model = group::model(m);
     About {
         target: m.target.clone(),
         path: m.target_path.clone(),
         run: run.dir.display().to_string(),
-        machine: machine(&m.machine),
+        machine: machine(&m.machine, model.as_deref()),
         mode: m.mode.name().to_owned(),
         time: kind_of_time(timeline),
+        model,
         identical: None,
         ready_ns: run.ready().map(|at| at.ns),
         instructions: run.ready().and_then(|at| at.instructions),

@@ -272,7 +272,7 @@ pub fn words(facts: &Value) -> String {
         true => String::new(),
         false => memory_words(&facts["caches"]),
     };
-    format!("modelled: {speeds} M instructions/s, {console}, {storage}{memory}")
+    format!("{speeds} M instructions/s, {console}, {storage}{memory}")
 }
 
 /// Caches and memory in a few words, by what the probe said of them.
@@ -328,7 +328,7 @@ mod tests {
         let said = words(&facts(said));
         assert_eq!(
             said,
-            "modelled: 80, 500, 500 M instructions/s, console at 9600, then 115246 baud, flash at \
+            "80, 500, 500 M instructions/s, console at 9600, then 115246 baud, flash at \
              20.0 MB/s"
         );
         let disks = words(&facts(

@@ -21,7 +21,9 @@
 
 use std::collections::BTreeMap;
 
+use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::mistake::{Mistake, wrong};
 
@@ -75,6 +77,18 @@ pub struct BoardModel {
     /// How far a prediction may be off, as a share of what depends on the
     /// board's speed.
     pub error: ByPhase,
+}
+
+impl BoardModel {
+    /// Which model it is, in eight digits: boards that differ in what a boot takes differ
+    /// here, whatever they are called.
+    pub fn id(&self) -> String {
+        let mut lived = self.clone();
+        lived.name.clear();
+        lived.error = ByPhase::default();
+        let text = toml_edit::ser::to_string(&lived).unwrap_or_default();
+        HEXLOWER.encode(&Sha256::digest(text)[..4])
+    }
 }
 
 /// A number for each phase.

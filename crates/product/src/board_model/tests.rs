@@ -162,6 +162,22 @@ fn a_model_survives_being_written_down() {
 }
 
 #[test]
+fn a_model_is_told_by_what_a_boot_takes() {
+    let id = |lines: &str| board(lines).unwrap().id();
+    let one = id("instructions-per-second = 300e6");
+    assert_eq!(one.len(), 8);
+    assert_eq!(
+        one,
+        id("name = \"x\"\nclock = \"600 MHz\"\ncycles-per-instruction = 2\nerror = 0.1")
+    );
+    assert_ne!(one, id("instructions-per-second = 300e6\nbaud = 9600"));
+    assert_ne!(
+        one,
+        id("instructions-per-second = 300e6\nmemory-latency = \"0 ns\"")
+    );
+}
+
+#[test]
 fn every_board_of_the_catalogue_can_be_had_and_is_documented() {
     let docs = include_str!("../../../../docs/board-model.md");
     let storage = ["sd-high-speed", "emmc-hs200", "nvme-2-channels"];

@@ -62,7 +62,9 @@ pub struct BootAbout {
     pub formats: Vec<String>,
     /// Why it never got ready, where its recorder said so.
     pub why_not: Option<String>,
-    /// The board in whose time it was made, where that was modelled: its parameters.
+    /// The board in whose time it was made, where that was modelled, as [`About::model`].
+    ///
+    /// [`About::model`]: crate::About::model
     pub model: Option<String>,
 }
 

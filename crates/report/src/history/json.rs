@@ -16,6 +16,8 @@ pub struct HistoryJson {
     pub target: String,
     /// The kind of time: `simulated` or `measured`.
     pub time: String,
+    /// The board in whose time the boots were made, where that was modelled.
+    pub model: Option<String>,
     /// The results, in the order of their dates.
     pub results: Vec<ResultJson>,
     /// Each number over the results.
@@ -96,6 +98,7 @@ pub fn json(report: &HistoryReport) -> Result<String, serde_json::Error> {
         tool: report.tool.clone(),
         target: report.target().to_owned(),
         time: report.time().to_owned(),
+        model: report.entries.first().and_then(|e| e.model.clone()),
         results: results.collect(),
         metrics: metrics.collect(),
     })

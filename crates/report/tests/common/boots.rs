@@ -170,6 +170,7 @@ fn about(ready_ms: i64, run: &str) -> About {
         machine: "QEMU 7.2 virt, cortex-a57, 2 ns per instruction".to_owned(),
         mode: "sim".to_owned(),
         time: "simulated".to_owned(),
+        model: None,
         identical: Some(true),
         ready_ns: Some(ready_ms * MS),
         instructions: Some((ready_ms * MS / 2).unsigned_abs()),
