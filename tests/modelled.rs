@@ -235,6 +235,66 @@ fn images_that_no_boot_loader_reads_take_their_time_all_the_same() {
     assert_eq!(read - free, 3e6 + 2e6);
 }
 
+/// Programs its UART to rates of nonsense two thousand times, a byte each; switches its
+/// caches on and off 65,536 times; and prints `R` as soon as there is place.
+const NONSENSE: [u32; 28] = [
+    0xd2a1_2009, //         mov x9, #0x9000000
+    0xd280_fa02, //         mov x2, #2000
+    0xb900_253f, // again:  str wzr, [x9, #0x24]
+    0xb900_293f, //         str wzr, [x9, #0x28]
+    0x5280_0e01, //         mov w1, #0x70
+    0xb900_2d21, //         str w1, [x9, #0x2c]
+    0x529f_ffe1, //         mov w1, #0xffff
+    0xb900_2521, //         str w1, [x9, #0x24]
+    0xb900_2d21, //         str w1, [x9, #0x2c]
+    0x5280_0f01, //         mov w1, #'x'
+    0xb900_0121, //         str w1, [x9]
+    0xf100_0442, //         subs x2, x2, #1
+    0x54ff_fec1, //         b.ne again
+    0xd538_1003, //         mrs x3, sctlr_el1
+    0xb27e_0064, //         orr x4, x3, #4
+    0xd2a0_0022, //         mov x2, #0x10000
+    0xd518_1004, // caches: msr sctlr_el1, x4
+    0xd503_3fdf, //         isb
+    0xd518_1003, //         msr sctlr_el1, x3
+    0xd503_3fdf, //         isb
+    0xf100_0442, //         subs x2, x2, #1
+    0x54ff_ff61, //         b.ne caches
+    0xb940_1921, // full:   ldr w1, [x9, #0x18]
+    0x372f_ffe1, //         tbnz w1, #5, full
+    0x5280_0a41, //         mov w1, #'R'
+    0xb900_0121, //         str w1, [x9]
+    0xd503_207f, // halt:   wfi
+    0x17ff_ffff, //         b halt
+];
+
+#[test]
+fn a_guest_that_plays_with_its_uart_and_caches_gets_ready_all_the_same() {
+    let dir = scratch("modelled-nonsense");
+    let caches = "memory-latency = \"90 ns\"\nl1-data-cache = \"16 KiB, 4 ways\"";
+    let board = format!(
+        "program = \"qemu-system-aarch64\"\n[board]\ninstructions-per-second = 500e6\n{caches}"
+    );
+    bare_guest(&dir, &NONSENSE, &board);
+    let booted = boot(&dir, Path::new("."), "2");
+    assert_eq!(booted["identical"], true);
+    // It is told of eight rates, not of thousands.
+    let (_, manifest) = recorded(&dir, &booted);
+    let rates = manifest["machine"]["model"]["uart"]["rates"].as_array();
+    assert!(rates.unwrap().len() <= 8);
+}
+
+/// Where time stands still nobody waits for the target's timeout, of a minute here.
+#[test]
+fn a_guest_that_sleeps_for_good_is_told() {
+    let dir = scratch("modelled-asleep");
+    let board = "program = \"qemu-system-aarch64\"\n[board]\ninstructions-per-second = 500e6";
+    bare_guest(&dir, &PRINTER[3..], board);
+    let mut command = bootlap(&dir);
+    let said = failure(command.args(["boot", "-n", "1", "."]), 6);
+    assert!(said.contains("no timer is left to wake it"), "{said}");
+}
+
 /// A megabyte by way of the tty's interrupts: nothing is lost, and nothing waits for
 /// more than the line.
 #[test]

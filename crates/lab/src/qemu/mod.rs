@@ -12,6 +12,7 @@
 
 mod argv;
 mod disks;
+mod idle;
 mod memory;
 mod model;
 
@@ -34,6 +35,7 @@ use crate::{LabError, Machine, MachineEvent, MachineInfo};
 use argv::Argv;
 use disks::Disk;
 pub use disks::in_host_time;
+use idle::Idle;
 use memory::{MemoryFile, path_in_child};
 pub use model::{Model, words as model_words};
 
@@ -101,6 +103,15 @@ impl QemuSettings {
     fn cards_take_time(&self) -> bool {
         self.probe && self.model.is_some_and(|model| model.disk.is_some())
     }
+
+    /// Whether the guest hears of nothing but its own time: no network, and no storage
+    /// that the host is waited for.
+    fn is_alone(&self) -> bool {
+        let args = &self.spec.args;
+        let outside = ["-net", "-netdev", "-nic", "-chardev", "-serial"];
+        let hears = args.iter().any(|arg| outside.contains(&arg.as_str()));
+        self.mode.repeats() && self.probe && !hears && in_host_time(args).is_none()
+    }
 }
 
 /// One boot in QEMU.
@@ -126,6 +137,8 @@ struct Running {
     /// Bytes of the stamps (or of the console) that were taken so far.
     taken: u64,
     started: Instant,
+    /// Where nothing outside of the guest can wake it.
+    idle: Option<Idle>,
 }
 
 impl Qemu {
@@ -235,6 +248,7 @@ impl Qemu {
             stderr: stderr.into_file(),
             clock,
             started: Instant::now(),
+            idle: self.settings.is_alone().then(Idle::new),
         });
         Ok(MachineInfo {
             clock: Header { clock },
@@ -282,6 +296,11 @@ impl Machine for Qemu {
             }
             if let Some(why) = ended {
                 return Ok(MachineEvent::Stopped(why));
+            }
+            let pid = running.child.id();
+            if running.idle.as_mut().is_some_and(|idle| idle.for_good(pid)) {
+                let why = "the guest sleeps, and no timer is left to wake it";
+                return Ok(MachineEvent::Stopped(why.into()));
             }
             if Instant::now() >= deadline {
                 return Ok(MachineEvent::Deadline);
