@@ -83,7 +83,7 @@ web-test:
 # The longest tables keep their boots in target/tables, so an interrupted one goes on.
 # Simulated boots are the same on any host; some benchmarks compare times of this host,
 # which should be idle.
-TABLES = references references-modelled bootloaders board-model splash modelled waits
+TABLES = references references-modelled calibrated bootloaders board-model splash modelled waits
 BENCHMARKS = verdicts probe-cost source-speed viewer capture check tune advise collect power-cuts \
 	replay-cost
 KEPT = target/tables

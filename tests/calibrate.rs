@@ -103,6 +103,36 @@ fn a_known_board_is_found_and_predicted() {
     nothing_predicted_goes_without_the_word(&dir, run);
 }
 
+/// A board with caches, which arithmetic does not know: booting in the time that was found
+/// comes nearer than it.
+#[test]
+fn what_was_found_is_lived_and_mended() {
+    let dir = scratch("calibrate-lived");
+    let truth = "[board]\nlike = \"cortex-a7\"\n\n[kernel]";
+    let board = changed_kiosk(&dir.join("board"), "[kernel]", truth);
+    let mut command = bootlap(&dir);
+    let boot = json(
+        command
+            .args(["boot", "-n", "1", "--json", "--modelled"])
+            .arg(board),
+    );
+    let (mut log, mut before) = (String::new(), 0.0);
+    let spans = boot["spans"].as_array().unwrap();
+    for line in spans.iter().filter(|s| s["track"] == "console") {
+        let now = line["start_ns"].as_f64().unwrap() / 1e9;
+        let text = line["name"].as_str().unwrap();
+        writeln!(log, "[{now:.6} {:.6}] {text}", now - before).unwrap();
+        before = now;
+    }
+    fs::write(dir.join("board.log"), log).unwrap();
+    let mut command = bootlap(&dir);
+    command.args(["calibrate", "board.log", "--json", "--target"]);
+    let found = json(command.arg(kiosk()));
+    let of = |key: &str| found["lived"][key].as_f64().unwrap();
+    let off = of("modelled_ns") / of("measured_ns") - 1.0;
+    assert!(off.abs() < 0.005, "{off}");
+}
+
 /// What `-o` wrote, in place of the truth, is a target's `[board]`; and what is
 /// there is never written over.
 fn the_fragment_is_a_board(dir: &Path, target: &Path, run: &str) {

@@ -22,12 +22,14 @@ use crate::predict::bytes_ns;
 use crate::view::View;
 
 mod baud;
+mod lived;
 mod storage;
 mod stretch;
 #[cfg(test)]
 mod tests;
 
 pub use baud::{Baud, BaudFrom, Rate};
+pub use lived::Lived;
 pub use storage::FittedStorage;
 pub use stretch::Stretch;
 

@@ -32,8 +32,8 @@ pub struct Stretch {
     /// How long it took on the board.
     #[serde(rename = "measured_ns")]
     pub board_ns: i64,
-    /// The same without console and waits, ns: the CPU's own time, and that of
-    /// hardware.
+    /// What it took on the board without console and waits, ns: the CPU's own time, and
+    /// that of hardware.
     #[serde(skip)]
     pub work_ns: i64,
     /// What the model makes of it.
@@ -49,6 +49,7 @@ impl Stretch {
 }
 
 /// A line of a boot.
+#[derive(Clone)]
 pub(super) struct Line {
     pub(super) text: String,
     pub(super) at: Stamp,
@@ -56,10 +57,16 @@ pub(super) struct Line {
     pub(super) bytes_before: u64,
 }
 
-/// The stretches that both boots have; those without work are left away.
-pub(super) fn common(lab: &View, board: &View, baud: u32) -> Result<Vec<Stretch>, NotCalibrated> {
-    let waits = Waits::of(lab).ok_or(NotCalibrated::NotCounted)?;
-    let phases = phases_in(lab);
+/// From one line that two boots print to the next such line.
+pub(super) struct Pair {
+    /// The lines of the lab's boot.
+    pub(super) ours: [Line; 2],
+    /// Those of the board's.
+    pub(super) theirs: [Line; 2],
+}
+
+/// What two boots have in common, in order.
+pub(super) fn pairs(lab: &View, board: &View) -> Result<Vec<Pair>, NotCalibrated> {
     let logged = is_kernel_log(board);
     let theirs = lines(board, logged);
     if theirs.is_empty() {
@@ -70,14 +77,24 @@ pub(super) fn common(lab: &View, board: &View, baud: u32) -> Result<Vec<Stretch>
     } else {
         lines(lab, false)
     };
-    let (lab_loops, board_loops) = (timer_loops(lab), timer_loops(board));
     let texts = |lines: &[Line]| lines.iter().map(|l| l.text.clone()).collect::<Vec<_>>();
-    let pairs = common_texts(&texts(&ours), &texts(&theirs));
+    let common = common_texts(&texts(&ours), &texts(&theirs));
+    let pairs = common.windows(2).map(|ends| Pair {
+        ours: [0, 1].map(|end| ours[ends[end].0].clone()),
+        theirs: [0, 1].map(|end| theirs[ends[end].1].clone()),
+    });
+    Ok(pairs.collect())
+}
+
+/// The stretches that both boots have; those without work are left away.
+pub(super) fn common(lab: &View, board: &View, baud: u32) -> Result<Vec<Stretch>, NotCalibrated> {
+    let waits = Waits::of(lab).ok_or(NotCalibrated::NotCounted)?;
+    let phases = phases_in(lab);
+    let (lab_loops, board_loops) = (timer_loops(lab), timer_loops(board));
     let mut stretches = Vec::new();
-    for pair in pairs.windows(2) {
-        let (from, to) = (pair[0], pair[1]);
-        let lab_ends = (ours[from.0].at, ours[to.0].at);
-        let board_ends = (theirs[from.1].at, theirs[to.1].at);
+    for Pair { ours, theirs } in pairs(lab, board)? {
+        let lab_ends = (ours[0].at, ours[1].at);
+        let board_ends = (theirs[0].at, theirs[1].at);
         let Some((instructions, wait_ns)) = waits.between(&lab_ends.0, &lab_ends.1) else {
             continue;
         };
@@ -88,13 +105,13 @@ pub(super) fn common(lab: &View, board: &View, baud: u32) -> Result<Vec<Stretch>
                 .saturating_sub(loops_ns(&lab_loops, lab_ends))
                 .saturating_add(own_ns),
         };
-        let bytes = theirs[to.1].bytes_before - theirs[from.1].bytes_before;
+        let bytes = theirs[1].bytes_before - theirs[0].bytes_before;
         let board_ns = length_ns(&board_ends.0, &board_ends.1);
         let line_ns = bytes_ns(bytes, baud) as i64;
         stretches.push(Stretch {
             phase: phase(&phases, lab_ends),
-            from: ours[from.0].text.clone(),
-            to: ours[to.0].text.clone(),
+            from: ours[0].text.clone(),
+            to: ours[1].text.clone(),
             instructions,
             bytes,
             wait_ns,

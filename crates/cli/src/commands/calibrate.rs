@@ -12,7 +12,8 @@ use bootlap_engine::evidence::{self, TOOL};
 use bootlap_engine::lab::{Lab, load};
 use bootlap_engine::{Exit, Failure};
 use bootlap_lab::{Mode, Run};
-use bootlap_product::{Machine, Target};
+use bootlap_model::Timeline;
+use bootlap_product::{BoardModel, Machine, Target};
 use bootlap_report::calibration::{self, CalibrationReport};
 
 use crate::args::Calibrate;
@@ -37,17 +38,23 @@ pub(crate) fn run(args: &Calibrate, ui: &Ui) -> Result<Exit, Failure> {
     };
     let run = match &args.run {
         Some(dir) => counted(Run::open(dir)?)?,
-        None => boot_in_lab(&lab, target)?,
+        None => boot_in_lab(&lab, target.clone())?,
     };
     let simulated = evidence::read_run(&run)?;
     let found = calibrate(&simulated.timeline, &board.timeline, baud);
-    let report = CalibrationReport {
+    let known = target.as_ref().and_then(|target| target.board.as_ref());
+    let mut report = CalibrationReport {
         name: args.name.clone(),
         log: board.about.run,
         run: run.dir.display().to_string(),
         calibration: found.map_err(|why| Failure::new(Exit::NothingUsable, why))?,
+        kept: known.map_or(Vec::new(), BoardModel::hardware),
+        lived: None,
         tool: TOOL.to_owned(),
     };
+    if let (Some(target), None) = (target, &args.run) {
+        live(&lab, &target, &board.timeline, &mut report)?;
+    }
     if let Some(file) = &args.out {
         write(file, &report.fragment())?;
     }
@@ -57,6 +64,40 @@ pub(crate) fn run(args: &Calibrate, ui: &Ui) -> Result<Exit, Failure> {
         |style| calibration::text(&report, style),
     )?;
     Ok(Exit::Ok)
+}
+
+/// How near a boot in the board's time must come to the log before it is left at that, as
+/// a share, and how many boots there are at most.
+const NEAR: f64 = 0.002;
+const MOST_BOOTS: usize = 3;
+
+/// Boots the target in the time that was found, and mends the speeds by what comes of it.
+fn live(
+    lab: &Lab<'_>,
+    target: &Target,
+    log: &Timeline,
+    report: &mut CalibrationReport,
+) -> Result<(), Failure> {
+    let nothing = |why| Failure::new(Exit::NothingUsable, why);
+    for boot in 1..=MOST_BOOTS {
+        let mut target = target.clone();
+        let board = BoardModel::parse(&report.fragment());
+        target.board = Some(board.map_err(|why| Failure::new(Exit::Internal, why))?);
+        let run = booted(lab, target)?;
+        if run.manifest.mode != Mode::Modelled {
+            // Asked for by hand: nothing was lived.
+            return Ok(());
+        }
+        let modelled = evidence::read_run(&run)?.timeline;
+        let found = &mut report.calibration;
+        let lived = found.lived(&modelled, log).map_err(nothing)?;
+        report.lived = Some(lived);
+        if lived.off() < NEAR || boot == MOST_BOOTS {
+            break;
+        }
+        found.mend(&modelled, log).map_err(nothing)?;
+    }
+    Ok(())
 }
 
 /// A run whose time is no board's already.
@@ -84,11 +125,15 @@ fn boot_in_lab(lab: &Lab<'_>, target: Option<Target>) -> Result<Run, Failure> {
         );
         return Err(failure.hint("name a target with `kind = \"qemu\"` that stands for it"));
     }
+    booted(lab, target)
+}
+
+fn booted(lab: &Lab<'_>, target: Target) -> Result<Run, Failure> {
     let bootable = lab.prepare_target(target)?;
     let mut runs = boot_equal(lab, &bootable, 1, "")?;
     match runs.pop() {
         Some(run) => never_ready(&run).map_or(Ok(run), Err),
-        None => Err(missing()),
+        None => Err(Failure::new(Exit::Internal, "there was no boot")),
     }
 }
 

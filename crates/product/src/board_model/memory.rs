@@ -55,6 +55,32 @@ pub struct CacheSize {
     pub ways: u32,
 }
 
+impl MemoryModel {
+    /// The same as keys of `[board]` and their values.
+    pub(super) fn lines(&self) -> Vec<(&'static str, String)> {
+        let ns = |seconds: f64| format!("\"{} ns\"", (seconds * 1e12).round() / 1e3);
+        let caches = [
+            ("l1-instruction-cache", self.l1_instructions),
+            ("l1-data-cache", self.l1_data),
+            ("l2-cache", self.l2),
+        ];
+        let mut lines = vec![("memory-latency", ns(self.latency_s))];
+        for (key, size) in caches {
+            if let Some(CacheSize { bytes, ways }) = size {
+                lines.push((key, format!("\"{} KiB, {ways} ways\"", bytes >> 10)));
+            }
+        }
+        if self.l2.is_some() {
+            lines.push(("l2-latency", ns(self.l2_latency_s)));
+        }
+        lines.push(("cache-line", format!("\"{} B\"", self.line)));
+        if self.off_in_bootloader {
+            lines.push(("caches", "\"off-in-bootloader\"".to_owned()));
+        }
+        lines
+    }
+}
+
 /// What the table says of memory; `None` if nothing.
 pub(super) fn model(table: &BoardTable) -> Result<Option<MemoryModel>, Mistake> {
     let off_in_bootloader = match table.caches.as_deref() {

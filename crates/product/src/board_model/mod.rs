@@ -80,6 +80,56 @@ pub struct BoardModel {
 }
 
 impl BoardModel {
+    /// What a `[board]` alone means, as it is written in a target.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(fragment: &str) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Alone {
+            board: BoardTable,
+        }
+        let alone: Alone = toml_edit::de::from_str(fragment).map_err(|e| e.to_string())?;
+        alone
+            .board
+            .model()
+            .map_err(|e| format!("{}: {}", e.key, e.message))
+    }
+
+    /// Lines of `[board]` for storage and memory, each with its key: what no log of a boot
+    /// tells.
+    pub fn hardware(&self) -> Vec<(&'static str, String)> {
+        let by_phase = |values: &ByPhase, unit: f64, word: &str| {
+            let cell = |(phase, value): (&String, &f64)| {
+                let value = (value / unit * 1e6).round() / 1e6;
+                format!("{phase} = \"{value} {word}\"")
+            };
+            let cells: Vec<String> = values.0.iter().map(cell).collect();
+            format!("{{ {} }}", cells.join(", "))
+        };
+        let mut lines = Vec::new();
+        for (key, values, unit, word) in [
+            ("storage-bandwidth", &self.storage_bandwidth, 1e6, "MB/s"),
+            ("storage-latency", &self.storage_latency, 1e-3, "ms"),
+            (
+                "storage-write-bandwidth",
+                &self.storage_write_bandwidth,
+                1e6,
+                "MB/s",
+            ),
+        ] {
+            if !values.is_empty() {
+                lines.push((key, by_phase(values, unit, word)));
+            }
+        }
+        if self.storage_flush_s > 0.0 {
+            let ms = (self.storage_flush_s * 1e9).round() / 1e6;
+            lines.push(("storage-flush", format!("\"{ms} ms\"")));
+        }
+        lines.extend(self.memory.iter().flat_map(MemoryModel::lines));
+        lines
+    }
+
     /// Which model it is, in eight digits: boards that differ in what a boot takes differ
     /// here, whatever they are called.
     pub fn id(&self) -> String {

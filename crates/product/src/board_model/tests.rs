@@ -162,6 +162,23 @@ fn a_model_survives_being_written_down() {
 }
 
 #[test]
+fn storage_and_memory_survive_being_written_as_lines() {
+    let one = board(
+        "like = [\"am335x\", \"emmc-hs200\"]\ncaches = \"off-in-bootloader\"\n\
+         storage-latency = { kernel = \"150 us\" }",
+    )
+    .unwrap();
+    let lines = one.hardware().into_iter();
+    let lines: Vec<String> = lines.map(|(k, v)| format!("{k} = {v}\n")).collect();
+    let fragment = format!("[board]\ninstructions-per-second = 3e8\n{}", lines.concat());
+    let two = BoardModel::parse(&fragment).unwrap();
+    assert_eq!(two.hardware(), one.hardware());
+    assert_eq!(two.memory, one.memory);
+    assert_eq!(two.storage_latency, one.storage_latency);
+    assert!(lines.len() > 9, "{fragment}");
+}
+
+#[test]
 fn a_model_is_told_by_what_a_boot_takes() {
     let id = |lines: &str| board(lines).unwrap().id();
     let one = id("instructions-per-second = 300e6");

@@ -7,7 +7,7 @@ pub use json::{CalibrationJson, FittedStorageJson, json};
 pub use text::text;
 
 use bootlap_analysis::Calibration;
-use bootlap_analysis::calibrate::{BaudFrom, FittedSpeed};
+use bootlap_analysis::calibrate::{BaudFrom, FittedSpeed, Lived};
 use bootlap_analysis::phase::PhaseName;
 
 use crate::clean::clean;
@@ -23,6 +23,10 @@ pub struct CalibrationReport {
     pub run: String,
     /// What came of it.
     pub calibration: Calibration,
+    /// Keys of `[board]` and their values that the target had, and no log tells.
+    pub kept: Vec<(&'static str, String)>,
+    /// What a boot in the board's time took against the log, if there was one.
+    pub lived: Option<Lived>,
     /// The version of bootlap.
     pub tool: String,
 }
@@ -61,6 +65,12 @@ impl CalibrationReport {
             if storage.latency_s > 0.0 {
                 let ms = storage.latency_s * 1e3;
                 lines.push(format!("storage-latency = {{ {loader} = \"{ms:.2} ms\" }}"));
+            }
+        }
+        for (key, value) in &self.kept {
+            let fitted = format!("{key} = ");
+            if !lines.iter().any(|line| line.starts_with(&fitted)) {
+                lines.push(format!("{key} = {value}"));
             }
         }
         lines.push(format!("error = {}", table(&|s| rounded_up(s.error))));

@@ -26,6 +26,14 @@ pub fn text(report: &CalibrationReport, style: &Style) -> String {
         duration(model_ns)
     );
     page.wrapped(Line::indented(MARGIN), &model, Ink::Plain);
+    if let Some(lived) = report.lived {
+        let lived = format!(
+            "booted in that time: {} modelled where the log has {}",
+            duration(lived.modelled_ns),
+            duration(lived.board_ns)
+        );
+        page.wrapped(Line::indented(MARGIN), &lived, Ink::Plain);
+    }
     page.wrapped(Line::indented(MARGIN), &facts(found), Ink::Faint);
     page.blank();
     speeds(found).render(&mut page);
