@@ -244,9 +244,9 @@ bool caches_model(const struct cache_board *of, const struct plugin_info *info)
 	    !qemu.qemu_plugin_tb_n_insns || !qemu.qemu_plugin_tb_get_insn ||
 	    !qemu.qemu_plugin_tb_vaddr || !qemu.qemu_plugin_insn_vaddr ||
 	    !qemu.qemu_plugin_insn_size || !qemu.qemu_plugin_insn_haddr ||
-	    !qemu.qemu_plugin_get_hwaddr || !qemu.qemu_plugin_mem_is_store || !qemu.qemu_plugin_hwaddr_is_io ||
-	    !qemu.qemu_plugin_hwaddr_phys_addr || !qemu.memory_region_from_host ||
-	    !qemu.object_property_get_uint)
+	    !qemu.qemu_plugin_mem_is_store || !qemu.qemu_plugin_get_hwaddr ||
+	    !qemu.qemu_plugin_hwaddr_is_io || !qemu.qemu_plugin_hwaddr_phys_addr ||
+	    !qemu.memory_region_from_host || !qemu.object_property_get_uint)
 		return false;
 	board = *of;
 	line_bits = (unsigned)__builtin_ctz(board.line);

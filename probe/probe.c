@@ -247,7 +247,8 @@ static bool read_model(int argc, char **argv, const struct plugin_info *info)
  * nor=FIRST:LAST:PS, hexadecimal addresses of memory-mapped flash, and what reading a
  * line of it takes; disk=…, ten numbers in the order of struct disk_board, what disks
  * take; caches=…, twelve numbers in the order of struct cache_board; load=PS:BYTES, what
- * reading the images took that are in memory from the start. Which disks there are stands in the environment (disk.h).
+ * reading the images took that are in memory from the start. Which disks there are
+ * stands in the environment (disk.h).
  */
 EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info,
 			       int argc, char **argv)
@@ -283,7 +284,8 @@ EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info,
 		return 1;
 	/* Stamps without marks are still worth having. */
 	bool watch = marks_watch(info, option(argc, argv, "image"));
-	if ((watch || model.nor || model.skip_waits || caches_any()) && qemu.qemu_plugin_register_vcpu_tb_trans_cb)
+	if ((watch || model.nor || model.skip_waits || caches_any()) &&
+	    qemu.qemu_plugin_register_vcpu_tb_trans_cb)
 		qemu.qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
 	return 0;
 }

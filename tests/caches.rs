@@ -1,5 +1,5 @@
-//! Caches and memory in modelled time, against arithmetic: a guest that reads memory in
-//! known ways, and the kiosk.
+//! Caches and memory in modelled time, against arithmetic: a guest that reads and writes
+//! memory in known ways, and the kiosk.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use bootlap_wire::stamps::StampClock;
 use serde_json::Value;
 
 use crate::support::{
-    bare_guest, bootlap, changed_kiosk, console_bytes, failure, json, other_qemu, scratch,
+    bare_guest, bootlap, console_bytes, failure, json, on_board, other_qemu, scratch,
 };
 
 /// Reads one word 65,536 times with its MMU off, between `A` and `B`; switches MMU and
@@ -135,32 +135,21 @@ fn accesses_take_what_the_caches_say_on_another_qemu() {
     reads_as_arithmetic_says("caches-other-qemu", &program);
 }
 
-/// The kiosk as far as its kernel's first words, without its countdown.
-fn kiosk_on(dir: &Path, more: &str) -> Value {
-    let board = format!("[board]\ninstructions-per-second = 500e6\n{more}\n\n[kernel]");
-    let target = changed_kiosk(dir, "[kernel]", &board);
-    let file = target.join("target.toml");
-    let mut text = std::fs::read_to_string(&file).unwrap();
-    for (from, to) in [
-        ("bootdelay = \"2\"", "bootdelay = \"0\""),
-        ("pattern = \"APP_READY\"", "pattern = \"Linux version\""),
-        (
-            "application = \"Starting kiosk\"",
-            "application = \"U-Boot\"",
-        ),
-    ] {
-        assert!(text.contains(from), "the kiosk no longer says {from}");
-        text = text.replace(from, to);
-    }
-    std::fs::write(file, text).unwrap();
-    json(bootlap(dir).args(["boot", "--json"]).arg(target))
-}
+/// Only the boot loader matters: up to its kernel's first words.
+const TO_THE_KERNEL: [(&str, &str); 2] = [
+    ("pattern = \"APP_READY\"", "pattern = \"Linux version\""),
+    (
+        "application = \"Starting kiosk\"",
+        "application = \"U-Boot\"",
+    ),
+];
 
 #[test]
 fn a_boot_loader_without_caches_waits_for_each_access() {
     let dir = scratch("caches-off");
     let with = |name: &str, more: &str| {
-        let boot = kiosk_on(&dir.join(name), more);
+        let target = on_board(&dir.join(name), more, &TO_THE_KERNEL);
+        let boot = json(bootlap(&dir).args(["boot", "--json"]).arg(target));
         assert_eq!(boot["identical"], true);
         (
             boot["ready_ns"].as_f64().unwrap(),

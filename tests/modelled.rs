@@ -3,31 +3,14 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use bootlap_wire::stamps::StampClock;
 use serde_json::Value;
 
 use crate::support::{
-    bare_guest, bootlap, changed_kiosk, console_bytes, failure, json, kiosk, printed, scratch,
+    bare_guest, bootlap, console_bytes, failure, json, kiosk, on_board, printed, scratch,
 };
-
-/// The kiosk on a board, without its countdown; `more` are lines of `[board]`.
-fn on_board(dir: &Path, more: &str, changes: &[(&str, &str)]) -> PathBuf {
-    let board = format!("[board]\ninstructions-per-second = 500e6\n{more}\n\n[kernel]");
-    let target = changed_kiosk(dir, "[kernel]", &board);
-    let file = target.join("target.toml");
-    let mut text = fs::read_to_string(&file).unwrap();
-    for (from, to) in [("bootdelay = \"2\"", "bootdelay = \"0\"")]
-        .iter()
-        .chain(changes)
-    {
-        assert!(text.contains(from), "the kiosk no longer says {from}");
-        text = text.replace(from, to);
-    }
-    fs::write(file, text).unwrap();
-    target
-}
 
 fn boot(dir: &Path, target: &Path, boots: &str) -> Value {
     let mut command = bootlap(dir);

@@ -262,6 +262,23 @@ pub(crate) fn with(dir: &Path, name: &str, target: &Path, recipes: &[&str]) -> P
     out
 }
 
+/// The kiosk on a board, without its countdown; `more` are lines of `[board]`.
+pub(crate) fn on_board(dir: &Path, more: &str, changes: &[(&str, &str)]) -> PathBuf {
+    let board = format!("[board]\ninstructions-per-second = 500e6\n{more}\n\n[kernel]");
+    let target = changed_kiosk(dir, "[kernel]", &board);
+    let file = target.join("target.toml");
+    let mut text = fs::read_to_string(&file).unwrap();
+    for (from, to) in [("bootdelay = \"2\"", "bootdelay = \"0\"")]
+        .iter()
+        .chain(changes)
+    {
+        assert!(text.contains(from), "the kiosk no longer says {from}");
+        text = text.replace(from, to);
+    }
+    fs::write(file, text).unwrap();
+    target
+}
+
 /// A target that boots nothing but this code, which prints `R` at its end, on Arm's
 /// `virt`; `machine` is more of `[machine]`, and other tables behind it.
 pub(crate) fn bare_guest(dir: &Path, code: &[u32], machine: &str) {

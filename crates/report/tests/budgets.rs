@@ -49,7 +49,6 @@ fn report() -> CheckReport {
         about: About {
             target: HOSTILE.to_owned(),
             time: "simulated".to_owned(),
-            model: None,
             ..About::default()
         },
         boots: vec![HOSTILE.to_owned(); 2],

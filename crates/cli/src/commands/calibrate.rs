@@ -10,7 +10,7 @@ use bootlap_engine::equal::boot_equal;
 use bootlap_engine::evidence::ReadOptions;
 use bootlap_engine::evidence::{self, TOOL};
 use bootlap_engine::lab::{Lab, load};
-use bootlap_engine::{Exit, Failure};
+use bootlap_engine::{Exit, Failure, Progress};
 use bootlap_lab::{Mode, Run};
 use bootlap_model::Timeline;
 use bootlap_product::{BoardModel, Machine, Target};
@@ -53,7 +53,11 @@ pub(crate) fn run(args: &Calibrate, ui: &Ui) -> Result<Exit, Failure> {
         tool: TOOL.to_owned(),
     };
     if let (Some(target), None) = (target, &args.run) {
-        live(&lab, &target, &board.timeline, &mut report)?;
+        // What arithmetic found is worth having without.
+        if let Err(failure) = live(&lab, &target, &board.timeline, &mut report) {
+            report.lived = None;
+            ui.note(&format!("not booted in that time: {}", failure.message));
+        }
     }
     if let Some(file) = &args.out {
         write(file, &report.fragment())?;

@@ -30,12 +30,8 @@ pub(super) fn candidates(
     if !options.only.is_empty() {
         return collect(stock, wanted, own.len(), own.len(), &options.without);
     }
-    for name in findings.iter().filter_map(|f| f.recipe.as_ref()) {
-        let choice = Choice::parse(name)?;
-        if options.all || !choice.only_asked_for() {
-            wanted.push(choice);
-        }
-    }
+    let advised = findings.iter().filter_map(|f| f.recipe.as_deref());
+    wanted.extend(tried_unasked(advised, options.all)?);
     let asked = wanted.len();
     for recipe in recipe::all() {
         if recipe.only_asked_for() && !options.all {
@@ -54,6 +50,16 @@ pub(super) fn candidates(
         wanted.extend(parse(&values)?);
     }
     collect(stock, wanted, own.len(), asked, &options.without)
+}
+
+/// Recipes that are advised, without those that are tried on request only.
+fn tried_unasked<'a>(
+    advised: impl Iterator<Item = &'a str>,
+    all: bool,
+) -> Result<Vec<Choice>, Failure> {
+    let mut choices = advised.map(Choice::parse).collect::<Result<Vec<_>, _>>()?;
+    choices.retain(|choice| all || !choice.only_asked_for());
+    Ok(choices)
 }
 
 /// Those of `wanted` that apply and are not forbidden. The first `own` must
@@ -117,4 +123,20 @@ fn check_forbidden(without: &[String], known: &[Choice]) -> Result<(), Failure> 
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_alone_does_not_remove_the_boot_loader() {
+        let tried = |all| {
+            let advised = ["bootloader-none", "cmdline-quiet"].into_iter();
+            let choices = tried_unasked(advised, all).unwrap();
+            choices.iter().map(Choice::name).collect::<Vec<_>>()
+        };
+        assert_eq!(tried(false), ["cmdline-quiet"]);
+        assert_eq!(tried(true), ["bootloader-none", "cmdline-quiet"]);
+    }
 }

@@ -104,11 +104,13 @@ impl QemuSettings {
         self.probe && self.model.is_some_and(|model| model.disk.is_some())
     }
 
-    /// Whether the guest hears of nothing but its own time: no network, and no storage
-    /// that the host is waited for.
+    /// Whether the guest hears of nothing but its own time: no network, no debugger, and
+    /// no storage that the host is waited for.
     fn is_alone(&self) -> bool {
         let args = &self.spec.args;
-        let outside = ["-net", "-netdev", "-nic", "-chardev", "-serial"];
+        let outside = [
+            "-net", "-netdev", "-nic", "-chardev", "-serial", "-s", "-gdb",
+        ];
         let hears = args.iter().any(|arg| outside.contains(&arg.as_str()));
         self.mode.repeats() && self.probe && !hears && in_host_time(args).is_none()
     }

@@ -18,7 +18,7 @@ pub struct Model {
     pub flash_ps: Option<i64>,
     /// What requests to disks and cards take; `None` if that takes no time.
     pub disk: Option<DiskModel>,
-    /// The probe's option for caches; `None` if memory takes no time.
+    /// What memory takes; `None` if that is no time.
     pub caches: Option<Caches>,
 }
 

@@ -1,6 +1,6 @@
 //! `calibrate --json`.
 
-use bootlap_analysis::calibrate::{BaudFrom, Calibration, FittedSpeed, Stretch};
+use bootlap_analysis::calibrate::{BaudFrom, Calibration, FittedSpeed, Lived, Stretch};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -33,20 +33,11 @@ pub struct CalibrationJson {
     pub predicted_ns: i64,
     /// What a boot in the board's modelled time took from the first to the last line that
     /// its speed rests on, and the board; null if there was none.
-    pub lived: Option<LivedJson>,
+    pub lived: Option<Lived>,
     /// `[board]`, for `target.toml`.
     pub fragment: String,
     /// What it rests on, in the order of the boot.
     pub stretches: Vec<Stretch>,
-}
-
-/// A boot in modelled time against the log.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-pub struct LivedJson {
-    /// On the board, ns.
-    pub measured_ns: i64,
-    /// In modelled time, ns.
-    pub modelled_ns: i64,
 }
 
 /// How fast storage is.
@@ -93,10 +84,7 @@ impl CalibrationJson {
             }),
             measured_ns,
             predicted_ns,
-            lived: report.lived.map(|lived| LivedJson {
-                measured_ns: lived.board_ns,
-                modelled_ns: lived.modelled_ns,
-            }),
+            lived: report.lived,
             fragment: report.fragment(),
             stretches: found.stretches.clone(),
         }
