@@ -3,7 +3,9 @@
 # second time.
 
 CARGO ?= cargo
-BOOTLAP = target/release/bootlap
+# Or debug: what the tests run.
+PROFILE ?= release
+BOOTLAP = target/$(PROFILE)/bootlap
 
 .PHONY: agent agent-test demo test test-built build lint web web-test fuzz tables \
 	benchmarks clean help
@@ -25,7 +27,7 @@ demo: build
 
 build:
 	@scripts/setup build
-	$(CARGO) build --release --locked -p bootlap
+	$(CARGO) build $(if $(filter release,$(PROFILE)),--release) --locked -p bootlap
 
 test: lint
 	@scripts/setup test
