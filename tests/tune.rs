@@ -19,6 +19,18 @@ fn short_kiosk(dir: &Path) -> PathBuf {
     out
 }
 
+/// The same on a board that reads flash at this rate and prints at 115 200 baud.
+fn short_kiosk_on_a_board(dir: &Path, rate: &str) -> PathBuf {
+    let target = short_kiosk(dir);
+    let file = target.join("target.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let board = format!(
+        "{text}\n[board]\ninstructions-per-second = 500e6\nstorage-bandwidth = \"{rate}\"\n"
+    );
+    fs::write(file, board).unwrap();
+    target
+}
+
 /// A recipe of the user's own: the list of fonts is made behind the
 /// application, which waits for it before it serves the page.
 fn fonts_later(dir: &Path) -> PathBuf {
@@ -88,7 +100,7 @@ fn work_that_only_moves_is_called_equivalent_and_named() {
 #[test]
 fn a_search_goes_on_where_it_was_killed_and_names_what_broke() {
     let dir = scratch("tune");
-    let target = short_kiosk(&dir);
+    let target = short_kiosk_on_a_board(&dir, "2 GB/s");
     let own = [no_init(&dir), fonts_later(&dir)].map(|p| p.display().to_string());
     let tune = || {
         let mut command = bootlap(&dir);
@@ -126,7 +138,18 @@ fn a_search_goes_on_where_it_was_killed_and_names_what_broke() {
     let names: Vec<&str> = list(&tuned["steps"], "recipe");
     assert!(names.contains(&"fit-no-hash"), "{tuned}");
     assert!(names.contains(&"kernel-compression=none"), "{tuned}");
+    assert!(names.contains(&"cmdline-quiet"), "{tuned}");
     assert_eq!(tuned["proof"]["verdict"], "faster");
+    // By instructions alone, the text on the console would be free.
+    let beside = &tuned["beside"][0];
+    assert_eq!(beside["axis"], "simulated time");
+    let saved = |steps: &Value, recipe: &str| {
+        let steps = steps.as_array().unwrap();
+        let step = steps.iter().find(|s| s["recipe"] == recipe);
+        step.map(|s| s["saved_ns"].as_f64().unwrap())
+    };
+    let quiet = |of: &Value| saved(&of["steps"], "cmdline-quiet").unwrap();
+    assert!(quiet(&tuned) > 0.9e9 && quiet(beside) < 0.05e9, "{tuned}");
     for step in tuned["steps"].as_array().unwrap() {
         assert!(step["without_p"].as_f64().unwrap() <= 0.05, "{step}");
         let saved = step["saved_ns"].as_i64().unwrap();
@@ -147,6 +170,83 @@ fn a_search_goes_on_where_it_was_killed_and_names_what_broke() {
     assert!((ready - ns("after_ns")).abs() < ns("after_ns") / 100);
     let said = failure(&mut tune(), 2);
     assert!(said.contains("exists already"), "{said}");
+}
+
+#[test]
+fn another_board_takes_other_recipes() {
+    let dir = scratch("tune-boards");
+    let target = short_kiosk_on_a_board(&dir, "20 MB/s");
+    // What no boot opens, and what no compression makes smaller: 0.1 s of reading.
+    let mut noise = 1_u64;
+    let unused = std::iter::repeat_with(|| {
+        noise = noise
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (noise >> 56) as u8
+    });
+    fs::write(
+        target.join("unused"),
+        unused.take(2_000_000).collect::<Vec<u8>>(),
+    )
+    .unwrap();
+    let file = target.join("target.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let files = "[initramfs.files]\n";
+    assert!(text.contains(files));
+    let text = text.replacen(
+        files,
+        &format!("{files}\"/usr/share/unused\" = \"unused\"\n"),
+        1,
+    );
+    fs::write(&file, text).unwrap();
+    let mut command = bootlap(&dir);
+    let search = ["tune", "short", "-k", "6", "--out", "tuned", "--json"];
+    let only = ["kernel-compression=none", "initramfs-touched"].map(|r| ["--only", r]);
+    let tuned = json(command.args(search).args(only.concat()));
+    // Reading the larger kernel takes longer than unpacking the smaller one; fewer files
+    // are fewer bytes, and which ones a boot opens is found out on the way.
+    let names = list(&tuned["steps"], "recipe");
+    assert!(
+        matches!(names[..], [touched] if touched.starts_with("initramfs-touched=")),
+        "{tuned}"
+    );
+    let out = &tuned["left_out"][0];
+    assert_eq!(out["recipe"], "kernel-compression=none");
+    assert!(out["saved_ns"].as_f64().unwrap() < -0.5e9, "{out}");
+    let saved = tuned["steps"][0]["saved_ns"].as_f64().unwrap();
+    assert!(saved > 0.1e9, "{tuned}");
+
+    // The same search for a board whose storage is fast, shown beside this one.
+    fs::rename(dir.join("short"), dir.join("slow")).unwrap();
+    short_kiosk_on_a_board(&dir, "2 GB/s");
+    let mut command = bootlap(&dir);
+    let beside = format!("{}/tune.json", tuned["runs"].as_str().unwrap());
+    let search = ["tune", "short", "-k", "6", "--out", "fast-tuned", "--json"];
+    command
+        .args(search)
+        .args(["--only", "kernel-compression=none", "--beside", &beside]);
+    let fast = json(&mut command);
+    assert_eq!(
+        list(&fast["steps"], "recipe"),
+        ["kernel-compression=none"],
+        "{fast}"
+    );
+    let axes = list(&fast["beside"], "axis");
+    let there = format!("kiosk, board {}", tuned["model"].as_str().unwrap());
+    assert_eq!(axes, ["simulated time", &there]);
+    assert_ne!(fast["model"], tuned["model"]);
+
+    let mut command = bootlap(&dir);
+    command.args([
+        "tune",
+        "short",
+        "--out",
+        "none",
+        "--beside",
+        "short/target.toml",
+    ]);
+    let said = failure(&mut command, 2);
+    assert!(said.contains("not what `bootlap tune` wrote"), "{said}");
 }
 
 #[test]

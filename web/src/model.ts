@@ -30,6 +30,10 @@ export interface Trial {
   margin_ns: number; p: number; verdict: "faster" | "slower" | "equivalent" | "unknown";
   samples: [number, number]; not_ready: [number, number]; phases: Delta[]; moved: Moved[];
 }
+/** Steps from a start to an end, on one axis of time. */
+export interface Waterfall {
+  axis: string; before_ns: number; after_ns: number; steps: { recipe: string; saved_ns: number }[]; left_out: string[];
+}
 export interface Notice { code: string; severity: "info" | "notice" | "data-loss" | "error"; count: number; remedy: string; first: Place[] }
 export interface Mark { milestone: string | null; name: string; at_ns: number | null; evidence: Place }
 export interface Clock {
@@ -50,7 +54,7 @@ export interface Facts {
 
 export interface Head extends Facts {
   format: number; tool: string;
-  costs: Cost[]; gaps: Gap[]; findings: Finding[]; trials: Trial[]; steps?: boolean; notices: Notice[]; marks: Mark[];
+  costs: Cost[]; gaps: Gap[]; findings: Finding[]; trials: Trial[]; steps?: boolean; waterfalls?: Waterfall[]; notices: Notice[]; marks: Mark[];
   clocks: Clock[]; files: EvidenceFile[]; before: Facts | null; comparison: Comparison | null;
   counters: Counter[]; tracks: Track[];
   /** Spans that are left out, because nothing relates their clock to the others. */

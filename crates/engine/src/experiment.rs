@@ -133,7 +133,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
         Ok(Self {
             lab,
             session,
-            mode: lab.mode_of(stock),
+            mode: stock.mode(),
             board: stock.target.board.clone(),
             budget: Budget::default(),
             first,
@@ -168,11 +168,22 @@ impl<'l, 'a> Experiment<'l, 'a> {
 
     /// Boots the stock target once more with the kernel explaining itself.
     pub fn explain(&mut self, stock: &Bootable) -> Result<Run, Failure> {
+        self.look("booting with initcall_debug", "explained", stock, EXPLAIN)
+    }
+
+    /// Boots a target once, to learn of another than how long it takes.
+    pub fn look(
+        &mut self,
+        what: &str,
+        name: &str,
+        bootable: &Bootable,
+        append: &str,
+    ) -> Result<Run, Failure> {
         let plan = [Planned {
-            append: EXPLAIN,
-            ..Planned::perturbed(stock, self.session.dir(), "explained", 0)
+            append,
+            ..Planned::perturbed(bootable, self.session.dir(), name, 0)
         }];
-        let mut runs = self.lab.batch("booting with initcall_debug", &plan)?;
+        let mut runs = self.lab.batch(what, &plan)?;
         self.boots += 1;
         Ok(runs.remove(0))
     }

@@ -29,8 +29,27 @@ pub struct Bootable {
     /// What it is made of.
     pub parts: Parts,
     how: How,
+    /// How it is measured.
+    mode: Mode,
     /// The board whose time it is booted in, in modelled time.
     model: Option<Model>,
+}
+
+impl Bootable {
+    /// How it is measured.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The same, measured by its instructions alone.
+    #[must_use]
+    pub fn simulated(self) -> Self {
+        Self {
+            mode: Mode::Sim,
+            model: None,
+            ..self
+        }
+    }
 }
 
 /// What boots it.
@@ -210,12 +229,13 @@ impl<'a> Lab<'a> {
     }
 
     fn assemble(&self, target: Target, parts: Parts) -> Result<Bootable, Failure> {
-        let how = match target.machine.clone() {
-            Machine::Board(spec) => How::Board(Box::new(spec)),
+        let (how, mode) = match target.machine.clone() {
+            Machine::Board(spec) => (How::Board(Box::new(spec)), Mode::Board),
             Machine::Qemu(spec) => {
                 let progress = |what: &str| self.progress.step(what);
                 let assembly = target.assemble(&parts, &self.cache, &progress)?;
-                How::Qemu(Box::new(spec), Box::new(assembly))
+                let how = How::Qemu(Box::new(spec), Box::new(assembly));
+                (how, self.mode_for(&target))
             }
         };
         let model = self.model(&target)?;
@@ -223,6 +243,7 @@ impl<'a> Lab<'a> {
             target,
             parts,
             how,
+            mode,
             model,
         })
     }
@@ -256,7 +277,7 @@ impl<'a> Lab<'a> {
             kind: kind.to_owned(),
             target: target.spec.name.clone(),
             target_sha256: target.sha256(),
-            mode: self.mode_of(stock).name().to_owned(),
+            mode: stock.mode().name().to_owned(),
             seed: self.settings.seed,
             details,
         };
@@ -275,7 +296,7 @@ impl<'a> Lab<'a> {
     /// described.
     fn boot(&self, planned: &Planned<'_>, board: &Mutex<Option<Board>>) -> Result<Run, LabError> {
         let Planned { bootable, dir, .. } = planned;
-        let (target, mode) = (&bootable.target, self.mode_of(bootable));
+        let (target, mode) = (&bootable.target, bootable.mode());
         let parts = match &bootable.how {
             How::Qemu(_, assembly) => assembly.parts.as_slice(),
             How::Board(_) => &[],
@@ -355,14 +376,6 @@ impl<'a> Lab<'a> {
         Ok(())
     }
 
-    /// How a target is measured.
-    pub fn mode_of(&self, bootable: &Bootable) -> Mode {
-        match bootable.how {
-            How::Qemu(..) => self.mode_for(&bootable.target),
-            How::Board(_) => Mode::Board,
-        }
-    }
-
     /// The board whose time a target is booted in; `None` in any other time.
     fn model(&self, target: &Target) -> Result<Option<Model>, Failure> {
         if self.mode_for(target) != Mode::Modelled {
@@ -390,7 +403,7 @@ impl<'a> Lab<'a> {
         let Some(first) = plan.first() else {
             return Ok(Vec::new());
         };
-        let mode = self.mode_of(first.bootable);
+        let mode = first.bootable.mode();
         self.progress.count(what, plan.len());
         let board = Mutex::new(None);
         let boot = |planned: &Planned<'_>| self.boot(planned, &board);

@@ -34,6 +34,7 @@ pub mod history;
 pub mod lab;
 pub mod output;
 mod progress;
+pub mod touched;
 pub mod tries;
 pub mod tune;
 

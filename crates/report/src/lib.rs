@@ -54,6 +54,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+use tuning::Waterfall;
+
 /// Raw evidence by file: the bytes that [`bootlap_model::Evidence`] counts,
 /// for as many files as were worth keeping.
 pub type Texts = BTreeMap<FileId, Vec<u8>>;
@@ -80,6 +82,8 @@ pub struct Report<'a> {
     pub trials: Vec<Trial>,
     /// Whether each trial was made on top of those before it that helped.
     pub steps: bool,
+    /// Those steps from the start to the end, and on other axes of time beside them.
+    pub waterfalls: Vec<Waterfall>,
     /// What it is predicted to take on a real board, if its target describes
     /// one.
     pub predicted: Option<Prediction>,
@@ -104,6 +108,7 @@ impl<'a> Report<'a> {
             findings: Vec::new(),
             trials: Vec::new(),
             steps: false,
+            waterfalls: Vec::new(),
             predicted: None,
             before: None,
             comparison: None,

@@ -6,7 +6,7 @@ use bootlap_analysis::stats::{Question, effect};
 use bootlap_analysis::{Moved, Trial};
 use bootlap_report::About;
 use bootlap_report::Style;
-use bootlap_report::tuning::{Excluded, LeftOut, Tuning, TuningStep, json, text};
+use bootlap_report::tuning::{Excluded, Fall, LeftOut, Tuning, TuningStep, Waterfall, json, text};
 use expect_test::expect_file;
 use schema::checked;
 
@@ -85,6 +85,7 @@ fn tuning(stopped: Option<&str>) -> Tuning {
                 saved_ns: Some(-200_000),
             },
         ],
+        beside: Vec::new(),
         boots: 142,
         stopped: stopped.map(str::to_owned),
         out: "kiosk-tuned".into(),
@@ -101,13 +102,66 @@ fn a_search_falls_from_before_to_after() {
     expect_file!["snapshots/tuning-50.txt"].assert_eq(&text(&stopped, &narrow));
 }
 
+/// The same search beside simulated time, and beside one on another board.
+fn on_a_board() -> Tuning {
+    let mut there = tuning(None);
+    there.about = About {
+        time: "modelled".into(),
+        model: Some("0badcafe".into()),
+        ..there.about
+    };
+    let elsewhere = Waterfall::read(json(&there).unwrap().as_bytes()).unwrap();
+    let mut here = tuning(None);
+    here.about = About {
+        time: "modelled".into(),
+        model: Some("d0265ce3".into()),
+        ..here.about
+    };
+    here.steps[2] = step("cmdline-quiet", 2367, 1800);
+    here.left_out[1].recipe = "kernel-compression=none".into();
+    let saved = |recipe: &str, ms: i64| Fall {
+        recipe: recipe.into(),
+        saved_ns: ms * 1_000_000,
+    };
+    here.beside = vec![
+        Waterfall {
+            axis: "simulated time".into(),
+            before_ns: 2_760_000_000,
+            after_ns: 1_190_000_000,
+            steps: vec![saved("uboot-bootdelay", 1570), saved("cmdline-quiet", -1)],
+            left_out: Vec::new(),
+        },
+        elsewhere,
+    ];
+    here
+}
+
+#[test]
+fn searches_stand_beside_each_other() {
+    let told = text(&on_a_board(), &Style::default());
+    expect_file!["snapshots/tuning-beside.txt"].assert_eq(&told);
+    let value = checked("tune", &json(&on_a_board()).unwrap());
+    assert_eq!(value["model"], "d0265ce3");
+    assert_eq!(value["beside"][1]["axis"], "kiosk, board 0badcafe");
+}
+
+#[test]
+fn what_is_no_search_is_told() {
+    for document in ["", "{}", "[1]", "{\"target\": \"kiosk\"}"] {
+        let why = Waterfall::read(document.as_bytes())
+            .unwrap_err()
+            .to_string();
+        assert!(why.starts_with("not what `bootlap tune` wrote"), "{why}");
+    }
+}
+
 #[test]
 fn every_line_fits_and_is_harmless() {
     for width in [40, 60, 80, 100, 200] {
         let style = Style::wide(width);
         let mut nothing = tuning(None);
         nothing.steps.clear();
-        for tuning in [tuning(Some("x")), nothing] {
+        for tuning in [tuning(Some("x")), on_a_board(), nothing] {
             for line in text(&tuning, &style).lines() {
                 assert!(line.chars().count() <= width, "{width}: {line}");
                 assert!(!line.contains(['\u{1b}', '\u{202e}']), "{line}");

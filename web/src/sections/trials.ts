@@ -4,7 +4,7 @@ import { el, section, svg, table } from "../dom.ts";
 import { change, duration } from "../format.ts";
 import type { Page, Trial } from "../model.ts";
 import { cameBack } from "./comparison.ts";
-import { waterfall } from "./waterfall.ts";
+import { waterfalls } from "./waterfall.ts";
 
 export function trials({ head }: Page): HTMLElement | null {
   if (head.trials.length === 0) return null;
@@ -22,7 +22,7 @@ export function trials({ head }: Page): HTMLElement | null {
     : "without and with each recipe";
   return section("trials", "what was tried",
     `Median boots ${basis}; the line is the 95 % interval of the saving.`,
-    head.steps === true && waterfall(head.trials),
+    waterfalls(head.waterfalls ?? []),
     table([["recipe", "text"], ["before", "number"], ["after", "number"], ["saved", "number"],
       ["95 % interval", "graph"], ["verdict", ""]], rows));
 }

@@ -13,6 +13,7 @@ use super::LabArgs;
   bootlap tune targets/kiosk --without fit-no-hash --minutes 10 --out kiosk-tuned
   bootlap tune my-board --recipe ours/fonts-later.toml --out my-board-tuned
   bootlap tune targets/kiosk --all --out kiosk-tuned
+  bootlap tune ours-on-a-pc --out pc-tuned --beside runs/ours-tune/*/tune.json
 
 A search that is interrupted goes on when it is started again in the same way.")]
 pub(crate) struct Tune {
@@ -49,6 +50,10 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "0.05%|5ms", default_value = "0.05%",
           value_parser = super::compare::margin)]
     pub(crate) margin: Margin,
+    /// Show beside it what an earlier search kept, say on another board: its
+    /// tune.json (repeatable).
+    #[arg(long, value_name = "TUNE.JSON")]
+    pub(crate) beside: Vec<PathBuf>,
     /// Print the outcome as JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -13,6 +13,7 @@ use bootlap_engine::climb::{boot_checked, climb};
 use bootlap_engine::experiment::Experiment;
 use bootlap_engine::explained::{explained_findings, read_explained};
 use bootlap_engine::{Exit, Failure, MARGIN, output};
+use bootlap_report::tuning::Waterfall;
 use bootlap_report::{boot, comparison, findings, trials};
 
 use crate::args::Demo;
@@ -56,6 +57,8 @@ pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     let mut tuned_report = after.report(Vec::new());
     tuned_report.trials = tuned.steps;
     tuned_report.steps = true;
+    let waterfall = Waterfall::of_trials(&tuned_report.about, &tuned_report.trials);
+    tuned_report.waterfalls.extend(waterfall);
     let tuned_report = tuned_report.against(stock_report);
     output::write(&tuned_report, &pages[1])?;
 

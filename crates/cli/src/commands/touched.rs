@@ -7,15 +7,13 @@ use bootlap_engine::Progress;
 use bootlap_engine::broken::never_ready;
 use bootlap_engine::equal::boot_equal;
 use bootlap_engine::lab::{Bootable, Lab, load};
+use bootlap_engine::touched::touched;
 use bootlap_engine::{Exit, Failure};
 use bootlap_lab::Run;
-use bootlap_product::{Machine, touched};
+use bootlap_product::Machine;
 
 use crate::args::Touched;
 use crate::ui::Ui;
-
-/// How long after the time that a boot takes the watcher still watches, seconds.
-const LONGER_S: u64 = 2;
 
 pub(crate) fn run(args: &Touched, ui: &Ui) -> Result<Exit, Failure> {
     let lab = args.lab.lab(ui);
@@ -26,25 +24,17 @@ pub(crate) fn run(args: &Touched, ui: &Ui) -> Result<Exit, Failure> {
                     for QEMU";
         return Err(Failure::new(Exit::Usage, why).hint(hint));
     };
-    let stock = lab.prepare_target(target.clone())?;
+    let stock = lab.prepare_target(target)?;
     // How long to watch: a boot says how long it takes.
     let first = boot_once(&lab, &stock)?;
     if let Some(failure) = never_ready(&first) {
         return Err(failure);
     }
     let ready_ns = first.ready().map_or(0, |ready| ready.ns);
-    let seconds = u64::try_from(ready_ns / 1_000_000_000).unwrap_or(0) + LONGER_S;
     let script = first.dir.join("touched-init");
-    let observed = touched::observed(&target, &script, seconds)?;
-    let observed = lab.prepare_target(observed)?;
-    let run = boot_once(&lab, &observed)?;
-    if let Some(failure) = never_ready(&run) {
-        return Err(failure.hint(
-            "with the watcher in it, the boot did not come to its end: does the initramfs' first \
-             program wipe the root, or switch to another?",
-        ));
-    }
-    let list = touched::list(&run.console()?, &stock.parts)?;
+    let list = touched(&lab, &stock, ready_ns, &script, |watched| {
+        boot_once(&lab, watched)
+    })?;
     let files = list.iter().filter(|b| **b == b'\n').count();
     fs::write(&args.out, &list).map_err(|e| {
         Failure::new(

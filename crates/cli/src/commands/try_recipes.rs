@@ -18,7 +18,7 @@ pub(crate) fn run(args: &Try, ui: &Ui) -> Result<Exit, Failure> {
     let tried = try_recipes(&lab, &args.target, &options)?;
     if args.json {
         let target = &tried.stock.target.spec.name;
-        let mode = lab.mode_of(&tried.stock).name();
+        let mode = tried.stock.mode().name();
         ui.document(trials::json(&tried.trials, target, mode, TOOL))?;
     } else if tried.broken.is_empty() || !tried.trials.is_empty() {
         ui.print(&trials::text(&tried.trials, &ui::style()));

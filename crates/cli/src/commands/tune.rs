@@ -18,6 +18,7 @@ pub(crate) fn run(args: &Tune, ui: &Ui) -> Result<Exit, Failure> {
         minutes: args.minutes,
         perturbations: args.perturbations,
         margin: args.margin,
+        beside: args.beside.clone(),
     };
     let Tuned { tuning, page } = tune(&args.lab.lab(ui), &args.target, &options)?;
     if args.json {

@@ -1,6 +1,8 @@
 //! What could be changed: everything that the findings advise, and every other
 //! recipe of the catalogue that applies.
 
+use std::path::Path;
+
 use bootlap_advice::Finding;
 use bootlap_analysis::tune::Candidate;
 use bootlap_product::recipe::{self, Choice};
@@ -11,6 +13,9 @@ use crate::failure::{Exit, Failure};
 use crate::lab::Bootable;
 use crate::tries::parse;
 
+/// The recipe whose value is the list of files that a boot opens.
+pub(super) const TOUCHED: &str = "initramfs-touched";
+
 /// The changes to search among, the most promising first.
 pub(super) struct Candidates {
     pub(super) choices: Vec<Choice>,
@@ -19,17 +24,35 @@ pub(super) struct Candidates {
     pub(super) refused: Vec<LeftOut>,
 }
 
-/// Collects them: what `options` ask for, what is advised, and the catalogue.
+/// Whether a boot is to be watched for the files that it opens: their list is the value
+/// of a recipe, which nobody has typed.
+pub(super) fn wants_touched(options: &TuneOptions) -> bool {
+    let own = [&options.recipes[..], &options.only].concat();
+    let typed = own
+        .iter()
+        .any(|name| name.starts_with(TOUCHED) && name != TOUCHED);
+    let among = options.only.is_empty() || options.only.iter().any(|name| name == TOUCHED);
+    among && !typed && !options.without.iter().any(|name| name == TOUCHED)
+}
+
+/// Collects them: what `options` ask for, what is advised, and the catalogue. `touched`
+/// is the list of the files that a boot opens, if one was watched.
 pub(super) fn candidates(
     stock: &Bootable,
     findings: &[Finding],
+    touched: Option<&Path>,
     options: &TuneOptions,
 ) -> Result<Candidates, Failure> {
-    let own = [&options.recipes[..], &options.only].concat();
+    let listed = touched.map(|list| format!("{TOUCHED}={}", list.display()));
+    let mut own = [&options.recipes[..], &options.only].concat();
+    for name in own.iter_mut().filter(|name| *name == TOUCHED) {
+        name.clone_from(listed.as_ref().unwrap_or(&TOUCHED.to_owned()));
+    }
     let mut wanted: Vec<Choice> = parse(&own)?;
     if !options.only.is_empty() {
         return collect(stock, wanted, own.len(), own.len(), &options.without);
     }
+    wanted.extend(parse(listed.as_slice())?);
     let advised = findings.iter().filter_map(|f| f.recipe.as_deref());
     wanted.extend(tried_unasked(advised, options.all)?);
     let asked = wanted.len();
@@ -115,8 +138,9 @@ fn collect(
 
 fn check_forbidden(without: &[String], known: &[Choice]) -> Result<(), Failure> {
     for name in without {
-        let is = |c: &Choice| *name == c.name() || *name == c.meta().name;
-        if !known.iter().any(is) {
+        let is = |c: &Choice| *name == c.name();
+        let named = recipe::all().iter().any(|r| r.meta().name == name);
+        if !named && !known.iter().any(is) {
             let why = format!("--without {name}: no recipe is called so");
             let failure = Failure::new(Exit::Usage, why);
             return Err(failure.hint("`bootlap recipes` lists them"));

@@ -6,6 +6,7 @@
 mod bench;
 mod candidates;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -14,11 +15,11 @@ use bootlap_analysis::groups::Margin;
 use bootlap_analysis::stats::Question;
 use bootlap_analysis::tune::{Found, Out, Search, Set};
 use bootlap_analysis::{Trial, Verdict};
-use bootlap_lab::Mode;
+use bootlap_lab::{Mode, Run};
 use bootlap_patchset as patchset;
 use bootlap_product::recipe::Choice;
 use bootlap_report::About;
-use bootlap_report::tuning::{self, LeftOut, Tuning, TuningStep};
+use bootlap_report::tuning::{self, Fall, LeftOut, Tuning, TuningStep, Waterfall};
 
 use crate::evidence::{self, Recorded};
 use crate::experiment::{Budget, Experiment, Side, Stop};
@@ -26,6 +27,7 @@ use crate::explained::{explained_findings, read_explained};
 use crate::failure::{Exit, Failure};
 use crate::lab::{Bootable, Lab};
 use crate::output::{self, free_folder};
+use crate::touched::touched;
 use bench::LabBench;
 use candidates::Candidates;
 
@@ -52,6 +54,8 @@ pub struct TuneOptions {
     pub perturbations: u32,
     /// A smaller change counts as none.
     pub margin: Margin,
+    /// Documents of earlier searches, to show beside this one.
+    pub beside: Vec<PathBuf>,
 }
 
 /// What came of a search.
@@ -74,6 +78,7 @@ pub fn tune(lab: &Lab<'_>, target: &Path, options: &TuneOptions) -> Result<Tuned
         let failure = Failure::new(Exit::Usage, why);
         return Err(failure.hint("name a new folder with --out; nothing is written over"));
     }
+    let earlier = earlier(&options.beside)?;
     let stock = lab.prepare(target)?;
     let mut experiment = Experiment::open(
         lab,
@@ -86,8 +91,12 @@ pub fn tune(lab: &Lab<'_>, target: &Path, options: &TuneOptions) -> Result<Tuned
 
     lab.progress
         .note("0/4 Boot it as it is, and ask the kernel where its time goes");
-    let (before, findings) = look(lab, &mut experiment, &stock)?;
-    let all = candidates::candidates(&stock, &findings, options)?;
+    let (before, findings) = look(&mut experiment, &stock)?;
+    let touched = match candidates::wants_touched(options) {
+        true => watch(lab, &mut experiment, &stock)?,
+        false => None,
+    };
+    let all = candidates::candidates(&stock, &findings, touched.as_deref(), options)?;
     let minutes = options.minutes.map(|m| Duration::from_secs(m * 60));
     experiment.limit(Budget {
         boots: options.boots,
@@ -111,6 +120,7 @@ pub fn tune(lab: &Lab<'_>, target: &Path, options: &TuneOptions) -> Result<Tuned
     lab.progress
         .note("4/4 Prove it: each step again, in boots that the search did not use");
     let proof = prove(&mut bench, &found.order, options.perturbations)?;
+    let instructions = instructions_alone(&mut bench, &found.order)?;
     let tuned = bench
         .side(&found.set)
         .map_err(|why| Failure::new(Exit::Internal, why))?;
@@ -118,6 +128,7 @@ pub fn tune(lab: &Lab<'_>, target: &Path, options: &TuneOptions) -> Result<Tuned
 
     let runs = bench.experiment.dir();
     let tuning = Tuning {
+        beside: instructions.into_iter().chain(earlier).collect(),
         about: before.about.clone(),
         steps: steps(&all, &found, proof.steps),
         excluded: bench.broken.values().cloned().collect(),
@@ -138,6 +149,19 @@ pub fn tune(lab: &Lab<'_>, target: &Path, options: &TuneOptions) -> Result<Tuned
     Ok(Tuned { tuning, page })
 }
 
+/// What earlier searches kept.
+fn earlier(documents: &[PathBuf]) -> Result<Vec<Waterfall>, Failure> {
+    let read = |path: &PathBuf| {
+        let failed = |why: String| {
+            let failure = Failure::new(Exit::Usage, format!("{}: {why}", path.display()));
+            failure.hint("--beside takes the tune.json that an earlier search wrote to its runs")
+        };
+        let document = fs::read(path).map_err(|e| failed(e.to_string()))?;
+        Waterfall::read(&document).map_err(|e| failed(e.to_string()))
+    };
+    documents.iter().map(read).collect()
+}
+
 /// What was asked: another question is another experiment.
 fn details(options: &TuneOptions) -> Vec<String> {
     let lists = [
@@ -156,7 +180,6 @@ fn details(options: &TuneOptions) -> Vec<String> {
 
 /// Boots the target as it is, and once more with the kernel explaining itself.
 fn look(
-    lab: &Lab<'_>,
     experiment: &mut Experiment<'_, '_>,
     stock: &Bootable,
 ) -> Result<(Recorded, Vec<Finding>), Failure> {
@@ -171,7 +194,7 @@ fn look(
         return Err(failure);
     }
     let before = evidence::read_run(run)?;
-    if lab.mode_of(stock) == Mode::Board {
+    if stock.mode() == Mode::Board {
         // Its command line is on the board.
         let findings = advise(&Boot::new(&before.timeline).of(&stock.target, &stock.parts));
         return Ok((before, findings));
@@ -179,6 +202,41 @@ fn look(
     let explained = read_explained(&experiment.explain(stock)?)?;
     let findings = explained_findings(stock, &before, explained.as_ref(), Facts::default());
     Ok((before, findings))
+}
+
+/// The list of the initramfs' files that a boot opens, kept beside the boots; `None` if
+/// it has none that could be watched.
+fn watch(
+    lab: &Lab<'_>,
+    experiment: &mut Experiment<'_, '_>,
+    stock: &Bootable,
+) -> Result<Option<PathBuf>, Failure> {
+    let runs = experiment.runs("baseline").first();
+    let ready_ns = runs.and_then(Run::ready).map_or(0, |ready| ready.ns);
+    let dir = experiment.dir();
+    let watched = touched(lab, stock, ready_ns, &dir.join("touched-init"), |watched| {
+        experiment.look("watching which files it opens", "touched", watched, "")
+    });
+    match watched {
+        Ok(list) => {
+            let path = dir.join("touched.txt");
+            fs::write(&path, list).map_err(|e| {
+                Failure::new(
+                    Exit::Internal,
+                    format!("cannot write {}: {e}", path.display()),
+                )
+            })?;
+            Ok(Some(path))
+        }
+        Err(why) => {
+            lab.progress.note(&format!(
+                "    {}: not tried: {}",
+                candidates::TOUCHED,
+                why.message
+            ));
+            Ok(None)
+        }
+    }
 }
 
 /// What the proof says.
@@ -194,13 +252,7 @@ fn prove(
     order: &[usize],
     perturbations: u32,
 ) -> Result<Proof, Failure> {
-    let internal = |why: String| Failure::new(Exit::Internal, why);
-    let mut sides = vec![bench.side(&Set::new()).map_err(internal)?];
-    let mut so_far = Set::new();
-    for candidate in order {
-        so_far.insert(*candidate);
-        sides.push(bench.side(&so_far).map_err(internal)?);
-    }
+    let sides = ladder(bench, order)?;
     let experiment = &mut bench.experiment;
     experiment.limit(Budget::default());
     experiment.afresh(FRESH);
@@ -224,6 +276,59 @@ fn prove(
         total: trial(first, last)?,
         steps,
     })
+}
+
+/// The start, and each step on top of those before it.
+fn ladder(bench: &mut LabBench<'_, '_, '_>, order: &[usize]) -> Result<Vec<Side>, Failure> {
+    let internal = |why: String| Failure::new(Exit::Internal, why);
+    let mut sides = vec![bench.side(&Set::new()).map_err(internal)?];
+    let mut so_far = Set::new();
+    for candidate in order {
+        so_far.insert(*candidate);
+        sides.push(bench.side(&so_far).map_err(internal)?);
+    }
+    Ok(sides)
+}
+
+/// What the steps found in modelled time save by instructions alone, from one boot each:
+/// so it is seen what the board makes of them. `None` in any other time, or if one is not
+/// ready there.
+fn instructions_alone(
+    bench: &mut LabBench<'_, '_, '_>,
+    order: &[usize],
+) -> Result<Option<Waterfall>, Failure> {
+    if bench.stock.mode() != Mode::Modelled {
+        return Ok(None);
+    }
+    let sides: Vec<Side> = ladder(bench, order)?
+        .into_iter()
+        .map(|side| Side {
+            name: format!("simulated {}", side.name),
+            bootable: side.bootable.simulated(),
+        })
+        .collect();
+    let all: Vec<&Side> = sides.iter().collect();
+    let boot = bench
+        .experiment
+        .boot("the same steps in simulated time", &all, 1);
+    boot.map_err(Stop::failure)?;
+    let ready = |side: &Side| Some(bench.experiment.runs(&side.name).first()?.ready()?.ns);
+    let times: Option<Vec<i64>> = sides.iter().map(ready).collect();
+    let Some([before_ns, .., after_ns]) = times.as_deref() else {
+        return Ok(None);
+    };
+    let pairs = times.as_deref().unwrap_or_default().windows(2);
+    let steps = pairs.zip(order).map(|(pair, at)| Fall {
+        recipe: bench.choices[*at].name(),
+        saved_ns: pair[0] - pair[1],
+    });
+    Ok(Some(Waterfall {
+        axis: "simulated time".to_owned(),
+        before_ns: *before_ns,
+        after_ns: *after_ns,
+        steps: steps.collect(),
+        left_out: Vec::new(),
+    }))
 }
 
 fn steps(all: &Candidates, found: &Found, trials: Vec<Trial>) -> Vec<TuningStep> {
@@ -351,5 +456,8 @@ fn write_page(
     };
     shown.trials = tuning.steps.iter().map(|step| step.trial.clone()).collect();
     shown.steps = true;
+    shown.waterfalls = std::iter::once(Waterfall::of(tuning))
+        .chain(tuning.beside.iter().cloned())
+        .collect();
     output::write(&shown.against(before.report(findings)), page)
 }

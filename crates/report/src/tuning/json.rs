@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::json::FORMAT;
 use crate::trials::{TrialJson, trial};
-use crate::tuning::{Excluded, LeftOut, Tuning};
+use crate::tuning::{Excluded, LeftOut, Tuning, Waterfall};
 
 /// What `bootlap tune --json` prints, and writes beside the boots.
 ///
@@ -18,10 +18,13 @@ pub struct TuningJson {
     pub tool: String,
     /// The target's name.
     pub target: String,
-    /// How it was measured: `sim` or `plain`.
+    /// How it was measured: `sim`, `modelled`, `plain` or `board`.
     pub mode: String,
-    /// The kind of time: `simulated` or `measured`.
+    /// The kind of time: `simulated`, `modelled` or `measured`.
     pub time: String,
+    /// Eight digits that tell the board in whose time it was made from others; null unless
+    /// time was modelled.
+    pub model: Option<String>,
     /// Median time to ready of the start, in the boots of the proof.
     pub before_ns: i64,
     /// The same of the tuned target.
@@ -33,6 +36,8 @@ pub struct TuningJson {
     pub proof: TrialJson,
     /// What was kept, in the order in which it is applied.
     pub steps: Vec<TuningStepJson>,
+    /// The same steps on another axis of time, and what other searches kept.
+    pub beside: Vec<Waterfall>,
     /// What broke the target.
     pub excluded: Vec<Excluded>,
     /// What did not pay.
@@ -101,11 +106,13 @@ impl TuningJson {
             target: about.target.clone(),
             mode: about.mode.clone(),
             time: about.time.clone(),
+            model: about.model.clone(),
             before_ns: tuning.proof.before_ns,
             after_ns: tuning.proof.after_ns,
             boots: tuning.boots,
             proof: trial(&tuning.proof),
             steps: steps.collect(),
+            beside: tuning.beside.clone(),
             excluded: tuning.excluded.clone(),
             left_out: tuning.left_out.clone(),
             stopped: tuning.stopped.clone(),

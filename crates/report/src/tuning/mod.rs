@@ -2,9 +2,11 @@
 
 mod json;
 mod text;
+mod waterfall;
 
 pub use json::{TuningJson, TuningStepJson, json};
 pub use text::text;
+pub use waterfall::{Fall, NotATuning, Waterfall};
 
 use bootlap_analysis::{Effect, Trial};
 use schemars::JsonSchema;
@@ -25,6 +27,8 @@ pub struct Tuning {
     pub excluded: Vec<Excluded>,
     /// What did not pay.
     pub left_out: Vec<LeftOut>,
+    /// The same steps on another axis of time, and what other searches kept.
+    pub beside: Vec<Waterfall>,
     /// All boots, those of an interrupted search included.
     pub boots: usize,
     /// Why the search ended before it was through.

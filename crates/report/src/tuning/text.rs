@@ -4,9 +4,9 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::boot::text::time_label;
 use crate::format::{change, duration, times};
-use crate::terminal::{Ink, Line, MARGIN, Page, Style, bar};
+use crate::terminal::{Align, Ink, Line, MARGIN, Page, Style, Table, bar, cell};
 use crate::trials::{came_back, interval, verdict};
-use crate::tuning::Tuning;
+use crate::tuning::{Tuning, Waterfall};
 
 /// From this width on there is room for bars.
 const WIDE: usize = 60;
@@ -23,6 +23,7 @@ pub fn text(tuning: &Tuning, style: &Style) -> String {
             page.wrapped(Line::indented(MARGIN), &text, Ink::Faint);
         }
     }
+    beside(tuning, &mut page);
     if !tuning.left_out.is_empty() {
         page.heading("left out");
     }
@@ -120,6 +121,42 @@ fn waterfall(tuning: &Tuning, page: &mut Page<'_>) {
         0,
         proof.after_ns,
     );
+}
+
+/// What each step saves here and on other axes of time.
+fn beside(tuning: &Tuning, page: &mut Page<'_>) {
+    if tuning.beside.is_empty() {
+        return;
+    }
+    let axes: Vec<Waterfall> = std::iter::once(Waterfall::of(tuning))
+        .chain(tuning.beside.iter().cloned())
+        .collect();
+    let mut recipes: Vec<&str> = Vec::new();
+    for step in axes.iter().flat_map(|axis| &axis.steps) {
+        if !recipes.contains(&step.recipe.as_str()) {
+            recipes.push(&step.recipe);
+        }
+    }
+    page.heading("beside each other: other axes of time");
+    let mut columns = vec![("", Align::Flex)];
+    columns.extend(axes.iter().map(|axis| (axis.axis.as_str(), Align::Right)));
+    let mut table = Table::new(&columns);
+    let mut row = |name: &str, ink: Ink, of: &dyn Fn(&Waterfall) -> Line| {
+        let cells = axes.iter().map(of);
+        table.row(std::iter::once(cell(name, ink)).chain(cells).collect());
+    };
+    let time = |ns: i64| cell(&duration(ns), Ink::Plain);
+    row("before", Ink::Strong, &|axis| time(axis.before_ns));
+    for recipe in recipes {
+        row(recipe, Ink::Plain, &|axis| match axis.saved_ns(recipe) {
+            Some(saved_ns) if saved_ns < 0 => cell(&change(saved_ns.saturating_neg()), Ink::Bad),
+            Some(saved_ns) => cell(&change(saved_ns.saturating_neg()), Ink::Good),
+            None if axis.left_out.iter().any(|out| out == recipe) => cell("left out", Ink::Faint),
+            None => cell("—", Ink::Faint),
+        });
+    }
+    row("after", Ink::Strong, &|axis| time(axis.after_ns));
+    table.render(page);
 }
 
 /// Names and what is said of them.

@@ -75,6 +75,7 @@ impl ReportJson {
             findings: findings(report),
             trials: report.trials.iter().map(trial).collect(),
             steps: report.steps,
+            waterfalls: report.waterfalls.clone(),
             notices: outcome::notices(report),
             spans: Vec::new(),
             marks: timeline

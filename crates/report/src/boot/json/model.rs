@@ -9,6 +9,7 @@ use crate::About;
 use crate::evidence::EvidenceJson;
 use crate::findings::FindingJson;
 use crate::trials::TrialJson;
+use crate::tuning::Waterfall;
 
 /// One boot: what it took, where the time went, and what to do about it.
 ///
@@ -36,6 +37,10 @@ pub struct ReportJson {
     /// together they lead from `before` to this boot.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub steps: bool,
+    /// Those steps from the start to the end, and beside them the same on other axes of
+    /// time, or what searches on other boards kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waterfalls: Vec<Waterfall>,
     /// What sources could not use or had to assume.
     pub notices: Vec<NoticeJson>,
     /// What lasted, in the order in which it was read.
