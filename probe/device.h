@@ -1,6 +1,6 @@
 /*
- * A memory-mapped device of the machine with registers of ours in front of it:
- * the guest speaks to ours, and they speak to QEMU's.
+ * A device of the machine, in memory or at a PC's ports, with registers of ours in
+ * front of it: the guest speaks to ours, and they speak to QEMU's.
  */
 #ifndef PROBE_DEVICE_H
 #define PROBE_DEVICE_H
@@ -18,13 +18,20 @@ struct device {
 	void (*irq_changed)(void);
 };
 
+/* How a device is connected. */
+enum device_bus {
+	ON_CHIP, /* registers in memory, interrupts by wires */
+	ON_ISA,  /* registers at ports, interrupts by numbers */
+};
+
 /*
  * Once the machine is there: finds the device of this QOM type that the console
  * is connected to, and puts ops in front of its registers and of its interrupt.
  * Gives QEMU's object. NULL if there is none, or this QEMU lacks what is needed;
  * nothing is changed then.
  */
-void *device_take_over(struct device *, const char *type, const struct mmio_ops *);
+void *device_take_over(struct device *, const char *type, enum device_bus,
+		       const struct mmio_ops *);
 
 /* A number that QEMU's object has as a property. */
 uint64_t device_property(void *object, const char *name);

@@ -31,11 +31,12 @@ void line_catch_up(struct line *line)
 	}
 	if (!sent)
 		return;
+	/* The interrupt first: with a CPU asleep, arming jumps to the next byte. */
+	line->changed();
 	if (line->n > 0)
 		arm(line);
 	else
 		qemu.timer_del(line->timer);
-	line->changed();
 }
 
 static void expired(void *opaque)

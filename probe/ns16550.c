@@ -1,5 +1,5 @@
 /*
- * A 16550A whose registers lie in memory, as RISC-V's virt and most SoCs have it,
+ * A 16550A, in memory as RISC-V's virt and most SoCs have it, or at a PC's ports,
  * with a transmit FIFO that drains at the line's rate. Its receiver, its modem
  * lines and its loop-back are QEMU's.
  *
@@ -163,10 +163,11 @@ bool ns16550_take_over(struct uart_board of)
 	if (!line_init(&line))
 		return false;
 	device.irq_changed = set_irq;
-	object = device_take_over(&device, "serial-mm", &ops);
-	if (!object)
+	object = device_take_over(&device, "serial-mm", ON_CHIP, &ops);
+	if (object)
+		shift = (unsigned)device_property(object, "regshift");
+	else if (!device_take_over(&device, "isa-serial", ON_ISA, &ops))
 		return false;
-	shift = (unsigned)device_property(object, "regshift");
 	board = of;
 	line.depth = 1;
 	line.send = send;

@@ -160,7 +160,7 @@ bool pl011_take_over(struct uart_board of)
 	if (!line_init(&line))
 		return false;
 	device.irq_changed = set_irq;
-	if (!device_take_over(&device, "pl011", &ops))
+	if (!device_take_over(&device, "pl011", ON_CHIP, &ops))
 		return false;
 	board = of;
 	ifls = 0x12; /* as after reset: half of the FIFO */

@@ -95,6 +95,9 @@ struct mmio_ops {
 	X(void *, object_get_root, (void))                                                \
 	X(int, object_child_foreach_recursive, (void *object, object_cb, void *opaque))   \
 	X(void *, object_dynamic_cast, (void *object, const char *type))                  \
+	X(char *, object_get_canonical_path, (void *object))                              \
+	X(void *, object_resolve_path, (const char *path, bool *ambiguous))               \
+	X(void *, qdev_get_parent_bus, (void *device))                                    \
 	X(char *, object_property_get_str, (void *object, const char *name, void *error)) \
 	X(void *, object_property_get_link, (void *object, const char *name, void *error)) \
 	X(uint64_t, object_property_get_uint, (void *object, const char *name, void *error)) \
@@ -117,6 +120,8 @@ struct mmio_ops {
 	X(void, sysbus_connect_irq, (void *device, int n, void *irq))                     \
 	X(void *, qemu_allocate_irq, (irq_handler, void *opaque, int n))                  \
 	X(void, qemu_set_irq, (void *irq, int level))                                     \
+	X(void *, isa_get_irq, (void *device, unsigned n))                                \
+	X(void, qemu_irq_intercept_in, (void **irq, irq_handler, int n))                  \
 	X(int64_t, qemu_clock_deadline_ns_all, (int clock, int attributes))               \
 	X(void *, qemu_get_cpu, (int))                                                    \
 	X(bool, qemu_in_vcpu_thread, (void))                                              \

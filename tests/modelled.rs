@@ -324,6 +324,76 @@ fn a_program_that_prints_a_megabyte_gets_the_whole_line() {
     assert!(share > 0.99, "the line was busy for {share} of the time");
 }
 
+/// A PC that prints: its kernel polls its UART at ports, its shell waits for interrupts.
+const PC: &str = r#"format = 1
+name = "pc"
+summary = "a PC that prints"
+[ready]
+pattern = "APP_READY"
+timeout-s = 600
+[machine]
+kind = "qemu"
+program = "qemu-system-x86_64"
+machine = "q35"
+cpu = "qemu64"
+memory-mb = 512
+[board]
+instructions-per-second = 1e9
+[packages]
+architecture = "amd64"
+[kernel]
+image = "package:linux-image-cloud-amd64/boot/vmlinuz-*"
+cmdline = "console=ttyS0,115200"
+[initramfs]
+compression = "gzip"
+tree = "initramfs"
+dirs = ["/dev"]
+[initramfs.files]
+"/bin/busybox" = "package:busybox-static/bin/busybox"
+"#;
+
+#[test]
+fn a_pcs_uart_at_ports_takes_its_time() {
+    let dir = scratch("modelled-pc");
+    let target = dir.join("pc");
+    let init = target.join("initramfs/init");
+    fs::create_dir_all(init.parent().unwrap()).unwrap();
+    fs::write(target.join("target.toml"), PC).unwrap();
+    let script = "#!/bin/busybox sh\n/bin/busybox mount -t devtmpfs none /dev\n\
+                  exec >/dev/console 2>&1\ni=0\nwhile [ $i -lt 300 ]; do\n\
+                  echo \"line $i, which is a little longer than the queue of its UART\"\n\
+                  i=$((i+1))\ndone\necho APP_READY\n\
+                  while :; do /bin/busybox sleep 9; done\n";
+    fs::write(&init, script).unwrap();
+    fs::set_permissions(&init, fs::Permissions::from_mode(0o755)).unwrap();
+
+    let two = boot(&dir, &target, "2");
+    assert_eq!(two["identical"], true);
+    let run = dir.join(two["run"].as_str().unwrap());
+    let console = String::from_utf8_lossy(&fs::read(run.join("console")).unwrap()).into_owned();
+    for n in 0..300 {
+        assert!(
+            console.contains(&format!("line {n}, which")),
+            "line {n} is lost"
+        );
+    }
+    let (times, manifest) = recorded(&dir, &two);
+    let byte_ns = byte_ns(&manifest);
+    assert!((byte_ns - 10e9 / 115_200.0).abs() < 1.0, "{byte_ns}");
+    let gaps = times.windows(2).map(|w| (w[1] - w[0]) as f64);
+    let busy: Vec<f64> = gaps.filter(|gap| *gap < 1.5 * byte_ns).collect();
+    let exact = busy
+        .iter()
+        .filter(|gap| (*gap - byte_ns).abs() <= 1.0)
+        .count();
+    let share = exact as f64 / busy.len() as f64;
+    assert!(
+        busy.len() > 30_000 && share > 0.99,
+        "{share} of {}",
+        busy.len()
+    );
+}
+
 #[test]
 fn a_model_needs_a_board() {
     let dir = scratch("modelled-none");

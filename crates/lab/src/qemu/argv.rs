@@ -268,6 +268,7 @@ fn uart_hz(spec: &Spec) -> Option<u64> {
     Some(match machine {
         "virt" if is_arm(&spec.program) => 24_000_000,
         "virt" if spec.program.contains("riscv") => 3_686_400,
+        "pc" | "q35" | "microvm" => 1_843_200,
         "orangepi" | "vexpress" | "versatilepb" | "versatileab" => 24_000_000,
         _ => return None,
     })
