@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "card.h"
 #include "facts.h"
 #include "qemu.h"
 #include "uring.h"
@@ -73,6 +74,14 @@ __attribute__((constructor)) static void find_disks(void)
 bool disk_any(void)
 {
 	return n_disks > 0;
+}
+
+bool disk_any_card(void)
+{
+	for (unsigned i = 0; i < n_disks; i++)
+		if (disks[i].card)
+			return true;
+	return false;
 }
 
 static struct disk *disk_of(int fd)
@@ -287,8 +296,15 @@ void disk_submit(const struct io_uring_sqe *asked)
 
 	if (timer && disk) {
 		due = due_ps(disk, asked);
-		if (clock_cpu() && (disk->card || clock_reached() == STAGE_BOOTLOADER))
-			clock_stall_until(due); /* it does nothing but poll */
+		/* A boot loader does nothing but poll. A card moves all at once; then its
+		 * interrupt waits, where that can be had. */
+		bool wait = clock_reached() == STAGE_BOOTLOADER ||
+			    (disk->card && !card_interrupts());
+
+		if (clock_cpu() && wait)
+			clock_stall_until(due);
+		else if (disk->card)
+			; /* card.c */
 		else if (first || due > clock_ps()) /* never before an earlier one */
 			request = calloc(1, sizeof *request);
 	}
@@ -299,6 +315,16 @@ void disk_submit(const struct io_uring_sqe *asked)
 	*request = (struct request){.disk = disk, .asked = *asked, .due_ps = due};
 	put_in_order(request);
 	arm();
+}
+
+int64_t disk_cards_free_ps(void)
+{
+	int64_t last = 0;
+
+	for (unsigned i = 0; i < n_disks; i++)
+		if (disks[i].card && disks[i].free_ps > last)
+			last = disks[i].free_ps;
+	return last;
 }
 
 void disk_hurry(void)

@@ -37,9 +37,13 @@ struct disk_board {
 
 /* Whether there are disks to be read in the guest's time. */
 bool disk_any(void);
+bool disk_any_card(void);
 
 /* Requests take time from now on. False if this QEMU cannot. */
 bool disk_model(const struct disk_board *);
+
+/* When the last of the cards will have done what it was asked for. */
+int64_t disk_cards_free_ps(void);
 
 /* Once the machine is there: writes down what disks there are. */
 void disk_tell(void);

@@ -32,6 +32,7 @@
 #include <string.h>
 
 #include "caches.h"
+#include "card.h"
 #include "clock.h"
 #include "disk.h"
 #include "facts.h"
@@ -104,6 +105,8 @@ static void machine_is_there(struct notifier *notifier, void *data)
 			exit(1);
 		}
 		disk_tell();
+		if (model.disks_take_time && disk_any_card())
+			fact("cards", card_take_over() ? "interrupt" : "stall");
 	}
 	if (!model.modelled)
 		return;

@@ -1,6 +1,7 @@
 //! Boots that read and write disks, which QEMU by itself does in the host's time.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -118,11 +119,12 @@ fn target(target: &Path, device: &Device) -> PathBuf {
 }
 
 /// The moments at which the guest printed its marks, ns.
-fn marks(run: &Path, clock: StampClock) -> [i64; 3] {
+fn marks<const N: usize>(run: &Path, clock: StampClock) -> [i64; N] {
     let bytes = console_bytes(run, clock);
     let text: Vec<u8> = bytes.iter().map(|(byte, _)| *byte).collect();
-    [b"mark 1", b"mark 2", b"mark 3"].map(|mark| {
-        let at = text.windows(6).position(|w| w == mark);
+    std::array::from_fn(|n| {
+        let mark = format!("mark {}", n + 1);
+        let at = text.windows(6).position(|w| w == mark.as_bytes());
         bytes[at.expect("the guest printed it") + 5].1
     })
 }
@@ -175,8 +177,8 @@ fn a_disk_takes_its_latency_and_its_bytes() {
     let text = fs::read_to_string(&file).unwrap() + BOARD;
     fs::write(&file, text).unwrap();
     let slow = booted(dir, &slow);
-    let free = marks(&free.run, StampClock::Simulated);
-    let slow = marks(&slow.run, StampClock::Modelled);
+    let free: [i64; 3] = marks(&free.run, StampClock::Simulated);
+    let slow: [i64; 3] = marks(&slow.run, StampClock::Modelled);
     let [read, write] = [0, 1].map(|i| ((slow[i + 1] - slow[i]) - (free[i + 1] - free[i])) as f64);
     let takes = |requests: f64, mib: f64, rate: f64| requests * 1e6 + mib * 1048.576e6 / rate;
     for (seen, wanted) in [
@@ -186,4 +188,80 @@ fn a_disk_takes_its_latency_and_its_bytes() {
         let off = seen / wanted - 1.0;
         assert!(off.abs() < 0.02, "{seen} ns, not {wanted}");
     }
+}
+
+/// Reads 4 MiB past the kernel's cache; then works; then does both at once.
+const CARD_INIT: &str = "#!/bin/busybox sh
+/bin/busybox mount -t devtmpfs dev /dev
+/bin/busybox insmod /lib/sunxi-mmc.ko
+until [ -b /dev/mmcblk0 ]; do :; done
+work() { i=0; while [ $i -lt 6000 ]; do i=$((i+1)); done; }
+read_card() { /bin/busybox dd if=/dev/mmcblk0 of=/dev/null bs=512k count=8 iflag=direct 2>/dev/null; }
+echo mark 1
+read_card
+echo mark 2
+work
+echo mark 3
+read_card &
+work
+wait
+echo mark 4
+/bin/busybox dd if=/dev/zero of=/dev/mmcblk0 bs=512k count=2 seek=1 oflag=direct conv=fsync 2>/dev/null
+/bin/busybox printf changed | /bin/busybox dd of=/dev/mmcblk0 bs=1 seek=3000001 conv=fsync 2>/dev/null
+/bin/busybox dd if=/dev/mmcblk0 bs=64k 2>/dev/null | /bin/busybox sha256sum
+echo CARD_READY
+exec /bin/busybox sleep 1000
+";
+
+/// An Orange Pi with a card, started without its boot loader.
+const CARD: &str = r#"format = 1
+name = "card"
+[ready]
+pattern = "CARD_READY"
+[machine]
+kind = "qemu"
+program = "qemu-system-arm"
+machine = "orangepi-pc"
+cpu = "cortex-a7"
+cpus = 4
+memory-mb = 1024
+args = ["-drive", "file={dir}/disk,,.img,if=sd,format=raw"]
+[packages]
+architecture = "armhf"
+[kernel]
+image = "package:linux-image-armmp-lpae/boot/vmlinuz-*"
+devicetree = "package:linux-image-armmp-lpae/usr/lib/linux-image-*/sun8i-h3-orangepi-pc.dtb"
+cmdline = "console=ttyS0,115200 maxcpus=1 quiet cryptomgr.notests"
+[initramfs]
+tree = "initramfs"
+dirs = ["/dev", "/lib"]
+[initramfs.files]
+"/bin/busybox" = "package:busybox-static/bin/busybox"
+"/lib/sunxi-mmc.ko" = "package:linux-image-armmp-lpae/lib/modules/*/kernel/drivers/mmc/host/sunxi-mmc.ko"
+"#;
+
+#[test]
+fn while_linux_waits_for_a_card_its_cpu_works() {
+    let dir = &scratch("disks-card");
+    let target = dir.join("card");
+    let init = target.join("initramfs/init");
+    fs::create_dir_all(init.parent().unwrap()).unwrap();
+    fs::write(&init, CARD_INIT).unwrap();
+    fs::set_permissions(&init, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(target.join("target.toml"), format!("{CARD}{BOARD}")).unwrap();
+    fs::write(target.join("disk,.img"), contents()).unwrap();
+
+    let booted = booted(dir, &target);
+    let marks: [i64; 4] = marks(&booted.run, StampClock::Modelled);
+    let [read, work, both] = [0, 1, 2].map(|i| (marks[i + 1] - marks[i]) as f64);
+    // The bytes at 20 MB/s, up to eight requests, and what the driver does between them.
+    let bytes = 4.0 * 1048.576e6 / 20.0;
+    assert!(
+        read > bytes && read < bytes + 8e6 + 15e6,
+        "{read} ns, {bytes} ns of bytes"
+    );
+    assert!(
+        both < 0.6 * (read + work),
+        "{both} ns; alone {read} and {work} ns"
+    );
 }

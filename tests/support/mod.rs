@@ -320,6 +320,7 @@ pub(crate) fn direct(target: &Target, dir: &Path) -> String {
         kernel,
         initramfs,
         cmdline,
+        ..
     } = assembly.boot("").unwrap()
     else {
         panic!("it has a boot loader");

@@ -125,10 +125,15 @@ impl Argv {
             Boot::Direct {
                 kernel,
                 initramfs,
+                devicetree,
                 cmdline,
             } => {
                 let mut files = Vec::new();
-                let images = [("-kernel", Some(kernel)), ("-initrd", initramfs.as_ref())];
+                let images = [
+                    ("-kernel", Some(kernel)),
+                    ("-initrd", initramfs.as_ref()),
+                    ("-dtb", devicetree.as_ref()),
+                ];
                 for (option, blob) in images {
                     let Some(blob) = blob else { continue };
                     let file = MemoryFile::new(&blob.name)?;
@@ -219,9 +224,13 @@ fn shift(settings: &QemuSettings) -> u32 {
 fn loaded(boot: &Boot) -> Vec<u64> {
     match boot {
         Boot::Direct {
-            kernel, initramfs, ..
+            kernel,
+            initramfs,
+            devicetree,
+            ..
         } => {
-            let images = [Some(kernel), initramfs.as_ref()].into_iter().flatten();
+            let images = [Some(kernel), initramfs.as_ref(), devicetree.as_ref()];
+            let images = images.into_iter().flatten();
             images.map(|blob| blob.bytes.len() as u64).collect()
         }
         Boot::Flash { .. } => Vec::new(),

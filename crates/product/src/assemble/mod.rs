@@ -38,6 +38,7 @@ enum Images {
     Direct {
         kernel: Blob,
         initramfs: Option<Blob>,
+        devicetree: Option<Blob>,
     },
 }
 
@@ -61,6 +62,8 @@ pub enum Boot {
         kernel: Blob,
         /// The initramfs.
         initramfs: Option<Blob>,
+        /// The device tree, if not the machine's own.
+        devicetree: Option<Blob>,
         /// The command line.
         cmdline: String,
     },
@@ -114,9 +117,14 @@ impl Assembly {
                     kernel_entry: *kernel_entry,
                 })
             }
-            Images::Direct { kernel, initramfs } => Ok(Boot::Direct {
+            Images::Direct {
+                kernel,
+                initramfs,
+                devicetree,
+            } => Ok(Boot::Direct {
                 kernel: kernel.clone(),
                 initramfs: initramfs.clone(),
+                devicetree: devicetree.clone(),
                 cmdline,
             }),
         }
@@ -151,6 +159,8 @@ impl Target {
             hashes.push(hash_of("initramfs", part));
         }
         let initramfs = initramfs.map(|part| part.bytes);
+        let devicetree = parts.devicetree.as_ref();
+        hashes.extend(devicetree.map(|part| hash_of("device tree", part)));
         let root = match (&parts.root, &spec.root) {
             (Some(contents), Some(root)) => {
                 let (path, hash) = contents.image(root, cache, progress)?;
@@ -162,8 +172,6 @@ impl Target {
         let images = match (&parts.bootloader, &spec.bootloader, &spec.flash) {
             (Some(program), Some(bootloader), Some(flash)) => {
                 hashes.push(hash_of("bootloader", program));
-                let devicetree = parts.devicetree.as_ref();
-                hashes.extend(devicetree.map(|part| hash_of("device tree", part)));
                 let packed =
                     images::packed(spec, flash, kernel, devicetree, initramfs.as_deref(), pack)?;
                 images::check_copies(spec, &packed.blobs)?;
@@ -190,6 +198,8 @@ impl Target {
                 Images::Direct {
                     kernel: Blob::new("kernel", 0, kernel.bytes.clone()),
                     initramfs: initramfs.map(|bytes| Blob::new("initramfs", 0, bytes)),
+                    devicetree: devicetree
+                        .map(|part| Blob::new("device tree", 0, part.bytes.clone())),
                 }
             }
         };

@@ -226,6 +226,7 @@ fn without_a_boot_loader_the_machine_gets_the_parts() {
     let Ok(Boot::Direct {
         kernel,
         initramfs,
+        devicetree,
         cmdline,
     }) = assembly.boot("c")
     else {
@@ -234,6 +235,7 @@ fn without_a_boot_loader_the_machine_gets_the_parts() {
     assert_eq!(kernel.bytes[..], parts.kernel.as_ref().unwrap().bytes);
     assert!(cpio::read(&initramfs.unwrap().bytes).is_ok());
     assert_eq!(cmdline, "a b c");
+    assert!(devicetree.is_none(), "the machine has its own");
 }
 
 #[test]
