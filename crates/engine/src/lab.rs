@@ -26,8 +26,8 @@ use crate::progress::Progress;
 pub struct Bootable {
     /// Its description.
     pub target: Target,
-    /// What it is made of.
-    pub parts: Parts,
+    /// What it is made of: what recipes leave as it is, many share.
+    pub parts: Arc<Parts>,
     how: How,
     /// How it is measured.
     mode: Mode,
@@ -189,7 +189,7 @@ impl<'a> Lab<'a> {
         }
         self.note_storage(&target);
         let parts = self.parts(&target)?;
-        self.assemble(target, parts)
+        self.assemble(target, Arc::new(parts))
     }
 
     /// Simulated time means nothing with some disks: better said before than
@@ -222,13 +222,13 @@ impl<'a> Lab<'a> {
         let target = recipe.apply(&bootable.target, &bootable.parts)?;
         let known = bootable.target.edits.len();
         let parts = match target.edits[known..].iter().any(Edit::names_parts) {
-            true => self.parts(&target)?,
+            true => Arc::new(self.parts(&target)?),
             false => bootable.parts.clone(),
         };
         self.assemble(target, parts)
     }
 
-    fn assemble(&self, target: Target, parts: Parts) -> Result<Bootable, Failure> {
+    fn assemble(&self, target: Target, parts: Arc<Parts>) -> Result<Bootable, Failure> {
         let (how, mode) = match target.machine.clone() {
             Machine::Board(spec) => (How::Board(Box::new(spec)), Mode::Board),
             Machine::Qemu(spec) => {
