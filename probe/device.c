@@ -128,18 +128,31 @@ static void take_number(struct device *device)
 	device->inside = false;
 }
 
+bool device_cover(void *region, const struct mmio_ops *ops, void *opaque, const char *name)
+{
+	void *container, *ours;
+
+	if (!qemu.object_property_get_uint || !qemu.object_property_get_link ||
+	    !qemu.memory_region_init_io || !qemu.memory_region_add_subregion_overlap ||
+	    !qemu.memory_region_dispatch_read || !qemu.memory_region_dispatch_write)
+		return false;
+	container = qemu.object_property_get_link(region, "container", NULL);
+	ours = calloc(1, MEMORY_REGION_SIZE);
+	if (!container || !ours)
+		return false;
+	qemu.memory_region_init_io(ours, NULL, ops, opaque, name, device_property(region, "size"));
+	qemu.memory_region_add_subregion_overlap(container, device_property(region, "addr"), ours,
+						 IN_FRONT);
+	return true;
+}
+
 void *device_take_over(struct device *device, const char *type, enum device_bus bus,
 		       const struct mmio_ops *ops)
 {
 	struct search search = {.type = type};
-	void *container, *ours;
 
 	if (!qemu.object_get_root || !qemu.object_child_foreach_recursive ||
-	    !qemu.object_dynamic_cast || !qemu.object_property_get_str ||
-	    !qemu.object_property_get_uint || !qemu.object_property_get_link ||
-	    !qemu.qemu_set_irq || !qemu.memory_region_init_io ||
-	    !qemu.memory_region_add_subregion_overlap || !qemu.memory_region_dispatch_read ||
-	    !qemu.memory_region_dispatch_write)
+	    !qemu.object_dynamic_cast || !qemu.object_property_get_str || !qemu.qemu_set_irq)
 		return NULL;
 	qemu.object_child_foreach_recursive(qemu.object_get_root(), is_console, &search);
 	if (!search.found)
@@ -147,17 +160,11 @@ void *device_take_over(struct device *device, const char *type, enum device_bus 
 	if (bus == ON_CHIP ? !find_on_chip(device, search.found)
 			   : !find_on_isa(device, search.found))
 		return NULL;
-	container = qemu.object_property_get_link(device->region, "container", NULL);
-	ours = calloc(1, MEMORY_REGION_SIZE);
-	if (!container || !ours)
+	if (!device_cover(device->region, ops, NULL, "bootlap-uart"))
 		return NULL;
 	if (bus == ON_CHIP)
 		take_wire(device, search.found);
 	else
 		take_number(device);
-	qemu.memory_region_init_io(ours, NULL, ops, NULL, "bootlap-uart",
-				   device_property(device->region, "size"));
-	qemu.memory_region_add_subregion_overlap(container, device_property(device->region, "addr"),
-						 ours, IN_FRONT);
 	return search.found;
 }

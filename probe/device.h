@@ -33,6 +33,9 @@ enum device_bus {
 void *device_take_over(struct device *, const char *type, enum device_bus,
 		       const struct mmio_ops *);
 
+/* Puts ops in front of a region of the machine; false if this QEMU cannot. */
+bool device_cover(void *region, const struct mmio_ops *, void *opaque, const char *name);
+
 /* A number that QEMU's object has as a property. */
 uint64_t device_property(void *object, const char *name);
 

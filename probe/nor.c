@@ -7,12 +7,17 @@
  * Addresses are those that the boot loader uses: it maps flash where it is, if it
  * maps anything. (QEMU 7.2 tells no physical addresses of memory.)
  *
- * What the kernel and programs do is not looked at: it would cost the host as
- * much again, and they read what the boot loader put into memory.
+ * To look at each access of the kernel and of programs would cost the host as much
+ * again, and hardly one of them is to flash. So from the kernel on registers of ours
+ * lie over the flash: slower for the host, but only where flash is read. What was in
+ * a kept line costs nothing there either.
  */
 #include "nor.h"
 
+#include <stdlib.h>
+
 #include "clock.h"
+#include "device.h"
 #include "facts.h"
 
 /* Reads and writes: of QEMU 7.2 "reads" are not all of them, and nobody writes to
@@ -32,22 +37,94 @@ bool nor_covers(uint64_t address)
 	       address <= last;
 }
 
-static void on_access(unsigned cpu, uint32_t access, uint64_t address, void *opaque)
+static void read_line(uint64_t line)
 {
-	uint64_t line = address / NOR_LINE;
-
-	(void)cpu, (void)access, (void)opaque;
-	if (!nor_covers(address) || kept[line % KEPT] == line + 1)
+	if (kept[line % KEPT] == line + 1)
 		return;
 	kept[line % KEPT] = line + 1; /* 0: none */
 	lines++;
 	clock_stall(ps_per_line);
 }
 
+static void on_access(unsigned cpu, uint32_t access, uint64_t address, void *opaque)
+{
+	(void)cpu, (void)access, (void)opaque;
+	if (nor_covers(address))
+		read_line(address / NOR_LINE);
+}
+
 static void tell(void)
 {
 	fact("flash", "lines=%llu bytes=%d ps=%lld", (unsigned long long)lines, NOR_LINE,
 	     (long long)ps_per_line);
+}
+
+/* Flash that registers of ours lie over. */
+struct chip {
+	struct device device;
+	uint64_t start;
+};
+
+static uint64_t read_chip(void *opaque, uint64_t at, unsigned size)
+{
+	struct chip *chip = opaque;
+
+	read_line((chip->start + at) / NOR_LINE);
+	return device_read(&chip->device, at, size);
+}
+
+static void write_chip(void *opaque, uint64_t at, uint64_t value, unsigned size)
+{
+	struct chip *chip = opaque;
+
+	/* A command, a program or an erase: what was read before may be no more. */
+	for (int i = 0; i < KEPT; i++)
+		kept[i] = 0;
+	device_write(&chip->device, at, value, size);
+}
+
+static const struct mmio_ops ops = {
+	.read = read_chip,
+	.write = write_chip,
+	.endianness = LITTLE_ENDIAN_DEVICE,
+	.valid = {.min = 1, .max = 8},
+	.impl = {.min = 1, .max = 8},
+};
+
+static int cover(void *object, void *opaque)
+{
+	struct chip *chip;
+	void *region;
+
+	(void)opaque;
+	if (!qemu.object_dynamic_cast(object, "cfi.pflash01"))
+		return 0;
+	region = qemu.sysbus_mmio_get_region(object, 0);
+	chip = calloc(1, sizeof *chip);
+	if (!region || !chip)
+		return 0;
+	chip->device.region = region;
+	chip->start = device_property(region, "addr");
+	if (chip->start >= first && chip->start <= last)
+		device_cover(region, &ops, chip, "bootlap-nor");
+	return 0;
+}
+
+static void kernel_runs(void *opaque)
+{
+	(void)opaque;
+	if (qemu.object_get_root && qemu.object_child_foreach_recursive &&
+	    qemu.object_dynamic_cast && qemu.sysbus_mmio_get_region)
+		qemu.object_child_foreach_recursive(qemu.object_get_root(), cover, NULL);
+}
+
+/* What is in memory can only be changed between two blocks of code. */
+static void cover_soon(void)
+{
+	void *timer = clock_timer(kernel_runs, NULL);
+
+	if (timer)
+		qemu.timer_mod_ns(timer, clock_ps() / PS);
 }
 
 bool nor_model(uint64_t from, uint64_t to, int64_t ps)
@@ -69,8 +146,10 @@ bool nor_translated(struct plugin_tb *tb)
 	if (!ps_per_line)
 		return false;
 	if (clock_reached() != STAGE_BOOTLOADER) {
-		if (!told)
+		if (!told) {
 			tell();
+			cover_soon();
+		}
 		told = true;
 		return false;
 	}

@@ -5,9 +5,9 @@
 #include "qemu.h"
 
 /*
- * What the boot loader reads between these addresses takes so long for each
- * line of NOR_LINE bytes that it comes to; not what it executes there. False if this
- * QEMU does not tell what is read.
+ * What is read between these addresses, those of the machine, takes so long for each
+ * line of NOR_LINE bytes that it comes to; not what the boot loader executes there.
+ * False if this QEMU does not tell what is read.
  */
 #define NOR_LINE 64
 bool nor_model(uint64_t first, uint64_t last, int64_t ps_per_line);

@@ -280,10 +280,8 @@ fn a_guest_that_sleeps_for_good_is_told() {
 
 /// A megabyte by way of the tty's interrupts: nothing is lost, and nothing waits for
 /// more than the line.
-#[test]
-fn a_program_that_prints_a_megabyte_gets_the_whole_line() {
-    let dir = scratch("modelled-tty");
-    let target = on_board(&dir, "", &[("ttyAMA0,115200", "ttyAMA0,115200 quiet")]);
+/// The target with this script as its first program, instead of the kiosk's files.
+fn with_init(target: &Path, script: &str) {
     let file = target.join("target.toml");
     let text = fs::read_to_string(&file).unwrap();
     let (outside, tree) = ("outside = [", "tree = ");
@@ -297,6 +295,49 @@ fn a_program_that_prints_a_megabyte_gets_the_whole_line() {
     fs::write(&file, own.collect::<Vec<_>>().join("\n")).unwrap();
     let init = target.join("initramfs/init");
     fs::create_dir_all(init.parent().unwrap()).unwrap();
+    fs::write(&init, script).unwrap();
+    fs::set_permissions(&init, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// The same lines twice: the second time, they are among those that were read last.
+#[test]
+fn what_a_program_reads_in_flash_takes_its_time() {
+    let dir = scratch("modelled-nor");
+    let board = "storage-bandwidth = \"100 kB/s\"";
+    let target = on_board(&dir, board, &[("ttyAMA0,115200", "ttyAMA0,115200 quiet")]);
+    let read = "i=0; while [ $i -lt 50 ]; do /bin/busybox devmem $((0x4200000 + i*64)) 32 \
+                >/dev/null; i=$((i+1)); done";
+    let script = format!(
+        "#!/bin/sh\n/bin/busybox mount -t devtmpfs none /dev\nexec </dev/console \
+         >/dev/console 2>&1\n/bin/busybox devmem 0x4100000 32\n\
+         echo mark 1\n{read}\necho mark 2\n{read}\necho mark 3\n\
+         echo Starting kiosk\necho APP_READY\nwhile :; do /bin/busybox sleep 9; done\n"
+    );
+    with_init(&target, &script);
+    let booted = boot(&dir, &target, "1");
+    let run = dir.join(booted["run"].as_str().unwrap());
+    let bytes = console_bytes(&run, StampClock::Modelled);
+    let text: Vec<u8> = bytes.iter().map(|(byte, _)| *byte).collect();
+    // The beginning of a FIT, which is a device tree.
+    let magic = u32::from_le_bytes(0xd00d_feed_u32.to_be_bytes());
+    let said = String::from_utf8_lossy(&text);
+    assert!(said.contains(&format!("0x{magic:08X}")), "{said}");
+    let at = [b"mark 1", b"mark 2", b"mark 3"].map(|mark| {
+        let at = text.windows(6).position(|w| w == mark);
+        bytes[at.expect("the guest printed it") + 5].1
+    });
+    let longer = ((at[1] - at[0]) - (at[2] - at[1])) as f64;
+    let wanted = 50.0 * 640.0 * 1e3;
+    assert!(
+        (longer / wanted - 1.0).abs() < 0.05,
+        "{longer} ns, not {wanted}"
+    );
+}
+
+#[test]
+fn a_program_that_prints_a_megabyte_gets_the_whole_line() {
+    let dir = scratch("modelled-tty");
+    let target = on_board(&dir, "", &[("ttyAMA0,115200", "ttyAMA0,115200 quiet")]);
     let line = "0123456789".repeat(6);
     let script = format!(
         "#!/bin/sh\n/bin/busybox mount -t devtmpfs none /dev\nexec </dev/console \
@@ -304,8 +345,7 @@ fn a_program_that_prints_a_megabyte_gets_the_whole_line() {
          i=$((i+1)); done\necho Starting kiosk\necho APP_READY\n\
          while :; do /bin/busybox sleep 9; done\n"
     );
-    fs::write(&init, script).unwrap();
-    fs::set_permissions(&init, fs::Permissions::from_mode(0o755)).unwrap();
+    with_init(&target, &script);
 
     let booted = boot(&dir, &target, "1");
     let run = dir.join(booted["run"].as_str().unwrap());
