@@ -13,7 +13,7 @@ use super::LabArgs;
   bootlap tune targets/kiosk --without fit-no-hash --minutes 10 --out kiosk-tuned
   bootlap tune my-board --recipe ours/fonts-later.toml --out my-board-tuned
   bootlap tune targets/kiosk --all --out kiosk-tuned
-  bootlap tune ours-on-a-pc --out pc-tuned --beside runs/ours-tune/*/tune.json
+  bootlap tune ours-on-a-pc --out pc-tuned --beside nor/tune.json
 
 A search that is interrupted goes on when it is started again in the same way.")]
 pub(crate) struct Tune {
