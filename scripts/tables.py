@@ -4,6 +4,7 @@ says, what is kept of it, and how a page is written."""
 import hashlib
 import json
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -51,7 +52,7 @@ def example(name, folder, program, change):
     file = folder / "target.toml"
     text = file.read_text().replace("../kiosk", str(ROOT / "targets/kiosk"))
     if program:
-        text = text.replace('program = "qemu-system-aarch64"', f'program = "{program}"')
+        text = re.sub('program = "qemu-system-.*"', f'program = "{program}"', text)
     file.write_text(change(text))
     return folder
 
@@ -65,10 +66,15 @@ def with_cpu_s(do):
 
 
 def with_other_qemu(names):
-    """Examples, each with a QEMU: None is the installed one. The kiosk also has the one
-    that scripts/other-qemu fetches, where it can."""
-    other = subprocess.run([ROOT / "scripts/other-qemu"], text=True, stdout=subprocess.PIPE)
-    more = [("kiosk", other.stdout.strip())] if other.returncode == 0 else []
+    """Examples, each with a QEMU: None is the installed one. Each also has the one that
+    scripts/other-qemu fetches, where it can."""
+    more = []
+    for name in names:
+        text = (ROOT / "targets" / name / "target.toml").read_text()
+        kind = re.search('"qemu-system-(.*)"', text)[1]
+        other = subprocess.run([ROOT / "scripts/other-qemu", kind], text=True,
+                               stdout=subprocess.PIPE)
+        more += [(name, other.stdout.strip())] if other.returncode == 0 else []
     return [(name, None) for name in names] + more
 
 
