@@ -14,9 +14,13 @@ const PHASES: [(&str, PhaseName); 6] = [
     ("application", PhaseName::Application),
 ];
 
-/// What a boot would take on the board; `None` if it was not simulated.
+/// What a boot would take on the board; `None` if it was not simulated, or if memory takes
+/// time there: what misses which cache no sum knows, and a boot in modelled time does.
 pub fn predicted(timeline: &Timeline, model: &BoardModel) -> Option<Prediction> {
-    predict(timeline, &board(model))
+    match model.memory {
+        Some(_) => None,
+        None => predict(timeline, &board(model)),
+    }
 }
 
 fn board(model: &BoardModel) -> Board {

@@ -5,6 +5,7 @@ mod common;
 use bootlap_analysis::Verdict;
 use bootlap_report::Report;
 use bootlap_report::boot::html;
+use bootlap_report::tuning::{Fall, Waterfall};
 use common::browser::rendered;
 use common::{hostile, stock, tuned};
 
@@ -73,32 +74,55 @@ fn findings_trials_and_the_evidence_are_there() {
 #[test]
 fn steps_fall_from_before_to_after() {
     let boot = stock();
-    let falls = |steps: bool| {
+    let own = Waterfall::of_trials(&boot.report(None).about, &boot.trials).unwrap();
+    let elsewhere = Waterfall {
+        axis: "board 0badcafe".into(),
+        steps: vec![Fall {
+            recipe: "only-there".into(),
+            saved_ns: -5_000_000,
+        }],
+        ..own.clone()
+    };
+    let falls = |waterfalls: &[&Waterfall]| {
         let report = Report {
-            steps,
+            steps: true,
+            waterfalls: waterfalls.iter().map(|w| (*w).clone()).collect(),
             ..boot.report(None)
         };
-        let name = if steps { "steps" } else { "no-steps" };
-        let (dom, console) = rendered(name, &page(&report).unwrap(), "");
+        let name = format!("steps-{}", waterfalls.len());
+        let (dom, console) = rendered(&name, &page(&report).unwrap(), "");
         assert_eq!(console, Vec::<String>::new());
         let body = body(&dom).to_owned();
-        let table = body.split_once("class=\"waterfall\"");
-        table.map(|(_, rest)| rest.split("</table>").next().unwrap().to_owned())
+        let tables = body.split("class=\"waterfall\"").skip(1);
+        let tables = tables.map(|rest| rest.split("</table>").next().unwrap().to_owned());
+        tables.collect::<Vec<String>>()
     };
-    // Trials that were each made on the stock boot are no steps.
-    assert_eq!(falls(false), None);
-    let table = falls(true).unwrap();
+    assert_eq!(falls(&[]), Vec::<String>::new());
     let faster = boot
         .trials
         .iter()
         .filter(|t| t.effect.verdict == Verdict::Faster);
     let faster: Vec<&str> = faster.map(|t| t.recipe.as_str()).collect();
     assert!(!faster.is_empty());
+    let [table] = &falls(&[&own])[..] else {
+        panic!("one axis, one table");
+    };
     for recipe in &faster {
         assert!(table.contains(recipe), "{recipe} in {table}");
     }
     assert_eq!(table.matches("class=\"shrank\"").count(), faster.len());
     assert_eq!(table.matches("class=\"whole\"").count(), 2);
+    assert!(!table.contains("<caption>"), "{table}");
+
+    // Beside another axis, each is named, and tells what only the other kept.
+    let [here, there] = &falls(&[&own, &elsewhere])[..] else {
+        panic!("two axes, two tables");
+    };
+    assert!(here.contains("only-there") && there.contains(faster[0]));
+    assert!(
+        there.contains("board 0badcafe") && there.contains("class=\"grew\""),
+        "{there}"
+    );
 }
 
 #[test]

@@ -5,8 +5,8 @@ use bootlap_model::Timeline;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::stretch::{self, Line, Pair, Stretch};
-use super::{Calibration, NotCalibrated};
+use super::stretch::{self, Stretch};
+use super::{Calibration, FittedSpeed, NotCalibrated};
 use crate::view::{View, length_ns};
 
 /// What the stretches that a board's speed rests on took.
@@ -28,66 +28,62 @@ impl Lived {
 }
 
 impl Calibration {
-    /// Compares a boot in the time of this calibration with the log it was made from.
+    /// Compares a boot in the time of this calibration with the log it was made from. What
+    /// each stretch took there is what the model predicts from now on.
     ///
     /// # Errors
     /// If the two have nothing in common.
-    pub fn lived(&self, modelled: &Timeline, board: &Timeline) -> Result<Lived, NotCalibrated> {
-        let kept = self.kept(modelled, board)?;
+    pub fn lived(&mut self, modelled: &Timeline, board: &Timeline) -> Result<Lived, NotCalibrated> {
+        let (modelled, board) = (View::of(modelled), View::of(board));
+        for stretch in &mut self.stretches {
+            stretch.lived = false;
+        }
+        for pair in &stretch::pairs(&modelled, &board)? {
+            let [from, to] = &pair.ours;
+            let mut open = self.stretches.iter_mut().filter(|s| !s.lived);
+            if let Some(same) = open.find(|s| s.from == from.text && s.to == to.text) {
+                same.predicted_ns = length_ns(&from.at, &to.at);
+                same.lived = true;
+            }
+        }
+        let mut kept = self.kept().peekable();
+        if kept.peek().is_none() {
+            return Err(NotCalibrated::NothingInCommon);
+        }
         let none = Lived {
             board_ns: 0,
             modelled_ns: 0,
         };
         // A log's times can be anything.
-        Ok(kept.iter().fold(none, |sum, (_, one)| Lived {
+        Ok(kept.fold(none, |sum, one| Lived {
             board_ns: sum.board_ns.saturating_add(one.board_ns),
-            modelled_ns: sum.modelled_ns.saturating_add(one.modelled_ns),
+            modelled_ns: sum.modelled_ns.saturating_add(one.predicted_ns),
         }))
     }
 
-    /// Mends the speed of each phase by what such a boot took too long or too short there.
-    ///
-    /// # Errors
-    /// As [`Calibration::lived`].
-    pub fn mend(&mut self, modelled: &Timeline, board: &Timeline) -> Result<(), NotCalibrated> {
-        let kept = self.kept(modelled, board)?;
-        for speed in &mut self.speeds {
-            let own = || kept.iter().filter(|(s, _)| s.phase == speed.phase);
-            let insns: u64 = own().map(|(s, _)| s.instructions).sum();
-            let too_short = own().map(|(_, l)| l.board_ns as f64 - l.modelled_ns as f64);
-            let ns_per_insn = 1e9 / speed.insns_per_s;
-            let mended = ns_per_insn + too_short.sum::<f64>() / insns.max(1) as f64;
-            // What is off by more than that is no matter of speed.
-            if insns > 0 && (ns_per_insn / 4.0..ns_per_insn * 4.0).contains(&mended) {
-                speed.insns_per_s = 1e9 / mended;
-            }
+    /// Mends the speed of each phase by what the boot that was [`Calibration::lived`] took too
+    /// long or too short there.
+    pub fn mend(&mut self) {
+        let mended: Vec<Option<f64>> = self.speeds.iter().map(|s| self.mended(s)).collect();
+        for (speed, mended) in self.speeds.iter_mut().zip(mended) {
+            speed.insns_per_s = mended.unwrap_or(speed.insns_per_s);
         }
-        Ok(())
     }
 
-    /// The stretches that the speeds rest on, as such a boot and the board had them.
-    fn kept(
-        &self,
-        modelled: &Timeline,
-        board: &Timeline,
-    ) -> Result<Vec<(Stretch, Lived)>, NotCalibrated> {
-        let (modelled, board) = (View::of(modelled), View::of(board));
-        let found = |pair: &Pair| {
-            let [from, to] = &pair.ours;
-            let same = |s: &&Stretch| s.from == from.text && s.to == to.text;
-            let stretch = self.stretches.iter().find(same)?;
-            let took = |ends: &[Line; 2]| length_ns(&ends[0].at, &ends[1].at);
-            let lived = Lived {
-                board_ns: took(&pair.theirs),
-                modelled_ns: took(&pair.ours),
-            };
-            (!stretch.left_out).then(|| (stretch.clone(), lived))
-        };
-        let pairs = stretch::pairs(&modelled, &board)?;
-        let kept: Vec<_> = pairs.iter().filter_map(found).collect();
-        match kept.is_empty() {
-            true => Err(NotCalibrated::NothingInCommon),
-            false => Ok(kept),
-        }
+    /// Instructions per second.
+    fn mended(&self, speed: &FittedSpeed) -> Option<f64> {
+        let own = || self.kept().filter(|s| s.phase == speed.phase);
+        let insns: u64 = own().map(|s| s.instructions).sum();
+        let too_short = own().map(|s| s.board_ns as f64 - s.predicted_ns as f64);
+        let ns_per_insn = 1e9 / speed.insns_per_s;
+        let mended = ns_per_insn + too_short.sum::<f64>() / insns.max(1) as f64;
+        // What is off by more than that is no matter of speed.
+        let sane = (ns_per_insn / 4.0..ns_per_insn * 4.0).contains(&mended);
+        (insns > 0 && sane).then_some(1e9 / mended)
+    }
+
+    /// The stretches that the speeds rest on, and that the modelled boot had.
+    fn kept(&self) -> impl Iterator<Item = &Stretch> {
+        self.stretches.iter().filter(|s| s.lived && !s.left_out)
     }
 }

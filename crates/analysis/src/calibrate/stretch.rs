@@ -36,8 +36,12 @@ pub struct Stretch {
     /// that of hardware.
     #[serde(skip)]
     pub work_ns: i64,
-    /// What the model makes of it.
+    /// What the model makes of it: in the last boot in its time, where there was one, else by
+    /// arithmetic.
     pub predicted_ns: i64,
+    /// Whether such a boot had it.
+    #[serde(skip)]
+    pub lived: bool,
     /// Whether the board's speed does not rest on it.
     pub left_out: bool,
 }
@@ -118,6 +122,7 @@ pub(super) fn common(lab: &View, board: &View, baud: u32) -> Result<Vec<Stretch>
             board_ns,
             work_ns: board_ns.saturating_sub(line_ns).saturating_sub(wait_ns),
             predicted_ns: 0,
+            lived: false,
             left_out: false,
         });
     }

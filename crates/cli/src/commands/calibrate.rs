@@ -99,7 +99,7 @@ fn live(
         if lived.off() < NEAR || boot == MOST_BOOTS {
             break;
         }
-        found.mend(&modelled, log).map_err(nothing)?;
+        found.mend();
     }
     Ok(())
 }
