@@ -4,6 +4,7 @@
 //! decisions again from the boots that are there, without booting them again.
 
 mod bench;
+mod beside;
 mod candidates;
 
 use std::fs;
@@ -18,8 +19,9 @@ use bootlap_analysis::{Trial, Verdict};
 use bootlap_lab::{Mode, Run};
 use bootlap_patchset as patchset;
 use bootlap_product::recipe::Choice;
+use bootlap_product::{Edit, Target};
 use bootlap_report::About;
-use bootlap_report::tuning::{self, Fall, LeftOut, Tuning, TuningStep, Waterfall};
+use bootlap_report::tuning::{self, LeftOut, Tuning, TuningStep, Waterfall};
 
 use crate::evidence::{self, Recorded};
 use crate::experiment::{Budget, Experiment, Side, Stop};
@@ -33,6 +35,9 @@ use candidates::Candidates;
 
 /// The perturbations of the proof begin here: the search's are lower.
 const FRESH: u32 = 200;
+
+/// The list of the files that a boot opens.
+const LIST: &str = "touched.txt";
 
 /// What to search, and how long.
 pub struct TuneOptions {
@@ -78,7 +83,7 @@ pub fn tune(lab: &Lab<'_>, target: &Path, options: &TuneOptions) -> Result<Tuned
         let failure = Failure::new(Exit::Usage, why);
         return Err(failure.hint("name a new folder with --out; nothing is written over"));
     }
-    let earlier = earlier(&options.beside)?;
+    let earlier = beside::earlier(&options.beside)?;
     let stock = lab.prepare(target)?;
     let mut experiment = Experiment::open(
         lab,
@@ -120,11 +125,11 @@ pub fn tune(lab: &Lab<'_>, target: &Path, options: &TuneOptions) -> Result<Tuned
     lab.progress
         .note("4/4 Prove it: each step again, in boots that the search did not use");
     let proof = prove(&mut bench, &found.order, options.perturbations)?;
-    let instructions = instructions_alone(&mut bench, &found.order)?;
+    let instructions = beside::instructions_alone(&mut bench, &found.order)?;
     let tuned = bench
         .side(&found.set)
         .map_err(|why| Failure::new(Exit::Internal, why))?;
-    tuned.bootable.target.write_to(&options.out)?;
+    write_target(&tuned.bootable.target, touched.as_deref(), &options.out)?;
 
     let runs = bench.experiment.dir();
     let tuning = Tuning {
@@ -147,19 +152,6 @@ pub fn tune(lab: &Lab<'_>, target: &Path, options: &TuneOptions) -> Result<Tuned
     output::write_text(&runs.join("tune.json"), &document)?;
     bench.experiment.finish()?;
     Ok(Tuned { tuning, page })
-}
-
-/// What earlier searches kept.
-fn earlier(documents: &[PathBuf]) -> Result<Vec<Waterfall>, Failure> {
-    let read = |path: &PathBuf| {
-        let failed = |why: String| {
-            let failure = Failure::new(Exit::Usage, format!("{}: {why}", path.display()));
-            failure.hint("--beside takes the tune.json that an earlier search wrote to its runs")
-        };
-        let document = fs::read(path).map_err(|e| failed(e.to_string()))?;
-        Waterfall::read(&document).map_err(|e| failed(e.to_string()))
-    };
-    documents.iter().map(read).collect()
 }
 
 /// What was asked: another question is another experiment.
@@ -219,7 +211,7 @@ fn watch(
     });
     match watched {
         Ok(list) => {
-            let path = dir.join("touched.txt");
+            let path = dir.join(LIST);
             fs::write(&path, list).map_err(|e| {
                 Failure::new(
                     Exit::Internal,
@@ -290,47 +282,6 @@ fn ladder(bench: &mut LabBench<'_, '_, '_>, order: &[usize]) -> Result<Vec<Side>
     Ok(sides)
 }
 
-/// What the steps found in modelled time save by instructions alone, from one boot each:
-/// so it is seen what the board makes of them. `None` in any other time, or if one is not
-/// ready there.
-fn instructions_alone(
-    bench: &mut LabBench<'_, '_, '_>,
-    order: &[usize],
-) -> Result<Option<Waterfall>, Failure> {
-    if bench.stock.mode() != Mode::Modelled {
-        return Ok(None);
-    }
-    let sides: Vec<Side> = ladder(bench, order)?
-        .into_iter()
-        .map(|side| Side {
-            name: format!("simulated {}", side.name),
-            bootable: side.bootable.simulated(),
-        })
-        .collect();
-    let all: Vec<&Side> = sides.iter().collect();
-    let boot = bench
-        .experiment
-        .boot("the same steps in simulated time", &all, 1);
-    boot.map_err(Stop::failure)?;
-    let ready = |side: &Side| Some(bench.experiment.runs(&side.name).first()?.ready()?.ns);
-    let times: Option<Vec<i64>> = sides.iter().map(ready).collect();
-    let Some([before_ns, .., after_ns]) = times.as_deref() else {
-        return Ok(None);
-    };
-    let pairs = times.as_deref().unwrap_or_default().windows(2);
-    let steps = pairs.zip(order).map(|(pair, at)| Fall {
-        recipe: bench.choices[*at].name(),
-        saved_ns: pair[0] - pair[1],
-    });
-    Ok(Some(Waterfall {
-        axis: "simulated time".to_owned(),
-        before_ns: *before_ns,
-        after_ns: *after_ns,
-        steps: steps.collect(),
-        left_out: Vec::new(),
-    }))
-}
-
 fn steps(all: &Candidates, found: &Found, trials: Vec<Trial>) -> Vec<TuningStep> {
     let kept = found.order.iter().zip(trials);
     let steps = kept.map(|(at, trial)| {
@@ -348,6 +299,29 @@ fn steps(all: &Candidates, found: &Found, trials: Vec<Trial>) -> Vec<TuningStep>
         }
     });
     steps.collect()
+}
+
+/// Writes the tuned target. The list of touched files goes with it: runs are thrown away.
+fn write_target(target: &Target, touched: Option<&Path>, out: &Path) -> Result<(), Failure> {
+    let only = target
+        .spec
+        .initramfs
+        .as_ref()
+        .and_then(|i| i.only.as_deref());
+    let is_list = |list: &&Path| {
+        let list = fs::canonicalize(list).ok();
+        list.is_some_and(|list| only.is_some_and(|only| Path::new(only) == list))
+    };
+    let Some(list) = touched.filter(is_list) else {
+        return Ok(target.write_to(out)?);
+    };
+    let own = target.with(&[Edit::set("initramfs.only", LIST)])?;
+    own.write_to(out)?;
+    let copied = fs::copy(list, out.join(LIST)).map(drop);
+    copied.map_err(|e| {
+        let why = format!("cannot copy {} to {}: {e}", list.display(), out.display());
+        Failure::new(Exit::Internal, why)
+    })
 }
 
 /// Writes what a person carries into a build of their own.
