@@ -94,19 +94,21 @@ static const struct mmio_ops ops = {
 static int cover(void *object, void *opaque)
 {
 	struct chip *chip;
+	uint64_t start;
 	void *region;
 
 	(void)opaque;
 	if (!qemu.object_dynamic_cast(object, "cfi.pflash01"))
 		return 0;
 	region = qemu.sysbus_mmio_get_region(object, 0);
-	chip = calloc(1, sizeof *chip);
-	if (!region || !chip)
+	start = region ? device_property(region, "addr") : 0;
+	if (!region || start < first || start > last)
 		return 0;
-	chip->device.region = region;
-	chip->start = device_property(region, "addr");
-	if (chip->start >= first && chip->start <= last)
-		device_cover(region, &ops, chip, "bootlap-nor");
+	chip = calloc(1, sizeof *chip);
+	if (!chip)
+		return 0;
+	*chip = (struct chip){.device.region = region, .start = start};
+	device_cover(region, &ops, chip, "bootlap-nor");
 	return 0;
 }
 
