@@ -14,8 +14,7 @@ static struct wire {
 	void *host;
 	int nth;
 	void *out;
-	bool up;   /* as QEMU's device has it */
-	bool held; /* as long as the card is busy */
+	bool held; /* raised, and kept back as long as the card is busy */
 } wires[MOST_WIRES];
 static int n_wires;
 static bool taken, missing;
@@ -26,7 +25,7 @@ static void expired(void *opaque)
 	(void)opaque;
 	for (int i = 0; i < n_wires; i++) {
 		if (wires[i].held)
-			qemu.qemu_set_irq(wires[i].out, wires[i].up);
+			qemu.qemu_set_irq(wires[i].out, 1);
 		wires[i].held = false;
 	}
 }
@@ -37,8 +36,8 @@ static void changed(void *opaque, int n, int level)
 	int64_t free_ps = disk_cards_free_ps();
 
 	(void)opaque;
-	wire->up = level;
-	wire->held = level && clock_reached() != STAGE_BOOTLOADER && free_ps > clock_ps();
+	/* In the boot loader the CPU has waited for it. */
+	wire->held = level && free_ps > clock_ps();
 	if (wire->held)
 		qemu.timer_mod_ns(timer, (free_ps + PS - 1) / PS);
 	else

@@ -296,16 +296,14 @@ void disk_submit(const struct io_uring_sqe *asked)
 
 	if (timer && disk) {
 		due = due_ps(disk, asked);
-		/* A boot loader does nothing but poll. A card moves all at once; then its
-		 * interrupt waits, where that can be had. */
-		bool wait = clock_reached() == STAGE_BOOTLOADER ||
-			    (disk->card && !card_interrupts());
+		/* A card moves all at once; then its interrupt waits, where that can be had. */
+		bool at_once = disk->card && card_interrupts();
+		/* A boot loader does nothing but poll. */
+		bool polls = clock_reached() == STAGE_BOOTLOADER || (disk->card && !at_once);
 
-		if (clock_cpu() && wait)
+		if (clock_cpu() && polls)
 			clock_stall_until(due);
-		else if (disk->card)
-			; /* card.c */
-		else if (first || due > clock_ps()) /* never before an earlier one */
+		else if (!at_once && (first || due > clock_ps())) /* never before an earlier one */
 			request = calloc(1, sizeof *request);
 	}
 	if (!request) {

@@ -396,16 +396,14 @@ dirs = ["/dev"]
 fn a_pcs_uart_at_ports_takes_its_time() {
     let dir = scratch("modelled-pc");
     let target = dir.join("pc");
-    let init = target.join("initramfs/init");
-    fs::create_dir_all(init.parent().unwrap()).unwrap();
+    fs::create_dir_all(&target).unwrap();
     fs::write(target.join("target.toml"), PC).unwrap();
     let script = "#!/bin/busybox sh\n/bin/busybox mount -t devtmpfs none /dev\n\
                   exec >/dev/console 2>&1\ni=0\nwhile [ $i -lt 300 ]; do\n\
                   echo \"line $i, which is a little longer than the queue of its UART\"\n\
                   i=$((i+1))\ndone\necho APP_READY\n\
                   while :; do /bin/busybox sleep 9; done\n";
-    fs::write(&init, script).unwrap();
-    fs::set_permissions(&init, fs::Permissions::from_mode(0o755)).unwrap();
+    with_init(&target, script);
 
     let two = boot(&dir, &target, "2");
     assert_eq!(two["identical"], true);

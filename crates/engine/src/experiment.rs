@@ -168,11 +168,11 @@ impl<'l, 'a> Experiment<'l, 'a> {
 
     /// Boots the stock target once more with the kernel explaining itself.
     pub fn explain(&mut self, stock: &Bootable) -> Result<Run, Failure> {
-        self.look("booting with initcall_debug", "explained", stock, EXPLAIN)
+        self.boot_once("booting with initcall_debug", "explained", stock, EXPLAIN)
     }
 
     /// Boots a target once, to learn of another than how long it takes.
-    pub fn look(
+    pub fn boot_once(
         &mut self,
         what: &str,
         name: &str,

@@ -97,7 +97,9 @@ pub fn tune(lab: &Lab<'_>, target: &Path, options: &TuneOptions) -> Result<Tuned
     lab.progress
         .note("0/4 Boot it as it is, and ask the kernel where its time goes");
     let (before, findings) = look(&mut experiment, &stock)?;
-    let touched = match candidates::wants_touched(options) {
+    // Nobody has said that a board may boot with a watcher in it.
+    let emulated = stock.mode() != Mode::Board;
+    let touched = match emulated && candidates::wants_touched(options) {
         true => watch(lab, &mut experiment, &stock)?,
         false => None,
     };
@@ -203,11 +205,11 @@ fn watch(
     experiment: &mut Experiment<'_, '_>,
     stock: &Bootable,
 ) -> Result<Option<PathBuf>, Failure> {
-    let runs = experiment.runs("baseline").first();
-    let ready_ns = runs.and_then(Run::ready).map_or(0, |ready| ready.ns);
+    let baseline = experiment.runs("baseline").first();
+    let ready_ns = baseline.and_then(Run::ready).map_or(0, |ready| ready.ns);
     let dir = experiment.dir();
     let watched = touched(lab, stock, ready_ns, &dir.join("touched-init"), |watched| {
-        experiment.look("watching which files it opens", "touched", watched, "")
+        experiment.boot_once("watching which files it opens", "touched", watched, "")
     });
     match watched {
         Ok(list) => {

@@ -10,7 +10,7 @@ pub use waterfall::{Fall, NotATuning, Waterfall};
 
 use bootlap_analysis::{Effect, Trial};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::About;
 
@@ -70,7 +70,7 @@ pub struct Excluded {
 }
 
 /// A recipe that was not kept although the target boots with it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "LeftOutJson")]
 pub struct LeftOut {
     /// As it is typed.

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::Tuning;
+use super::{LeftOut, Tuning};
 use crate::About;
 
 /// A set of recipes on one axis of time.
@@ -28,7 +28,7 @@ pub struct Waterfall {
 }
 
 /// One step.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "FallJson")]
 pub struct Fall {
     /// As it is typed.
@@ -82,7 +82,7 @@ impl Waterfall {
             axis: format!("{}, {whose}", written.target),
             before_ns: written.before_ns,
             after_ns: written.after_ns,
-            steps: written.steps.into_iter().map(Step::fall).collect(),
+            steps: written.steps,
             left_out: written.left_out.into_iter().map(|o| o.recipe).collect(),
         })
     }
@@ -119,26 +119,6 @@ struct Written {
     model: Option<String>,
     before_ns: i64,
     after_ns: i64,
-    steps: Vec<Step>,
-    left_out: Vec<Out>,
-}
-
-#[derive(Deserialize)]
-struct Step {
-    recipe: String,
-    saved_ns: i64,
-}
-
-impl Step {
-    fn fall(self) -> Fall {
-        Fall {
-            recipe: self.recipe,
-            saved_ns: self.saved_ns,
-        }
-    }
-}
-
-#[derive(Deserialize)]
-struct Out {
-    recipe: String,
+    steps: Vec<Fall>,
+    left_out: Vec<LeftOut>,
 }
