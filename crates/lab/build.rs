@@ -5,7 +5,47 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use data_encoding::HEXLOWER;
+use sha2::{Digest, Sha256};
+
+/// Below `crates`.
+const RECORDER: [&str; 7] = [
+    "lab/src/qemu",
+    "lab/src/recorder.rs",
+    "wire/src/stamps",
+    "sources/src/watch.rs",
+    "sources/src/cleaner.rs",
+    "sources/src/console/bootloader.rs",
+    "sources/src/console/printk.rs",
+];
+
 fn main() {
+    build_probe();
+    println!("cargo::rustc-env=BOOTLAP_RECORDER={}", recorder());
+}
+
+/// SHA-256 of the sources that decide what is recorded of a boot, and where it ends: a
+/// boot that was kept by others is not taken.
+fn recorder() -> String {
+    let crates =
+        PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("..");
+    let mut hash = Sha256::new();
+    let mut left = RECORDER.map(|path| crates.join(path)).to_vec();
+    while let Some(path) = left.pop() {
+        println!("cargo::rerun-if-changed={}", path.display());
+        if path.is_dir() {
+            let entries = fs::read_dir(&path).expect("a folder of sources");
+            let mut inside: Vec<PathBuf> = entries.map(|e| e.expect("a source").path()).collect();
+            inside.sort();
+            left.extend(inside);
+        } else {
+            hash.update(fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display())));
+        }
+    }
+    HEXLOWER.encode(&hash.finalize())
+}
+
+fn build_probe() {
     let from_cargo = |name| PathBuf::from(env::var_os(name).expect("cargo sets it"));
     let probe = from_cargo("CARGO_MANIFEST_DIR").join("../../probe");
     let object = from_cargo("OUT_DIR").join("probe.so");

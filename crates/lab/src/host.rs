@@ -13,6 +13,12 @@ pub struct Host {
     pub cores: usize,
 }
 
+/// What this computer is called.
+pub fn node() -> String {
+    let uname = rustix::system::uname();
+    uname.nodename().to_string_lossy().into_owned()
+}
+
 impl Host {
     /// Looks around.
     pub fn here() -> Self {

@@ -18,6 +18,7 @@ pub mod experiment;
 mod hooks;
 mod host;
 mod machine;
+mod parting;
 pub mod port;
 mod priority;
 mod qemu;
@@ -29,9 +30,13 @@ mod shell;
 
 pub use board::Board;
 pub use hooks::{check, install};
-pub use host::Host;
+pub use host::{Host, node};
 pub use machine::{Machine, MachineEvent, MachineInfo};
-pub use qemu::{Mode, Model, Qemu, QemuSettings, in_host_time, model_words};
+pub use parting::parting;
+pub use qemu::{
+    HostFile, HostFiles, Inputs, Mode, Model, Qemu, QemuSettings, are_same, in_host_time,
+    model_words,
+};
 pub use recorder::{Recorder, boot};
 pub use replay::Replay;
 pub use run::{Captured, FORMAT, Fault, Manifest, Outcome, ReadyAt, Run, RunError, Split, State};

@@ -126,6 +126,9 @@ pub struct Manifest {
     /// What went wrong with the recording, as it happened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Fault>,
+    /// Of a boot that was taken from the store: when and where it was made, each time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<String>,
 }
 
 impl Manifest {
@@ -156,7 +159,18 @@ impl Manifest {
             board: None,
             capture: None,
             faults: Vec::new(),
+            kept: Vec::new(),
         }
+    }
+
+    /// The manifest among a run's files.
+    ///
+    /// # Errors
+    /// If there is none, or it cannot be understood.
+    pub fn of_files(files: &[(String, Vec<u8>)]) -> Result<Self, String> {
+        let found = files.iter().find(|(name, _)| name == MANIFEST);
+        let (_, text) = found.ok_or_else(|| format!("{MANIFEST} is missing"))?;
+        serde_json::from_slice(text).map_err(|e| format!("{MANIFEST}: {e}"))
     }
 
     /// When it was recorded, ns since 1970.
@@ -321,6 +335,43 @@ impl Run {
             return Err(RunError::Damaged(path.display().to_string()));
         }
         Ok(bytes)
+    }
+
+    /// All files of a whole run: name and content.
+    ///
+    /// # Errors
+    /// If one cannot be read.
+    pub fn files(&self) -> Result<Vec<(String, Vec<u8>)>, RunError> {
+        let files = [MANIFEST, STAMPS, CONSOLE].map(|name| {
+            let path = self.dir.join(name);
+            let bytes = fs::read(&path).map_err(|e| failed("read", &path, e))?;
+            Ok((name.to_owned(), bytes))
+        });
+        files.into_iter().collect()
+    }
+
+    /// Writes a run whose evidence is there already, in the new folder `dir`.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn place(
+        dir: &Path,
+        mut manifest: Manifest,
+        files: &[(String, Vec<u8>)],
+    ) -> Result<Self, RunError> {
+        fs::create_dir_all(dir).map_err(|e| failed("create", dir, e))?;
+        let state = std::mem::replace(&mut manifest.state, State::Unfinished);
+        write_manifest(dir, &manifest)?;
+        for (name, bytes) in files.iter().filter(|(name, _)| name != MANIFEST) {
+            let path = dir.join(name);
+            fs::write(&path, bytes).map_err(|e| failed("write", &path, e))?;
+        }
+        manifest.state = state;
+        write_manifest(dir, &manifest)?;
+        Ok(Self {
+            dir: dir.to_owned(),
+            manifest,
+        })
     }
 
     /// When it was ready, if it ever was.

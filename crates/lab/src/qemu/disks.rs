@@ -8,6 +8,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -29,6 +30,8 @@ pub(super) struct Disk {
     card: bool,
     /// What it is, for the manifest.
     what: String,
+    /// The image's path, as the arguments name it, unless all is in `written`.
+    path: Option<PathBuf>,
 }
 
 impl Disk {
@@ -39,6 +42,7 @@ impl Disk {
             image: None,
             card: true,
             what,
+            path: None,
         })
     }
 
@@ -50,6 +54,11 @@ impl Disk {
     /// The path of the file in memory, and what it is.
     pub(super) fn path(&self) -> (String, &str) {
         (path_in_child(self.written.fd()), &self.what)
+    }
+
+    /// The image of this host that the probe reads.
+    pub(super) fn image(&self) -> Option<&Path> {
+        self.path.as_deref()
     }
 
     /// As the probe is told of it.
@@ -311,6 +320,7 @@ fn replace(file: &str, card: bool, disks: &mut Vec<Disk>) -> io::Result<Option<S
         image: Some(image.into()),
         card,
         what: format!("what the guest writes to {path}"),
+        path: Some(path.into()),
     };
     let path = path_in_child(disk.written.fd());
     disks.push(disk);

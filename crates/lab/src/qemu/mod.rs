@@ -13,16 +13,19 @@
 mod argv;
 mod disks;
 mod idle;
+mod inputs;
 mod memory;
 mod model;
 
+use std::env;
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use bootlap_model::Stamp;
 use bootlap_product::{Boot, Qemu as Spec};
@@ -36,11 +39,19 @@ use argv::Argv;
 use disks::Disk;
 pub use disks::in_host_time;
 use idle::Idle;
+pub use inputs::{HostFile, HostFiles, Inputs, are_same};
 use memory::{MemoryFile, path_in_child};
 pub use model::{Model, words as model_words};
 
 /// The probe, built from `probe/`.
 const PROBE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/probe.so"));
+
+/// What QEMU is left of the environment: where its libraries are and where it may write.
+/// A boot must not depend on the rest.
+const ENVIRONMENT: [&str; 3] = ["PATH", "LD_LIBRARY_PATH", "TMPDIR"];
+
+/// What the probe looks for in its environment (`OPENED` in `probe/opened.c`).
+const OPENED: &str = "BOOTLAP_OPENED";
 
 /// How often the console is looked at.
 const POLL: Duration = Duration::from_millis(2);
@@ -123,6 +134,15 @@ pub struct Qemu {
     running: Option<Running>,
     /// Of a boot in modelled time, once it is over.
     facts: Option<serde_json::Value>,
+    /// What QEMU read of this host, once the boot is over.
+    looked: Option<Looked>,
+}
+
+/// Which files of this host a boot has read.
+struct Looked {
+    /// When it began.
+    began: SystemTime,
+    paths: Vec<PathBuf>,
 }
 
 struct Running {
@@ -132,6 +152,11 @@ struct Running {
     stamps: Option<File>,
     /// What the probe's model says of itself.
     model: Option<File>,
+    /// The probe's list of the paths that QEMU looks for.
+    opened: Option<File>,
+    /// What else of this host is read: libraries, images of disks.
+    paths: Vec<PathBuf>,
+    began: SystemTime,
     /// What was known of the machine when it started.
     known: serde_json::Value,
     stderr: File,
@@ -151,10 +176,26 @@ impl Qemu {
             boot,
             running: None,
             facts: None,
+            looked: None,
         }
     }
 
+    /// What the boot depends on, with the pattern at which it ends; `None` if that is more
+    /// than can be written down.
+    pub fn inputs(&self, ready: &str) -> Option<Inputs> {
+        Inputs::of(&self.settings, &self.boot, ready)
+    }
+
+    /// The files of this host that the boot has read; `None` if that is not known, or one
+    /// of them changed meanwhile.
+    pub fn host_files(&self) -> Option<HostFiles> {
+        let QemuSettings { dir, root, .. } = &self.settings;
+        let looked = self.looked.as_ref()?;
+        inputs::host_files(&looked.paths, looked.began, dir, root)
+    }
+
     fn start(&mut self) -> Result<MachineInfo, LabError> {
+        let began = SystemTime::now();
         let program = &self.settings.spec.program;
         let failed = |e: io::Error| LabError::Machine(format!("cannot prepare {program}: {e}"));
         let memory = |name: &str| MemoryFile::new(name).map_err(failed);
@@ -171,6 +212,10 @@ impl Qemu {
         let mut inherited: Vec<&OwnedFd> = images.iter().map(MemoryFile::fd).collect();
         inherited.extend([console.fd(), &theirs]);
         let mut command = Command::new(program);
+        let kept = ENVIRONMENT
+            .iter()
+            .filter_map(|name| Some((name, env::var_os(name)?)));
+        command.env_clear().envs(kept);
         let probe = if self.settings.probe {
             let probe = memory("bootlap-probe.so")?;
             probe.write_at(0, PROBE).map_err(failed)?;
@@ -181,13 +226,15 @@ impl Qemu {
                 [&probe, &console, &stamps, &facts],
                 &self.boot,
             );
+            let opened = memory("opened")?;
             command.env("LD_PRELOAD", path_in_child(probe.fd()));
-            Some((probe, stamps, facts))
+            command.env(OPENED, opened.fd().as_raw_fd().to_string());
+            Some((probe, stamps, facts, opened))
         } else {
             None
         };
-        if let Some((probe, stamps, facts)) = &probe {
-            inherited.extend([probe.fd(), stamps.fd(), facts.fd()]);
+        if let Some((probe, stamps, facts, opened)) = &probe {
+            inherited.extend([probe.fd(), stamps.fd(), facts.fd(), opened.fd()]);
         }
         argv.disks_act_at_once();
         let disks = argv.disks();
@@ -231,10 +278,20 @@ impl Qemu {
             "probe": self.settings.probe,
         });
         qmp.execute("cont").map_err(said)?;
-        let (stamps, model) = match probe {
-            Some((_, stamps, facts)) => (Some(stamps.into_file()), Some(facts.into_file())),
-            None => (None, None),
+        let (stamps, model, opened) = match probe {
+            Some((_, stamps, facts, opened)) => (
+                Some(stamps.into_file()),
+                Some(facts.into_file()),
+                Some(opened.into_file()),
+            ),
+            None => (None, None, None),
         };
+        let images = argv.disks().iter().filter_map(Disk::image);
+        let mut paths: Vec<PathBuf> = images.map(Path::to_owned).collect();
+        // Without them it is not known what the boot depends on.
+        let libraries = inputs::libraries(child.0.as_ref().map_or(0, Child::id));
+        let opened = opened.filter(|_| libraries.is_ok());
+        paths.extend(libraries.into_iter().flatten());
         self.running = Some(Running {
             child: child.0.take().expect("taken once"),
             qmp,
@@ -246,6 +303,9 @@ impl Qemu {
             known: known.clone(),
             stamps,
             model,
+            opened,
+            paths,
+            began,
             console: console.into_file(),
             stderr: stderr.into_file(),
             clock,
@@ -316,6 +376,7 @@ impl Machine for Qemu {
             let _ = running.child.kill();
             let _ = running.child.wait();
             self.facts = running.facts();
+            self.looked = running.looked();
         }
     }
 
@@ -340,6 +401,18 @@ impl Running {
         let mut known = self.known.clone();
         known["model"] = model::facts(&said);
         Some(known).filter(|_| !said.is_empty())
+    }
+
+    /// Which files of this host it has read, if that is known.
+    fn looked(&self) -> Option<Looked> {
+        let list = self.opened.as_ref()?;
+        let list = read_at(list, 0, list.metadata().ok()?.len()).ok()?;
+        let mut paths = inputs::opened(&list);
+        paths.extend(self.paths.iter().cloned());
+        Some(Looked {
+            began: self.began,
+            paths,
+        })
     }
 
     /// Why the guest has stopped, if it has.
