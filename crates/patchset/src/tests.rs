@@ -16,11 +16,7 @@ fn kernel() -> Part {
     let mut bytes = vec![0_u8; 4096];
     bytes[16..24].copy_from_slice(&4096_u64.to_le_bytes());
     bytes[56..60].copy_from_slice(b"ARM\x64");
-    Part {
-        origin: "test".into(),
-        sha256: String::new(),
-        bytes,
-    }
+    Part::new("test", bytes)
 }
 
 fn parts(initramfs: Option<Vec<Entry>>) -> Parts {

@@ -58,7 +58,7 @@ pub(crate) fn packed(
         (None, Some(uimage)) => {
             let kernel = Packable::of(kernel, unpacker, uimage.load_address.into())?;
             if uimage.started_by == Starter::Spl {
-                let devicetree = devicetree.map(|part| part.bytes.as_slice());
+                let devicetree = devicetree.map(|part| &*part.bytes);
                 let cmdline = of_kernel.map_or("", |k| &k.cmdline);
                 let memory_mb = spec.machine.memory_mb().unwrap_or(0);
                 let payload = Payload {

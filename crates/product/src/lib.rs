@@ -29,6 +29,7 @@ mod parts;
 mod payload;
 pub mod recipe;
 mod root_disk;
+mod shared;
 mod spec;
 mod spec_check;
 mod target;

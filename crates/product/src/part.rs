@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bootlap_artefact::compress::Compression;
 use bootlap_artefact::kernel_image::UNPACK_LIMIT;
 use serde::{Deserialize, Serialize};
 
 use crate::TargetError;
+use crate::cache::sha256;
+use crate::shared::shared;
 
 /// One file that the target is made of.
 #[derive(Clone)]
@@ -18,10 +20,20 @@ pub struct Part {
     /// SHA-256 in hex.
     pub sha256: String,
     /// Its content.
-    pub bytes: Vec<u8>,
+    pub bytes: Arc<[u8]>,
 }
 
 impl Part {
+    /// The part with this content, which equal parts share.
+    pub fn new(origin: impl Into<String>, bytes: Vec<u8>) -> Self {
+        let sha256 = sha256(&bytes);
+        Self {
+            origin: origin.into(),
+            bytes: shared(&sha256, bytes),
+            sha256,
+        }
+    }
+
     /// The content; unpacked if the file is compressed as a whole, as an
     /// `Image.gz` is.
     pub fn unwrapped(&self) -> Result<Cow<'_, [u8]>, TargetError> {
@@ -57,15 +69,42 @@ pub struct Blob {
     pub offset: u64,
     /// The bytes.
     pub bytes: Arc<[u8]>,
+    /// Their hash, once somebody has asked for it.
+    hash: Arc<OnceLock<String>>,
 }
 
+/// Large blobs are cut into pieces of so many bytes.
+const PIECE: usize = 1 << 20;
+
 impl Blob {
-    pub(crate) fn new(name: &str, offset: u64, bytes: Vec<u8>) -> Self {
+    pub(crate) fn new(name: &str, offset: u64, bytes: impl Into<Arc<[u8]>>) -> Self {
         Self {
             name: name.to_owned(),
             offset,
             bytes: bytes.into(),
+            hash: Arc::default(),
         }
+    }
+
+    /// The same in pieces, which variants that begin alike have in common.
+    pub(crate) fn pieces(self) -> Vec<Self> {
+        let cut = self.bytes.chunks(PIECE).zip(0..);
+        let pieces = cut.map(|(bytes, n)| {
+            let sha256 = sha256(bytes);
+            let bytes = shared(&sha256, bytes.to_vec());
+            Self {
+                name: self.name.clone(),
+                offset: self.offset + n * PIECE as u64,
+                bytes,
+                hash: Arc::new(sha256.into()),
+            }
+        });
+        pieces.collect()
+    }
+
+    /// SHA-256 of the bytes in hex. Many boots share a blob, and its bytes are read once.
+    pub fn sha256(&self) -> &str {
+        self.hash.get_or_init(|| sha256(&self.bytes))
     }
 }
 

@@ -32,7 +32,7 @@ pub fn replace<E: From<io::Error>>(
 const STALE: Duration = Duration::from_secs(3600);
 
 /// Removes what killed processes left half written in `folder`.
-pub(crate) fn sweep(folder: &Path) {
+pub fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();

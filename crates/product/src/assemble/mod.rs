@@ -188,7 +188,11 @@ impl Target {
                         program.bytes.clone(),
                     ),
                     environment,
-                    images: packed.blobs,
+                    // Those are made anew for each command line.
+                    images: match &packed.payload {
+                        Some(_) => packed.blobs,
+                        None => packed.blobs.into_iter().flat_map(Blob::pieces).collect(),
+                    },
                     payload: packed.payload,
                     flash: flash.clone(),
                 }
@@ -267,11 +271,8 @@ pub(crate) fn packed_initramfs(
     let archives = archives(entries)?;
     let mut packed = archives.early;
     packed.extend(pack("initramfs", &archives.rest, compression)?);
-    Ok(Some(Part {
-        origin: format!("{} files, {compression}", entries.len()),
-        sha256: sha256(&packed),
-        bytes: packed,
-    }))
+    let origin = format!("{} files, {compression}", entries.len());
+    Ok(Some(Part::new(origin, packed)))
 }
 
 fn environment_blob(
@@ -285,11 +286,7 @@ fn environment_blob(
         .set("bootargs", cmdline)
         .and_then(|()| environment.to_bytes(&layout))
         .map_err(|e| TargetError::artefact("U-Boot's environment", e))?;
-    Ok(Blob {
-        name: "environment".to_owned(),
-        offset: flash.environment_offset,
-        bytes: bytes.into(),
-    })
+    Ok(Blob::new("environment", flash.environment_offset, bytes))
 }
 
 /// Blobs in a bank must not overlap or stick out.

@@ -8,11 +8,7 @@ use crate::initramfs::{Entry, What};
 use crate::target::tests::{FLASH, PLAIN, parse};
 
 fn part(name: &str, bytes: Vec<u8>) -> Part {
-    Part {
-        origin: name.into(),
-        sha256: sha256(&bytes),
-        bytes,
-    }
+    Part::new(name, bytes)
 }
 
 /// The smallest thing that is an arm64 kernel.
@@ -232,7 +228,7 @@ fn without_a_boot_loader_the_machine_gets_the_parts() {
     else {
         panic!("not direct");
     };
-    assert_eq!(kernel.bytes[..], parts.kernel.as_ref().unwrap().bytes);
+    assert_eq!(*kernel.bytes, *parts.kernel.as_ref().unwrap().bytes);
     assert!(cpio::read(&initramfs.unwrap().bytes).is_ok());
     assert_eq!(cmdline, "a b c");
     assert!(devicetree.is_none(), "the machine has its own");

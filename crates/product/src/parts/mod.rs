@@ -13,7 +13,6 @@ use bootlap_kbuild::dot_config::DotConfig;
 use regex::Regex;
 
 use crate::build::{self, Built, Inside};
-use crate::cache::sha256;
 use crate::initramfs::Entry;
 use crate::packages::{Store, is_name, is_ours};
 use crate::part::{Find, Part};
@@ -154,11 +153,7 @@ impl Find for Finder<'_> {
             )));
         }
         let bytes = fs::read(&path).map_err(|e| TargetError::io("read", &path, e))?;
-        Ok(Part {
-            origin,
-            sha256: sha256(&bytes),
-            bytes,
-        })
+        Ok(Part::new(origin, bytes))
     }
 
     fn path(&self, key: &str, name: &str) -> Result<(PathBuf, String), TargetError> {

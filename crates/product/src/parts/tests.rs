@@ -28,7 +28,7 @@ fn kernel(name: &str, fill: impl FnOnce(&Path)) -> Result<(String, String), Stri
     let cache = Cache::at(scratch.path().join("cache"));
     let parts = target.parts(&cache, &|_| {}).map_err(|e| e.to_string())?;
     let kernel = parts.kernel.expect("every emulated machine has one");
-    let text = String::from_utf8(kernel.bytes).unwrap();
+    let text = String::from_utf8(kernel.bytes.to_vec()).unwrap();
     Ok((kernel.origin, text))
 }
 
@@ -131,11 +131,7 @@ fn what_is_missing_is_named_with_its_key() {
 #[test]
 fn the_size_of_a_wrapped_kernel_is_that_of_the_kernel() {
     let part = |bytes: Vec<u8>| Parts {
-        kernel: Some(Part {
-            origin: "k".into(),
-            sha256: String::new(),
-            bytes,
-        }),
+        kernel: Some(Part::new("k", bytes)),
         ..Parts::default()
     };
     let spec = parse(PLAIN).unwrap().spec;

@@ -230,7 +230,7 @@ fn packed(target: &Target, parts: &Parts) -> Result<Vec<Blob>, TargetError> {
         packed.map_err(|e| TargetError::artefact(what, e))
     };
     let initramfs = packed_initramfs(parts, spec, pack)?;
-    let initramfs = initramfs.as_ref().map(|part| part.bytes.as_slice());
+    let initramfs = initramfs.as_ref().map(|part| &*part.bytes);
     let devicetree = parts.devicetree.as_ref();
     images::packed(spec, flash, kernel, devicetree, initramfs, pack).map(|packed| packed.blobs)
 }

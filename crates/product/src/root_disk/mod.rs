@@ -59,13 +59,8 @@ pub(crate) fn contents(root: &Root, finder: &dyn Find) -> Result<Contents, Targe
             TargetError::artefact(what, e)
         })?;
     }
-    let archive = Part {
-        origin,
-        sha256: sha256(&bytes),
-        bytes,
-    };
     Ok(Contents {
-        archive: Arc::new(archive),
+        archive: Arc::new(Part::new(origin, bytes)),
     })
 }
 
@@ -134,11 +129,7 @@ mod tests {
     #[test]
     fn an_archive_in_several_pieces_is_whole() {
         let piece = |bytes: &[u8]| Compression::Gzip.compress(bytes).unwrap();
-        let part = |bytes: Vec<u8>| Part {
-            origin: "a.tar.gz".to_owned(),
-            sha256: sha256(&bytes),
-            bytes,
-        };
+        let part = |bytes: Vec<u8>| Part::new("a.tar.gz", bytes);
         let two = [piece(b"first "), piece(b"second"), vec![0; 7]].concat();
         assert_eq!(unpacked(&part(two)).unwrap(), b"first second");
         assert_eq!(unpacked(&part(b"plain".to_vec())).unwrap(), b"plain");

@@ -13,11 +13,7 @@ use crate::part::Part;
 use crate::target::tests::{PLAIN, kiosk, parse};
 
 fn part(bytes: &[u8]) -> Part {
-    Part {
-        origin: "test".into(),
-        sha256: String::new(),
-        bytes: bytes.to_vec(),
-    }
+    Part::new("test", bytes.to_vec())
 }
 
 /// A boot loader that can do everything.
