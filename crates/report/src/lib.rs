@@ -32,6 +32,7 @@ pub mod rc;
 mod schemas;
 pub mod series;
 mod sink;
+pub mod store;
 pub mod table;
 mod terminal;
 pub mod trials;

@@ -15,6 +15,7 @@ use crate::history::HistoryJson;
 use crate::inspect::InspectedJson;
 use crate::rc::RcReport;
 use crate::series::SeriesJson;
+use crate::store::StoreJson;
 use crate::table::TableJson;
 use crate::trials::TrialsJson;
 use crate::tuning::TuningJson;
@@ -43,6 +44,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("history", schema_of::<HistoryJson>("bootlap history show")),
         ("compare", schema_of::<CompareJson>("bootlap compare")),
         ("explain", schema_of::<ExplainJson>("bootlap explain")),
+        ("store", schema_of::<StoreJson>("bootlap store")),
         ("rc", schema_of::<RcReport>("bootlap rc")),
         ("series", schema_of::<SeriesJson>("bootlap boot of a board")),
     ]
