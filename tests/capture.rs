@@ -4,12 +4,12 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use crate::support::board::{Board, wait_for};
-use crate::support::{failure, json, root, scratch};
+use crate::support::{SmallDisk, failure, json, root, scratch};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -370,20 +370,9 @@ fn killing_it_leaves_what_had_come() {
 fn a_full_disk_is_said_and_what_was_written_is_a_run() {
     let dir = scratch("capture-full");
     let small = dir.join("small");
-    fs::create_dir(&small).unwrap();
-    let mounted = Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=64k", "none"])
-        .arg(&small)
-        .stderr(Stdio::null())
-        .status();
-    if !mounted.is_ok_and(|s| s.success()) {
-        #[allow(clippy::print_stderr)]
-        {
-            eprintln!("not run: a full disk needs a small tmpfs, and only root may mount one");
-        }
+    let Some(_mounted) = SmallDisk::at(&small, "64k") else {
         return;
-    }
-    let _unmount = Unmount(small.clone());
+    };
     let board = Board::new();
     let mut command = capture(&small, &board.name);
     let child = start(&mut command, &small);
@@ -407,14 +396,6 @@ fn a_full_disk_is_said_and_what_was_written_is_a_run() {
     assert_eq!(manifest(&run)["state"], "unfinished");
     assert!(console_has(&run, "0123456789abcdef"));
     assert!(show(&run)["spans"].to_string().contains("0123456789abcdef"));
-}
-
-struct Unmount(PathBuf);
-
-impl Drop for Unmount {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
-    }
 }
 
 #[test]

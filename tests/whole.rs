@@ -33,6 +33,7 @@ mod recipes_loader;
 mod reports;
 mod several_boots;
 mod splash;
+mod store;
 mod terminal;
 mod tune;
 mod waits;

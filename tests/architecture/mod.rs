@@ -71,9 +71,11 @@ const EDGES: &[(&str, &[&str])] = &[
             "bootlap-report",
             "bootlap-rootfs",
             "bootlap-sources",
+            "bootlap-store",
             "bootlap-wire",
         ],
     ),
+    ("bootlap-store", &["bootlap-product"]),
     (
         "bootlap-lab",
         &[

@@ -5,7 +5,7 @@ pub(crate) mod board;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
 
 use bootlap_product::{Boot, Cache, Target};
@@ -294,6 +294,35 @@ pub(crate) fn bare_guest(dir: &Path, code: &[u32], machine: &str) {
          machine = \"virt\"\ncpu = \"cortex-a57\"\nmemory-mb = 64\n{machine}\n"
     );
     fs::write(dir.join("target.toml"), text).unwrap();
+}
+
+/// A file system of a few kB, until it is dropped.
+pub(crate) struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// Mounts it in the new folder `at`; `None`, and a word why, where that is not allowed.
+    pub(crate) fn at(at: &Path, size: &str) -> Option<Self> {
+        fs::create_dir(at).unwrap();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "none"])
+            .arg(at)
+            .stderr(Stdio::null())
+            .status();
+        if mounted.is_ok_and(|status| status.success()) {
+            return Some(Self(at.to_owned()));
+        }
+        #[allow(clippy::print_stderr)]
+        {
+            eprintln!("not run: a full disk needs a small tmpfs, and only root may mount one");
+        }
+        None
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
 }
 
 /// The processes whose command line contains `text`.

@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::io::{IsTerminal, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bootlap_engine::{Exit, Failure, Progress};
@@ -21,6 +21,16 @@ pub(crate) struct Ui {
     live: bool,
     /// Whether a result could not be printed.
     lost: AtomicBool,
+    kept: Mutex<Kept>,
+}
+
+/// Boots that were not made, or made again.
+#[derive(Default)]
+struct Kept {
+    /// When those that were taken from the store were made: the first and the last.
+    made: Option<[String; 2]>,
+    taken: usize,
+    again: usize,
 }
 
 impl Ui {
@@ -33,6 +43,7 @@ impl Ui {
             quiet,
             live,
             lost: AtomicBool::new(false),
+            kept: Mutex::default(),
         }
     }
 
@@ -88,9 +99,28 @@ impl Ui {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Takes the progress line away.
+    /// Takes the progress line away, and says which boots were not made.
     pub(crate) fn done(&self) {
         self.bar.finish_and_clear();
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some([first, last]) = &kept.made {
+            let boots = |n: usize| match n {
+                1 => "1 boot".to_owned(),
+                n => format!("{n} boots"),
+            };
+            let when = match first == last {
+                true => first.clone(),
+                false => format!("{first} to {last}"),
+            };
+            let again = match kept.again {
+                0 => String::new(),
+                n => format!("; {} made again, the same", boots(n)),
+            };
+            let taken = boots(kept.taken);
+            self.note(&format!(
+                "kept: {taken} not made again but taken from {when}{again} (--fresh makes all)"
+            ));
+        }
     }
 }
 
@@ -137,6 +167,20 @@ impl Progress for Ui {
         } else {
             eprintln!("{text}");
         }
+    }
+
+    fn kept(&self, made: &str) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        // 2026-11-25T21:03:05Z, to the minute.
+        let made = made.get(..16).unwrap_or(made).replace('T', " ");
+        let [first, last] = kept.made.take().unwrap_or([made.clone(), made.clone()]);
+        kept.made = Some([first.min(made.clone()), last.max(made)]);
+        kept.taken += 1;
+    }
+
+    fn kept_again(&self) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.again += 1;
     }
 
     fn stop_when_asked(&self, stop: &Arc<AtomicBool>) -> Result<(), Failure> {

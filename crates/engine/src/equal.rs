@@ -23,6 +23,8 @@ pub fn boot_equal(
         perturbation: 0,
         append,
         patience: None,
+        // Equal boots are only known to be equal if each of them was made.
+        times: n as usize,
     };
     let plan: Vec<Planned<'_>> = (1..=boots).map(planned).collect();
     lab.batch(&format!("booting {name}"), &plan)

@@ -13,12 +13,15 @@ use bootlap_lab::experiment::{self, Question, Session, plain_name};
 use bootlap_lab::{Board, LabError, Manifest, Mode, Model, Qemu, QemuSettings, Run};
 use bootlap_product::recipe::Choice;
 use bootlap_product::{
-    Assembly, Board as BoardSpec, Cache, Edit, Machine, PartHash, Parts, Qemu as QemuSpec, Target,
+    Assembly, Board as BoardSpec, Boot, Cache, Edit, Machine, PartHash, Parts, Qemu as QemuSpec,
+    Target,
 };
 use bootlap_sources::Hints;
+use bootlap_store::Store;
 
 use crate::evidence;
 use crate::failure::{Exit, Failure};
+use crate::kept::{Job, Keeper, Keeping, Made};
 use crate::progress::Progress;
 
 /// A target that is ready to boot.
@@ -73,6 +76,8 @@ pub struct Planned<'b> {
     pub append: &'b str,
     /// How long to wait for ready at most; else as long as the target says.
     pub patience: Option<Duration>,
+    /// How often this boot must have been made before a kept one is taken for it.
+    pub times: usize,
 }
 
 impl<'b> Planned<'b> {
@@ -85,6 +90,7 @@ impl<'b> Planned<'b> {
             perturbation,
             append: "",
             patience: None,
+            times: 1,
         }
     }
 }
@@ -105,25 +111,43 @@ pub struct Settings {
     pub no_probe: bool,
     /// Where packages and compressed images are kept.
     pub cache: PathBuf,
+    /// Where boots are kept; `None`: nowhere.
+    pub store: Option<PathBuf>,
+    /// At most so many bytes of them.
+    pub store_bytes: u64,
+    /// How kept boots are used.
+    pub keeping: Keeping,
 }
 
+/// The size that a store is kept at, if nobody says otherwise: some 40 000 boots.
+pub const STORE_BYTES: u64 = 2 << 30;
+
 impl Settings {
-    /// Simulated time, with runs and cache in these folders.
+    /// Simulated time, with runs and cache in these folders, where boots are kept, too.
     pub fn new(runs: impl Into<PathBuf>, cache: impl Into<PathBuf>) -> Self {
+        let cache = cache.into();
         Self {
             mode: Some(Mode::Sim),
             runs: runs.into(),
             seed: 1,
             timeout: None,
             no_probe: false,
-            cache: cache.into(),
+            store: Some(cache.join(STORE)),
+            cache,
+            store_bytes: STORE_BYTES,
+            keeping: Keeping::default(),
         }
     }
 }
 
+/// The store's folder in the cache.
+pub const STORE: &str = "store";
+
 /// Where and how targets are booted.
 pub struct Lab<'a> {
     settings: Settings,
+    /// Boots that need not be made.
+    keeper: Option<Keeper>,
     /// Packages and compressed images.
     pub cache: Cache,
     /// Who is told how far it is.
@@ -137,8 +161,11 @@ pub struct Lab<'a> {
 impl<'a> Lab<'a> {
     /// A lab that tells `progress` how far it is.
     pub fn new(settings: Settings, progress: &'a dyn Progress) -> Self {
+        let store = settings.store.as_ref();
+        let store = store.map(|dir| Store::at(dir, settings.store_bytes));
         Self {
             cache: Cache::at(settings.cache.clone()),
+            keeper: store.map(|store| Keeper::new(store, settings.keeping.clone())),
             settings,
             progress,
             stop: Arc::default(),
@@ -327,8 +354,7 @@ impl<'a> Lab<'a> {
                     seed: self.settings.seed,
                     probe: !self.settings.no_probe,
                 };
-                let mut machine = Qemu::new(settings, boot);
-                bootlap_lab::boot(&mut machine, dir, manifest, &hints, timeout)?
+                self.emulate(planned, settings, boot, manifest, timeout)?
             }
             How::Board(spec) => {
                 let mut board = board.lock().unwrap_or_else(PoisonError::into_inner);
@@ -345,6 +371,42 @@ impl<'a> Lab<'a> {
         }
         check(&mut run, target)?;
         Ok(run)
+    }
+
+    /// Boots in QEMU, unless that boot is kept.
+    fn emulate(
+        &self,
+        planned: &Planned<'_>,
+        settings: QemuSettings,
+        boot: Boot,
+        manifest: Manifest,
+        patience: Duration,
+    ) -> Result<Run, LabError> {
+        let hints = hints(&planned.bootable.target);
+        let (dir, root) = (settings.dir.clone(), settings.root.clone());
+        let mut machine = Qemu::new(settings, boot);
+        let inputs = machine.inputs(&manifest.ready_pattern);
+        let mut make = |manifest| {
+            let run = bootlap_lab::boot(&mut machine, &planned.dir, manifest, &hints, patience)?;
+            Ok(Made {
+                run,
+                host_files: machine.host_files(),
+            })
+        };
+        match (&self.keeper, &inputs) {
+            (Some(keeper), Some(inputs)) => {
+                let job = Job {
+                    inputs,
+                    dir: &planned.dir,
+                    manifest,
+                    places: [&dir, &root],
+                    times: planned.times,
+                    patience,
+                };
+                keeper.boot(job, self.progress, make)
+            }
+            _ => Ok(make(manifest)?.run),
+        }
     }
 
     /// Puts a variant onto the board, unless it is there.

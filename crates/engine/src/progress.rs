@@ -20,6 +20,12 @@ pub trait Progress: Sync {
     /// A line that is worth keeping.
     fn note(&self, _text: &str) {}
 
+    /// A boot was taken from the store; `made` is when it was made, RFC 3339.
+    fn kept(&self, _made: &str) {}
+
+    /// A kept boot was made again, and was the same.
+    fn kept_again(&self) {}
+
     /// Sets `stop` when the person has had enough, so that a board is switched
     /// off before the program ends.
     ///

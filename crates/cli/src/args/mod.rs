@@ -8,13 +8,15 @@ mod history;
 mod pack;
 mod rc;
 mod splash;
+mod store;
 mod tune;
 
 use std::path::{Path, PathBuf};
 
 use bootlap_analysis::groups::Margin;
 use bootlap_engine::evidence::ReadOptions;
-use bootlap_engine::{Lab, Settings};
+use bootlap_engine::lab::{STORE, STORE_BYTES};
+use bootlap_engine::{Keeping, Lab, Settings};
 use bootlap_lab::Mode;
 use bootlap_report::table::By;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -30,6 +32,7 @@ pub(crate) use history::{
 pub(crate) use pack::{Layout, LayoutFormat, Pack};
 pub(crate) use rc::Rc;
 pub(crate) use splash::Splash;
+pub(crate) use store::{Action as StoreAction, Store};
 pub(crate) use tune::Tune;
 
 use crate::ui::Ui;
@@ -66,6 +69,8 @@ pub(crate) enum Command {
     Report(Report),
     /// Compare boots: runs, groups of them, folders of logs, experiments.
     Compare(Compare),
+    /// List, verify or clean the boots that are kept.
+    Store(Store),
     /// Explain initcalls: their source, option, module and delays.
     Explain(Explain),
     /// Advise what to change in a target, and what that should save.
@@ -129,11 +134,39 @@ pub(crate) struct LabArgs {
     /// or bootlap in the user's cache folder].
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) kept: KeptArgs,
+}
+
+/// Which boots need not be made.
+#[derive(ClapArgs, Clone)]
+#[command(next_help_heading = "Kept boots")]
+pub(crate) struct KeptArgs {
+    /// Make each boot, also if it was made before, and compare.
+    #[arg(long)]
+    pub(crate) fresh: bool,
+    /// The folder of kept boots, or `none` [default: $BOOTLAP_STORE, or store in the cache].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) store: Option<PathBuf>,
+    /// Make one kept boot in N again, to see that it is the same; 0: none.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) recheck: u32,
+}
+
+/// The folder of kept boots that was asked for, or the one in the cache; `None`: boots
+/// are not kept.
+pub(crate) fn store(asked: Option<&Path>, cache: &Path) -> Option<PathBuf> {
+    let from_env = || std::env::var_os("BOOTLAP_STORE").filter(|v| !v.is_empty());
+    let asked = asked.map(Path::to_owned);
+    let store = asked.or_else(|| from_env().map(PathBuf::from));
+    let store = store.unwrap_or_else(|| cache.join(STORE));
+    (store != Path::new("none")).then_some(store)
 }
 
 impl LabArgs {
     /// The lab that is asked for.
     pub(crate) fn lab<'u>(&self, ui: &'u Ui) -> Lab<'u> {
+        let cache = cache(self.cache.as_deref());
         let settings = Settings {
             mode: match () {
                 () if self.modelled => Some(Mode::Modelled),
@@ -145,7 +178,13 @@ impl LabArgs {
             seed: self.seed,
             timeout: self.timeout,
             no_probe: self.no_probe,
-            cache: cache(self.cache.as_deref()),
+            store: store(self.kept.store.as_deref(), &cache),
+            store_bytes: STORE_BYTES,
+            keeping: Keeping {
+                fresh: self.kept.fresh,
+                recheck: self.kept.recheck,
+            },
+            cache,
         };
         Lab::new(settings, ui)
     }

@@ -21,6 +21,7 @@ mod report;
 mod show;
 mod shown;
 mod splash;
+mod store;
 mod touched;
 mod try_recipes;
 mod tune;
@@ -41,6 +42,7 @@ pub(crate) fn run(command: Command, ui: &Ui) -> Result<Exit, Failure> {
         Command::Report(a) => report::run(&a, ui),
         Command::Compare(a) => compare::run(&a, ui),
         Command::Build(a) => build::run(&a, ui),
+        Command::Store(a) => store::run(&a, ui),
         Command::Explain(a) => explain::run(&a, ui),
         Command::Advise(a) => advise::run(&a, ui),
         Command::Calibrate(a) => calibrate::run(&a, ui),

@@ -53,6 +53,7 @@ impl Group {
                 perturbation,
                 append: "",
                 patience: None,
+                times: 1,
             })
             .collect();
         let runs = lab.batch(&what, &all)?;

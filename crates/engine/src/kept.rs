@@ -1,0 +1,319 @@
+//! Boots that need not be made: they are in the store.
+//!
+//! A boot whose time is counted depends on its inputs alone, so one that was made is as
+//! good as one that will be. Whether that is still true is tried all the time: one in so
+//! many is made again and compared.
+
+use std::hash::{BuildHasher, RandomState};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bootlap_lab::{HostFiles, Inputs, LabError, Manifest, Run, State, are_same, node, parting};
+use bootlap_store::{Entry, Store, StoreError};
+use data_encoding::HEXLOWER;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::progress::Progress;
+
+/// The version of what is kept.
+const FORMAT: u32 = 1;
+
+/// How kept boots are used.
+#[derive(Clone, Debug)]
+pub struct Keeping {
+    /// Makes each boot, and compares it with the kept one.
+    pub fresh: bool,
+    /// One kept boot in so many is made again; 0: none.
+    pub recheck: u32,
+}
+
+impl Default for Keeping {
+    fn default() -> Self {
+        Self {
+            fresh: false,
+            recheck: 20,
+        }
+    }
+}
+
+/// What is known about a kept boot, beside its files.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct About {
+    format: u32,
+    bootlap: String,
+    inputs: Inputs,
+    host_files: HostFiles,
+}
+
+/// A boot to be made, or taken.
+pub(crate) struct Job<'j> {
+    /// What it depends on.
+    pub(crate) inputs: &'j Inputs,
+    /// Where the run goes.
+    pub(crate) dir: &'j Path,
+    /// What is known of it before.
+    pub(crate) manifest: Manifest,
+    /// The target's folder and the disk that was made of its root, by which host files
+    /// are named.
+    pub(crate) places: [&'j str; 2],
+    /// How often it must have been made before it is taken: more than once where it is to
+    /// be seen that equal boots are equal.
+    pub(crate) times: usize,
+    /// How long it may take; one that took as long was not over.
+    pub(crate) patience: Duration,
+}
+
+/// A boot that was made.
+pub(crate) struct Made {
+    pub(crate) run: Run,
+    /// What it has read of this host; `None` if that is not known.
+    pub(crate) host_files: Option<HostFiles>,
+}
+
+/// Takes boots from a store, and keeps those that are made.
+pub(crate) struct Keeper {
+    store: Store,
+    keeping: Keeping,
+    /// The user was told that boots cannot be kept.
+    told: AtomicBool,
+}
+
+/// A kept boot that may be taken.
+struct Kept {
+    path: PathBuf,
+    entry: Entry,
+    manifest: Manifest,
+}
+
+impl Keeper {
+    pub(crate) fn new(store: Store, keeping: Keeping) -> Self {
+        Self {
+            store,
+            keeping,
+            told: AtomicBool::new(false),
+        }
+    }
+
+    /// Takes the boot from the store, or makes it and keeps it.
+    pub(crate) fn boot(
+        &self,
+        job: Job<'_>,
+        progress: &dyn Progress,
+        make: impl FnOnce(Manifest) -> Result<Made, LabError>,
+    ) -> Result<Run, LabError> {
+        let key = job.inputs.key();
+        if let Some(why) = self.store.distrusted() {
+            self.tell(progress, &format!("no kept boot is taken: {why}"));
+            return Ok(make(job.manifest)?.run);
+        }
+        // Those that are made again to be compared need not wait for each other.
+        let lock = (job.times <= 1).then(|| self.store.lock(&key));
+        let lock = match lock.transpose() {
+            Ok(lock) => lock,
+            Err(e) => {
+                self.cannot_keep(progress, &e);
+                return Ok(make(job.manifest)?.run);
+            }
+        };
+        let kept = self.find(&key, &job, progress);
+        if let Some(kept) = kept
+            && self.store.made(&kept.path).len() >= job.times
+            && !self.keeping.fresh
+        {
+            if !self.is_drawn() {
+                let run = self.take(&job, &kept)?;
+                progress.kept(&kept.manifest.started);
+                return Ok(run);
+            }
+            let made = make(job.manifest.clone())?;
+            self.compare(&kept, &made.run)?;
+            self.note_made(progress, &kept, &made.run);
+            progress.kept_again();
+            return Ok(made.run);
+        }
+        let made = make(job.manifest.clone())?;
+        let lock = match lock {
+            Some(lock) => Ok(lock),
+            None => self.store.lock(&key),
+        };
+        match lock {
+            Ok(_lock) => self.file(&key, &job, &made, progress)?,
+            Err(e) => self.cannot_keep(progress, &e),
+        }
+        Ok(made.run)
+    }
+
+    /// Keeps a boot, or compares it with the one that is kept. The key is locked.
+    fn file(
+        &self,
+        key: &str,
+        job: &Job<'_>,
+        made: &Made,
+        progress: &dyn Progress,
+    ) -> Result<(), LabError> {
+        if let Some(kept) = self.find(key, job, progress) {
+            if job.times > 1 && difference(&kept, &made.run)?.is_some() {
+                // Who asked is told that equal boots differ: it is none that can be kept.
+                self.store.remove(&kept.path);
+                return Ok(());
+            }
+            self.compare(&kept, &made.run)?;
+            self.note_made(progress, &kept, &made.run);
+            return Ok(());
+        }
+        let waited_out = u128::from(made.run.manifest.wall_ms) >= job.patience.as_millis();
+        let Some(host_files) = made.host_files.clone().filter(|_| !waited_out) else {
+            return Ok(());
+        };
+        let about = About {
+            format: FORMAT,
+            bootlap: made.run.manifest.bootlap.clone(),
+            inputs: job.inputs.clone(),
+            host_files,
+        };
+        let entry = Entry {
+            about: serde_json::to_value(about).map_err(|e| LabError::Machine(e.to_string()))?,
+            files: made.run.files()?,
+        };
+        let kept = self.store.keep(key, &entry, &when_and_where(&made.run));
+        if let Err(e) = kept {
+            self.cannot_keep(progress, &e);
+        }
+        Ok(())
+    }
+
+    /// The kept boot that has these inputs and host files, if there is one. What is not
+    /// what it says is taken away.
+    fn find(&self, key: &str, job: &Job<'_>, progress: &dyn Progress) -> Option<Kept> {
+        for found in self.store.find(key) {
+            let read = found.entry.map_err(|e| e.to_string());
+            let read = read.and_then(|entry| Ok((read_entry(&entry, key)?, entry)));
+            let ((about, manifest), entry) = match read {
+                Ok(read) => read,
+                Err(why) => {
+                    let path = found.path.display();
+                    progress.note(&format!(
+                        "bootlap: a kept boot is damaged, and is made again: {path}: {why}"
+                    ));
+                    self.store.remove(&found.path);
+                    continue;
+                }
+            };
+            let [dir, root] = job.places;
+            if about.format == FORMAT && are_same(&about.host_files, dir, root) {
+                self.store.used(&found.path);
+                return Some(Kept {
+                    path: found.path,
+                    entry,
+                    manifest,
+                });
+            }
+        }
+        None
+    }
+
+    /// Puts a kept boot into the run's folder.
+    fn take(&self, job: &Job<'_>, kept: &Kept) -> Result<Run, LabError> {
+        let was = &kept.manifest;
+        let manifest = Manifest {
+            state: State::Finished,
+            machine: was.machine.clone(),
+            host: was.host.clone(),
+            started: was.started.clone(),
+            wall_ms: was.wall_ms,
+            outcome: was.outcome.clone(),
+            console_sha256: was.console_sha256.clone(),
+            kept: self.store.made(&kept.path),
+            ..job.manifest.clone()
+        };
+        Ok(Run::place(job.dir, manifest, &kept.entry.files)?)
+    }
+
+    /// Whether this kept boot is to be made again.
+    fn is_drawn(&self) -> bool {
+        let drawn = RandomState::new().hash_one(());
+        match u64::from(self.keeping.recheck) {
+            0 => false,
+            n => drawn.is_multiple_of(n),
+        }
+    }
+
+    /// A boot that was made again must be the one that was kept.
+    fn compare(&self, kept: &Kept, again: &Run) -> Result<(), LabError> {
+        let Some(how) = difference(kept, again)? else {
+            return Ok(());
+        };
+        let store = self.store.dir().display();
+        let why = format!(
+            "a boot that was made again is not the one that was kept: {how}\n         kept: \
+             {}, made {}\n         again: {}, made {}",
+            kept.path.display(),
+            self.store.made(&kept.path).join(", "),
+            again.dir.display(),
+            when_and_where(again),
+        );
+        let distrusted = self.store.distrust(&why);
+        let then = match distrusted {
+            Ok(()) => "nothing is taken from it any more",
+            Err(_) => "and that could not be written down in it",
+        };
+        Err(LabError::Machine(format!(
+            "{why}\n         The store {store} is not trusted ({then}): measure with --fresh, and \
+             empty it with `bootlap store clean --all`"
+        )))
+    }
+
+    fn note_made(&self, progress: &dyn Progress, kept: &Kept, again: &Run) {
+        let noted = self.store.made_again(&kept.path, &when_and_where(again));
+        if let Err(e) = noted {
+            self.cannot_keep(progress, &e);
+        }
+    }
+
+    fn cannot_keep(&self, progress: &dyn Progress, e: &StoreError) {
+        self.tell(progress, &format!("boots are not kept: {e}"));
+    }
+
+    /// Says it once, not with each boot.
+    fn tell(&self, progress: &dyn Progress, what: &str) {
+        if !self.told.swap(true, Ordering::Relaxed) {
+            progress.note(&format!("bootlap: {what}"));
+        }
+    }
+}
+
+/// What an entry says; an error if it is not what belongs under `key`.
+pub(crate) fn read_entry(entry: &Entry, key: &str) -> Result<(About, Manifest), String> {
+    let about: About = serde_json::from_value(entry.about.clone()).map_err(|e| e.to_string())?;
+    if about.inputs.key() != key {
+        return Err("it has the inputs of another boot".to_owned());
+    }
+    let manifest = Manifest::of_files(&entry.files)?;
+    let console = entry.file("console").unwrap_or_default();
+    if HEXLOWER.encode(&Sha256::digest(console)) != manifest.console_sha256 {
+        return Err("its console is not the one that was recorded".to_owned());
+    }
+    Ok((about, manifest))
+}
+
+/// Where a boot differs from the kept one.
+fn difference(kept: &Kept, again: &Run) -> Result<Option<String>, LabError> {
+    let again_files = again.files()?;
+    // Of the manifest only what came of the boot depends on it alone.
+    for (name, is) in again_files.iter().skip(1) {
+        let was = kept.entry.file(name).unwrap_or_default();
+        if is != was {
+            return Ok(Some(parting(was, is, name)));
+        }
+    }
+    let [was, is] = [&kept.manifest, &again.manifest].map(|m| &m.outcome);
+    Ok((was != is).then(|| format!("it ended with {was:?} then, and with {is:?} now")))
+}
+
+/// When and where a boot was made, for people.
+fn when_and_where(run: &Run) -> String {
+    let started = run.manifest.started.get(..19).unwrap_or_default();
+    format!("{} on {}", started.replace('T', " "), node())
+}
