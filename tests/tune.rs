@@ -102,12 +102,13 @@ fn a_search_goes_on_where_it_was_killed_and_names_what_broke() {
     let dir = scratch("tune");
     let target = short_kiosk_on_a_board(&dir, "2 GB/s");
     let own = [no_init(&dir), fonts_later(&dir)].map(|p| p.display().to_string());
-    let tune = || {
+    let tune_in = |runs: &str, out: &str| {
         let mut command = bootlap(&dir);
         command
             .arg("tune")
             .arg(&target)
-            .args(["-k", "6", "--out", "tuned"]);
+            .args(["-k", "6", "--out", out, "--runs", runs])
+            .args(["--store", "kept", "--recheck", "0"]);
         for recipe in own
             .iter()
             .map(String::as_str)
@@ -118,17 +119,18 @@ fn a_search_goes_on_where_it_was_killed_and_names_what_broke() {
         command.args(["--only", "kernel-compression=none", "--json"]);
         command
     };
+    let tune = || tune_in("runs", "tuned");
     let mut killed = tune().stdout(Stdio::null()).spawn().unwrap();
     wait_for_runs(&dir, 12, &mut killed);
     killed.kill().unwrap();
     killed.wait().unwrap();
     assert!(!dir.join("tuned").exists());
-    let before = started(&dir);
+    let before = started(&dir.join("runs"));
     assert!(before.len() >= 10);
 
     let tuned = json(&mut tune());
     // No boot that was whole was made again.
-    let after = started(&dir);
+    let after = started(&dir.join("runs"));
     for (run, when) in &before {
         assert_eq!(after.get(run), Some(when), "{}", run.display());
     }
@@ -151,7 +153,10 @@ fn a_search_goes_on_where_it_was_killed_and_names_what_broke() {
     let quiet = |of: &Value| saved(&of["steps"], "cmdline-quiet").unwrap();
     assert!(quiet(&tuned) > 0.9e9 && quiet(beside) < 0.05e9, "{tuned}");
     for step in tuned["steps"].as_array().unwrap() {
-        assert!(step["without_p"].as_f64().unwrap() <= 0.05, "{step}");
+        // Sure, or clear at a glance.
+        let p = step["without_p"].as_f64();
+        assert!(p.is_none_or(|p| p <= 0.05), "{step}");
+        assert!(step["without_ns"].as_i64().unwrap() > 0, "{step}");
         let saved = step["saved_ns"].as_i64().unwrap();
         let bound = |i: usize| step["interval_ns"][i].as_i64().unwrap();
         assert!(bound(0) <= saved && saved <= bound(1), "{step}");
@@ -170,6 +175,25 @@ fn a_search_goes_on_where_it_was_killed_and_names_what_broke() {
     assert!((ready - ns("after_ns")).abs() < ns("after_ns") / 100);
     let said = failure(&mut tune(), 2);
     assert!(said.contains("exists already"), "{said}");
+
+    // The same search in another folder makes no boot, and shows the same.
+    let again = json(&mut tune_in("elsewhere", "tuned-again"));
+    assert_eq!(again["steps"], tuned["steps"]);
+    let runs = started(&dir.join("elsewhere"));
+    assert!(runs.len() > 30, "{}", runs.len());
+    for run in runs.keys() {
+        let manifest = fs::read(run.join("manifest.json")).unwrap();
+        let manifest: Value = serde_json::from_slice(&manifest).unwrap();
+        assert!(manifest["kept"].is_array(), "{}", run.display());
+    }
+    let page = |runs: &str| {
+        let mut sessions = fs::read_dir(dir.join(runs).join("kiosk-tune")).unwrap();
+        let session = sessions.next().unwrap().unwrap().path();
+        fs::read(session.join("tune.html")).unwrap()
+    };
+    assert!(page("elsewhere") == page("runs"), "the same page");
+    let target = |out: &str| fs::read_to_string(dir.join(out).join("target.toml")).unwrap();
+    assert_eq!(target("tuned-again"), target("tuned"));
 }
 
 #[test]
@@ -279,7 +303,7 @@ fn a_boot_that_fails_its_check_is_not_ready() {
 /// Waits until so many boots were recorded whole.
 fn wait_for_runs(dir: &Path, n: usize, child: &mut Child) {
     let begun = Instant::now();
-    while started(dir).len() < n {
+    while started(&dir.join("runs")).len() < n {
         assert!(
             child.try_wait().unwrap().is_none(),
             "it ended before it was killed"
@@ -292,7 +316,7 @@ fn wait_for_runs(dir: &Path, n: usize, child: &mut Child) {
 /// When each whole run below `dir` was recorded.
 fn started(dir: &Path) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
-    let mut open = vec![dir.join("runs")];
+    let mut open = vec![dir.to_owned()];
     while let Some(dir) = open.pop() {
         for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
             let path = entry.path();

@@ -176,7 +176,7 @@ fn a_kernel_that_unpacks_itself() {
         )
         .is_none()
     );
-    parts.kernel.as_mut().unwrap().bytes = zimage_of(&[7; 1_000_000]);
+    parts.kernel.as_mut().unwrap().bytes = zimage_of(&[7; 1_000_000]).into();
     let advice = slow.advice_for(Some((&target, &parts)));
     let finding = found(&advice, "kernel-unpacks-itself").unwrap();
     assert_eq!(finding.saving.ns, 4_000 * MS, "at most");
@@ -417,7 +417,7 @@ fn printing_on_the_console() {
 #[test]
 fn a_loader_that_cannot_be_silent_is_named() {
     let (target, mut parts) = target();
-    parts.bootloader.as_mut().unwrap().bytes.clear();
+    parts.bootloader.as_mut().unwrap().bytes = Vec::new().into();
     let advice = prints(960, 0).advice_for(Some((&target, &parts)));
     let finding = found(&advice, "uboot-silent").unwrap();
     assert_eq!(finding.recipe, None);

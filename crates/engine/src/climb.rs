@@ -64,7 +64,7 @@ pub fn climb(
         }
         let candidate = Side {
             name: recipe.to_owned(),
-            bootable: lab.with(&best.bootable, &choice)?,
+            bootable: lab.with(&best.bootable, [&choice])?,
         };
         let sides = [&best, &candidate];
         let booted = experiment.boot(&format!("booting {recipe}"), &sides, perturbations);

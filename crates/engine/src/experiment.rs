@@ -310,14 +310,21 @@ impl<'l, 'a> Experiment<'l, 'a> {
         self.margin.of(self.ready_ns(base).unwrap_or(0))
     }
 
-    /// How far apart boots of `base` are for no reason, ns: twice the largest
-    /// distance from the median, but no less than what counts as no change.
+    /// How far apart boots are for no reason, ns: twice the largest distance from the
+    /// median of their side, but no less than what counts as no change. Time that is
+    /// real drifts, so there it is only what boots of `base` say.
     fn noise_ns(&self, base: &Side) -> i64 {
-        let runs = self.runs(&base.name).iter();
-        let times: Vec<i64> = runs.filter_map(|r| Some(r.ready()?.ns)).collect();
-        let middle = stats::median(&times).unwrap_or(0);
-        let farthest = times.iter().map(|ns| ns.abs_diff(middle)).max();
-        let farthest = i64::try_from(farthest.unwrap_or(0)).unwrap_or(i64::MAX);
+        let sides: Vec<&Booted> = match self.mode.repeats() {
+            true => self.booted.values().collect(),
+            false => self.booted.get(&base.name).into_iter().collect(),
+        };
+        let farthest = sides.iter().filter_map(|side| {
+            let times = side.runs.iter().filter_map(|r| Some(r.ready()?.ns));
+            let times: Vec<i64> = times.collect();
+            let middle = stats::median(&times)?;
+            times.iter().map(|ns| ns.abs_diff(middle)).max()
+        });
+        let farthest = i64::try_from(farthest.max().unwrap_or(0)).unwrap_or(i64::MAX);
         farthest.saturating_mul(2).max(self.margin_ns(base))
     }
 

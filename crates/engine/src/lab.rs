@@ -244,14 +244,20 @@ impl<'a> Lab<'a> {
         Ok(target.parts(&self.cache, &|what| self.progress.step(what))?)
     }
 
-    /// The same with a recipe applied.
-    pub fn with(&self, bootable: &Bootable, recipe: &Choice) -> Result<Bootable, Failure> {
-        let target = recipe.apply(&bootable.target, &bootable.parts)?;
-        let known = bootable.target.edits.len();
-        let parts = match target.edits[known..].iter().any(Edit::names_parts) {
-            true => Arc::new(self.parts(&target)?),
-            false => bootable.parts.clone(),
-        };
+    /// The same with recipes applied, one after the other.
+    pub fn with<'r>(
+        &self,
+        bootable: &Bootable,
+        recipes: impl IntoIterator<Item = &'r Choice>,
+    ) -> Result<Bootable, Failure> {
+        let (mut target, mut parts) = (bootable.target.clone(), bootable.parts.clone());
+        for recipe in recipes {
+            let known = target.edits.len();
+            target = recipe.apply(&target, &parts)?;
+            if target.edits[known..].iter().any(Edit::names_parts) {
+                parts = Arc::new(self.parts(&target)?);
+            }
+        }
         self.assemble(target, parts)
     }
 

@@ -44,18 +44,14 @@ pub fn try_recipes(lab: &Lab<'_>, target: &Path, options: &TryOptions) -> Result
     for choice in &choices {
         sides.push(Side {
             name: choice.name(),
-            bootable: lab.with(&stock, choice)?,
+            bootable: lab.with(&stock, [choice])?,
         });
     }
     if options.together && choices.len() > 1 {
-        let mut all = stock.clone();
-        for choice in &choices {
-            all = lab.with(&all, choice)?;
-        }
         let names: Vec<String> = choices.iter().map(Choice::name).collect();
         sides.push(Side {
             name: names.join("+"),
-            bootable: all,
+            bootable: lab.with(&stock, &choices)?,
         });
     }
     let names = sides.iter().map(|side| side.name.clone()).collect();

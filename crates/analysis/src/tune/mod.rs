@@ -13,6 +13,10 @@
 //!    one is added or put in the place of its like. A change stays only if the
 //!    boot is surely slower without it. Each move starts the round again.
 //!
+//! What did nothing alone is put in all at once: one boot tells that none of it helps
+//! now, and only if it does is it halved. A glance that shows ten times what counts as
+//! nothing needs no second look: boots are spent on what is near the margin.
+//!
 //! What a [`Bench`] measures may be a real target or a model; the search
 //! itself is a pure function of its answers.
 
@@ -112,8 +116,8 @@ pub struct Found {
     /// The same in the order in which it was put together, which is that of
     /// the savings as they were seen.
     pub order: Vec<usize>,
-    /// What leaving out each of it costs; missing if the search was stopped
-    /// before that was sure.
+    /// What leaving out each of it costs: sure, or clear at a glance; missing if the
+    /// search was stopped before that was seen.
     pub without: BTreeMap<usize, Effect>,
     /// What became of the others.
     pub out: BTreeMap<usize, Out>,
@@ -234,32 +238,31 @@ impl<'c> Search<'c> {
         let others = self.found.out.iter().filter(|(_, out)| usable(out));
         let others = others.map(|(candidate, _)| *candidate);
         let others: Vec<usize> = others.filter(|c| self.has_a_chance(*c)).collect();
+        let (idle, others): (Vec<usize>, Vec<usize>) =
+            others.into_iter().partition(|c| self.did_nothing(*c));
         let sets: Vec<Set> = others.iter().map(|c| self.with(*c)).collect();
-        let glances = bench.compare(&self.found.set, &sets, Depth::Glance)?;
-        let mut hopes: Vec<(i64, usize)> = Vec::new();
+        let glances = match sets.is_empty() {
+            true => Vec::new(),
+            false => bench.compare(&self.found.set, &sets, Depth::Glance)?,
+        };
+        let mut hopes: Vec<(i64, usize, Effect)> = Vec::new();
         for (candidate, fate) in others.iter().zip(glances) {
-            match fate {
-                Fate::Measured(effect) => {
-                    if is_promising(&effect) {
-                        hopes.push((effect.shift_ns, *candidate));
-                    }
-                    if self.like(*candidate).is_none() {
-                        let out = Out::NoGain(Some(effect));
-                        self.found.out.insert(*candidate, out);
+            self.glanced(*candidate, fate, &mut hopes);
+        }
+        self.halve(bench, &idle, &mut hopes)?;
+        hopes.sort_unstable_by_key(|(shift_ns, candidate, _)| (*shift_ns, *candidate));
+        for (_, candidate, glance) in hopes {
+            let effect = match is_clear(&glance) {
+                true => glance,
+                false => {
+                    let more = self.with(candidate);
+                    match compare_one(bench, &self.found.set, &more, Depth::Sure)? {
+                        Fate::Measured(effect) => effect,
+                        Fate::Broken(_) | Fate::Refused(_) => continue,
                     }
                 }
-                // With another set it may do.
-                Fate::Broken(_) | Fate::Refused(_) => {}
-            }
-        }
-        hopes.sort_unstable();
-        for (_, candidate) in hopes {
-            let more = self.with(candidate);
-            let fate = compare_one(bench, &self.found.set, &more, Depth::Sure)?;
-            let Fate::Measured(effect) = fate else {
-                continue;
             };
-            if effect.verdict == Verdict::Faster {
+            if is_clear(&effect) || effect.verdict == Verdict::Faster {
                 let swaps = self.like(candidate).is_some();
                 bench.step(&match swaps {
                     true => Step::Swapped(candidate, effect),
@@ -272,6 +275,57 @@ impl<'c> Search<'c> {
         Ok(false)
     }
 
+    /// Notes what a glance at the set with `candidate` showed.
+    fn glanced(&mut self, candidate: usize, fate: Fate, hopes: &mut Vec<(i64, usize, Effect)>) {
+        // With another set it may do, if it does not boot or apply.
+        let Fate::Measured(effect) = fate else {
+            return;
+        };
+        if is_promising(&effect) {
+            hopes.push((effect.shift_ns, candidate, effect));
+        }
+        if self.like(candidate).is_none() {
+            let out = Out::NoGain(Some(effect));
+            self.found.out.insert(candidate, out);
+        }
+    }
+
+    /// Glances at the set with all of `idle` at once, and at halves of them where that
+    /// does anything.
+    fn halve<B: Bench>(
+        &mut self,
+        bench: &mut B,
+        idle: &[usize],
+        hopes: &mut Vec<(i64, usize, Effect)>,
+    ) -> Result<(), B::Stop> {
+        let Some(first) = idle.first() else {
+            return Ok(());
+        };
+        let more: Set = self.found.set.iter().chain(idle).copied().collect();
+        let fate = compare_one(bench, &self.found.set, &more, Depth::Glance)?;
+        if idle.len() == 1 {
+            self.glanced(*first, fate, hopes);
+            return Ok(());
+        }
+        match fate {
+            Fate::Measured(effect) if is_nothing(&effect) => Ok(()),
+            _ => {
+                let (one, other) = idle.split_at(idle.len() / 2);
+                self.halve(bench, one, hopes)?;
+                self.halve(bench, other, hopes)
+            }
+        }
+    }
+
+    /// Whether it showed nothing when it was looked at last, and could be put in beside
+    /// all others: it has no like.
+    fn did_nothing(&self, candidate: usize) -> bool {
+        let kind = &self.candidates[candidate].kind;
+        let alone = self.candidates.iter().filter(|c| c.kind == *kind).count() == 1;
+        let last = self.found.out.get(&candidate);
+        alone && matches!(last, Some(Out::NoGain(Some(effect))) if is_nothing(effect))
+    }
+
     /// Leaves each change out once. The one that is missed least goes, unless
     /// all are missed.
     fn prune<B: Bench>(&mut self, bench: &mut B) -> Result<bool, B::Stop> {
@@ -281,19 +335,31 @@ impl<'c> Search<'c> {
             rest.copied().collect()
         };
         let sets: Vec<Set> = set.iter().map(without).collect();
-        let fates = bench.compare(&set, &sets, Depth::Sure)?;
+        let glances = bench.compare(&set, &sets, Depth::Glance)?;
         self.found.without.clear();
-        let mut useless: Vec<(i64, usize, Effect)> = Vec::new();
-        for (candidate, fate) in set.iter().zip(fates) {
+        let mut unclear: Vec<usize> = Vec::new();
+        for (candidate, fate) in set.iter().zip(glances) {
             match fate {
-                Fate::Measured(effect) => {
+                Fate::Measured(effect) if effect.shift_ns > 0 && is_clear(&effect) => {
                     self.found.without.insert(*candidate, effect);
-                    if effect.verdict != Verdict::Slower {
-                        useless.push((effect.shift_ns, *candidate, effect));
-                    }
                 }
+                Fate::Measured(_) => unclear.push(*candidate),
                 // Without it the target does not boot: it is needed.
                 Fate::Broken(_) | Fate::Refused(_) => {}
+            }
+        }
+        let sets: Vec<Set> = unclear.iter().map(without).collect();
+        let fates = match sets.is_empty() {
+            true => Vec::new(),
+            false => bench.compare(&set, &sets, Depth::Sure)?,
+        };
+        let mut useless: Vec<(i64, usize, Effect)> = Vec::new();
+        for (candidate, fate) in unclear.iter().zip(fates) {
+            if let Fate::Measured(effect) = fate {
+                self.found.without.insert(*candidate, effect);
+                if effect.verdict != Verdict::Slower {
+                    useless.push((effect.shift_ns, *candidate, effect));
+                }
             }
         }
         useless.sort_by_key(|(shift_ns, candidate, _)| (*shift_ns, *candidate));
@@ -367,6 +433,20 @@ fn compare_one<B: Bench>(
 /// Whether a glance says that it saves more than what counts as equal.
 fn is_promising(effect: &Effect) -> bool {
     effect.shift_ns < effect.margin_ns.saturating_neg()
+}
+
+/// How many times what counts as equal needs no second look.
+const CLEAR: i64 = 10;
+
+/// Whether an effect is so large that a glance leaves no doubt.
+pub fn is_clear(effect: &Effect) -> bool {
+    let clear = u64::try_from(effect.margin_ns.saturating_mul(CLEAR)).unwrap_or(u64::MAX);
+    effect.shift_ns.unsigned_abs() > clear
+}
+
+/// Whether a glance shows no more than what counts as equal.
+fn is_nothing(effect: &Effect) -> bool {
+    i64::try_from(effect.shift_ns.unsigned_abs()).is_ok_and(|ns| ns <= effect.margin_ns)
 }
 
 /// The effect of taking a change in, from that of leaving it out.

@@ -12,8 +12,10 @@ use bootlap_report::tuning::Excluded;
 use crate::experiment::{Compared, Experiment, Side, Stop};
 use crate::lab::{Bootable, Lab};
 
-/// Boots of each side for a glance.
+/// Boots of each side for a glance, where time is real.
 const GLANCE: u32 = 2;
+/// And where it is counted: what differs for no reason is known from all boots so far.
+const GLANCE_EXACT: u32 = 1;
 
 pub(super) struct LabBench<'b, 'l, 'a> {
     pub(super) lab: &'b Lab<'a>,
@@ -53,24 +55,47 @@ impl<'b, 'l, 'a> LabBench<'b, 'l, 'a> {
 
     /// The target with a set of recipes applied, in their order.
     pub(super) fn side(&mut self, set: &Set) -> Result<Side, String> {
-        if let Some(side) = self.sides.get(set) {
-            return side.clone();
+        if !self.sides.contains_key(set) {
+            let side = self.put_together(set);
+            self.sides.insert(set.clone(), side);
         }
-        let mut bootable = self.stock.clone();
-        let mut side = Ok(());
-        for choice in set.iter().map(|c| &self.choices[*c]) {
-            match self.lab.with(&bootable, choice) {
-                Ok(changed) => bootable = changed,
-                Err(failure) => {
-                    side = Err(failure.message);
-                    break;
-                }
-            }
-        }
+        self.sides[set].clone()
+    }
+
+    /// The same for many sets, on all cores.
+    fn put_all_together(&mut self, sets: &[Set]) {
+        let new: Vec<&Set> = sets
+            .iter()
+            .filter(|s| !self.sides.contains_key(*s))
+            .collect();
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let share = new.len().div_ceil(cores).max(1);
+        let this = &*self;
+        let together: Vec<(Set, Result<Side, String>)> = std::thread::scope(|scope| {
+            let part = |sets: &[&Set]| -> Vec<_> {
+                let sides = sets
+                    .iter()
+                    .map(|set| ((*set).clone(), this.put_together(set)));
+                sides.collect()
+            };
+            let shares: Vec<_> = new
+                .chunks(share)
+                .map(|sets| scope.spawn(move || part(sets)))
+                .collect();
+            let done = shares
+                .into_iter()
+                .map(|share| share.join().expect("it does not panic"));
+            done.flatten().collect()
+        });
+        self.sides.extend(together);
+    }
+
+    fn put_together(&self, set: &Set) -> Result<Side, String> {
+        let recipes = set.iter().map(|c| &self.choices[*c]);
+        let bootable = self.lab.with(self.stock, recipes);
+        let bootable = bootable.map_err(|failure| failure.message)?;
         let name = self.name(set);
-        let side = side.map(|()| Side { name, bootable });
-        self.sides.insert(set.clone(), side.clone());
-        side
+        Ok(Side { name, bootable })
     }
 
     fn name(&self, set: &Set) -> String {
@@ -125,12 +150,14 @@ impl Bench for LabBench<'_, '_, '_> {
                 why,
             ))
         })?;
+        self.put_all_together(to);
         let sides: Vec<Result<Side, String>> = to.iter().map(|set| self.side(set)).collect();
         let there: Vec<Side> = sides
             .iter()
             .filter_map(|s| s.as_ref().ok().cloned())
             .collect();
         let (what, boots) = match depth {
+            Depth::Glance if self.stock.mode().repeats() => ("a glance at each", GLANCE_EXACT),
             Depth::Glance => ("a glance at each", GLANCE),
             Depth::Sure => ("leaving out and putting in", self.perturbations),
         };

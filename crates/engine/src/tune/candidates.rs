@@ -16,6 +16,9 @@ use crate::tries::parse;
 /// The recipe whose value is the list of files that a boot opens.
 pub(super) const TOUCHED: &str = "initramfs-touched";
 
+/// The list of the files that a boot opens.
+pub(super) const LIST: &str = "touched.txt";
+
 /// The changes to search among, the most promising first.
 pub(super) struct Candidates {
     pub(super) choices: Vec<Choice>,
@@ -38,6 +41,27 @@ pub(super) fn wants_touched(options: &TuneOptions) -> bool {
 /// Collects them: what `options` ask for, what is advised, and the catalogue. `touched`
 /// is the list of the files that a boot opens, if one was watched.
 pub(super) fn candidates(
+    stock: &Bootable,
+    findings: &[Finding],
+    touched: Option<&Path>,
+    options: &TuneOptions,
+) -> Result<Candidates, Failure> {
+    let mut all = with_list(stock, findings, touched, options)?;
+    // Where this search has its list is of no interest, and different each time.
+    if let Some(list) = touched {
+        let name = format!("{TOUCHED}={}", list.display());
+        let plain = format!("{TOUCHED}={LIST}");
+        let kept = all.names.iter_mut().map(|c| &mut c.name);
+        let refused = all.refused.iter_mut().map(|out| &mut out.recipe);
+        for known in kept.chain(refused).filter(|known| **known == name) {
+            known.clone_from(&plain);
+        }
+    }
+    Ok(all)
+}
+
+/// The same; the list of touched files is named by its path.
+fn with_list(
     stock: &Bootable,
     findings: &[Finding],
     touched: Option<&Path>,

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use bootlap_advice::{Boot, Facts, Finding, advise};
 use bootlap_analysis::groups::Margin;
 use bootlap_analysis::stats::Question;
-use bootlap_analysis::tune::{Found, Out, Search, Set};
+use bootlap_analysis::tune::{Found, Out, Search, Set, is_clear};
 use bootlap_analysis::{Trial, Verdict};
 use bootlap_lab::{Mode, Run};
 use bootlap_patchset as patchset;
@@ -31,13 +31,16 @@ use crate::lab::{Bootable, Lab};
 use crate::output::{self, free_folder};
 use crate::touched::touched;
 use bench::LabBench;
-use candidates::Candidates;
+use candidates::{Candidates, LIST};
 
 /// The perturbations of the proof begin here: the search's are lower.
 const FRESH: u32 = 200;
 
-/// The list of the files that a boot opens.
-const LIST: &str = "touched.txt";
+/// Perturbations of the target as it is that tell what differs for no reason.
+const NOISE: u32 = 4;
+
+/// Boots of each step in the proof, where time is counted and the step is clear.
+const PROOF: u32 = 4;
 
 /// What to search, and how long.
 pub struct TuneOptions {
@@ -126,7 +129,7 @@ pub fn tune(lab: &Lab<'_>, target: &Path, options: &TuneOptions) -> Result<Tuned
     let found = search.found();
     lab.progress
         .note("4/4 Prove it: each step again, in boots that the search did not use");
-    let proof = prove(&mut bench, &found.order, options.perturbations)?;
+    let proof = prove(&mut bench, &found, options.perturbations)?;
     let instructions = beside::instructions_alone(&mut bench, &found.order)?;
     let tuned = bench
         .side(&found.set)
@@ -181,7 +184,8 @@ fn look(
         name: "baseline".to_owned(),
         bootable: stock.clone(),
     };
-    let boot = experiment.boot("booting it as it is", &[&side], 1);
+    let boots = if stock.mode().repeats() { NOISE } else { 1 };
+    let boot = experiment.boot("booting it as it is", &[&side], boots);
     boot.map_err(Stop::failure)?;
     let run = &experiment.runs(&side.name)[0];
     if let Some(failure) = crate::broken::never_ready(run) {
@@ -243,16 +247,31 @@ struct Proof {
 /// Boots the start, every step and the end in perturbations that were not used yet.
 fn prove(
     bench: &mut LabBench<'_, '_, '_>,
-    order: &[usize],
+    found: &Found,
     perturbations: u32,
 ) -> Result<Proof, Failure> {
-    let sides = ladder(bench, order)?;
+    let sides = ladder(bench, &found.order)?;
+    let exact = bench.stock.mode().repeats();
     let experiment = &mut bench.experiment;
     experiment.limit(Budget::default());
     experiment.afresh(FRESH);
     let all: Vec<&Side> = sides.iter().collect();
-    let boot = experiment.boot("proving each step", &all, perturbations);
-    boot.map_err(Stop::failure)?;
+    // Which steps are near the margin, other boots have told: these do not decide how
+    // many there are of them.
+    let clear = |step: &usize| found.without.get(step).is_some_and(is_clear);
+    let near = sides.windows(2).zip(&found.order);
+    let near = near.filter(|(_, step)| !exact || !clear(step));
+    let near = near.flat_map(|(pair, _)| pair);
+    let whole: Vec<&Side> = sides
+        .first()
+        .into_iter()
+        .chain(sides.last())
+        .chain(near)
+        .collect();
+    for (sides, boots) in [(&all, perturbations.min(PROOF)), (&whole, perturbations)] {
+        let boot = experiment.boot("proving each step", sides, boots);
+        boot.map_err(Stop::failure)?;
+    }
     let question = Question::once(experiment.margin_ns(&sides[0]));
     let trial = |before: &Side, after: &Side| {
         let trial = experiment.trial(before, after, &question);
@@ -426,8 +445,15 @@ fn write_page(
     };
     let after = evidence::read_run(run)?;
     let mut shown = after.report(Vec::new());
+    let runs = page.parent().unwrap_or(Path::new(""));
+    // Beside the page: equal searches have equal pages, and both can be moved.
+    let beside = |run: &str| {
+        let inside = Path::new(run).strip_prefix(runs).unwrap_or(Path::new(run));
+        inside.display().to_string()
+    };
     shown.about = About {
         path: tuning.out.clone(),
+        run: beside(&shown.about.run),
         ..shown.about
     };
     shown.trials = tuning.steps.iter().map(|step| step.trial.clone()).collect();
@@ -435,5 +461,7 @@ fn write_page(
     shown.waterfalls = std::iter::once(Waterfall::of(tuning))
         .chain(tuning.beside.iter().cloned())
         .collect();
-    output::write(&shown.against(before.report(findings)), page)
+    let mut before = before.report(findings);
+    before.about.run = beside(&before.about.run);
+    output::write(&shown.against(before), page)
 }

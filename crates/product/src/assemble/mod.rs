@@ -143,15 +143,20 @@ impl Target {
         progress: Progress<'_>,
     ) -> Result<Assembly, TargetError> {
         let spec = &self.spec;
-        let pack = &|what: &str, bytes: &[u8], compression| {
-            compressed(what, bytes, compression, cache, progress)
-        };
         let (Some(kernel), Some(kernel_spec)) = (&parts.kernel, &spec.kernel) else {
             return Err(TargetError::MissingPart(format!(
                 "{} has no kernel that could be put together with anything; a board boots what is on \
              it",
                 spec.name
             )));
+        };
+        let pack = &|what: &str, bytes: &[u8], compression| {
+            // Most of what is packed is the kernel as it came, which takes longest to read.
+            let hash = || match std::ptr::eq(bytes, &*kernel.bytes) {
+                true => kernel.sha256.clone(),
+                false => sha256(bytes),
+            };
+            compressed(what, bytes, hash, compression, cache, progress)
         };
         let mut hashes = vec![hash_of("kernel", kernel)];
         let initramfs = packed_initramfs(parts, spec, pack)?;
@@ -236,6 +241,7 @@ fn for_kernel(compression: Compression) -> Compression {
 fn compressed(
     what: &str,
     bytes: &[u8],
+    sha256: impl FnOnce() -> String,
     compression: Compression,
     cache: &Cache,
     progress: Progress<'_>,
@@ -243,7 +249,7 @@ fn compressed(
     if compression == Compression::None {
         return Ok(bytes.to_vec());
     }
-    let key = format!("{}.{compression}", sha256(bytes));
+    let key = format!("{}.{compression}", sha256());
     cache.bytes("compressed", &key, || {
         let mib = bytes.len() >> 20;
         progress(&format!(

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use bootlap_analysis::Effect;
+
 use crate::json::FORMAT;
 use crate::trials::{TrialJson, trial};
 use crate::tuning::{Excluded, LeftOut, Tuning, Waterfall};
@@ -68,7 +70,8 @@ pub struct TuningStepJson {
     /// What leaving it out of the whole set costs; absent if the search was
     /// stopped before.
     pub without_ns: Option<i64>,
-    /// The p value of that, corrected for all that were left out (Holm).
+    /// The p value of that, corrected for all that were left out (Holm); absent if it was
+    /// clear at a glance.
     pub without_p: Option<f64>,
     /// The whole account.
     pub trial: TrialJson,
@@ -96,7 +99,7 @@ impl TuningJson {
                 interval_ns: account.interval_ns,
                 verdict: account.verdict.clone(),
                 without_ns: step.without.map(|e| e.shift_ns),
-                without_p: step.without.map(|e| e.p).filter(|p| p.is_finite()),
+                without_p: step.without.filter(Effect::is_sure).map(|e| e.p),
                 trial: account,
             }
         });
