@@ -3,7 +3,7 @@
 # second time.
 
 CARGO ?= cargo
-# Or debug: what the tests run.
+# Or debug: what the tests and the demo run.
 PROFILE ?= release
 BOOTLAP = target/$(PROFILE)/bootlap
 
@@ -21,6 +21,8 @@ help:
 	@echo "make benchmarks  measure bootlap itself; make table-NAME makes one of these pages"
 	@echo "make fuzz    fuzz the parsers, for ten minutes altogether, or FUZZ_SECONDS=n"
 
+# A release build would take most of the time, and boot the same.
+demo: PROFILE = debug
 demo: build
 	@scripts/setup demo
 	$(BOOTLAP) demo $(LAYOUTS:%=--layouts %)

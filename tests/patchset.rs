@@ -72,14 +72,18 @@ impl Flash {
         let Boot::Flash { mut banks, .. } = boot.unwrap() else {
             panic!("the kiosk boots from flash");
         };
-        let [environment, fit] = banks.remove(1).try_into().ok().unwrap();
-        let images = Fit::parse(&fit.bytes).unwrap();
+        let mut bank = banks.remove(1);
+        let pieces = bank.split_off(1);
+        let environment = bank.remove(0);
+        let pieces: Vec<&[u8]> = pieces.iter().map(|piece| &*piece.bytes).collect();
+        let fit = pieces.concat();
+        let images = Fit::parse(&fit).unwrap();
         let data = |name: &str| images.image(name).unwrap().data.to_vec();
         Self {
             kernel: data("kernel-1"),
             ramdisk: data("ramdisk-1"),
             environment: environment.bytes.to_vec(),
-            fit: fit.bytes.to_vec(),
+            fit,
         }
     }
 }

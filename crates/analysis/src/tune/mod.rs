@@ -104,8 +104,8 @@ pub enum Out {
     /// It does not help, alone or with the others; the last that was measured
     /// of it.
     NoGain(Option<Effect>),
-    /// Another candidate of its kind is better.
-    Replaced,
+    /// This other one is better, of its kind or instead of it.
+    Replaced(usize),
 }
 
 /// The outcome of a search.
@@ -133,6 +133,9 @@ pub struct Search<'c> {
     /// ever.
     taken: BTreeMap<usize, u32>,
 }
+
+/// A candidate that comes in, and what goes for it.
+type Move = (usize, Option<usize>);
 
 /// A candidate that was given up so often is not taken in again.
 const CHANCES: u32 = 2;
@@ -213,7 +216,7 @@ impl<'c> Search<'c> {
             match fate {
                 Fate::Measured(effect) if is_promising(&effect) => {
                     bench.step(&Step::Added(candidate, effect));
-                    self.take(candidate);
+                    self.take((candidate, None));
                 }
                 Fate::Measured(_) => {}
                 // Alone it did boot: another set may still take it.
@@ -234,28 +237,35 @@ impl<'c> Search<'c> {
 
     /// Adds or swaps in the candidate that helps most, if one surely does.
     fn improve<B: Bench>(&mut self, bench: &mut B) -> Result<bool, B::Stop> {
-        let usable = |out: &Out| matches!(out, Out::NoGain(_) | Out::Replaced);
-        let others = self.found.out.iter().filter(|(_, out)| usable(out));
-        let others = others.map(|(candidate, _)| *candidate);
-        let others: Vec<usize> = others.filter(|c| self.has_a_chance(*c)).collect();
+        let out = |is: &dyn Fn(&Out) -> bool| -> Vec<usize> {
+            let out = self.found.out.iter().filter(|(_, out)| is(out));
+            let out = out.map(|(candidate, _)| *candidate);
+            out.filter(|c| self.has_a_chance(*c)).collect()
+        };
+        let usable = out(&|out| matches!(out, Out::NoGain(_) | Out::Replaced(_)));
+        let refused = out(&|out| matches!(out, Out::Refused(_)));
         let (idle, others): (Vec<usize>, Vec<usize>) =
-            others.into_iter().partition(|c| self.did_nothing(*c));
-        let sets: Vec<Set> = others.iter().map(|c| self.with(*c)).collect();
+            usable.into_iter().partition(|c| self.did_nothing(*c));
+        let mut moves: Vec<Move> = others.iter().map(|c| (*c, self.like(*c))).collect();
+        // What does not go together with one of the set may be better than that.
+        let alone = refused.iter().filter(|c| self.alone_ns.contains_key(c));
+        moves.extend(alone.flat_map(|c| self.found.set.iter().map(|other| (*c, Some(*other)))));
+        let sets: Vec<Set> = moves.iter().map(|m| self.moved(*m)).collect();
         let glances = match sets.is_empty() {
             true => Vec::new(),
             false => bench.compare(&self.found.set, &sets, Depth::Glance)?,
         };
-        let mut hopes: Vec<(i64, usize, Effect)> = Vec::new();
-        for (candidate, fate) in others.iter().zip(glances) {
-            self.glanced(*candidate, fate, &mut hopes);
+        let mut hopes: Vec<(Move, Effect)> = Vec::new();
+        for (it, fate) in moves.into_iter().zip(glances) {
+            self.glanced(it, fate, &mut hopes);
         }
         self.halve(bench, &idle, &mut hopes)?;
-        hopes.sort_unstable_by_key(|(shift_ns, candidate, _)| (*shift_ns, *candidate));
-        for (_, candidate, glance) in hopes {
+        hopes.sort_unstable_by_key(|(it, effect)| (effect.shift_ns, *it));
+        for (it, glance) in hopes {
             let effect = match is_clear(&glance) {
                 true => glance,
                 false => {
-                    let more = self.with(candidate);
+                    let more = self.moved(it);
                     match compare_one(bench, &self.found.set, &more, Depth::Sure)? {
                         Fate::Measured(effect) => effect,
                         Fate::Broken(_) | Fate::Refused(_) => continue,
@@ -263,28 +273,28 @@ impl<'c> Search<'c> {
                 }
             };
             if is_clear(&effect) || effect.verdict == Verdict::Faster {
-                let swaps = self.like(candidate).is_some();
-                bench.step(&match swaps {
-                    true => Step::Swapped(candidate, effect),
-                    false => Step::Added(candidate, effect),
+                let (candidate, instead) = it;
+                bench.step(&match instead {
+                    Some(_) => Step::Swapped(candidate, effect),
+                    None => Step::Added(candidate, effect),
                 });
-                self.take(candidate);
+                self.take(it);
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// Notes what a glance at the set with `candidate` showed.
-    fn glanced(&mut self, candidate: usize, fate: Fate, hopes: &mut Vec<(i64, usize, Effect)>) {
+    /// Notes what a glance at the set after a move showed.
+    fn glanced(&mut self, it: Move, fate: Fate, hopes: &mut Vec<(Move, Effect)>) {
         // With another set it may do, if it does not boot or apply.
         let Fate::Measured(effect) = fate else {
             return;
         };
         if is_promising(&effect) {
-            hopes.push((effect.shift_ns, candidate, effect));
+            hopes.push((it, effect));
         }
-        if self.like(candidate).is_none() {
+        if let (candidate, None) = it {
             let out = Out::NoGain(Some(effect));
             self.found.out.insert(candidate, out);
         }
@@ -296,7 +306,7 @@ impl<'c> Search<'c> {
         &mut self,
         bench: &mut B,
         idle: &[usize],
-        hopes: &mut Vec<(i64, usize, Effect)>,
+        hopes: &mut Vec<(Move, Effect)>,
     ) -> Result<(), B::Stop> {
         let Some(first) = idle.first() else {
             return Ok(());
@@ -304,7 +314,7 @@ impl<'c> Search<'c> {
         let more: Set = self.found.set.iter().chain(idle).copied().collect();
         let fate = compare_one(bench, &self.found.set, &more, Depth::Glance)?;
         if idle.len() == 1 {
-            self.glanced(*first, fate, hopes);
+            self.glanced((*first, None), fate, hopes);
             return Ok(());
         }
         match fate {
@@ -377,8 +387,12 @@ impl<'c> Search<'c> {
 
     /// The set with `candidate`, instead of its like.
     fn with(&self, candidate: usize) -> Set {
-        let like = self.like(candidate);
-        let rest = self.found.set.iter().filter(|c| Some(**c) != like);
+        self.moved((candidate, self.like(candidate)))
+    }
+
+    /// The set after a move.
+    fn moved(&self, (candidate, instead): Move) -> Set {
+        let rest = self.found.set.iter().filter(|c| Some(**c) != instead);
         rest.copied().chain([candidate]).collect()
     }
 
@@ -394,14 +408,14 @@ impl<'c> Search<'c> {
         self.taken.get(&candidate).is_none_or(|n| *n < CHANCES)
     }
 
-    fn take(&mut self, candidate: usize) {
+    fn take(&mut self, it: Move) {
+        let (candidate, instead) = it;
         *self.taken.entry(candidate).or_default() += 1;
-        let like = self.like(candidate);
-        if let Some(like) = like {
-            self.found.out.insert(like, Out::Replaced);
+        if let Some(instead) = instead {
+            self.found.out.insert(instead, Out::Replaced(candidate));
         }
-        self.found.set = self.with(candidate);
-        match self.found.order.iter().position(|c| Some(*c) == like) {
+        self.found.set = self.moved(it);
+        match self.found.order.iter().position(|c| Some(*c) == instead) {
             Some(at) => self.found.order[at] = candidate,
             None => self.found.order.push(candidate),
         }
@@ -411,8 +425,8 @@ impl<'c> Search<'c> {
         let kind = &self.candidates[candidate].kind;
         for (other, out) in &mut self.found.out {
             let same = self.candidates[*other].kind == *kind;
-            if same && matches!(out, Out::NoGain(_)) {
-                *out = Out::Replaced;
+            if same && matches!(out, Out::NoGain(_) | Out::Replaced(_)) {
+                *out = Out::Replaced(candidate);
             }
         }
     }

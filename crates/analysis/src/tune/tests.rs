@@ -12,6 +12,8 @@ struct Model {
     alone_ns: Vec<i64>,
     together_ns: BTreeMap<(usize, usize), i64>,
     broken: Set,
+    /// Pairs that cannot be put together.
+    apart: BTreeSet<(usize, usize)>,
     orders_left: usize,
     seen: RefCell<BTreeSet<Set>>,
 }
@@ -26,6 +28,7 @@ impl Model {
             alone_ns: alone_ms.iter().map(|ms| ms * 1_000_000).collect(),
             together_ns: BTreeMap::new(),
             broken: Set::new(),
+            apart: BTreeSet::new(),
             orders_left: usize::MAX,
             seen: RefCell::default(),
         }
@@ -41,6 +44,10 @@ impl Model {
     fn fate(&self, from: &Set, to: &Set) -> Fate {
         if !to.is_disjoint(&self.broken) {
             return Fate::Broken("panic".into());
+        }
+        let both = |(a, b): &(usize, usize)| to.contains(a) && to.contains(b);
+        if self.apart.iter().any(both) {
+            return Fate::Refused("not both".into());
         }
         self.seen.borrow_mut().insert(to.clone());
         let shift_ns = self.boot_ns(to) - self.boot_ns(from);
@@ -126,7 +133,18 @@ fn what_pays_only_with_another_is_found_and_the_better_of_a_kind_wins() {
     model.together_ns.insert((0, 2), 900_000_000);
     let (found, _) = model.search();
     assert_eq!(found.set, Set::from([0, 2]));
-    assert_eq!(found.out[&1], Out::Replaced);
+    assert_eq!(found.out[&1], Out::Replaced(2));
+}
+
+#[test]
+fn of_two_that_exclude_each_other_the_better_one_is_found() {
+    // 1 saves less than 2 alone, but more with 0, and both do not go together.
+    let mut model = Model::of(&[1000, 400, 500]);
+    model.apart.insert((1, 2));
+    model.together_ns.insert((0, 1), 300_000_000);
+    let (found, _) = model.search();
+    assert_eq!(found.set, Set::from([0, 1]));
+    assert_eq!(found.out[&2], Out::Replaced(1));
 }
 
 #[test]

@@ -388,19 +388,13 @@ fn left_out(all: &Candidates, found: &Found, findings: &[Finding]) -> Vec<LeftOu
     let mut left: Vec<LeftOut> = Vec::new();
     for (at, out) in &found.out {
         let recipe = all.names[*at].name.clone();
-        let kind = &all.names[*at].kind;
         let of_board = findings
             .iter()
             .find(|f| f.recipe.as_ref() == Some(&recipe) && f.saving.kind == PredictedBoard);
         let (mut why, saved_ns) = match out {
             Out::Broken(_) => continue,
             Out::Refused(why) => (format!("does not apply to what was kept: {why}"), None),
-            Out::Replaced => {
-                let same = |c: &&usize| all.names[**c].kind == *kind;
-                let better = found.set.iter().find(same);
-                let better = better.map_or("another value", |c| &all.names[*c].name);
-                (format!("{better} is better"), None)
-            }
+            Out::Replaced(by) => (format!("{} is better", all.names[*by].name), None),
             Out::NoGain(None) => ("not booted".to_owned(), None),
             Out::NoGain(Some(effect)) => {
                 let saved_ns = effect.shift_ns.saturating_neg();
