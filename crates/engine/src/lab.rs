@@ -119,7 +119,7 @@ pub struct Settings {
     pub keeping: Keeping,
 }
 
-/// The size that a store is kept at, if nobody says otherwise: some 40 000 boots.
+/// The size that a store is kept at, if nobody says otherwise: some 30 000 boots.
 pub const STORE_BYTES: u64 = 2 << 30;
 
 impl Settings {
