@@ -37,9 +37,12 @@ static void note(const char *path, bool there)
 	if (to >= 0 && (there || error == ENOENT) && n < sizeof text - 2) {
 		text[0] = there ? '+' : '-';
 		memcpy(text + 1, path, n + 1);
-		/* One write: threads do not mix. A list that is cut is no list. */
-		if (write(to, text, n + 2) != (ssize_t)(n + 2))
+		/* One write: threads do not mix. A list that is cut is no list: empty, as
+		 * none ever is, it tells the lab so. */
+		if (write(to, text, n + 2) != (ssize_t)(n + 2)) {
+			(void)!ftruncate(to, 0);
 			to = -1;
+		}
 	}
 	errno = error;
 }

@@ -10,10 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bootlap_lab::{HostFiles, Inputs, LabError, Manifest, Run, State, are_same, node, parting};
+use bootlap_product::sha256;
 use bootlap_store::{Entry, Store, StoreError};
-use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::progress::Progress;
 
@@ -292,7 +291,7 @@ pub(crate) fn read_entry(entry: &Entry, key: &str) -> Result<(About, Manifest), 
     }
     let manifest = Manifest::of_files(&entry.files)?;
     let console = entry.file("console").unwrap_or_default();
-    if HEXLOWER.encode(&Sha256::digest(console)) != manifest.console_sha256 {
+    if sha256(console) != manifest.console_sha256 {
         return Err("its console is not the one that was recorded".to_owned());
     }
     Ok((about, manifest))

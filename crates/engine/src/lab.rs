@@ -113,14 +113,12 @@ pub struct Settings {
     pub cache: PathBuf,
     /// Where boots are kept; `None`: nowhere.
     pub store: Option<PathBuf>,
-    /// At most so many bytes of them.
-    pub store_bytes: u64,
     /// How kept boots are used.
     pub keeping: Keeping,
 }
 
-/// The size that a store is kept at, if nobody says otherwise: some 30 000 boots.
-pub const STORE_BYTES: u64 = 2 << 30;
+/// The size that a store is kept at: some 30 000 boots.
+const STORE_BYTES: u64 = 2 << 30;
 
 impl Settings {
     /// Simulated time, with runs and cache in these folders, where boots are kept, too.
@@ -134,7 +132,6 @@ impl Settings {
             no_probe: false,
             store: Some(cache.join(STORE)),
             cache,
-            store_bytes: STORE_BYTES,
             keeping: Keeping::default(),
         }
     }
@@ -162,7 +159,7 @@ impl<'a> Lab<'a> {
     /// A lab that tells `progress` how far it is.
     pub fn new(settings: Settings, progress: &'a dyn Progress) -> Self {
         let store = settings.store.as_ref();
-        let store = store.map(|dir| Store::at(dir, settings.store_bytes));
+        let store = store.map(|dir| Store::at(dir, STORE_BYTES));
         Self {
             cache: Cache::at(settings.cache.clone()),
             keeper: store.map(|store| Keeper::new(store, settings.keeping.clone())),

@@ -320,8 +320,7 @@ impl Recorder {
             .map_err(|e| failed("write", &self.run.dir, e))?;
         if self.cut {
             let path = self.run.dir.join(CONSOLE);
-            let console = File::open(&path).and_then(hash_of);
-            self.hash = console.map_err(|e| failed("read", &path, e))?;
+            self.hash = hash_of(&path).map_err(|e| failed("read", &path, e))?;
         }
         let manifest = &mut self.run.manifest;
         manifest.wall_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -349,9 +348,8 @@ fn create(path: &Path) -> Result<BufWriter<File>, RunError> {
     Ok(BufWriter::with_capacity(KEPT_BACK, file))
 }
 
-/// Of all that follows in a file.
-pub(crate) fn hash_of(file: File) -> io::Result<Sha256> {
-    let mut file = io::BufReader::with_capacity(1 << 16, file);
+fn hash_of(path: &Path) -> io::Result<Sha256> {
+    let mut file = io::BufReader::with_capacity(1 << 16, File::open(path)?);
     let mut hash = Sha256::new();
     loop {
         let bytes = file.fill_buf()?;

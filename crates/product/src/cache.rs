@@ -116,12 +116,15 @@ pub(crate) fn is_whole(path: &Path, hash: &str) -> bool {
 }
 
 /// The name of some bytes: SHA-256 in hex.
-pub(crate) fn sha256(bytes: &[u8]) -> String {
+pub fn sha256(bytes: &[u8]) -> String {
     HEXLOWER.encode(&Sha256::digest(bytes))
 }
 
 /// The same of a file, which may be larger than memory, and its size.
-pub(crate) fn sha256_of_file(path: &Path) -> Result<(String, u64), TargetError> {
+///
+/// # Errors
+/// If it cannot be read.
+pub fn sha256_of_file(path: &Path) -> Result<(String, u64), TargetError> {
     let failed = |e| TargetError::io("read", path, e);
     let mut file = fs::File::open(path).map_err(failed)?;
     let (mut hash, mut bytes) = (Sha256::new(), 0);

@@ -40,7 +40,7 @@ mod write_out;
 pub use assemble::{Assembly, Boot};
 pub use board_model::{BoardModel, BoardTable, ByPhase, CacheSize, MemoryModel};
 pub use build::{Build, Built};
-pub use cache::Cache;
+pub use cache::{Cache, sha256, sha256_of_file};
 pub use edit::{Edit, How};
 pub use machine::{Board, Console, Machine, MachineTable, Power, Qemu, Send, Start};
 pub use part::{Blob, Part, PartHash};

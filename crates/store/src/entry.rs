@@ -5,9 +5,8 @@
 
 use std::io::{self, Read};
 
-use data_encoding::HEXLOWER;
+use bootlap_product::sha256;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 /// The first member's name.
 const ABOUT: &str = "kept.json";
@@ -99,7 +98,9 @@ impl Entry {
 
 /// As much of the SHA-256 as a name holds.
 pub(crate) fn fingerprint(bytes: &[u8]) -> String {
-    HEXLOWER.encode(&Sha256::digest(bytes)[..16])
+    let mut hash = sha256(bytes);
+    hash.truncate(32);
+    hash
 }
 
 #[cfg(test)]

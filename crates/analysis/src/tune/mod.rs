@@ -251,10 +251,7 @@ impl<'c> Search<'c> {
         let alone = refused.iter().filter(|c| self.alone_ns.contains_key(c));
         moves.extend(alone.flat_map(|c| self.found.set.iter().map(|other| (*c, Some(*other)))));
         let sets: Vec<Set> = moves.iter().map(|m| self.moved(*m)).collect();
-        let glances = match sets.is_empty() {
-            true => Vec::new(),
-            false => bench.compare(&self.found.set, &sets, Depth::Glance)?,
-        };
+        let glances = compare_all(bench, &self.found.set, &sets, Depth::Glance)?;
         let mut hopes: Vec<(Move, Effect)> = Vec::new();
         for (it, fate) in moves.into_iter().zip(glances) {
             self.glanced(it, fate, &mut hopes);
@@ -359,10 +356,7 @@ impl<'c> Search<'c> {
             }
         }
         let sets: Vec<Set> = unclear.iter().map(without).collect();
-        let fates = match sets.is_empty() {
-            true => Vec::new(),
-            false => bench.compare(&set, &sets, Depth::Sure)?,
-        };
+        let fates = compare_all(bench, &set, &sets, Depth::Sure)?;
         let mut useless: Vec<(i64, usize, Effect)> = Vec::new();
         for (candidate, fate) in unclear.iter().zip(fates) {
             if let Fate::Measured(effect) = fate {
@@ -429,6 +423,19 @@ impl<'c> Search<'c> {
                 *out = Out::Replaced(candidate);
             }
         }
+    }
+}
+
+/// What a bench says of these sets; nothing is ordered if there are none.
+fn compare_all<B: Bench>(
+    bench: &mut B,
+    from: &Set,
+    to: &[Set],
+    depth: Depth,
+) -> Result<Vec<Fate>, B::Stop> {
+    match to {
+        [] => Ok(Vec::new()),
+        to => bench.compare(from, to, depth),
     }
 }
 

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use bootlap_analysis::groups::Margin;
 use bootlap_engine::evidence::ReadOptions;
-use bootlap_engine::lab::{STORE, STORE_BYTES};
+use bootlap_engine::lab::STORE;
 use bootlap_engine::{Keeping, Lab, Settings};
 use bootlap_lab::Mode;
 use bootlap_report::table::By;
@@ -179,7 +179,6 @@ impl LabArgs {
             timeout: self.timeout,
             no_probe: self.no_probe,
             store: store(self.kept.store.as_deref(), &cache),
-            store_bytes: STORE_BYTES,
             keeping: Keeping {
                 fresh: self.kept.fresh,
                 recheck: self.kept.recheck,

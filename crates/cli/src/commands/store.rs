@@ -1,7 +1,7 @@
 //! `bootlap store`: the boots that are kept.
 
 use bootlap_engine::store::{Damaged, look};
-use bootlap_engine::{Exit, Failure};
+use bootlap_engine::{Exit, Failure, Progress};
 use bootlap_report::format::count;
 use bootlap_report::store::{StoreJson, json, text};
 use bootlap_store::Store as Kept;
@@ -32,7 +32,16 @@ pub(crate) fn run(args: &Store, ui: &Ui) -> Result<Exit, Failure> {
     };
     match args.action {
         StoreAction::List { json } => show(look(&dir, Damaged::Stays), json).map(|_| Exit::Ok),
-        StoreAction::Verify { json } => show(look(&dir, Damaged::Goes), json),
+        StoreAction::Verify { json } => {
+            let document = look(&dir, Damaged::Goes);
+            let damaged = document.boots.iter().filter(|b| b.damage.is_some()).count();
+            if damaged > 0 {
+                ui.note(&format!(
+                    "bootlap: {damaged} damaged, taken away; they are made again when asked for"
+                ));
+            }
+            show(document, json)
+        }
         StoreAction::Clean { to, all } => {
             let store = Kept::at(&dir, to);
             let gone = match all {

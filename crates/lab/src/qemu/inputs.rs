@@ -15,13 +15,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use bootlap_product::{Blob, Boot};
+use bootlap_product::{Blob, Boot, sha256};
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{PROBE, QemuSettings};
-use crate::recorder::hash_of;
 
 /// SHA-256 of the sources that decide what is recorded of a boot, made by `build.rs`.
 const RECORDER: &str = env!("BOOTLAP_RECORDER");
@@ -155,8 +154,10 @@ pub(super) fn opened(list: &[u8]) -> Vec<PathBuf> {
         let matters = !path.is_empty() && !of_kernel.iter().any(|dir| path.starts_with(dir));
         matters.then(|| PathBuf::from(path))
     });
-    let unique: std::collections::BTreeSet<PathBuf> = paths.collect();
-    unique.into_iter().collect()
+    let mut paths: Vec<PathBuf> = paths.collect();
+    paths.sort();
+    paths.dedup();
+    paths
 }
 
 /// The libraries that a running program has loaded.
@@ -224,10 +225,6 @@ fn found(program: &str) -> Option<PathBuf> {
     all.find(|path| path.is_file())
 }
 
-fn sha256(bytes: &[u8]) -> String {
-    HEXLOWER.encode(&Sha256::digest(bytes))
-}
-
 /// Of a file's bytes. Each is read once: what a file is known by tells whether it is
 /// still the same.
 fn sha256_of_file(path: &Path) -> Option<String> {
@@ -250,8 +247,7 @@ fn sha256_of_file(path: &Path) -> Option<String> {
     if let Some(hash) = read().get_or_insert_default().get(&before) {
         return Some(hash.clone());
     }
-    let hash = hash_of(file.try_clone().ok()?).ok()?;
-    let hash = HEXLOWER.encode(&hash.finalize());
+    let (hash, _) = bootlap_product::sha256_of_file(path).ok()?;
     if known(&file)? == before {
         read().get_or_insert_default().insert(before, hash.clone());
     }
