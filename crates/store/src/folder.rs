@@ -4,33 +4,23 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use bootlap_product::whole_file::{replace, sweep};
 
 use crate::entry::{Damage, Entry, fingerprint};
+use crate::error::{StoreError, failed};
 use crate::lock::Lock;
+use crate::names::{BLOBS, BOOTS, ENTRY, JOBS, used_now};
 
-/// Entries end so.
-const ENTRY: &str = ".tar.zst";
-/// And what tells when and where they were made.
+/// What tells when and where they were made.
 const MADE: &str = ".made";
 const LOCK: &str = ".lock";
 const DISTRUSTED: &str = "distrusted";
+/// Jobs so old are nobody's any more.
+const STALE: Duration = Duration::from_secs(24 * 3600);
 /// How often the store's size is looked at: adding up is slower than adding.
 const LOOK: u32 = 64;
-
-/// Why the store cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot {action} {path}: {source}")]
-pub struct StoreError {
-    /// What was tried.
-    pub action: &'static str,
-    /// The file.
-    pub path: String,
-    /// Why not.
-    pub source: io::Error,
-}
 
 /// A folder of kept boots, which many processes may use at once.
 #[derive(Debug)]
@@ -72,6 +62,20 @@ pub struct Clean {
     pub bytes: u64,
 }
 
+/// What came of taking over the entries of another store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// Entries that are new.
+    pub new: usize,
+    /// Those that were there.
+    pub there: usize,
+    /// Those that are not what was written.
+    pub damaged: usize,
+}
+
+/// Whether an entry is what belongs under its key.
+pub type IsWhole<'w> = &'w dyn Fn(&str, &Entry) -> bool;
+
 impl Store {
     /// The store in `dir`, which need not exist yet, of at most so many bytes.
     pub fn at(dir: impl Into<PathBuf>, most: u64) -> Self {
@@ -92,9 +96,25 @@ impl Store {
     /// # Errors
     /// If the store cannot be written.
     pub fn lock(&self, key: &str) -> Result<Lock, StoreError> {
+        loop {
+            if let Some(lock) = self.lock_or_not(key, true)? {
+                return Ok(lock);
+            }
+        }
+    }
+
+    /// The same without waiting; `None` if somebody makes that boot now.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn try_lock(&self, key: &str) -> Result<Option<Lock>, StoreError> {
+        self.lock_or_not(key, false)
+    }
+
+    fn lock_or_not(&self, key: &str, waits: bool) -> Result<Option<Lock>, StoreError> {
         let folder = self.folder(key)?;
         let path = folder.join(format!("{key}{LOCK}"));
-        Lock::take(&path).map_err(|e| failed("lock", &path, e))
+        Lock::take(&path, waits).map_err(|e| failed("lock", &path, e))
     }
 
     /// All entries of `key`, the one used last first. Reading is not using.
@@ -114,11 +134,7 @@ impl Store {
 
     /// Notes that an entry was used now, so that it stays longer than others.
     pub fn used(&self, path: &Path) {
-        // A store that others write is used, too, without a note.
-        let _ = File::options()
-            .append(true)
-            .open(path)
-            .and_then(|file| file.set_modified(SystemTime::now()));
+        used_now(path);
     }
 
     /// Keeps an entry under `key`; `made` is a line that tells when and where it was made.
@@ -126,10 +142,20 @@ impl Store {
     /// # Errors
     /// If it cannot be written; then nothing of it is there.
     pub fn keep(&self, key: &str, entry: &Entry, made: &str) -> Result<PathBuf, StoreError> {
-        let folder = self.folder(key)?;
         let bytes = entry.to_bytes();
-        let bytes = bytes.map_err(|e| failed("write", &folder, e))?;
-        let path = folder.join(format!("{key}.{}{ENTRY}", fingerprint(&bytes)));
+        let bytes = bytes.map_err(|e| failed("write", &self.shard(key), e))?;
+        self.keep_packed(key, &bytes, made)
+    }
+
+    /// The same of an entry that is packed.
+    pub(crate) fn keep_packed(
+        &self,
+        key: &str,
+        bytes: &[u8],
+        made: &str,
+    ) -> Result<PathBuf, StoreError> {
+        let folder = self.folder(key)?;
+        let path = folder.join(format!("{key}.{}{ENTRY}", fingerprint(bytes)));
         if self
             .added
             .fetch_add(1, Ordering::Relaxed)
@@ -137,10 +163,48 @@ impl Store {
         {
             self.trim(self.most);
         }
-        let written = replace(&path, |file| file.write_all(&bytes));
+        let written = replace(&path, |file| file.write_all(bytes));
         written.map_err(|e| failed("write", &path, e))?;
         self.made_again(&path, made)?;
         Ok(path)
+    }
+
+    /// Where the entry of `key` is whose bytes have this hash.
+    pub(crate) fn path_of(&self, key: &str, sum: &str) -> Option<PathBuf> {
+        let path = self.shard(key).join(format!("{key}.{sum}{ENTRY}"));
+        path.is_file().then_some(path)
+    }
+
+    /// Takes over the entries of another store, each as it is.
+    ///
+    /// # Errors
+    /// If one cannot be written.
+    pub fn merge(&self, from: &Store, is_whole: IsWhole<'_>) -> Result<Merged, StoreError> {
+        let mut merged = Merged::default();
+        for listed in from.list() {
+            let entry = match read(&listed.path) {
+                Some(Ok(entry)) if is_whole(&listed.key, &entry) => entry,
+                Some(_) => {
+                    merged.damaged += 1;
+                    continue;
+                }
+                None => continue,
+            };
+            let there = self.find(&listed.key);
+            if there.iter().any(|found| found.entry.as_ref() == Ok(&entry)) {
+                merged.there += 1;
+                continue;
+            }
+            let mut path = None;
+            for made in from.made(&listed.path) {
+                match &path {
+                    None => path = Some(self.keep(&listed.key, &entry, &made)?),
+                    Some(path) => self.made_again(path, &made)?,
+                }
+            }
+            merged.new += usize::from(path.is_some());
+        }
+        Ok(merged)
     }
 
     /// Notes that a boot was made once more, and was the same.
@@ -170,9 +234,8 @@ impl Store {
 
     /// All entries, by key.
     pub fn list(&self) -> Vec<Listed> {
-        let shards = fs::read_dir(self.dir.join("boots"));
-        let shards = shards.into_iter().flatten().flatten();
-        let mut all: Vec<Listed> = shards.flat_map(|shard| entries(&shard.path())).collect();
+        let shards = shards(&self.dir.join(BOOTS));
+        let mut all: Vec<Listed> = shards.flat_map(|shard| entries(&shard)).collect();
         all.sort_by(|a, b| a.path.cmp(&b.path));
         all
     }
@@ -183,9 +246,10 @@ impl Store {
     }
 
     /// Takes away what was used longest ago, until `most` bytes are left, and what killed
-    /// processes left behind.
+    /// processes left behind. What jobs are made of counts, too.
     pub fn trim(&self, most: u64) -> Clean {
         let mut all = self.list();
+        all.extend(shards(&self.dir.join(BLOBS)).flat_map(|shard| files(&shard)));
         let mut bytes: u64 = all.iter().map(|l| l.bytes).sum();
         let mut clean = Clean::default();
         self.sweep();
@@ -201,16 +265,23 @@ impl Store {
             }
             self.remove(&listed.path);
             bytes -= listed.bytes;
-            clean.entries += 1;
+            clean.entries += usize::from(!listed.key.is_empty());
             clean.bytes += listed.bytes;
         }
         clean
     }
 
     fn sweep(&self) {
-        let shards = fs::read_dir(self.dir.join("boots"));
-        for shard in shards.into_iter().flatten().flatten() {
-            sweep(&shard.path());
+        for folder in [BOOTS, BLOBS] {
+            shards(&self.dir.join(folder)).for_each(|shard| sweep(&shard));
+        }
+        let now = SystemTime::now();
+        for job in shards(&self.dir.join(JOBS)) {
+            let known = fs::metadata(&job).and_then(|m| m.modified());
+            let age = known.ok().and_then(|at| now.duration_since(at).ok());
+            if age.is_some_and(|age| age > STALE) {
+                let _ = fs::remove_dir_all(job);
+            }
         }
     }
 
@@ -234,12 +305,7 @@ impl Store {
     /// # Errors
     /// If it cannot be trusted again, since the note cannot be removed.
     pub fn empty(&self) -> Result<Clean, StoreError> {
-        let mut clean = Clean::default();
-        for listed in self.list() {
-            self.remove(&listed.path);
-            clean.entries += 1;
-            clean.bytes += listed.bytes;
-        }
+        let clean = self.trim(0);
         let path = self.dir.join(DISTRUSTED);
         match fs::remove_file(&path) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => Err(failed("remove", &path, e)),
@@ -248,7 +314,7 @@ impl Store {
     }
 
     fn shard(&self, key: &str) -> PathBuf {
-        self.dir.join("boots").join(key.get(..2).unwrap_or("00"))
+        self.dir.join(BOOTS).join(key.get(..2).unwrap_or("00"))
     }
 
     fn folder(&self, key: &str) -> Result<PathBuf, StoreError> {
@@ -258,21 +324,35 @@ impl Store {
     }
 }
 
+/// The folders over which entries are spread.
+fn shards(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let there = fs::read_dir(folder).into_iter().flatten().flatten();
+    there.map(|shard| shard.path())
+}
+
 /// The entries in a folder, by their names.
 fn entries(shard: &Path) -> Vec<Listed> {
+    let entries = files(shard).filter_map(|file| {
+        let name = file.path.file_name()?.to_str()?;
+        let (key, _) = name.strip_suffix(ENTRY)?.split_once('.')?;
+        let key = key.to_owned();
+        (!key.is_empty()).then_some(Listed { key, ..file })
+    });
+    entries.collect()
+}
+
+/// The files in a folder, without a key.
+fn files(shard: &Path) -> impl Iterator<Item = Listed> + use<> {
     let there = fs::read_dir(shard).into_iter().flatten().flatten();
-    let listed = there.filter_map(|entry| {
-        let name = entry.file_name();
-        let (key, _) = name.to_str()?.strip_suffix(ENTRY)?.split_once('.')?;
+    there.filter_map(|entry| {
         let known = entry.metadata().ok().filter(fs::Metadata::is_file)?;
-        (!key.is_empty()).then(|| Listed {
+        Some(Listed {
             path: entry.path(),
-            key: key.to_owned(),
+            key: String::new(),
             bytes: known.len(),
             used: known.modified().unwrap_or(SystemTime::UNIX_EPOCH),
         })
-    });
-    listed.collect()
+    })
 }
 
 fn read(path: &Path) -> Option<Result<Entry, Damage>> {
@@ -295,12 +375,4 @@ fn beside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.strip_suffix(ENTRY).unwrap_or(&name);
     path.with_file_name(format!("{name}{MADE}"))
-}
-
-fn failed(action: &'static str, path: &Path, source: io::Error) -> StoreError {
-    StoreError {
-        action,
-        path: path.display().to_string(),
-        source,
-    }
 }

@@ -9,6 +9,7 @@
 //! boots/AB/KEY.SHA256.made       when and where it was made, a line for each time
 //! boots/AB/KEY.lock              held by who makes this boot now
 //! distrusted                     why nothing is taken from this store any more
+//! blobs/ jobs/                   boots on their way to other machines: see [`Exchange`]
 //! ```
 //!
 //! An entry is written under another name and renamed, so it is whole or not there; the
@@ -16,9 +17,19 @@
 //! index, and a process that is killed leaves nothing that must be mended.
 
 mod entry;
+mod error;
+mod exchange;
 mod folder;
 mod lock;
+mod names;
+mod objects;
+mod share;
+mod signature;
 
 pub use entry::{Damage, Entry};
-pub use folder::{Clean, Found, Listed, Store, StoreError};
+pub use error::StoreError;
+pub use exchange::Exchange;
+pub use folder::{Clean, Found, IsWhole, Listed, Merged, Store};
 pub use lock::Lock;
+pub use share::{Pulled, Share};
+pub use signature::{Signer, Signers};
