@@ -7,7 +7,7 @@ CARGO ?= cargo
 PROFILE ?= release
 BOOTLAP = target/$(PROFILE)/bootlap
 
-.PHONY: agent agent-test demo test test-built build lint web web-test fuzz tables \
+.PHONY: agent agent-test demo test test-built build lint remote remote-test web web-test fuzz tables \
 	benchmarks clean help
 
 help:
@@ -15,6 +15,8 @@ help:
 	@echo "make test    lints and all tests, real boots and a real browser included"
 	@echo "make test-built  tests that build kernels and U-Boot first (half an hour)"
 	@echo "make build   build $(BOOTLAP)"
+	@echo "make remote  build target/$(PROFILE)/bootlap-remote, for stores on S3, GCS, Azure, HTTP"
+	@echo "make remote-test  its tests, with a real S3 server"
 	@echo "make agent   build bootlap-agent for targets: ARCH=arm64 (CC=... for its libc)"
 	@echo "make web     bundle the report's viewer again (web/dist)"
 	@echo "make tables  measure again what others published (docs/tables/)"
@@ -33,10 +35,22 @@ build:
 
 test: lint
 	@scripts/setup test
-	$(CARGO) test --locked --workspace
+	$(CARGO) test --locked --workspace --exclude bootlap-remote
 	python3 -B -m unittest discover -q -s scripts/tests
 	$(MAKE) agent-test
 	$(MAKE) web-test
+
+# What speaks to servers is built from as many crates as all else, so it has targets of its
+# own.
+remote:
+	@scripts/setup build
+	$(CARGO) build $(if $(filter release,$(PROFILE)),--release) --locked -p bootlap-remote
+
+remote-test:
+	@scripts/setup remote-test
+	$(CARGO) build --locked -p bootlap
+	$(CARGO) clippy --locked -p bootlap-remote --all-targets -- -D warnings
+	$(CARGO) test --locked -p bootlap-remote
 
 # Builds kernels and U-Boot from source: half an hour the first time.
 test-built:
@@ -69,8 +83,9 @@ agent-test:
 lint:
 	@scripts/setup lint
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --quiet
+	$(CARGO) clippy --locked --workspace --exclude bootlap-remote --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --exclude bootlap-remote \
+		--no-deps --quiet
 	CARGO=$(CARGO) scripts/check-dependencies
 
 # The viewer inside the HTML report. Its bundle is checked in: only those who

@@ -16,6 +16,7 @@ mod check;
 mod collect;
 mod compare;
 mod disks;
+mod elsewhere;
 mod explain;
 mod failures;
 mod history;

@@ -19,6 +19,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("bootlap-kbuild", &[]),
     ("bootlap-model", &[]),
     ("bootlap-artefact", &[]),
+    ("bootlap-remote", &[]),
     ("bootlap-wire", &["bootlap-model"]),
     ("bootlap-sources", &["bootlap-model", "bootlap-wire"]),
     ("bootlap-analysis", &["bootlap-model"]),

@@ -9,12 +9,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use bootlap_lab::{HostFiles, Inputs, LabError, Manifest, Run, State, are_same, node, parting};
+use bootlap_lab::experiment::{Attempt, Wait};
+use bootlap_lab::{HostFiles, Inputs, LabError, Manifest, Run, State, changed, node, parting};
 use bootlap_product::sha256;
-use bootlap_store::{Entry, Store, StoreError};
+use bootlap_store::{Entry, Lock, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
 use crate::progress::Progress;
+use crate::shard::Shard;
+use crate::shared::Shared;
 
 /// The version of what is kept.
 const FORMAT: u32 = 1;
@@ -26,6 +29,8 @@ pub struct Keeping {
     pub fresh: bool,
     /// One kept boot in so many is made again; 0: none.
     pub recheck: u32,
+    /// Makes only its share of the boots.
+    pub shard: Option<Shard>,
 }
 
 impl Default for Keeping {
@@ -33,6 +38,7 @@ impl Default for Keeping {
         Self {
             fresh: false,
             recheck: 20,
+            shard: None,
         }
     }
 }
@@ -46,8 +52,34 @@ pub(crate) struct About {
     host_files: HostFiles,
 }
 
+impl About {
+    pub(crate) fn new(bootlap: &str, inputs: &Inputs, host_files: HostFiles) -> Self {
+        Self {
+            format: FORMAT,
+            bootlap: bootlap.to_owned(),
+            inputs: inputs.clone(),
+            host_files,
+        }
+    }
+
+    /// The first file of this host that is not as that boot has read it.
+    pub(crate) fn changed(&self, [dir, root]: [&str; 2]) -> Option<&str> {
+        changed(&self.host_files, dir, root)
+    }
+
+    /// The entry of that boot, with the files of its run.
+    pub(crate) fn entry(&self, files: Vec<(String, Vec<u8>)>) -> Result<Entry, LabError> {
+        let about = serde_json::to_value(self).map_err(|e| LabError::Machine(e.to_string()))?;
+        Ok(Entry { about, files })
+    }
+
+    pub(crate) fn into_host_files(self) -> HostFiles {
+        self.host_files
+    }
+}
+
 /// A boot to be made, or taken.
-pub(crate) struct Job<'j> {
+pub(crate) struct Wanted<'j> {
     /// What it depends on.
     pub(crate) inputs: &'j Inputs,
     /// Where the run goes.
@@ -74,9 +106,13 @@ pub(crate) struct Made {
 /// Takes boots from a store, and keeps those that are made.
 pub(crate) struct Keeper {
     store: Store,
+    /// What others share.
+    shared: Option<Shared>,
     keeping: Keeping,
     /// The user was told that boots cannot be kept.
     told: AtomicBool,
+    /// The user was told that boots of others are waited for.
+    waits: AtomicBool,
 }
 
 /// A kept boot that may be taken.
@@ -87,50 +123,68 @@ struct Kept {
 }
 
 impl Keeper {
-    pub(crate) fn new(store: Store, keeping: Keeping) -> Self {
+    pub(crate) fn new(store: Store, shared: Option<Shared>, keeping: Keeping) -> Self {
         Self {
             store,
+            shared,
             keeping,
             told: AtomicBool::new(false),
+            waits: AtomicBool::new(false),
         }
     }
 
     /// Takes the boot from the store, or makes it and keeps it.
     pub(crate) fn boot(
         &self,
-        job: Job<'_>,
+        job: Wanted<'_>,
+        wait: Wait,
         progress: &dyn Progress,
         make: impl FnOnce(Manifest) -> Result<Made, LabError>,
-    ) -> Result<Run, LabError> {
+    ) -> Result<Attempt, LabError> {
         let key = job.inputs.key();
         if let Some(why) = self.store.distrusted() {
             self.tell(progress, &format!("no kept boot is taken: {why}"));
-            return Ok(make(job.manifest)?.run);
+            return Ok(Attempt::Done(Box::new(make(job.manifest)?.run)));
         }
         // Those that are made again to be compared need not wait for each other.
-        let lock = (job.times <= 1).then(|| self.store.lock(&key));
-        let lock = match lock.transpose() {
-            Ok(lock) => lock,
+        let lock = match job.times {
+            0 | 1 => self.lock(&key, wait, progress).map(|lock| lock.map(Some)),
+            _ => Ok(Some(None)),
+        };
+        let lock = match lock {
+            Ok(Some(lock)) => lock,
+            Ok(None) => return Ok(Attempt::Busy),
             Err(e) => {
                 self.cannot_keep(progress, &e);
-                return Ok(make(job.manifest)?.run);
+                return Ok(Attempt::Done(Box::new(make(job.manifest)?.run)));
             }
         };
-        let kept = self.find(&key, &job, progress);
+        let enough = |kept: &Kept| self.store.made(&kept.path).len() >= job.times;
+        let mut kept = self.find(&key, &job, progress);
+        if let Some(shared) = &self.shared
+            && !self.keeping.fresh
+            && !kept.as_ref().is_some_and(enough)
+            && shared.pull(&key, &self.store, progress)
+        {
+            kept = self.find(&key, &job, progress);
+        }
         if let Some(kept) = kept
-            && self.store.made(&kept.path).len() >= job.times
+            && enough(&kept)
             && !self.keeping.fresh
         {
             if !self.is_drawn() {
                 let run = self.take(&job, &kept)?;
                 progress.kept(&kept.manifest.started);
-                return Ok(run);
+                return Ok(Attempt::Done(Box::new(run)));
             }
             let made = make(job.manifest.clone())?;
             self.compare(&kept, &made.run)?;
             self.note_made(progress, &kept, &made.run);
             progress.kept_again();
-            return Ok(made.run);
+            return Ok(Attempt::Done(Box::new(made.run)));
+        }
+        if self.keeping.shard.is_some_and(|shard| !shard.has(&key)) {
+            return Ok(Attempt::ForOthers);
         }
         let made = make(job.manifest.clone())?;
         let lock = match lock {
@@ -141,14 +195,31 @@ impl Keeper {
             Ok(_lock) => self.file(&key, &job, &made, progress)?,
             Err(e) => self.cannot_keep(progress, &e),
         }
-        Ok(made.run)
+        Ok(Attempt::Done(Box::new(made.run)))
+    }
+
+    /// The right to make a boot; `None` if others make it, and it is not waited for.
+    fn lock(
+        &self,
+        key: &str,
+        wait: Wait,
+        progress: &dyn Progress,
+    ) -> Result<Option<Lock>, StoreError> {
+        let lock = self.store.try_lock(key)?;
+        if lock.is_some() || wait == Wait::No {
+            return Ok(lock);
+        }
+        if !self.waits.swap(true, Ordering::Relaxed) {
+            progress.note("bootlap: waits for boots that another bootlap makes");
+        }
+        self.store.lock(key).map(Some)
     }
 
     /// Keeps a boot, or compares it with the one that is kept. The key is locked.
     fn file(
         &self,
         key: &str,
-        job: &Job<'_>,
+        job: &Wanted<'_>,
         made: &Made,
         progress: &dyn Progress,
     ) -> Result<(), LabError> {
@@ -160,32 +231,32 @@ impl Keeper {
             }
             self.compare(&kept, &made.run)?;
             self.note_made(progress, &kept, &made.run);
+            self.push(key, &kept.path, progress);
             return Ok(());
         }
         let waited_out = u128::from(made.run.manifest.wall_ms) >= job.patience.as_millis();
         let Some(host_files) = made.host_files.clone().filter(|_| !waited_out) else {
             return Ok(());
         };
-        let about = About {
-            format: FORMAT,
-            bootlap: made.run.manifest.bootlap.clone(),
-            inputs: job.inputs.clone(),
-            host_files,
-        };
-        let entry = Entry {
-            about: serde_json::to_value(about).map_err(|e| LabError::Machine(e.to_string()))?,
-            files: made.run.files()?,
-        };
+        let about = About::new(&made.run.manifest.bootlap, job.inputs, host_files);
+        let entry = about.entry(made.run.files()?)?;
         let kept = self.store.keep(key, &entry, &when_and_where(&made.run));
-        if let Err(e) = kept {
-            self.cannot_keep(progress, &e);
+        match kept {
+            Ok(path) => self.push(key, &path, progress),
+            Err(e) => self.cannot_keep(progress, &e),
         }
         Ok(())
     }
 
+    fn push(&self, key: &str, path: &Path, progress: &dyn Progress) {
+        if let Some(shared) = &self.shared {
+            shared.push(key, path, &self.store, progress);
+        }
+    }
+
     /// The kept boot that has these inputs and host files, if there is one. What is not
     /// what it says is taken away.
-    fn find(&self, key: &str, job: &Job<'_>, progress: &dyn Progress) -> Option<Kept> {
+    fn find(&self, key: &str, job: &Wanted<'_>, progress: &dyn Progress) -> Option<Kept> {
         for found in self.store.find(key) {
             let read = found.entry.map_err(|e| e.to_string());
             let read = read.and_then(|entry| Ok((read_entry(&entry, key)?, entry)));
@@ -200,8 +271,7 @@ impl Keeper {
                     continue;
                 }
             };
-            let [dir, root] = job.places;
-            if about.format == FORMAT && are_same(&about.host_files, dir, root) {
+            if about.format == FORMAT && about.changed(job.places).is_none() {
                 self.store.used(&found.path);
                 return Some(Kept {
                     path: found.path,
@@ -214,18 +284,10 @@ impl Keeper {
     }
 
     /// Puts a kept boot into the run's folder.
-    fn take(&self, job: &Job<'_>, kept: &Kept) -> Result<Run, LabError> {
-        let was = &kept.manifest;
+    fn take(&self, job: &Wanted<'_>, kept: &Kept) -> Result<Run, LabError> {
         let manifest = Manifest {
-            state: State::Finished,
-            machine: was.machine.clone(),
-            host: was.host.clone(),
-            started: was.started.clone(),
-            wall_ms: was.wall_ms,
-            outcome: was.outcome.clone(),
-            console_sha256: was.console_sha256.clone(),
             kept: self.store.made(&kept.path),
-            ..job.manifest.clone()
+            ..as_made(&job.manifest, &kept.manifest)
         };
         Ok(Run::place(job.dir, manifest, &kept.entry.files)?)
     }
@@ -280,6 +342,20 @@ impl Keeper {
         if !self.told.swap(true, Ordering::Relaxed) {
             progress.note(&format!("bootlap: {what}"));
         }
+    }
+}
+
+/// What is known of a boot that is wanted, with what came of it when it `was` made.
+pub(crate) fn as_made(wanted: &Manifest, was: &Manifest) -> Manifest {
+    Manifest {
+        state: State::Finished,
+        machine: was.machine.clone(),
+        host: was.host.clone(),
+        started: was.started.clone(),
+        wall_ms: was.wall_ms,
+        outcome: was.outcome.clone(),
+        console_sha256: was.console_sha256.clone(),
+        ..wanted.clone()
     }
 }
 

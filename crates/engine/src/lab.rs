@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bootlap_lab::experiment::{self, Question, Session, plain_name};
+use bootlap_lab::experiment::{self, Attempt, Question, Session, Wait, plain_name};
 use bootlap_lab::{Board, LabError, Manifest, Mode, Model, Qemu, QemuSettings, Run};
 use bootlap_product::recipe::Choice;
 use bootlap_product::{
@@ -19,10 +19,14 @@ use bootlap_product::{
 use bootlap_sources::Hints;
 use bootlap_store::Store;
 
+use crate::elsewhere::Runner;
 use crate::evidence;
 use crate::failure::{Exit, Failure};
-use crate::kept::{Job, Keeper, Keeping, Made};
+use crate::kept::{Keeper, Made, Wanted};
 use crate::progress::Progress;
+use crate::settings::{ELSEWHERE, STORE_BYTES, Settings};
+use crate::shard::Shard;
+use crate::shared::Shared;
 
 /// A target that is ready to boot.
 #[derive(Clone)]
@@ -95,56 +99,13 @@ impl<'b> Planned<'b> {
     }
 }
 
-/// How targets are booted.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The time of emulated targets; `None`: modelled if a target describes a board,
-    /// else simulated.
-    pub mode: Option<Mode>,
-    /// Where runs are recorded.
-    pub runs: PathBuf,
-    /// The random seed.
-    pub seed: u64,
-    /// Seconds of the host's time to wait for ready, instead of the target's.
-    pub timeout: Option<u64>,
-    /// Boot without bootlap's probe; the host stamps the console.
-    pub no_probe: bool,
-    /// Where packages and compressed images are kept.
-    pub cache: PathBuf,
-    /// Where boots are kept; `None`: nowhere.
-    pub store: Option<PathBuf>,
-    /// How kept boots are used.
-    pub keeping: Keeping,
-}
-
-/// The size that a store is kept at: some 30 000 boots.
-const STORE_BYTES: u64 = 2 << 30;
-
-impl Settings {
-    /// Simulated time, with runs and cache in these folders, where boots are kept, too.
-    pub fn new(runs: impl Into<PathBuf>, cache: impl Into<PathBuf>) -> Self {
-        let cache = cache.into();
-        Self {
-            mode: Some(Mode::Sim),
-            runs: runs.into(),
-            seed: 1,
-            timeout: None,
-            no_probe: false,
-            store: Some(cache.join(STORE)),
-            cache,
-            keeping: Keeping::default(),
-        }
-    }
-}
-
-/// The store's folder in the cache.
-pub const STORE: &str = "store";
-
 /// Where and how targets are booted.
 pub struct Lab<'a> {
     settings: Settings,
     /// Boots that need not be made.
     keeper: Option<Keeper>,
+    /// Where they are made, if not here.
+    runner: Option<Runner>,
     /// Packages and compressed images.
     pub cache: Cache,
     /// Who is told how far it is.
@@ -158,14 +119,26 @@ pub struct Lab<'a> {
 impl<'a> Lab<'a> {
     /// A lab that tells `progress` how far it is.
     pub fn new(settings: Settings, progress: &'a dyn Progress) -> Self {
+        let stop = Arc::default();
         let store = settings.store.as_ref();
+        let runner = store.zip(settings.elsewhere.clone()).map(|(dir, how)| {
+            let shared = settings
+                .sharing
+                .as_ref()
+                .map(|sharing| sharing.place.clone());
+            let whole = || std::path::absolute(dir).unwrap_or_else(|_| dir.clone());
+            let place = shared.unwrap_or_else(|| whole().display().to_string());
+            Runner::new(how, &place, Arc::clone(&stop))
+        });
+        let shared = settings.sharing.as_ref().map(Shared::new);
         let store = store.map(|dir| Store::at(dir, STORE_BYTES));
         Self {
+            runner,
             cache: Cache::at(settings.cache.clone()),
-            keeper: store.map(|store| Keeper::new(store, settings.keeping.clone())),
+            keeper: store.map(|store| Keeper::new(store, shared, settings.keeping.clone())),
             settings,
             progress,
-            stop: Arc::default(),
+            stop,
             installed: Mutex::default(),
         }
     }
@@ -209,6 +182,9 @@ impl<'a> Lab<'a> {
             return Err(by_hand(&target));
         }
         if let Machine::Board(_) = target.machine {
+            self.progress.stop_when_asked(&self.stop)?;
+        }
+        if self.runner.is_some() {
             self.progress.stop_when_asked(&self.stop)?;
         }
         self.note_storage(&target);
@@ -324,7 +300,12 @@ impl<'a> Lab<'a> {
 
     /// Boots once, unless that was recorded before; perturbation 0 is the target as
     /// described.
-    fn boot(&self, planned: &Planned<'_>, board: &Mutex<Option<Board>>) -> Result<Run, LabError> {
+    fn boot(
+        &self,
+        planned: &Planned<'_>,
+        wait: Wait,
+        board: &Mutex<Option<Board>>,
+    ) -> Result<Attempt, LabError> {
         let Planned { bootable, dir, .. } = planned;
         let (target, mode) = (&bootable.target, bootable.mode());
         let parts = match &bootable.how {
@@ -337,7 +318,7 @@ impl<'a> Lab<'a> {
             ..self.manifest(target, parts, mode)
         };
         if let Some(run) = experiment::recorded(dir, &manifest)? {
-            return Ok(run);
+            return Ok(Attempt::Done(Box::new(run)));
         }
         let hints = hints(target);
         let most = self.timeout(target);
@@ -357,7 +338,10 @@ impl<'a> Lab<'a> {
                     seed: self.settings.seed,
                     probe: !self.settings.no_probe,
                 };
-                self.emulate(planned, settings, boot, manifest, timeout)?
+                match self.emulate(planned, settings, boot, manifest, timeout, wait)? {
+                    Attempt::Done(run) => *run,
+                    not_made => return Ok(not_made),
+                }
             }
             How::Board(spec) => {
                 let mut board = board.lock().unwrap_or_else(PoisonError::into_inner);
@@ -373,7 +357,7 @@ impl<'a> Lab<'a> {
             return Err(LabError::Machine(why.into()));
         }
         check(&mut run, target)?;
-        Ok(run)
+        Ok(Attempt::Done(Box::new(run)))
     }
 
     /// Boots in QEMU, unless that boot is kept.
@@ -384,12 +368,24 @@ impl<'a> Lab<'a> {
         boot: Boot,
         manifest: Manifest,
         patience: Duration,
-    ) -> Result<Run, LabError> {
+        wait: Wait,
+    ) -> Result<Attempt, LabError> {
         let hints = hints(&planned.bootable.target);
         let (dir, root) = (settings.dir.clone(), settings.root.clone());
         let mut machine = Qemu::new(settings, boot);
         let inputs = machine.inputs(&manifest.ready_pattern);
+        let wanted = |manifest, inputs| Wanted {
+            inputs,
+            dir: &planned.dir,
+            manifest,
+            places: [&dir, &root],
+            times: planned.times,
+            patience,
+        };
         let mut make = |manifest| {
+            if let (Some(runner), Some(inputs)) = (&self.runner, &inputs) {
+                return runner.make(&wanted(manifest, inputs), &machine, self.progress);
+            }
             let run = bootlap_lab::boot(&mut machine, &planned.dir, manifest, &hints, patience)?;
             Ok(Made {
                 run,
@@ -398,17 +394,9 @@ impl<'a> Lab<'a> {
         };
         match (&self.keeper, &inputs) {
             (Some(keeper), Some(inputs)) => {
-                let job = Job {
-                    inputs,
-                    dir: &planned.dir,
-                    manifest,
-                    places: [&dir, &root],
-                    times: planned.times,
-                    patience,
-                };
-                keeper.boot(job, self.progress, make)
+                keeper.boot(wanted(manifest, inputs), wait, self.progress, make)
             }
-            _ => Ok(make(manifest)?.run),
+            _ => Ok(Attempt::Done(Box::new(make(manifest)?.run))),
         }
     }
 
@@ -471,15 +459,34 @@ impl<'a> Lab<'a> {
         let mode = first.bootable.mode();
         self.progress.count(what, plan.len());
         let board = Mutex::new(None);
-        let boot = |planned: &Planned<'_>| self.boot(planned, &board);
+        let boot = |planned: &Planned<'_>, wait| self.boot(planned, wait, &board);
         let done = || self.progress.one_done();
-        let runs = experiment::run(plan, at_once(mode), &boot, &done);
+        let runs = experiment::run(plan, self.at_once(mode), &boot, &done);
         let board = board.into_inner().unwrap_or_else(PoisonError::into_inner);
         // Whatever happened, the board is switched off.
         let off = board.map_or(Ok(()), |board: Board| board.finish());
         let runs = runs?;
         off?;
-        Ok(runs)
+        let wanted = runs.len();
+        let runs: Vec<Run> = runs.into_iter().flatten().collect();
+        match self.settings.keeping.shard {
+            Some(shard) if runs.len() < wanted => Err(share_is_done(shard, runs.len(), wanted)),
+            _ => Ok(runs),
+        }
+    }
+
+    /// Boots that may run side by side: simulated time does not depend on what else the
+    /// host does.
+    fn at_once(&self, mode: Mode) -> NonZeroUsize {
+        let asked = self.settings.at_once;
+        match mode {
+            Mode::Sim | Mode::Modelled if self.runner.is_some() => asked.unwrap_or(ELSEWHERE),
+            Mode::Sim | Mode::Modelled => {
+                let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+                asked.unwrap_or_else(cores)
+            }
+            Mode::Plain | Mode::Board => NonZeroUsize::MIN,
+        }
     }
 
     /// How long to wait for ready.
@@ -510,15 +517,13 @@ impl<'a> Lab<'a> {
     }
 }
 
-/// Boots that may run side by side: simulated time does not depend on what
-/// else the host does.
-fn at_once(mode: Mode) -> NonZeroUsize {
-    match mode {
-        Mode::Sim | Mode::Modelled => {
-            std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
-        }
-        Mode::Plain | Mode::Board => NonZeroUsize::MIN,
-    }
+/// The end of one share of an experiment: no failure, but nothing more can be said here.
+fn share_is_done(shard: Shard, made: usize, wanted: usize) -> Failure {
+    let why = format!("shard {shard} is done: {made} of {wanted} boots are in the store");
+    Failure::new(Exit::Ok, why).hint(
+        "put the stores of all shards together (`bootlap store merge DIR...`), and give the \
+         same command without --shard",
+    )
 }
 
 /// Runs the target's own check of a boot, if it has one.

@@ -1,14 +1,16 @@
 //! The boot store, looked at from outside: what it holds, and whether that is whole.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bootlap_lab::{Manifest, Outcome};
 use bootlap_report::FORMAT;
 use bootlap_report::store::{KeptBootJson, StoreJson};
-use bootlap_store::{Entry, Listed, Store};
+use bootlap_store::{Entry, Listed, Merged, Store};
 
 use crate::TOOL;
+use crate::failure::{Exit, Failure};
 use crate::kept::read_entry;
+use crate::settings::STORE_BYTES;
 
 /// What is to be done with a boot that is not what it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +43,33 @@ pub fn look(dir: &Path, damaged: Damaged) -> StoreJson {
         distrusted: store.distrusted(),
         boots: boots.collect(),
     }
+}
+
+/// Takes over what the stores in `from` hold.
+///
+/// # Errors
+/// If one of them is none, is not trusted, or the store in `dir` cannot be written.
+pub fn merge(dir: &Path, from: &[PathBuf]) -> Result<Merged, Failure> {
+    let store = Store::at(dir, STORE_BYTES);
+    let mut all = Merged::default();
+    for other in from {
+        let usage = |why: String| Failure::new(Exit::Usage, why);
+        let shown = other.display();
+        if !other.is_dir() {
+            return Err(usage(format!("{shown} is no folder of kept boots")));
+        }
+        let other = Store::at(other, u64::MAX);
+        if let Some(why) = other.distrusted() {
+            return Err(usage(format!("{shown} is not trusted: {why}")));
+        }
+        let is_whole = |key: &str, entry: &Entry| read_entry(entry, key).is_ok();
+        let merged = store.merge(&other, &is_whole);
+        let merged = merged.map_err(|e| Failure::new(Exit::Internal, e))?;
+        all.new += merged.new;
+        all.there += merged.there;
+        all.damaged += merged.damaged;
+    }
+    Ok(all)
 }
 
 fn manifest(entry: &Entry, key: &str) -> Result<Manifest, String> {

@@ -34,12 +34,13 @@ pub use host::{Host, node};
 pub use machine::{Machine, MachineEvent, MachineInfo};
 pub use parting::parting;
 pub use qemu::{
-    HostFile, HostFiles, Inputs, Mode, Model, Qemu, QemuSettings, are_same, in_host_time,
+    HostFile, HostFiles, Inputs, Mode, Model, Qemu, QemuSettings, changed, in_host_time,
     model_words,
 };
 pub use recorder::{Recorder, boot};
 pub use replay::Replay;
 pub use run::{Captured, FORMAT, Fault, Manifest, Outcome, ReadyAt, Run, RunError, Split, State};
+pub use shell::run_until;
 
 /// What can go wrong in the lab.
 #[derive(Debug, thiserror::Error)]

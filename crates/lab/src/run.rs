@@ -163,6 +163,16 @@ impl Manifest {
         }
     }
 
+    /// The same of a boot that begins now, on this computer.
+    #[must_use]
+    pub fn begun_here(&self) -> Self {
+        Self {
+            host: Host::here(),
+            started: crate::clock::now().to_string(),
+            ..self.clone()
+        }
+    }
+
     /// The manifest among a run's files.
     ///
     /// # Errors

@@ -37,6 +37,27 @@ pub(crate) fn run_in(
     stop: &AtomicBool,
 ) -> Result<Duration, String> {
     let began = Instant::now();
+    let mut enough = || match () {
+        () if stop.load(Ordering::Relaxed) => Some("was stopped".to_owned()),
+        () if began.elapsed() > timeout => {
+            Some(format!("did not end within {} s", timeout.as_secs()))
+        }
+        () => None,
+    };
+    run_until(command, dir, variables, &mut enough)
+}
+
+/// The same until `enough` says why it is to be ended.
+///
+/// # Errors
+/// If it cannot be run, fails or is ended, with what it said.
+pub fn run_until(
+    command: &str,
+    dir: Option<&Path>,
+    variables: &[(&str, &OsStr)],
+    enough: &mut dyn FnMut() -> Option<String>,
+) -> Result<Duration, String> {
+    let began = Instant::now();
     let failed = |e: io::Error| format!("`{command}` cannot be run: {e}");
     // Not a pipe: what the command leaves running would keep that open.
     let memory = rustix::fs::memfd_create("complaint", MemfdFlags::CLOEXEC);
@@ -55,13 +76,15 @@ pub(crate) fn run_in(
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) => break Ok(status),
-            Ok(None) if stop.load(Ordering::Relaxed) => break Err("was stopped".to_owned()),
-            Ok(None) if began.elapsed() > timeout => {
-                break Err(format!("did not end within {} s", timeout.as_secs()));
-            }
-            Ok(None) => std::thread::sleep(Duration::from_millis(2)),
+            Ok(None) => {}
             Err(e) => break Err(format!("was lost: {e}")),
         }
+        if let Some(why) = enough() {
+            break Err(why);
+        }
+        // Many may be waited for at once.
+        let pause = began.elapsed() / 50;
+        std::thread::sleep(pause.clamp(Duration::from_millis(2), Duration::from_millis(50)));
     };
     let took = began.elapsed();
     match status {

@@ -77,7 +77,8 @@ pub struct Blob {
 const PIECE: usize = 1 << 20;
 
 impl Blob {
-    pub(crate) fn new(name: &str, offset: u64, bytes: impl Into<Arc<[u8]>>) -> Self {
+    /// These bytes at this place.
+    pub fn new(name: &str, offset: u64, bytes: impl Into<Arc<[u8]>>) -> Self {
         Self {
             name: name.to_owned(),
             offset,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bootlap_artefact::compress::Compression;
 use bootlap_artefact::elf::Strip;
 use bootlap_artefact::fit::Hash;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::board_model::BoardTable;
 use crate::build::Build;
@@ -133,7 +133,7 @@ pub struct Flash {
 }
 
 /// What a target boots from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Medium {
     /// NOR flash in two banks, which the CPU sees as memory.

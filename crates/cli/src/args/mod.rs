@@ -11,12 +11,12 @@ mod splash;
 mod store;
 mod tune;
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use bootlap_analysis::groups::Margin;
 use bootlap_engine::evidence::ReadOptions;
-use bootlap_engine::lab::STORE;
-use bootlap_engine::{Keeping, Lab, Settings};
+use bootlap_engine::{Elsewhere, Exit, Failure, Keeping, Lab, STORE, Settings, Shard, Sharing};
 use bootlap_lab::Mode;
 use bootlap_report::table::By;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -69,8 +69,10 @@ pub(crate) enum Command {
     Report(Report),
     /// Compare boots: runs, groups of them, folders of logs, experiments.
     Compare(Compare),
-    /// List, verify or clean the boots that are kept.
+    /// List, verify, merge or clean the boots that are kept.
     Store(Store),
+    /// Make the boot of a job that another bootlap has written (see --on).
+    BootJob(BootJob),
     /// Explain initcalls: their source, option, module and delays.
     Explain(Explain),
     /// Advise what to change in a target, and what that should save.
@@ -136,6 +138,24 @@ pub(crate) struct LabArgs {
     pub(crate) cache: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) kept: KeptArgs,
+    #[command(flatten)]
+    pub(crate) spread: SpreadArgs,
+}
+
+/// Where boots are made.
+#[derive(ClapArgs, Clone)]
+#[command(next_help_heading = "Many machines")]
+pub(crate) struct SpreadArgs {
+    /// Make boots through a command that runs another one on some machine, such as `srun -n1`
+    /// or `ssh HOST`; the store has to be a folder that both see.
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) on: Option<String>,
+    /// So many boots at once [default: one for each processor; 16 with --on].
+    #[arg(short = 'j', long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Make the K-th of N shares of the boots, and stop.
+    #[arg(long, value_name = "K/N", conflicts_with = "fresh")]
+    pub(crate) shard: Option<Shard>,
 }
 
 /// Which boots need not be made.
@@ -151,6 +171,42 @@ pub(crate) struct KeptArgs {
     /// Make one kept boot in N again, to see that it is the same; 0: none.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) recheck: u32,
+    /// A store that others share: a folder, s3://, gs://, az:// or https:// [default:
+    /// $BOOTLAP_SHARE].
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) share: Option<String>,
+    /// Take boots from the shared store, and put none there.
+    #[arg(long)]
+    pub(crate) no_push: bool,
+    /// Sign the boots that are put there with this SSH key.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) sign: Option<PathBuf>,
+    /// Take only boots that are signed by those in this file (ssh-keygen's ALLOWED SIGNERS).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trust: Option<PathBuf>,
+}
+
+impl KeptArgs {
+    /// The shared store that was asked for.
+    fn sharing(&self) -> Option<Sharing> {
+        let from_env = || {
+            std::env::var("BOOTLAP_SHARE")
+                .ok()
+                .filter(|v| !v.is_empty())
+        };
+        let place = self.share.clone().or_else(from_env)?;
+        let place = match place.contains("://") {
+            true => place,
+            // Other machines have other current folders.
+            false => std::path::absolute(&place).map_or(place, |p| p.display().to_string()),
+        };
+        Some(Sharing {
+            place,
+            push: !self.no_push,
+            sign: self.sign.clone(),
+            trust: self.trust.clone(),
+        })
+    }
 }
 
 /// The folder of kept boots that was asked for, or the one in the cache; `None`: boots
@@ -165,8 +221,18 @@ pub(crate) fn store(asked: Option<&Path>, cache: &Path) -> Option<PathBuf> {
 
 impl LabArgs {
     /// The lab that is asked for.
-    pub(crate) fn lab<'u>(&self, ui: &'u Ui) -> Lab<'u> {
+    ///
+    /// # Errors
+    /// If boots are to be spread that are not kept.
+    pub(crate) fn lab<'u>(&self, ui: &'u Ui) -> Result<Lab<'u>, Failure> {
         let cache = cache(self.cache.as_deref());
+        let store = store(self.kept.store.as_deref(), &cache);
+        let spread = &self.spread;
+        if store.is_none() && (spread.on.is_some() || spread.shard.is_some()) {
+            let why = "boots of many machines meet in the store, and there is none";
+            return Err(Failure::new(Exit::Usage, why).hint("name a folder with --store"));
+        }
+        let program = || std::env::current_exe().unwrap_or_else(|_| "bootlap".into());
         let settings = Settings {
             mode: match () {
                 () if self.modelled => Some(Mode::Modelled),
@@ -178,14 +244,21 @@ impl LabArgs {
             seed: self.seed,
             timeout: self.timeout,
             no_probe: self.no_probe,
-            store: store(self.kept.store.as_deref(), &cache),
+            store,
             keeping: Keeping {
                 fresh: self.kept.fresh,
                 recheck: self.kept.recheck,
+                shard: spread.shard,
             },
+            sharing: self.kept.sharing(),
+            elsewhere: spread.on.clone().map(|command| Elsewhere {
+                command,
+                program: program(),
+            }),
+            at_once: spread.jobs,
             cache,
         };
-        Lab::new(settings, ui)
+        Ok(Lab::new(settings, ui))
     }
 }
 
@@ -211,6 +284,12 @@ pub(crate) struct Demo {
     pub(crate) perturbations: u32,
     #[command(flatten)]
     pub(crate) lab: LabArgs,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct BootJob {
+    /// The job, in a store that this machine sees: STORE/jobs/ID.
+    pub(crate) job: String,
 }
 
 #[derive(ClapArgs)]

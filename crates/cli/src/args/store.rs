@@ -30,6 +30,12 @@ pub(crate) enum Action {
         #[arg(long)]
         json: bool,
     },
+    /// Take over the boots of other stores, such as those of shards.
+    Merge {
+        /// Their folders.
+        #[arg(required = true, value_name = "DIR")]
+        from: Vec<PathBuf>,
+    },
     /// Take away the boots that were used longest ago.
     Clean {
         /// Leave at most so much.

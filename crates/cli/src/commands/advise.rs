@@ -19,7 +19,7 @@ use crate::commands::board;
 use crate::ui::Ui;
 
 pub(crate) fn run(args: &Advise, ui: &Ui) -> Result<Exit, Failure> {
-    let lab = args.lab.lab(ui);
+    let lab = args.lab.lab(ui)?;
     let (targets, files): (Vec<_>, Vec<_>) =
         args.inputs.iter().cloned().partition(|p| is_target(p));
     let sorted = facts::sort(&files)?;

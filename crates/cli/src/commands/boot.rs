@@ -17,7 +17,7 @@ use crate::commands::shown::show;
 use crate::ui::Ui;
 
 pub(crate) fn run(args: &Boot, ui: &Ui) -> Result<Exit, Failure> {
-    let lab = args.lab.lab(ui);
+    let lab = args.lab.lab(ui)?;
     if Run::is_run(&args.target) {
         return replay(args, ui, &lab);
     }

@@ -20,7 +20,7 @@ use crate::args::Calibrate;
 use crate::ui::Ui;
 
 pub(crate) fn run(args: &Calibrate, ui: &Ui) -> Result<Exit, Failure> {
-    let lab = args.lab.lab(ui);
+    let lab = args.lab.lab(ui)?;
     let target = args.target.as_deref().map(load).transpose()?;
     // The log first: it costs nothing, and a mistake in it would cost a boot.
     let mut how = ReadOptions {

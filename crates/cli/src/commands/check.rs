@@ -16,7 +16,7 @@ pub(crate) fn run(args: &Check, ui: &Ui) -> Result<Exit, Failure> {
     if let Some(path) = &args.junit {
         spare(path)?;
     }
-    let lab = args.lab.lab(ui);
+    let lab = args.lab.lab(ui)?;
     let options = CheckOptions {
         inputs: args.inputs.clone(),
         budget: args.budget.clone(),

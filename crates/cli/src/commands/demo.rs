@@ -20,7 +20,7 @@ use crate::args::Demo;
 use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
-    let lab = args.lab.lab(ui);
+    let lab = args.lab.lab(ui)?;
     let style = ui::style();
     let perturbations = args.perturbations;
     let stock = lab.prepare(&args.target)?;

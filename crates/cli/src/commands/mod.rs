@@ -4,6 +4,7 @@ mod advise;
 mod apply;
 mod board;
 mod boot;
+mod boot_job;
 mod build;
 mod calibrate;
 mod capture;
@@ -36,6 +37,7 @@ pub(crate) fn run(command: Command, ui: &Ui) -> Result<Exit, Failure> {
     match command {
         Command::Demo(a) => demo::run(&a, ui),
         Command::Boot(a) => boot::run(&a, ui),
+        Command::BootJob(a) => boot_job::run(&a),
         Command::Capture(a) => capture::run(&a, ui),
         Command::Inspect(a) => inspect::run(&a, ui),
         Command::Show(a) => show::run(&a, ui),

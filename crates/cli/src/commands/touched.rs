@@ -16,7 +16,7 @@ use crate::args::Touched;
 use crate::ui::Ui;
 
 pub(crate) fn run(args: &Touched, ui: &Ui) -> Result<Exit, Failure> {
-    let lab = args.lab.lab(ui);
+    let lab = args.lab.lab(ui)?;
     let target = load(&args.target)?;
     let Machine::Qemu(_) = target.machine else {
         let why = "touched watches emulated machines only, and this is a board";

@@ -8,7 +8,7 @@ use crate::args::Try;
 use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Try, ui: &Ui) -> Result<Exit, Failure> {
-    let lab = args.lab.lab(ui);
+    let lab = args.lab.lab(ui)?;
     let options = TryOptions {
         recipes: args.recipes.clone(),
         together: args.together,

@@ -20,7 +20,7 @@ pub(crate) fn run(args: &Tune, ui: &Ui) -> Result<Exit, Failure> {
         margin: args.margin,
         beside: args.beside.clone(),
     };
-    let Tuned { tuning, page } = tune(&args.lab.lab(ui), &args.target, &options)?;
+    let Tuned { tuning, page } = tune(&args.lab.lab(ui)?, &args.target, &options)?;
     if args.json {
         ui.document(tuning::json(&tuning))?;
     } else {

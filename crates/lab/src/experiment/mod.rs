@@ -9,9 +9,10 @@ mod session;
 
 pub use session::{Question, Session, Variant, plain_name, recorded, variants};
 
+use std::collections::VecDeque;
 use std::num::NonZeroUsize;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::{LabError, Run};
 
@@ -55,8 +56,29 @@ fn is_drawn(seed: u64, round: u32) -> bool {
     (z ^ (z >> 31)) & 1 == 1
 }
 
+/// What came of asking for a boot.
+#[derive(Clone, Debug)]
+pub enum Attempt {
+    /// It was made, or is kept.
+    Done(Box<Run>),
+    /// Somebody else makes it now.
+    Busy,
+    /// It is for others to make.
+    ForOthers,
+}
+
+/// Whether to wait for a boot that somebody else makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// There are others to be made.
+    No,
+    /// It is the only one left.
+    Yes,
+}
+
 /// Boots all of `jobs`, at most `at_once` at a time; the results keep their
-/// order. `done` is called after each boot.
+/// order, `None` where a boot is for others to make. One that is busy is asked for again
+/// when the others are done. `done` is called after each boot.
 ///
 /// # Errors
 /// The first failure in the order of the jobs; boots not yet begun are
@@ -64,23 +86,33 @@ fn is_drawn(seed: u64, round: u32) -> bool {
 pub fn run<J: Sync>(
     jobs: &[J],
     at_once: NonZeroUsize,
-    boot: &(dyn Fn(&J) -> Result<Run, LabError> + Sync),
+    boot: &(dyn Fn(&J, Wait) -> Result<Attempt, LabError> + Sync),
     done: &(dyn Fn() + Sync),
-) -> Result<Vec<Run>, LabError> {
-    let next = AtomicUsize::new(0);
+) -> Result<Vec<Option<Run>>, LabError> {
+    let left: VecDeque<(usize, Wait)> = (0..jobs.len()).map(|at| (at, Wait::No)).collect();
+    let left = Mutex::new(left);
+    let left = || left.lock().unwrap_or_else(PoisonError::into_inner);
     let stop = AtomicBool::new(false);
-    let results: Vec<Mutex<Option<Result<Run, LabError>>>> =
-        jobs.iter().map(|_| Mutex::new(None)).collect();
+    type Came = Result<Option<Run>, LabError>;
+    let results: Vec<Mutex<Option<Came>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
     std::thread::scope(|scope| {
         for _ in 0..at_once.get().min(jobs.len()) {
             scope.spawn(|| {
                 while !stop.load(Ordering::Relaxed) {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(job) = jobs.get(at) else { break };
-                    let result = boot(job);
-                    if result.is_err() {
-                        stop.store(true, Ordering::Relaxed);
-                    }
+                    let next = left().pop_front();
+                    let Some((at, wait)) = next else { break };
+                    let result = match boot(&jobs[at], wait) {
+                        Ok(Attempt::Busy) => {
+                            left().push_back((at, Wait::Yes));
+                            continue;
+                        }
+                        Ok(Attempt::Done(run)) => Ok(Some(*run)),
+                        Ok(Attempt::ForOthers) => Ok(None),
+                        Err(e) => {
+                            stop.store(true, Ordering::Relaxed);
+                            Err(e)
+                        }
+                    };
                     *results[at].lock().expect("no panic while held") = Some(result);
                     done();
                 }
@@ -95,7 +127,10 @@ pub fn run<J: Sync>(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicUsize;
+
     use super::*;
+    use crate::{Manifest, Mode};
 
     #[test]
     fn the_order_of_each_round_is_drawn_and_the_same_each_time() {
@@ -123,7 +158,7 @@ mod tests {
     #[test]
     fn the_first_failure_stops_the_rest() {
         let boots = AtomicUsize::new(0);
-        let boot = |_: &Job| {
+        let boot = |_: &Job, _| {
             boots.fetch_add(1, Ordering::Relaxed);
             Err(LabError::Machine("broken".into()))
         };
@@ -131,5 +166,27 @@ mod tests {
         let result = run(&plan(2, 50, 0), one, &boot, &|| ());
         assert_eq!(result.unwrap_err().to_string(), "broken");
         assert_eq!(boots.into_inner(), 1);
+    }
+
+    #[test]
+    fn what_others_make_is_waited_for_last_and_the_order_of_results_stays() {
+        let asked = Mutex::new(Vec::new());
+        let boot = |job: &Job, wait| {
+            asked.lock().unwrap().push(job.perturbation);
+            let mut manifest = Manifest::new("t", Mode::Sim);
+            manifest.perturbation = job.perturbation;
+            let dir = Default::default();
+            Ok(match (job.perturbation, wait) {
+                (0, Wait::No) => Attempt::Busy,
+                (2, _) => Attempt::ForOthers,
+                _ => Attempt::Done(Box::new(Run { dir, manifest })),
+            })
+        };
+        let runs = run(&plan(1, 4, 0), NonZeroUsize::MIN, &boot, &|| ()).unwrap();
+        assert_eq!(asked.into_inner().unwrap(), [0, 1, 2, 3, 0]);
+        let made = runs
+            .iter()
+            .map(|r| r.as_ref().map(|r| r.manifest.perturbation));
+        assert_eq!(made.collect::<Vec<_>>(), [Some(0), Some(1), None, Some(3)]);
     }
 }

@@ -6,7 +6,7 @@
 //! (libraries, firmware, the images that arguments name) is seen while it boots:
 //! [`HostFile`].
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::env;
 use std::fs::{self, File};
 use std::io;
@@ -96,6 +96,19 @@ impl Inputs {
         Some(Self(inputs))
     }
 
+    /// What is not the same there: name, here and there.
+    pub fn differences<'i>(&'i self, there: &'i Self) -> Vec<(&'i str, [&'i str; 2])> {
+        let value = |of: &'i Self, name: &str| {
+            let found = of.0.iter().find(|(n, _)| n == name);
+            found.map_or("nothing", |(_, value)| value.as_str())
+        };
+        let names: BTreeSet<&str> = self.0.iter().chain(&there.0).map(|(n, _)| &**n).collect();
+        let pairs = names
+            .into_iter()
+            .map(|n| (n, [value(self, n), value(there, n)]));
+        pairs.filter(|(_, [here, there])| here != there).collect()
+    }
+
     /// SHA-256 of all of it, in hex: equal boots have equal keys.
     pub fn key(&self) -> String {
         let mut hash = Sha256::new();
@@ -125,10 +138,13 @@ pub enum HostFile {
 /// the disk that was made of its root.
 pub type HostFiles = BTreeMap<String, HostFile>;
 
-/// Whether all is as it was.
-pub fn are_same(files: &HostFiles, dir: &str, root: &str) -> bool {
+/// The first file that is not as it was.
+pub fn changed<'f>(files: &'f HostFiles, dir: &str, root: &str) -> Option<&'f str> {
     let mut files = files.iter();
-    files.all(|(name, was)| look(&real(name, dir, root)).is_some_and(|is| is == *was))
+    let is_other =
+        |name: &str, was: &HostFile| look(&real(name, dir, root)).is_none_or(|is| is != *was);
+    let found = files.find(|(name, was)| is_other(name, was));
+    found.map(|(name, _)| name.as_str())
 }
 
 /// What stands at these paths; `None` if one changed after `began`, or cannot be read.
@@ -188,7 +204,7 @@ fn named(path: &str, dir: &str, root: &str) -> String {
     }
 }
 
-fn real(name: &str, dir: &str, root: &str) -> PathBuf {
+pub(super) fn real(name: &str, dir: &str, root: &str) -> PathBuf {
     match name.strip_prefix("{dir}") {
         Some(rest) => format!("{dir}{rest}").into(),
         None if name == "{root}" => root.into(),

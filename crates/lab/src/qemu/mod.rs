@@ -39,7 +39,7 @@ use argv::Argv;
 use disks::Disk;
 pub use disks::in_host_time;
 use idle::Idle;
-pub use inputs::{HostFile, HostFiles, Inputs, are_same};
+pub use inputs::{HostFile, HostFiles, Inputs, changed};
 use memory::{MemoryFile, path_in_child};
 pub use model::{Model, words as model_words};
 
@@ -90,7 +90,7 @@ impl Mode {
 }
 
 /// How to run QEMU for a target.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct QemuSettings {
     /// The machine as the target describes it.
     pub spec: Spec,
@@ -113,6 +113,23 @@ impl QemuSettings {
     /// Whether reading a card takes time.
     fn cards_take_time(&self) -> bool {
         self.probe && self.model.is_some_and(|model| model.disk.is_some())
+    }
+
+    /// The files in the target's folder that the arguments name, and the disk made of its
+    /// root: how they are named (`{dir}/FILE`, `{root}`), and where they are.
+    pub fn files(&self) -> Vec<(String, PathBuf)> {
+        let mut files: Vec<(String, PathBuf)> = self
+            .spec
+            .args
+            .iter()
+            .flat_map(|arg| arg.split([',', '=']))
+            .filter(|word| word.starts_with("{dir}/") || *word == "{root}")
+            .map(|name| (name.to_owned(), inputs::real(name, &self.dir, &self.root)))
+            .filter(|(_, path)| path.is_file())
+            .collect();
+        files.sort();
+        files.dedup();
+        files
     }
 
     /// Whether the guest hears of nothing but its own time: no network, no debugger, and
@@ -178,6 +195,16 @@ impl Qemu {
             facts: None,
             looked: None,
         }
+    }
+
+    /// How it is run.
+    pub fn settings(&self) -> &QemuSettings {
+        &self.settings
+    }
+
+    /// What it will boot.
+    pub fn boot(&self) -> &Boot {
+        &self.boot
     }
 
     /// What the boot depends on, with the pattern at which it ends; `None` if that is more

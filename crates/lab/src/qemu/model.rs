@@ -2,12 +2,13 @@
 //! serial line takes.
 
 use bootlap_product::{BoardModel, ByPhase, CacheSize, MemoryModel};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 const PS_PER_S: f64 = 1e12;
 
 /// What the probe's model is told of a board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Model {
     /// What an instruction takes in the boot loader, in the kernel and in user space, ps.
     pub ps_per_insn: [i64; 3],
@@ -23,7 +24,7 @@ pub struct Model {
 }
 
 /// Caches and memory, as `struct cache_board` in `probe/caches.h` has them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caches {
     /// L1 of instructions, L1 of data, L2: bytes and ways; 0 bytes: there is none.
     pub sizes: [[u32; 2]; 3],
@@ -69,7 +70,7 @@ impl Caches {
 }
 
 /// What a request to a disk or card takes, ps, by stage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskModel {
     /// Before its first byte.
     pub latency_ps: [i64; 3],

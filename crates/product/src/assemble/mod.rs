@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use bootlap_artefact::compress::Compression;
 use bootlap_artefact::flash::{self, Placed};
 use bootlap_artefact::uboot_env::{EnvLayout, UbootEnv};
+use serde::{Deserialize, Serialize};
 
 use crate::cache::sha256;
 use crate::cmdline;
@@ -42,8 +43,10 @@ enum Images {
     },
 }
 
-/// What a machine is given.
-pub enum Boot {
+/// What a machine is given: blobs, or their names where they travel on their own.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Boot<B = Blob> {
     /// Flash banks; the machine starts what stands first in the first. Or a card,
     /// the only bank.
     Flash {
@@ -52,21 +55,57 @@ pub enum Boot {
         /// Bytes in each bank.
         bank_size: u64,
         /// By bank: what stands where.
-        banks: Vec<Vec<Blob>>,
+        banks: Vec<Vec<B>>,
         /// The physical address at which the kernel image is entered.
         kernel_entry: u64,
     },
     /// The machine loads the kernel itself.
     Direct {
         /// The kernel.
-        kernel: Blob,
+        kernel: B,
         /// The initramfs.
-        initramfs: Option<Blob>,
+        initramfs: Option<B>,
         /// The device tree, if not the machine's own.
-        devicetree: Option<Blob>,
+        devicetree: Option<B>,
         /// The command line.
         cmdline: String,
     },
+}
+
+impl<B> Boot<B> {
+    /// The same of what `to` makes of each blob.
+    ///
+    /// # Errors
+    /// The first of `to`.
+    pub fn map<C, E>(&self, to: &mut dyn FnMut(&B) -> Result<C, E>) -> Result<Boot<C>, E> {
+        Ok(match self {
+            Boot::Flash {
+                medium,
+                bank_size,
+                banks,
+                kernel_entry,
+            } => Boot::Flash {
+                medium: *medium,
+                bank_size: *bank_size,
+                banks: banks
+                    .iter()
+                    .map(|blobs| blobs.iter().map(&mut *to).collect())
+                    .collect::<Result<_, E>>()?,
+                kernel_entry: *kernel_entry,
+            },
+            Boot::Direct {
+                kernel,
+                initramfs,
+                devicetree,
+                cmdline,
+            } => Boot::Direct {
+                kernel: to(kernel)?,
+                initramfs: initramfs.as_ref().map(&mut *to).transpose()?,
+                devicetree: devicetree.as_ref().map(&mut *to).transpose()?,
+                cmdline: cmdline.clone(),
+            },
+        })
+    }
 }
 
 impl Assembly {

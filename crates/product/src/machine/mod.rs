@@ -4,7 +4,7 @@
 //! depends on the kind. So it is read as it stands and checked afterwards:
 //! mistakes are told with the line of the key itself.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::mistake::{Mistake, pattern, wrong};
 
@@ -18,7 +18,7 @@ pub enum Machine {
 }
 
 /// An emulated machine.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Qemu {
     /// The QEMU program, found in `PATH` unless it has a slash.
     pub program: String,

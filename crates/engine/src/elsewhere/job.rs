@@ -1,0 +1,158 @@
+//! A job: one boot with all that it takes, for a machine that has nothing of it.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
+use bootlap_lab::{Inputs, Manifest, Qemu, QemuSettings};
+use bootlap_product::{Blob, Boot, sha256, sha256_of_file};
+use bootlap_store::{Exchange, StoreError};
+use serde::{Deserialize, Serialize};
+
+/// The version of what a job says.
+pub(super) const FORMAT: u32 = 1;
+
+/// One boot. Bytes are named by their SHA-256, and are in the exchange.
+#[derive(Serialize, Deserialize)]
+pub(super) struct BootJob {
+    pub(super) format: u32,
+    /// The version of bootlap that wants it.
+    pub(super) bootlap: String,
+    /// What it depends on, as it is where it is wanted.
+    pub(super) inputs: Inputs,
+    settings: QemuSettings,
+    boot: Boot<BlobName>,
+    /// By name (`{dir}/FILE`, `{root}`): the files that QEMU's arguments name.
+    files: BTreeMap<String, String>,
+    /// What is known of it before.
+    pub(super) manifest: Manifest,
+    /// How long it may take.
+    pub(super) patience_ms: u64,
+}
+
+/// A blob without its bytes.
+#[derive(Clone, Serialize, Deserialize)]
+struct BlobName {
+    name: String,
+    offset: u64,
+    sha256: String,
+}
+
+/// Where the files of a job are put.
+pub(super) struct Places {
+    /// The target's folder.
+    pub(super) dir: PathBuf,
+    /// The disk that was made of its root.
+    pub(super) root: PathBuf,
+}
+
+impl Places {
+    pub(super) fn below(dir: &Path) -> Self {
+        Self {
+            dir: dir.join("target"),
+            root: dir.join("root"),
+        }
+    }
+
+    fn path(&self, name: &str) -> Option<PathBuf> {
+        match name.strip_prefix("{dir}/") {
+            Some(rest) => is_inside(rest).then(|| self.dir.join(rest)),
+            None => (name == "{root}").then(|| self.root.clone()),
+        }
+    }
+}
+
+impl BootJob {
+    /// What `machine` will boot; all of it is put into the exchange.
+    pub(super) fn send(
+        machine: &Qemu,
+        inputs: &Inputs,
+        manifest: &Manifest,
+        patience_ms: u64,
+        exchange: &Exchange,
+    ) -> Result<Self, StoreError> {
+        let boot = machine.boot().map(&mut |blob| {
+            exchange.put_blob(blob.sha256(), &blob.bytes)?;
+            Ok::<_, StoreError>(BlobName {
+                name: blob.name.clone(),
+                offset: blob.offset,
+                sha256: blob.sha256().to_owned(),
+            })
+        })?;
+        let mut files = BTreeMap::new();
+        for (name, path) in machine.settings().files() {
+            if !name.strip_prefix("{dir}/").is_none_or(is_inside) {
+                continue;
+            }
+            // One that cannot be read is missed there, and told.
+            if let Ok((sha256, _)) = sha256_of_file(&path) {
+                exchange.put_file(&sha256, &path)?;
+                files.insert(name, sha256);
+            }
+        }
+        Ok(Self {
+            format: FORMAT,
+            bootlap: manifest.bootlap.clone(),
+            inputs: inputs.clone(),
+            // Where it is wanted is nobody's business there.
+            settings: QemuSettings {
+                dir: String::new(),
+                root: String::new(),
+                ..machine.settings().clone()
+            },
+            boot,
+            files,
+            manifest: manifest.clone(),
+            patience_ms,
+        })
+    }
+
+    /// The machine that boots it here, with its files in `places`.
+    pub(super) fn receive(&self, exchange: &Exchange, places: &Places) -> Result<Qemu, String> {
+        let boot = self.boot.map(&mut |name| {
+            let bytes = exchange.blob(&name.sha256).map_err(|e| e.to_string())?;
+            let bytes = bytes.ok_or_else(|| missing(&name.sha256))?;
+            match sha256(&bytes) == name.sha256 {
+                true => Ok(Blob::new(&name.name, name.offset, bytes)),
+                false => Err(damaged(&name.sha256)),
+            }
+        })?;
+        for (name, sha256) in &self.files {
+            let path = places.path(name);
+            let path = path.ok_or_else(|| format!("it has a file called {name}"))?;
+            let copied = exchange.blob_to(sha256, &path);
+            if !copied.map_err(|e| e.to_string())? {
+                return Err(missing(sha256));
+            }
+            if !sha256_of_file(&path).is_ok_and(|(is, _)| is == *sha256) {
+                return Err(damaged(sha256));
+            }
+        }
+        let root = self.files.contains_key("{root}");
+        let settings = QemuSettings {
+            dir: places.dir.display().to_string(),
+            root: match root {
+                true => places.root.display().to_string(),
+                false => String::new(),
+            },
+            ..self.settings.clone()
+        };
+        Ok(Qemu::new(settings, boot))
+    }
+}
+
+fn missing(sha256: &str) -> String {
+    format!(
+        "a part of it is not there any more: blobs/{}/{sha256}",
+        &sha256[..2]
+    )
+}
+
+fn damaged(sha256: &str) -> String {
+    format!("a part of it is damaged: blobs/{}/{sha256}", &sha256[..2])
+}
+
+/// Whether a relative path stays in its folder.
+fn is_inside(path: &str) -> bool {
+    let mut parts = Path::new(path).components();
+    parts.all(|part| matches!(part, Component::Normal(_)))
+}
