@@ -103,7 +103,7 @@ web-test:
 # Simulated boots are the same on any host; some benchmarks compare times of this host,
 # which should be idle.
 TABLES = references references-modelled calibrated bootloaders board-model splash modelled waits
-BENCHMARKS = verdicts probe-cost source-speed viewer capture check tune advise collect power-cuts \
+BENCHMARKS = boots verdicts probe-cost source-speed viewer capture check tune advise collect power-cuts \
 	replay-cost
 KEPT = target/tables
 table-source-speed: OPTIONS = --slow

@@ -355,10 +355,13 @@ impl<'l, 'a> Experiment<'l, 'a> {
     }
 
     /// Boots all sides until each has `boots` boots. The first round comes
-    /// first: a side that does not get ready in it is booted no more.
+    /// first: a side that does not get ready in it is booted no more. Not so where
+    /// others make a share of each round, and have not made it yet.
     pub fn boot(&mut self, what: &str, sides: &[&Side], boots: u32) -> Result<(), Stop> {
         self.warm_up(sides)?;
-        self.rounds(what, sides, 0..boots.min(1))?;
+        if !self.lab.makes_a_share() {
+            self.rounds(what, sides, 0..boots.min(1))?;
+        }
         self.rounds(what, sides, 0..boots)
     }
 

@@ -24,7 +24,7 @@ use crate::evidence;
 use crate::failure::{Exit, Failure};
 use crate::kept::{Keeper, Made, Wanted};
 use crate::progress::Progress;
-use crate::settings::{ELSEWHERE, STORE_BYTES, Settings};
+use crate::settings::{ELSEWHERE, Settings};
 use crate::shard::Shard;
 use crate::shared::Shared;
 
@@ -131,7 +131,7 @@ impl<'a> Lab<'a> {
             Runner::new(how, &place, Arc::clone(&stop))
         });
         let shared = settings.sharing.as_ref().map(Shared::new);
-        let store = store.map(|dir| Store::at(dir, STORE_BYTES));
+        let store = store.map(|dir| Store::at(dir, settings.store_bytes));
         Self {
             runner,
             cache: Cache::at(settings.cache.clone()),
@@ -151,6 +151,11 @@ impl<'a> Lab<'a> {
     /// Whether the host stamps the console, so that only its bytes can be equal.
     pub fn host_stamps(&self) -> bool {
         self.settings.no_probe
+    }
+
+    /// Whether the other boots of a batch are for others to make.
+    pub fn makes_a_share(&self) -> bool {
+        self.settings.keeping.shard.is_some()
     }
 
     /// Whether equal boots of emulated targets are to be bit-identical.

@@ -51,6 +51,6 @@ pub use failure::{Exit, Failure};
 pub use kept::Keeping;
 pub use lab::Lab;
 pub use progress::Progress;
-pub use settings::{STORE, Settings};
+pub use settings::{STORE, STORE_BYTES, Settings};
 pub use shard::Shard;
 pub use shared::Sharing;

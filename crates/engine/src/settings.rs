@@ -27,6 +27,8 @@ pub struct Settings {
     pub cache: PathBuf,
     /// Where boots are kept; `None`: nowhere.
     pub store: Option<PathBuf>,
+    /// The store is kept at this size, bytes.
+    pub store_bytes: u64,
     /// How kept boots are used.
     pub keeping: Keeping,
     /// The store that others share.
@@ -42,8 +44,8 @@ pub struct Settings {
 /// here, and a queue is no loss.
 pub(crate) const ELSEWHERE: NonZeroUsize = NonZeroUsize::new(16).expect("it is not 0");
 
-/// The size that a store is kept at: some 30 000 boots.
-pub(crate) const STORE_BYTES: u64 = 2 << 30;
+/// The size that a store is kept at, if nobody says: some 30 000 boots.
+pub const STORE_BYTES: u64 = 2 << 30;
 
 impl Settings {
     /// Simulated time, with runs and cache in these folders, where boots are kept, too.
@@ -57,6 +59,7 @@ impl Settings {
             no_probe: false,
             store: Some(cache.join(STORE)),
             cache,
+            store_bytes: STORE_BYTES,
             keeping: Keeping::default(),
             sharing: None,
             elsewhere: None,

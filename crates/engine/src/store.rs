@@ -10,7 +10,6 @@ use bootlap_store::{Entry, Listed, Merged, Store};
 use crate::TOOL;
 use crate::failure::{Exit, Failure};
 use crate::kept::read_entry;
-use crate::settings::STORE_BYTES;
 
 /// What is to be done with a boot that is not what it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,12 +44,13 @@ pub fn look(dir: &Path, damaged: Damaged) -> StoreJson {
     }
 }
 
-/// Takes over what the stores in `from` hold.
+/// Takes over what the stores in `from` hold; what is too much for it goes with the next
+/// boot that is kept.
 ///
 /// # Errors
 /// If one of them is none, is not trusted, or the store in `dir` cannot be written.
 pub fn merge(dir: &Path, from: &[PathBuf]) -> Result<Merged, Failure> {
-    let store = Store::at(dir, STORE_BYTES);
+    let store = Store::at(dir, u64::MAX);
     let mut all = Merged::default();
     for other in from {
         let usage = |why: String| Failure::new(Exit::Usage, why);

@@ -16,7 +16,9 @@ use std::path::{Path, PathBuf};
 
 use bootlap_analysis::groups::Margin;
 use bootlap_engine::evidence::ReadOptions;
-use bootlap_engine::{Elsewhere, Exit, Failure, Keeping, Lab, STORE, Settings, Shard, Sharing};
+use bootlap_engine::{
+    Elsewhere, Exit, Failure, Keeping, Lab, STORE, STORE_BYTES, Settings, Shard, Sharing,
+};
 use bootlap_lab::Mode;
 use bootlap_report::table::By;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -32,6 +34,7 @@ pub(crate) use history::{
 pub(crate) use pack::{Layout, LayoutFormat, Pack};
 pub(crate) use rc::Rc;
 pub(crate) use splash::Splash;
+use store::size;
 pub(crate) use store::{Action as StoreAction, Store};
 pub(crate) use tune::Tune;
 
@@ -168,6 +171,9 @@ pub(crate) struct KeptArgs {
     /// The folder of kept boots, or `none` [default: $BOOTLAP_STORE, or store in the cache].
     #[arg(long, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
+    /// Keep the store at this size [default: 2GB].
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) store_size: Option<u64>,
     /// Make one kept boot in N again, to see that it is the same; 0: none.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) recheck: u32,
@@ -245,6 +251,7 @@ impl LabArgs {
             timeout: self.timeout,
             no_probe: self.no_probe,
             store,
+            store_bytes: self.kept.store_size.unwrap_or(STORE_BYTES),
             keeping: Keeping {
                 fresh: self.kept.fresh,
                 recheck: self.kept.recheck,

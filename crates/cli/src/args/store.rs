@@ -48,7 +48,7 @@ pub(crate) enum Action {
 }
 
 /// Bytes, as 500MB or 2GB.
-fn size(text: &str) -> Result<u64, String> {
+pub(super) fn size(text: &str) -> Result<u64, String> {
     let units = [
         ("GB", 1_000_000_000),
         ("MB", 1_000_000),
