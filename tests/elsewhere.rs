@@ -74,7 +74,7 @@ fn a_boot_made_elsewhere_is_the_one_made_here() {
     let on = ["--store", "../there", "--on", &there];
     let (is, kept, _) = booted(&target, &on);
     assert_eq!((&is, kept), (&was, 0));
-    // It is kept as one that was made here, and nothing of the job is left.
+    // It is kept as one that was made here, with the machine that made it; and nothing of the job is left.
     let (is, kept, _) = booted(&target, &["--store", "../there"]);
     assert_eq!((&is, kept), (&was, 1));
     assert_eq!(

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bootlap_lab::experiment::{Attempt, Wait};
-use bootlap_lab::{HostFiles, Inputs, LabError, Manifest, Run, State, changed, node, parting};
+use bootlap_lab::{HostFiles, Inputs, LabError, Manifest, Run, State, changed, parting};
 use bootlap_product::sha256;
 use bootlap_store::{Entry, Lock, Store, StoreError};
 use serde::{Deserialize, Serialize};
@@ -99,8 +99,10 @@ pub(crate) struct Wanted<'j> {
 /// A boot that was made.
 pub(crate) struct Made {
     pub(crate) run: Run,
-    /// What it has read of this host; `None` if that is not known.
+    /// What it has read of its host; `None` if that is not known.
     pub(crate) host_files: Option<HostFiles>,
+    /// What its host is called.
+    pub(crate) node: String,
 }
 
 /// Takes boots from a store, and keeps those that are made.
@@ -178,8 +180,8 @@ impl Keeper {
                 return Ok(Attempt::Done(Box::new(run)));
             }
             let made = make(job.manifest.clone())?;
-            self.compare(&kept, &made.run)?;
-            self.note_made(progress, &kept, &made.run);
+            self.compare(&kept, &made)?;
+            self.note_made(progress, &kept, &made);
             progress.kept_again();
             return Ok(Attempt::Done(Box::new(made.run)));
         }
@@ -229,8 +231,8 @@ impl Keeper {
                 self.store.remove(&kept.path);
                 return Ok(());
             }
-            self.compare(&kept, &made.run)?;
-            self.note_made(progress, &kept, &made.run);
+            self.compare(&kept, made)?;
+            self.note_made(progress, &kept, made);
             self.push(key, &kept.path, progress);
             return Ok(());
         }
@@ -240,7 +242,7 @@ impl Keeper {
         };
         let about = About::new(&made.run.manifest.bootlap, job.inputs, host_files);
         let entry = about.entry(made.run.files()?)?;
-        let kept = self.store.keep(key, &entry, &when_and_where(&made.run));
+        let kept = self.store.keep(key, &entry, &when_and_where(made));
         match kept {
             Ok(path) => self.push(key, &path, progress),
             Err(e) => self.cannot_keep(progress, &e),
@@ -302,8 +304,8 @@ impl Keeper {
     }
 
     /// A boot that was made again must be the one that was kept.
-    fn compare(&self, kept: &Kept, again: &Run) -> Result<(), LabError> {
-        let Some(how) = difference(kept, again)? else {
+    fn compare(&self, kept: &Kept, again: &Made) -> Result<(), LabError> {
+        let Some(how) = difference(kept, &again.run)? else {
             return Ok(());
         };
         let store = self.store.dir().display();
@@ -312,7 +314,7 @@ impl Keeper {
              {}, made {}\n         again: {}, made {}",
             kept.path.display(),
             self.store.made(&kept.path).join(", "),
-            again.dir.display(),
+            again.run.dir.display(),
             when_and_where(again),
         );
         let distrusted = self.store.distrust(&why);
@@ -326,7 +328,7 @@ impl Keeper {
         )))
     }
 
-    fn note_made(&self, progress: &dyn Progress, kept: &Kept, again: &Run) {
+    fn note_made(&self, progress: &dyn Progress, kept: &Kept, again: &Made) {
         let noted = self.store.made_again(&kept.path, &when_and_where(again));
         if let Err(e) = noted {
             self.cannot_keep(progress, &e);
@@ -388,7 +390,7 @@ fn difference(kept: &Kept, again: &Run) -> Result<Option<String>, LabError> {
 }
 
 /// When and where a boot was made, for people.
-fn when_and_where(run: &Run) -> String {
-    let started = run.manifest.started.get(..19).unwrap_or_default();
-    format!("{} on {}", started.replace('T', " "), node())
+fn when_and_where(made: &Made) -> String {
+    let started = made.run.manifest.started.get(..19).unwrap_or_default();
+    format!("{} on {}", started.replace('T', " "), made.node)
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bootlap_lab::experiment::{self, Attempt, Question, Session, Wait, plain_name};
-use bootlap_lab::{Board, LabError, Manifest, Mode, Model, Qemu, QemuSettings, Run};
+use bootlap_lab::{Board, LabError, Manifest, Mode, Model, Qemu, QemuSettings, Run, node};
 use bootlap_product::recipe::Choice;
 use bootlap_product::{
     Assembly, Board as BoardSpec, Boot, Cache, Edit, Machine, PartHash, Parts, Qemu as QemuSpec,
@@ -395,6 +395,7 @@ impl<'a> Lab<'a> {
             Ok(Made {
                 run,
                 host_files: machine.host_files(),
+                node: node(),
             })
         };
         match (&self.keeper, &inputs) {

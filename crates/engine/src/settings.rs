@@ -35,8 +35,8 @@ pub struct Settings {
     pub sharing: Option<Sharing>,
     /// Where boots are made, if not here.
     pub elsewhere: Option<Elsewhere>,
-    /// How many boots are made at once; else as many as there are processors here, or
-    /// [`ELSEWHERE`].
+    /// How many boots are made at once; else as many as there are processors here, and 16
+    /// elsewhere.
     pub at_once: Option<NonZeroUsize>,
 }
 

@@ -109,6 +109,7 @@ impl BootJob {
     /// The machine that boots it here, with its files in `places`.
     pub(super) fn receive(&self, exchange: &Exchange, places: &Places) -> Result<Qemu, String> {
         let boot = self.boot.map(&mut |name| {
+            is_hash(&name.sha256)?;
             let bytes = exchange.blob(&name.sha256).map_err(|e| e.to_string())?;
             let bytes = bytes.ok_or_else(|| missing(&name.sha256))?;
             match sha256(&bytes) == name.sha256 {
@@ -117,6 +118,7 @@ impl BootJob {
             }
         })?;
         for (name, sha256) in &self.files {
+            is_hash(sha256)?;
             let path = places.path(name);
             let path = path.ok_or_else(|| format!("it has a file called {name}"))?;
             let copied = exchange.blob_to(sha256, &path);
@@ -140,6 +142,13 @@ impl BootJob {
     }
 }
 
+/// Names of blobs become paths.
+fn is_hash(text: &str) -> Result<(), String> {
+    let is = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is.then_some(())
+        .ok_or_else(|| format!("{text:?} is no part of a job"))
+}
+
 fn missing(sha256: &str) -> String {
     format!(
         "a part of it is not there any more: blobs/{}/{sha256}",
@@ -155,4 +164,25 @@ fn damaged(sha256: &str) -> String {
 fn is_inside(path: &str) -> bool {
     let mut parts = Path::new(path).components();
     parts.all(|part| matches!(part, Component::Normal(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_files_of_a_job_stay_in_its_folder() {
+        let places = Places::below(Path::new("/tmp/job"));
+        let at = |name| places.path(name).map(|path| path.display().to_string());
+        assert_eq!(
+            at("{dir}/a/card.img").unwrap(),
+            "/tmp/job/target/a/card.img"
+        );
+        assert_eq!(at("{root}").unwrap(), "/tmp/job/root");
+        for name in ["{dir}/../x", "{dir}//etc/x", "/etc/x", "x", "{root}/x"] {
+            assert_eq!(at(name), None, "{name}");
+        }
+        assert!(is_hash(&sha256(b"")).is_ok());
+        assert!(is_hash("../../../etc/passwd").is_err() && is_hash("é").is_err());
+    }
 }

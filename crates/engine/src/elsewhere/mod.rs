@@ -127,7 +127,9 @@ impl Runner {
             .map_err(|e| failed(&e))?;
         let ran = self.run(id, wanted.patience);
         if let Ok(Some(result)) = self.exchange.get(id, Exchange::RESULT) {
-            return received(&result, wanted);
+            let node = self.exchange.get(id, Exchange::BEGUN).ok().flatten();
+            let node = String::from_utf8_lossy(&node.unwrap_or_default()).into_owned();
+            return received(&result, node, wanted);
         }
         let refused = self.exchange.get(id, Exchange::REFUSED).ok().flatten();
         Err(Lost::Here(match (refused, ran) {
@@ -167,7 +169,7 @@ impl Runner {
 }
 
 /// A run of what came back, checked as a kept boot is.
-fn received(result: &[u8], wanted: &Wanted<'_>) -> Result<Made, Lost> {
+fn received(result: &[u8], node: String, wanted: &Wanted<'_>) -> Result<Made, Lost> {
     let entry = Entry::of(result).map_err(|e| Lost::Here(e.to_string()))?;
     let (about, was) = read_entry(&entry, &wanted.inputs.key()).map_err(Lost::Here)?;
     if let Some(name) = about.changed(wanted.places) {
@@ -180,6 +182,7 @@ fn received(result: &[u8], wanted: &Wanted<'_>) -> Result<Made, Lost> {
     Ok(Made {
         run,
         host_files: Some(about.into_host_files()),
+        node,
     })
 }
 
