@@ -194,13 +194,15 @@ fn shards_make_each_boot_once_and_together_all() {
     let dir = scratch("elsewhere-shards");
     let target = dir.join("target");
     guest(&target);
+    // Keys of boots, each made once.
     let made = |store: &str| {
         let list = json(bootlap(&dir).args(["store", "list", "--json", "--store", store]));
         let boots = list["boots"].as_array().unwrap().clone();
-        boots
-            .into_iter()
-            .map(|b| b["key"].as_str().unwrap().to_owned())
-            .collect::<Vec<_>>()
+        let keys = boots.iter().map(|boot| {
+            assert_eq!(boot["made"].as_array().unwrap().len(), 1, "{boot}");
+            boot["key"].as_str().unwrap().to_owned()
+        });
+        keys.collect::<Vec<_>>()
     };
     let mut all = Vec::new();
     for k in 1..=2 {
@@ -226,7 +228,9 @@ fn shards_make_each_boot_once_and_together_all() {
     let trials =
         |store: &str| json(&mut tried(&target, "whole", &["--store", store]))["trials"].clone();
     let together = trials("../merged");
-    assert_eq!(made("merged").len(), 10);
+    // It goes on from there: this pair is not sure to be equal before the last look.
+    let merged = made("merged");
+    assert!(all.iter().all(|key| merged.contains(key)));
     // A damaged one is left out, and told.
     let entry = json(bootlap(&dir).args(["store", "list", "--json", "--store", "store1"]));
     let path = entry["boots"][0]["path"].as_str().unwrap();
