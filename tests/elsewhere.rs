@@ -10,16 +10,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::support::{bare_guest, bootlap, failure, json, root, scratch, succeeded};
-
-/// Prints `R` and halts.
-const READY: [u32; 5] = [
-    0xd2a1_2009, //       mov x9, #0x9000000
-    0x5280_0a41, //       mov w1, #'R'
-    0xb900_0121, //       str w1, [x9]
-    0xd503_207f, // halt: wfi
-    0x17ff_ffff, //       b   halt
-];
+use crate::support::{READY, bare_guest, bootlap, failure, json, root, scratch, succeeded};
 
 /// A guest that is given a file of its folder, so that this has to travel.
 fn guest(dir: &Path) {

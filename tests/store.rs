@@ -10,17 +10,8 @@ use bootlap_store::Store;
 use serde_json::Value;
 
 use crate::support::{
-    SmallDisk, bare_guest, bootlap, changed_kiosk, failure, json, scratch, succeeded,
+    READY, SmallDisk, bare_guest, bootlap, changed_kiosk, failure, json, scratch, succeeded,
 };
-
-/// Prints `R` and halts.
-const READY: [u32; 5] = [
-    0xd2a1_2009, //       mov x9, #0x9000000
-    0x5280_0a41, //       mov w1, #'R'
-    0xb900_0121, //       str w1, [x9]
-    0xd503_207f, // halt: wfi
-    0x17ff_ffff, //       b   halt
-];
 
 const QEMU: &str = "program = \"qemu-system-aarch64\"";
 

@@ -279,6 +279,15 @@ pub(crate) fn on_board(dir: &Path, more: &str, changes: &[(&str, &str)]) -> Path
     target
 }
 
+/// Code of a bare guest: prints `R` and halts.
+pub(crate) const READY: [u32; 5] = [
+    0xd2a1_2009, //       mov x9, #0x9000000
+    0x5280_0a41, //       mov w1, #'R'
+    0xb900_0121, //       str w1, [x9]
+    0xd503_207f, // halt: wfi
+    0x17ff_ffff, //       b   halt
+];
+
 /// A target that boots nothing but this code, which prints `R` at its end, on Arm's
 /// `virt`; `machine` is more of `[machine]`, and other tables behind it.
 pub(crate) fn bare_guest(dir: &Path, code: &[u32], machine: &str) {

@@ -110,8 +110,10 @@ pub struct Lab<'a> {
     pub cache: Cache,
     /// Who is told how far it is.
     pub progress: &'a dyn Progress,
-    /// Set by Ctrl-C, where a board has to be switched off first.
+    /// Set by Ctrl-C, where a board has to be switched off first, or jobs called back.
     stop: Arc<AtomicBool>,
+    /// Ctrl-C sets it from now on.
+    listens: AtomicBool,
     /// SHA-256 of the target that was last put onto the board.
     installed: Mutex<Option<String>>,
 }
@@ -122,12 +124,11 @@ impl<'a> Lab<'a> {
         let stop = Arc::default();
         let store = settings.store.as_ref();
         let runner = store.zip(settings.elsewhere.clone()).map(|(dir, how)| {
-            let shared = settings
-                .sharing
-                .as_ref()
-                .map(|sharing| sharing.place.clone());
             let whole = || std::path::absolute(dir).unwrap_or_else(|_| dir.clone());
-            let place = shared.unwrap_or_else(|| whole().display().to_string());
+            let place = match &settings.sharing {
+                Some(sharing) => sharing.place.clone(),
+                None => whole().display().to_string(),
+            };
             Runner::new(how, &place, Arc::clone(&stop))
         });
         let shared = settings.sharing.as_ref().map(Shared::new);
@@ -139,6 +140,7 @@ impl<'a> Lab<'a> {
             settings,
             progress,
             stop,
+            listens: AtomicBool::new(false),
             installed: Mutex::default(),
         }
     }
@@ -186,10 +188,10 @@ impl<'a> Lab<'a> {
         if let Machine::Board(BoardSpec { install: None, .. }) = target.machine {
             return Err(by_hand(&target));
         }
-        if let Machine::Board(_) = target.machine {
-            self.progress.stop_when_asked(&self.stop)?;
-        }
-        if self.runner.is_some() {
+        // Once: a second listener would take the first Ctrl-C for the second.
+        if (self.runner.is_some() || matches!(target.machine, Machine::Board(_)))
+            && !self.listens.swap(true, Ordering::Relaxed)
+        {
             self.progress.stop_when_asked(&self.stop)?;
         }
         self.note_storage(&target);

@@ -53,7 +53,7 @@ pub fn sweep(folder: &Path) {
 }
 
 /// A name beside `path` that nobody else uses.
-pub fn partial(path: &Path) -> PathBuf {
+pub(crate) fn partial(path: &Path) -> PathBuf {
     /// Threads may write the same file at the same time.
     static WRITERS: AtomicUsize = AtomicUsize::new(0);
     let (process, writer) = (std::process::id(), WRITERS.fetch_add(1, Relaxed));

@@ -100,10 +100,13 @@ impl Entry {
     }
 }
 
+/// So many digits of the SHA-256 does a name hold.
+pub(crate) const SUM: usize = 32;
+
 /// As much of the SHA-256 as a name holds.
 pub(crate) fn fingerprint(bytes: &[u8]) -> String {
     let mut hash = sha256(bytes);
-    hash.truncate(32);
+    hash.truncate(SUM);
     hash
 }
 

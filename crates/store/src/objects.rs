@@ -2,13 +2,13 @@
 //! `bootlap-remote` reaches (S3, GCS, Azure, HTTP).
 
 use std::env;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-use bootlap_product::whole_file::{partial, replace};
+use bootlap_product::whole_file::replace;
 
 use crate::error::{StoreError, failed};
 use crate::names::used_now;
@@ -201,9 +201,8 @@ fn into(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<
 
 /// Copies a file in one step.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    let half = partial(to);
-    let copied = fs::copy(from, &half).and_then(|_| fs::rename(&half, to));
-    copied.inspect_err(|_| drop(fs::remove_file(&half)))
+    let mut from = File::open(from)?;
+    replace(to, |to| io::copy(&mut from, to).map(drop))
 }
 
 /// A running `bootlap-remote`; it ends when its input does.

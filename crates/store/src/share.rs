@@ -12,7 +12,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::entry::fingerprint;
+use crate::entry::{SUM, fingerprint};
 use crate::error::{StoreError, failed};
 use crate::folder::Store;
 use crate::names::{BOOTS, ENTRY};
@@ -68,7 +68,8 @@ impl Share {
         for (sum, made) in index
             .lines()
             .rev()
-            .filter_map(|l| l.split_once(' '))
+            .filter_map(|line| line.split_once(' '))
+            .filter(|(sum, _)| is_sum(sum))
             .take(MOST)
         {
             if let Some(path) = store.path_of(key, sum) {
@@ -147,6 +148,11 @@ impl Share {
     }
 }
 
+/// Others have written it, and it becomes a part of paths here.
+fn is_sum(text: &str) -> bool {
+    text.len() == SUM && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 fn named(key: &str) -> String {
     format!("{BOOTS}/{}/{key}", key.get(..2).unwrap_or("00"))
 }
@@ -190,6 +196,22 @@ mod tests {
         assert_eq!(share.pull(KEY, &b).unwrap().new, 1);
         assert_eq!(b.made(&found.path).len(), 2);
         assert_eq!(share.pull(KEY, &b).unwrap().new, 0);
+    }
+
+    #[test]
+    fn an_index_cannot_name_files_outside_of_the_store() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        let index = at("share").join(named(KEY));
+        fs::create_dir_all(index.parent().unwrap()).unwrap();
+        fs::write(index, "../../../../../victim monday\n").unwrap();
+        let store = Store::at(at("store"), u64::MAX);
+        // So that the way there exists.
+        fs::create_dir_all(at("store/boots/ab").join(format!("{KEY}..."))).unwrap();
+        fs::write(at("victim.tar.zst"), "").unwrap();
+        let share = Share::at(at("share").to_str().unwrap(), None, None);
+        assert_eq!(share.pull(KEY, &store).unwrap(), Pulled::default());
+        assert!(!at("victim.made").exists());
     }
 
     #[test]

@@ -111,7 +111,9 @@ impl Runner {
             }
         }
         Err(LabError::Machine(format!(
-            "a boot could not be made elsewhere in {ATTEMPTS} attempts, the last time since {why}"
+            "a boot could not be made elsewhere in {ATTEMPTS} attempts, the last time since {why}\n\
+             \x20        See whether `{}` finds its job there, and leave out --on to boot here",
+            self.command("ID")
         )))
     }
 
