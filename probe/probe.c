@@ -36,6 +36,7 @@
 #include "clock.h"
 #include "disk.h"
 #include "facts.h"
+#include "limit.h"
 #include "marks.h"
 #include "nor.h"
 #include "qemu.h"
@@ -65,6 +66,7 @@ static struct {
 	struct disk_board disk;
 	int64_t load_ps;             /* before the first instruction */
 	uint64_t load_bytes;
+	int64_t limit_ns;            /* of the guest's time; 0: none */
 } model;
 
 /*
@@ -87,12 +89,26 @@ static void no_disks(void)
 			"time; boot with --plain, or use Debian's QEMU 7.2 or 10\n");
 }
 
+/* Whether the guest's time is not QEMU's. */
+static bool own_time(void)
+{
+	return model.modelled || model.skip_waits || disk_any();
+}
+
 /* The machine is complete, and nothing has run. */
 static void machine_is_there(struct notifier *notifier, void *data)
 {
-	bool taken = clock_take_over(model.shift, model.ps_per_insn);
+	bool taken;
 
 	(void)notifier, (void)data;
+	/* Without it the host's time is the only limit. */
+	if (model.limit_ns > 0)
+		limit_set(model.limit_ns);
+	if (!own_time()) {
+		fact("waits", "run");
+		return;
+	}
+	taken = clock_take_over(model.shift, model.ps_per_insn);
 	if (!taken && model.modelled) {
 		fprintf(stderr, "bootlap probe: the clock of this QEMU cannot be modelled; "
 				"leave out --modelled, or use Debian's QEMU 7.2 or 10\n");
@@ -218,7 +234,9 @@ static bool read_model(int argc, char **argv, const struct plugin_info *info)
 	const char *shift = option(argc, argv, "shift");
 	const char *speed = option(argc, argv, "speed");
 	const char *waits = option(argc, argv, "waits");
+	const char *limit = option(argc, argv, "limit");
 
+	model.limit_ns = limit ? strtoll(limit, NULL, 10) : 0;
 	model.shift = shift ? atoi(shift) : 0;
 	for (int i = 0; i < STAGES; i++)
 		model.ps_per_insn[i] = INT64_C(1000) << model.shift;
@@ -230,7 +248,9 @@ static bool read_model(int argc, char **argv, const struct plugin_info *info)
 		no_disks();
 		return false;
 	}
-	if (model.modelled || model.skip_waits || disk_any())
+	if (model.limit_ns > 0 && !qemu.qemu_add_machine_init_done_notifier)
+		model.limit_ns = 0;
+	if (own_time() || model.limit_ns > 0)
 		qemu.qemu_add_machine_init_done_notifier(&done);
 	else
 		fact("waits", "run");
@@ -243,7 +263,8 @@ static bool read_model(int argc, char **argv, const struct plugin_info *info)
  * is entered (0: it is what runs first).
  *
  * With -icount: shift=N as it has it, waits=skip to leave out the turns of polled
- * waits, facts=PATH to write what was done with the guest's time.
+ * waits, facts=PATH to write what was done with the guest's time, limit=NS of it after
+ * which the boot is given up.
  *
  * For modelled time: speed=PS:PS:PS of an instruction of the boot loader, of the
  * kernel and of user space, baud=N, uartclk=HZ that the UART divides, if it is known,

@@ -10,7 +10,7 @@ use crate::support::{bootlap, failure, json, kiosk, scratch, succeeded};
 use serde_json::Value;
 
 /// The kiosk without its largest costs.
-fn short_kiosk(dir: &Path) -> PathBuf {
+pub(crate) fn short_kiosk(dir: &Path) -> PathBuf {
     let out = dir.join("short");
     let mut command = bootlap(dir);
     let recipes = ["uboot-bootdelay", "cmdline-no-crypto-tests"];
@@ -102,21 +102,22 @@ fn a_search_goes_on_where_it_was_killed_and_names_what_broke() {
     let dir = scratch("tune");
     let target = short_kiosk_on_a_board(&dir, "2 GB/s");
     let own = [no_init(&dir), fonts_later(&dir)].map(|p| p.display().to_string());
+    let [broken, later] = &own;
+    let recipes = [
+        broken,
+        later,
+        "fit-no-hash",
+        "cmdline-quiet",
+        "kernel-compression=none",
+    ];
     let tune_in = |runs: &str, out: &str| {
         let mut command = bootlap(&dir);
         command
             .arg("tune")
             .arg(&target)
             .args(["-k", "6", "--out", out, "--runs", runs])
-            .args(["--store", "kept", "--recheck", "0"]);
-        for recipe in own
-            .iter()
-            .map(String::as_str)
-            .chain(["fit-no-hash", "cmdline-quiet"])
-        {
-            command.args(["--only", recipe]);
-        }
-        command.args(["--only", "kernel-compression=none", "--json"]);
+            .args(["--store", "kept", "--recheck", "0", "--json"])
+            .args(recipes.iter().flat_map(|recipe| ["--only", recipe]));
         command
     };
     let tune = || tune_in("runs", "tuned");
@@ -128,7 +129,13 @@ fn a_search_goes_on_where_it_was_killed_and_names_what_broke() {
     let before = started(&dir.join("runs"));
     assert!(before.len() >= 10);
 
-    let tuned = json(&mut tune());
+    // Another one at the same time makes the boots that this one does not.
+    let (tuned, beside) = std::thread::scope(|scope| {
+        let beside = scope.spawn(|| json(&mut tune_in("beside", "tuned-beside")));
+        (json(&mut tune()), beside.join().unwrap())
+    });
+    assert_eq!(beside["steps"], tuned["steps"]);
+    let boots = made_once(&dir);
     // No boot that was whole was made again.
     let after = started(&dir.join("runs"));
     for (run, when) in &before {
@@ -194,6 +201,23 @@ fn a_search_goes_on_where_it_was_killed_and_names_what_broke() {
     assert!(page("elsewhere") == page("runs"), "the same page");
     let target = |out: &str| fs::read_to_string(dir.join(out).join("target.toml")).unwrap();
     assert_eq!(target("tuned-again"), target("tuned"));
+    assert_eq!(made_once(&dir), boots);
+
+    // With one recipe more, boots are made that have it, and no other again.
+    let mut more = tune_in("more", "tuned-more");
+    json(more.args(["--only", "initramfs-compression=none"]));
+    let with = made_once(&dir) - boots;
+    assert!((4..boots).contains(&with), "{with} beside {boots}");
+}
+
+/// How many boots are kept, each of which was made once.
+fn made_once(dir: &Path) -> usize {
+    let mut command = bootlap(dir);
+    let list = json(command.args(["store", "list", "--json", "--store", "kept"]));
+    let boots = list["boots"].as_array().unwrap();
+    let once = |boot: &Value| boot["made"].as_array().unwrap().len() == 1;
+    assert!(boots.iter().all(once), "{list}");
+    boots.len()
 }
 
 #[test]

@@ -31,6 +31,7 @@ mod recipes;
 mod recipes_cmdline;
 mod recipes_initramfs;
 mod recipes_loader;
+mod reduce;
 mod reports;
 mod several_boots;
 mod splash;

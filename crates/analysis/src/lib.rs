@@ -20,6 +20,7 @@ pub mod path;
 pub mod phase;
 pub mod predict;
 pub mod processes;
+pub mod reduce;
 pub mod series;
 pub mod stats;
 pub mod tune;

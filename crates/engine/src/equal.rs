@@ -23,6 +23,7 @@ pub fn boot_equal(
         perturbation: 0,
         append,
         patience: None,
+        limit: None,
         // Equal boots are only known to be equal if each of them was made.
         times: n as usize,
     };

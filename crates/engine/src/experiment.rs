@@ -14,7 +14,7 @@ use bootlap_analysis::groups::Margin;
 use bootlap_analysis::predicted_saving;
 use bootlap_analysis::stats::{self, ALPHA, Effect, Question, looks};
 use bootlap_lab::experiment::{self, Session};
-use bootlap_lab::{Mode, Run};
+use bootlap_lab::{Limit, Mode, Run};
 use bootlap_model::Timeline;
 use bootlap_product::BoardModel;
 
@@ -31,6 +31,10 @@ pub const MARGIN: Margin = Margin::Share(0.0005);
 const PATIENCE: u32 = 10;
 /// And so much longer in any case: the host may be busy.
 const AT_LEAST: Duration = Duration::from_secs(20);
+/// As often as long as the slowest boot of the experiment one may take by its own time.
+const LIMIT: i64 = 4;
+/// And so much longer, ns: what hangs in short boots may still be on its way.
+const LIMIT_AT_LEAST_NS: i64 = 2_000_000_000;
 
 /// One side of a comparison.
 #[derive(Clone)]
@@ -396,7 +400,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
             self.session.folder(&side.name).map_err(Failure::from)?;
         }
         let mut jobs: Vec<(usize, Planned<'_>)> = Vec::new();
-        let patience = self.patience(sides);
+        let (patience, limit) = (self.patience(), self.given_up_at());
         let order = experiment::plan(sides.len(), perturbations.end, self.lab.seed());
         for job in order {
             let side = sides[job.variant];
@@ -412,6 +416,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
                 Planned {
                     dir: dir.join(perturbation.to_string()),
                     patience,
+                    limit,
                     ..Planned::perturbed(&side.bootable, &dir, &side.name, perturbation)
                 },
             ));
@@ -434,14 +439,26 @@ impl<'l, 'a> Experiment<'l, 'a> {
     }
 
     /// A side that hangs is not waited for as long as the target allows, if it
-    /// is known how long the others take.
-    fn patience(&self, sides: &[&Side]) -> Option<Duration> {
-        let runs = sides.iter().flat_map(|side| self.runs(&side.name));
-        let ready = runs.filter(|run| run.ready().is_some());
-        let longest = ready
-            .map(|run| Duration::from_millis(run.manifest.wall_ms))
-            .max()?;
+    /// is known how long others take.
+    fn patience(&self) -> Option<Duration> {
+        let walls = self.ready().map(|run| run.manifest.wall_ms);
+        let longest = Duration::from_millis(walls.max()?);
         Some(longest * PATIENCE + AT_LEAST)
+    }
+
+    /// The same in the guest's time, where that is counted.
+    fn given_up_at(&self) -> Option<Limit> {
+        let slowest = self.ready().filter_map(|run| Some(run.ready()?.ns)).max()?;
+        let ns = slowest
+            .saturating_mul(LIMIT)
+            .saturating_add(LIMIT_AT_LEAST_NS);
+        self.mode.repeats().then(|| Limit::at(ns))
+    }
+
+    /// All boots so far that got ready.
+    fn ready(&self) -> impl Iterator<Item = &Run> {
+        let runs = self.booted.values().flat_map(|booted| &booted.runs);
+        runs.filter(|run| run.ready().is_some())
     }
 
     fn afford(&self, boots: usize) -> Result<(), Stop> {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bootlap_lab::experiment::{Attempt, Wait};
-use bootlap_lab::{HostFiles, Inputs, LabError, Manifest, Run, State, changed, parting};
+use bootlap_lab::{HostFiles, Inputs, LabError, Limit, Manifest, Run, State, changed, parting};
 use bootlap_product::sha256;
 use bootlap_store::{Entry, Lock, Store, StoreError};
 use serde::{Deserialize, Serialize};
@@ -94,6 +94,8 @@ pub(crate) struct Wanted<'j> {
     pub(crate) times: usize,
     /// How long it may take; one that took as long was not over.
     pub(crate) patience: Duration,
+    /// When it is given up, by its own time.
+    pub(crate) limit: Option<Limit>,
 }
 
 /// A boot that was made.
@@ -174,15 +176,17 @@ impl Keeper {
             && enough(&kept)
             && !self.keeping.fresh
         {
-            if !self.is_drawn() {
+            let is_late = |limit: Limit| limit.is_exceeded(kept.manifest.outcome.as_ref());
+            if !self.is_drawn() || job.limit.is_some_and(is_late) {
                 let run = self.take(&job, &kept)?;
                 progress.kept(&kept.manifest.started);
                 return Ok(Attempt::Done(Box::new(run)));
             }
             let made = make(job.manifest.clone())?;
-            self.compare(&kept, &made)?;
-            self.note_made(progress, &kept, &made);
-            progress.kept_again();
+            if self.compare(&kept, &made, job.limit)? {
+                self.note_made(progress, &kept, &made);
+                progress.kept_again();
+            }
             return Ok(Attempt::Done(Box::new(made.run)));
         }
         if self.keeping.shard.is_some_and(|shard| !shard.has(&key)) {
@@ -231,9 +235,10 @@ impl Keeper {
                 self.store.remove(&kept.path);
                 return Ok(());
             }
-            self.compare(&kept, made)?;
-            self.note_made(progress, &kept, made);
-            self.push(key, &kept.path, progress);
+            if self.compare(&kept, made, job.limit)? {
+                self.note_made(progress, &kept, made);
+                self.push(key, &kept.path, progress);
+            }
             return Ok(());
         }
         let waited_out = u128::from(made.run.manifest.wall_ms) >= job.patience.as_millis();
@@ -273,7 +278,8 @@ impl Keeper {
                     continue;
                 }
             };
-            if about.format == FORMAT && about.changed(job.places).is_none() {
+            let is_it = Limit::allows(job.limit, manifest.outcome.as_ref());
+            if is_it && about.format == FORMAT && about.changed(job.places).is_none() {
                 self.store.used(&found.path);
                 return Some(Kept {
                     path: found.path,
@@ -285,13 +291,18 @@ impl Keeper {
         None
     }
 
-    /// Puts a kept boot into the run's folder.
+    /// Puts a kept boot into the run's folder. One that got ready too late is not ready.
     fn take(&self, job: &Wanted<'_>, kept: &Kept) -> Result<Run, LabError> {
         let manifest = Manifest {
             kept: self.store.made(&kept.path),
             ..as_made(&job.manifest, &kept.manifest)
         };
-        Ok(Run::place(job.dir, manifest, &kept.entry.files)?)
+        let mut run = Run::place(job.dir, manifest, &kept.entry.files)?;
+        let limit = job.limit;
+        if let Some(limit) = limit.filter(|l| l.is_exceeded(run.manifest.outcome.as_ref())) {
+            run.was_not_ready(limit.given_up())?;
+        }
+        Ok(run)
     }
 
     /// Whether this kept boot is to be made again.
@@ -303,10 +314,15 @@ impl Keeper {
         }
     }
 
-    /// A boot that was made again must be the one that was kept.
-    fn compare(&self, kept: &Kept, again: &Made) -> Result<(), LabError> {
+    /// A boot that was made again must be the one that was kept. Whether that can be seen:
+    /// not if it was given up where that one went on.
+    fn compare(&self, kept: &Kept, again: &Made, limit: Option<Limit>) -> Result<bool, LabError> {
+        let outcomes = [&again.run.manifest, &kept.manifest].map(|m| m.outcome.as_ref());
+        if limit.is_some_and(|limit| limit.hides(outcomes[0], outcomes[1])) {
+            return Ok(false);
+        }
         let Some(how) = difference(kept, &again.run)? else {
-            return Ok(());
+            return Ok(true);
         };
         let store = self.store.dir().display();
         let why = format!(

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bootlap_lab::experiment::{self, Attempt, Question, Session, Wait, plain_name};
-use bootlap_lab::{Board, LabError, Manifest, Mode, Model, Qemu, QemuSettings, Run, node};
+use bootlap_lab::{Board, LabError, Limit, Manifest, Mode, Model, Qemu, QemuSettings, Run, node};
 use bootlap_product::recipe::Choice;
 use bootlap_product::{
     Assembly, Board as BoardSpec, Boot, Cache, Edit, Machine, PartHash, Parts, Qemu as QemuSpec,
@@ -80,6 +80,8 @@ pub struct Planned<'b> {
     pub append: &'b str,
     /// How long to wait for ready at most; else as long as the target says.
     pub patience: Option<Duration>,
+    /// When it is given up, where the guest's time is counted.
+    pub limit: Option<Limit>,
     /// How often this boot must have been made before a kept one is taken for it.
     pub times: usize,
 }
@@ -94,6 +96,7 @@ impl<'b> Planned<'b> {
             perturbation,
             append: "",
             patience: None,
+            limit: None,
             times: 1,
         }
     }
@@ -344,6 +347,7 @@ impl<'a> Lab<'a> {
                     model: bootable.model,
                     seed: self.settings.seed,
                     probe: !self.settings.no_probe,
+                    limit: planned.limit,
                 };
                 match self.emulate(planned, settings, boot, manifest, timeout, wait)? {
                     Attempt::Done(run) => *run,
@@ -388,6 +392,7 @@ impl<'a> Lab<'a> {
             places: [&dir, &root],
             times: planned.times,
             patience,
+            limit: planned.limit,
         };
         let mut make = |manifest| {
             if let (Some(runner), Some(inputs)) = (&self.runner, &inputs) {
@@ -485,7 +490,7 @@ impl<'a> Lab<'a> {
 
     /// Boots that may run side by side: simulated time does not depend on what else the
     /// host does.
-    fn at_once(&self, mode: Mode) -> NonZeroUsize {
+    pub(crate) fn at_once(&self, mode: Mode) -> NonZeroUsize {
         let asked = self.settings.at_once;
         match mode {
             Mode::Sim | Mode::Modelled if self.runner.is_some() => asked.unwrap_or(ELSEWHERE),

@@ -36,6 +36,7 @@ mod kept;
 pub mod lab;
 pub mod output;
 mod progress;
+pub mod reduce;
 mod settings;
 mod shard;
 mod shared;

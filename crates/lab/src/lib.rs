@@ -34,7 +34,7 @@ pub use host::{Host, node};
 pub use machine::{Machine, MachineEvent, MachineInfo};
 pub use parting::parting;
 pub use qemu::{
-    HostFile, HostFiles, Inputs, Mode, Model, Qemu, QemuSettings, changed, in_host_time,
+    HostFile, HostFiles, Inputs, Limit, Mode, Model, Qemu, QemuSettings, changed, in_host_time,
     model_words,
 };
 pub use recorder::{Recorder, boot};

@@ -29,6 +29,7 @@ pub mod inspect;
 mod json;
 mod markdown;
 pub mod rc;
+pub mod reduced;
 mod schemas;
 pub mod series;
 mod sink;

@@ -14,6 +14,7 @@ use crate::groups::CompareJson;
 use crate::history::HistoryJson;
 use crate::inspect::InspectedJson;
 use crate::rc::RcReport;
+use crate::reduced::ReducedJson;
 use crate::series::SeriesJson;
 use crate::store::StoreJson;
 use crate::table::TableJson;
@@ -46,6 +47,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("explain", schema_of::<ExplainJson>("bootlap explain")),
         ("store", schema_of::<StoreJson>("bootlap store")),
         ("rc", schema_of::<RcReport>("bootlap rc")),
+        ("reduce", schema_of::<ReducedJson>("bootlap reduce")),
         ("series", schema_of::<SeriesJson>("bootlap boot of a board")),
     ]
 }

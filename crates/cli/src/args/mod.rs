@@ -90,6 +90,8 @@ pub(crate) enum Command {
     History(History),
     /// List the files of the initramfs that a boot opens.
     Touched(Touched),
+    /// Find the part of a recipe's list that a target needs, or takes
+    Reduce(Reduce),
     /// Order init scripts by their headers, for bootlap-agent to start them.
     Rc(Rc),
     /// Make a pack for bootlap-agent replay from a trace and a root image.
@@ -407,6 +409,39 @@ pub(crate) struct Touched {
     /// The list to write, one path per line, for the recipe initramfs-touched.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) lab: LabArgs,
+}
+
+#[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  bootlap touched targets/kiosk -o touched.txt
+  bootlap reduce targets/kiosk initramfs-touched=touched.txt -o needed.txt
+  bootlap reduce my-board cmdline-initcall-blacklist=a_init,b_init,c_init -o without.txt
+
+A search that is interrupted goes on when it is started again in the same way.")]
+pub(crate) struct Reduce {
+    /// The target's folder.
+    pub(crate) target: PathBuf,
+    /// A recipe with a list: of what stays (initramfs-touched), of which the smallest part
+    /// is found; or of changes, of which the largest is.
+    #[arg(value_name = "RECIPE=LIST")]
+    pub(crate) recipe: String,
+    /// The list to write, one member a line.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// Perturbations in which what was found has to get ready, and is measured; fewer than 5
+    /// prove nothing.
+    #[arg(short = 'k', long, value_name = "K", default_value_t = 8,
+          value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) perturbations: u32,
+    /// Changes below this count as none: a share of the boot, or a time.
+    #[arg(long, value_name = "0.05%|5ms", default_value = "0.05%",
+          value_parser = compare::margin)]
+    pub(crate) margin: Margin,
+    /// Print the outcome as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) lab: LabArgs,
 }

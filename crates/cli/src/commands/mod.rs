@@ -18,6 +18,7 @@ mod inspect;
 mod layout;
 mod pack;
 mod rc;
+mod reduce;
 mod report;
 mod show;
 mod shown;
@@ -50,6 +51,7 @@ pub(crate) fn run(command: Command, ui: &Ui) -> Result<Exit, Failure> {
         Command::Calibrate(a) => calibrate::run(&a, ui),
         Command::Splash(a) => splash::run(&a, ui),
         Command::Touched(a) => touched::run(&a, ui),
+        Command::Reduce(a) => reduce::run(&a, ui),
         Command::Try(a) => try_recipes::run(&a, ui),
         Command::Tune(a) => tune::run(&a, ui),
         Command::Apply(a) => apply::run(&a, ui),

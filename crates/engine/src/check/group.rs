@@ -53,6 +53,7 @@ impl Group {
                 perturbation,
                 append: "",
                 patience: None,
+                limit: None,
                 times: 1,
             })
             .collect();

@@ -183,6 +183,9 @@ impl Argv {
             if settings.spec.skip_waits {
                 options += ",waits=skip";
             }
+            if let Some(limit) = settings.limit {
+                options += &format!(",limit={}", limit.ns());
+            }
         }
         if let Some(model) = &settings.model {
             let board = model.options(flash, uart_hz(&settings.spec), &loaded(boot));

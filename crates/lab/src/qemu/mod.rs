@@ -14,6 +14,7 @@ mod argv;
 mod disks;
 mod idle;
 mod inputs;
+mod limit;
 mod memory;
 mod model;
 
@@ -29,7 +30,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use bootlap_model::Stamp;
 use bootlap_product::{Boot, Qemu as Spec};
-use bootlap_wire::stamps::{HEADER_LEN, Header, RECORD_LEN, Record, StampClock};
+use bootlap_wire::stamps::{HEADER_LEN, Header, ProbeMark, RECORD_LEN, Record, StampClock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -40,6 +41,7 @@ use disks::Disk;
 pub use disks::in_host_time;
 use idle::Idle;
 pub use inputs::{HostFile, HostFiles, Inputs, changed};
+pub use limit::Limit;
 use memory::{MemoryFile, path_in_child};
 pub use model::{Model, words as model_words};
 
@@ -107,6 +109,9 @@ pub struct QemuSettings {
     /// Without the probe the host stamps the console: for measuring what the
     /// probe costs, and for a QEMU without plugins.
     pub probe: bool,
+    /// Where the guest's time is counted: when the boot is given up.
+    #[serde(default)]
+    pub limit: Option<Limit>,
 }
 
 impl QemuSettings {
@@ -178,6 +183,8 @@ struct Running {
     known: serde_json::Value,
     stderr: File,
     clock: StampClock,
+    /// It is given up, and why.
+    given_up: Option<String>,
     /// Bytes of the stamps (or of the console) that were taken so far.
     taken: u64,
     started: Instant,
@@ -336,6 +343,7 @@ impl Qemu {
             console: console.into_file(),
             stderr: stderr.into_file(),
             clock,
+            given_up: None,
             started: Instant::now(),
             idle: self.settings.is_alone().then(Idle::new),
         });
@@ -375,11 +383,21 @@ impl Machine for Qemu {
             return Ok(MachineEvent::Stopped("it is switched off".into()));
         };
         loop {
+            if let Some(why) = running.given_up.take() {
+                return Ok(MachineEvent::Stopped(why));
+            }
             // Asked before reading: what it wrote before it ended is read below.
             let ended = running.ended()?;
-            let records = running
+            let mut records = running
                 .records()
                 .map_err(|e| LabError::Machine(format!("cannot read the console: {e}")))?;
+            if let Some(at) = records.iter().position(is_limit) {
+                records.truncate(at);
+                running.given_up = self.settings.limit.map(Limit::given_up);
+                if records.is_empty() {
+                    continue;
+                }
+            }
             if !records.is_empty() {
                 return Ok(MachineEvent::Console(records));
             }
@@ -498,6 +516,17 @@ impl Running {
             }
         }
     }
+}
+
+/// Whether the boot is given up here.
+fn is_limit(record: &Record) -> bool {
+    matches!(
+        record,
+        Record::Mark {
+            mark: ProbeMark::Limit,
+            ..
+        }
+    )
 }
 
 fn decode(bytes: &[u8], clock: StampClock) -> Vec<Record> {

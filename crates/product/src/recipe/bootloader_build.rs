@@ -1,6 +1,6 @@
 //! Recipes that build U-Boot.
 
-use super::{Plain, options};
+use super::{Listed, Plain, options};
 use crate::{Edit, Parts, Target};
 
 /// Build U-Boot without what it does not need to start an image from flash.
@@ -28,7 +28,7 @@ pub(super) const OPTIONS: Plain = Plain::new(
     "what needed the option is missing; its updates are yours to build",
     options,
 )
-.takes(&[""])
+.lists(Listed::Changed)
 .only_if_asked();
 
 /// What only finds and drives devices that images are not started from. A

@@ -8,7 +8,7 @@ use bootlap_artefact::elf::Strip;
 use bootlap_kbuild::dot_config::DotConfig;
 
 use super::bootloader_script::variables;
-use super::{Plain, typed_file};
+use super::{Listed, Plain, typed_file};
 use crate::bootcmd::{BOOTCMD, Commands};
 use crate::cmdline;
 use crate::spec::{Initramfs, Place};
@@ -51,7 +51,7 @@ pub(super) const TOUCHED: Plain = Plain::new(
     "what only other boots need (repair, other hardware, errors) is missing",
     touched,
 )
-.takes(&[""]);
+.lists(Listed::Kept);
 
 fn touched(target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
     let initramfs = initramfs(target)?;

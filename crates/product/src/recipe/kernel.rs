@@ -1,6 +1,6 @@
 //! Recipes that build the kernel.
 
-use super::{Plain, options};
+use super::{Listed, Plain, options};
 use crate::{Edit, Machine, Parts, Target};
 
 /// Build a kernel with only what this machine needs.
@@ -29,7 +29,7 @@ pub(super) const OPTIONS: Plain = Plain::new(
     "what needed the option is missing; updates of the kernel are yours to build",
     options,
 )
-.takes(&[""])
+.lists(Listed::Changed)
 .only_if_asked();
 
 /// Compile the kernel for size (`-Os`).

@@ -12,6 +12,7 @@ mod compression;
 mod falcon;
 mod initramfs;
 mod kernel;
+mod list;
 mod options;
 mod own;
 mod root;
@@ -20,6 +21,8 @@ use std::fs;
 use std::path::Path;
 
 use bootlap_rootfs::did_you_mean;
+
+pub use list::{List, Listed};
 
 use crate::{Edit, Parts, Target, TargetError};
 
@@ -54,6 +57,11 @@ pub trait Recipe: Sync {
         false
     }
 
+    /// What its value lists, if that is a list.
+    fn listed(&self) -> Option<Listed> {
+        None
+    }
+
     /// The edits that do it, or why it does not apply: it is done already, or
     /// the target has nothing that it could change.
     fn edits(&self, target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String>;
@@ -63,6 +71,7 @@ pub trait Recipe: Sync {
 struct Plain {
     meta: RecipeMeta,
     only_if_asked: bool,
+    listed: Option<Listed>,
     edits: fn(&Target, &Parts, &str) -> Result<Vec<Edit>, String>,
 }
 
@@ -81,10 +90,10 @@ impl Plain {
             risk,
             values,
         };
-        let only_if_asked = false;
         Self {
             meta,
-            only_if_asked,
+            only_if_asked: false,
+            listed: None,
             edits,
         }
     }
@@ -92,6 +101,12 @@ impl Plain {
     const fn takes(mut self, values: &'static [&'static str]) -> Self {
         self.meta.values = values;
         self
+    }
+
+    /// For one whose value is a list.
+    const fn lists(mut self, listed: Listed) -> Self {
+        self.listed = Some(listed);
+        self.takes(&[""])
     }
 
     /// For what takes minutes to build, or what no patch set can carry.
@@ -108,6 +123,10 @@ impl Recipe for Plain {
 
     fn only_asked_for(&self) -> bool {
         self.only_if_asked
+    }
+
+    fn listed(&self) -> Option<Listed> {
+        self.listed
     }
 
     fn edits(&self, target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String> {

@@ -118,6 +118,8 @@ impl<'t> Session<'t> {
             ProbeMark::ImageEntry => {
                 out.wire_milestone(Milestone::KernelImage, Some(at), here);
             }
+            // Where a recorder stops; none is in a recording of ours.
+            ProbeMark::Limit => {}
             ProbeMark::Other(_) => self.notice(
                 "unknown-probe-mark",
                 Severity::Notice,

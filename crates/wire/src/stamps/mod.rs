@@ -232,6 +232,8 @@ pub enum ProbeMark {
     UserEntry,
     /// The first instruction of the kernel image, which may unpack itself.
     ImageEntry,
+    /// The guest's time at which the boot is given up.
+    Limit,
     /// A mark of a newer probe.
     Other(u8),
 }
@@ -242,6 +244,7 @@ impl ProbeMark {
             1 => ProbeMark::KernelEntry,
             2 => ProbeMark::UserEntry,
             3 => ProbeMark::ImageEntry,
+            4 => ProbeMark::Limit,
             other => ProbeMark::Other(other),
         }
     }
@@ -251,6 +254,7 @@ impl ProbeMark {
             ProbeMark::KernelEntry => 1,
             ProbeMark::UserEntry => 2,
             ProbeMark::ImageEntry => 3,
+            ProbeMark::Limit => 4,
             ProbeMark::Other(code) => code,
         }
     }

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use super::fixed::QUIET_LEVEL;
 use super::{find, is_plain, line, name_of, set, with_parameter};
 use crate::cmdline::{self, is_parameter, value_of};
-use crate::recipe::{Recipe, RecipeMeta};
+use crate::recipe::{Listed, Recipe, RecipeMeta};
 use crate::{Edit, Parts, Target};
 
 /// Gives a parameter a value.
@@ -13,6 +13,8 @@ pub(in crate::recipe) struct Valued {
     meta: &'static RecipeMeta,
     /// The value if none is typed; empty: one is needed.
     default: &'static str,
+    /// Whether it is a list of names that are independent of each other.
+    lists: bool,
     /// The command line with the value in it.
     apply: fn(line: &str, value: &str) -> Result<String, String>,
 }
@@ -20,6 +22,10 @@ pub(in crate::recipe) struct Valued {
 impl Recipe for Valued {
     fn meta(&self) -> &RecipeMeta {
         self.meta
+    }
+
+    fn listed(&self) -> Option<Listed> {
+        self.lists.then_some(Listed::Changed)
     }
 
     fn edits(&self, target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
@@ -102,6 +108,7 @@ pub(in crate::recipe) const LPJ: Valued = Valued {
         values: &[""],
     },
     default: "",
+    lists: false,
     apply: |line, value| {
         // 0 is what the kernel takes for *not given*.
         if number(value, 1, u64::MAX, "").is_err() {
@@ -130,6 +137,7 @@ pub(in crate::recipe) const LOGLEVEL: Valued = Valued {
         values: &[""],
     },
     default: "3",
+    lists: false,
     apply: |line, value| {
         let wanted = number(value, 0, 7, "cmdline-loglevel=3")?;
         if let Some(word) = find(line, "ignore_loglevel") {
@@ -171,6 +179,7 @@ pub(in crate::recipe) const INITCALL_BLACKLIST: Valued = Valued {
         values: &[""],
     },
     default: "",
+    lists: true,
     apply: |line, value| {
         let good = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.');
         let example = "cmdline-initcall-blacklist=btrfs_init,raid6_select_algo";
@@ -192,6 +201,7 @@ pub(in crate::recipe) const ASYNC_PROBE: Valued = Valued {
         values: &[""],
     },
     default: "",
+    lists: false,
     apply: |line, value| {
         let good = |b: u8| b.is_ascii_alphanumeric() || b"_-.:+*".contains(&b);
         let names = names(value, good, "cmdline-async-probe=ahci,sdhci-pltfm")?;
@@ -221,6 +231,7 @@ pub(in crate::recipe) const DEFERRED_PROBE_TIMEOUT: Valued = Valued {
         values: &[""],
     },
     default: "0",
+    lists: false,
     apply: |line, value| {
         let seconds = number(value, 0, 3600, "cmdline-deferred-probe-timeout=0")?;
         let there = find(line, "deferred_probe_timeout");
@@ -249,6 +260,7 @@ pub(in crate::recipe) const ROOTFSTYPE: Valued = Valued {
         values: &[""],
     },
     default: "",
+    lists: false,
     apply: |line, value| {
         let good = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-');
         names(value, good, "cmdline-rootfstype=ext4")?;
@@ -274,6 +286,7 @@ pub(in crate::recipe) const UARTS_8250: Valued = Valued {
         values: &[""],
     },
     default: "1",
+    lists: false,
     apply: |line, value| {
         let ports = number(value, 0, 64, "cmdline-8250-uarts=1")?;
         for word in cmdline::words(line) {
@@ -311,6 +324,7 @@ pub(in crate::recipe) const IP_STATIC: Valued = Valued {
         values: &[""],
     },
     default: "",
+    lists: false,
     apply: |line, value| {
         let example = "it needs what ip= takes, as in \
                        cmdline-ip-static=192.168.1.10:192.168.1.1::255.255.255.0::eth0:off";
@@ -349,6 +363,7 @@ pub(in crate::recipe) const CONSOLE_BAUD: Valued = Valued {
         ],
     },
     default: "921600",
+    lists: false,
     apply: |line, value| {
         let wanted = number(value, 9600, 12_000_000, "cmdline-console-baud=921600")?;
         let mut refused = Err("no console= on the command line names a speed, as \
@@ -391,6 +406,7 @@ pub(in crate::recipe) const MAX_LOOP: Valued = Valued {
         values: &[""],
     },
     default: "1",
+    lists: false,
     apply: |line, value| {
         let devices = number(value, 1, 256, "cmdline-max-loop=1")?;
         match find(line, "max_loop") {

@@ -1,0 +1,62 @@
+//! `bootlap reduce`: which part of a recipe's list a target needs, or takes.
+
+use std::path::Path;
+
+use bootlap_engine::reduce::{ReduceOptions, reduce_list};
+use bootlap_engine::{Exit, Failure, Progress, TOOL};
+use bootlap_model::shell_word;
+use bootlap_product::recipe::{List, Listed};
+use bootlap_report::reduced::{self, Reduced};
+
+use crate::args::Reduce;
+use crate::ui::{self, Ui};
+
+pub(crate) fn run(args: &Reduce, ui: &Ui) -> Result<Exit, Failure> {
+    let named = args.recipe.split_once('=').map(|(_, list)| Path::new(list));
+    let same = named.is_some_and(|list| list.canonicalize().ok() == args.out.canonicalize().ok());
+    if same && args.out.exists() {
+        let why = format!("{} is the list that is reduced", args.out.display());
+        let hint = "name another file with --out; nothing is written over";
+        return Err(Failure::new(Exit::Usage, why).hint(hint));
+    }
+    let lab = args.lab.lab(ui)?;
+    let options = ReduceOptions {
+        recipe: args.recipe.clone(),
+        perturbations: args.perturbations,
+        margin: args.margin,
+    };
+    let found = reduce_list(&lab, &args.target, &options)?;
+    found.list.write(&args.out)?;
+    let recipe = recipe(found.recipe, &found.list, args);
+    let reduced = Reduced {
+        target: found.stock.target.spec.name.clone(),
+        mode: found.stock.mode().name().to_owned(),
+        recipe: found.recipe.to_owned(),
+        changes: found.list.listed == Listed::Changed,
+        list: found.list.members,
+        left_out: found.left_out,
+        tried: found.tried,
+        trial: found.trial,
+    };
+    match args.json {
+        true => ui.document(reduced::json(&reduced, TOOL))?,
+        false => ui.print(&reduced::text(&reduced, &ui::style())),
+    }
+    if !reduced.list.is_empty() {
+        ui.note(&format!(
+            "{} has the list; `bootlap try {} {recipe}` measures it against the target as it is",
+            shell_word(args.out.display()),
+            shell_word(args.target.display()),
+        ));
+    }
+    Ok(Exit::Ok)
+}
+
+/// The recipe with its new list, as it is typed.
+fn recipe(name: &str, list: &List, args: &Reduce) -> String {
+    let value = match list.listed {
+        Listed::Kept => args.out.display().to_string(),
+        Listed::Changed => list.members.join(","),
+    };
+    shell_word(format!("{name}={value}")).to_string()
+}

@@ -1,0 +1,12 @@
+/* The moment at which a boot that is not ready is given up, in the guest's own time:
+ * so a boot that hangs ends at the same instruction on any host. */
+#ifndef PROBE_LIMIT_H
+#define PROBE_LIMIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The machine is complete: a mark is to be recorded at `ns`. */
+bool limit_set(int64_t ns);
+
+#endif
