@@ -4,8 +4,15 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{bootlap, failure, json, scratch, succeeded};
-use crate::tune::short_kiosk;
+use crate::support::{bootlap, failure, json, kiosk, scratch, succeeded};
+
+/// The kiosk with the least before its first program.
+fn short_kiosk(dir: &Path) {
+    let mut command = bootlap(dir);
+    command.arg("apply").arg(kiosk());
+    let recipes = ["bootloader-none", "cmdline-no-crypto-tests"];
+    succeeded(command.args(recipes).args(["-o", "short"]));
+}
 
 fn reduce(dir: &Path, recipe: &str, out: &str) -> Command {
     let mut command = bootlap(dir);

@@ -10,7 +10,7 @@ use crate::support::{bootlap, failure, json, kiosk, scratch, succeeded};
 use serde_json::Value;
 
 /// The kiosk without its largest costs.
-pub(crate) fn short_kiosk(dir: &Path) -> PathBuf {
+fn short_kiosk(dir: &Path) -> PathBuf {
     let out = dir.join("short");
     let mut command = bootlap(dir);
     let recipes = ["uboot-bootdelay", "cmdline-no-crypto-tests"];
