@@ -1,5 +1,5 @@
 /* The moment at which a boot that is not ready is given up, in the guest's own time:
- * so a boot that hangs ends at the same instruction on any host. */
+ * so a boot that hangs ends at the same instruction each time. */
 #ifndef PROBE_LIMIT_H
 #define PROBE_LIMIT_H
 

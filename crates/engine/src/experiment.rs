@@ -446,13 +446,14 @@ impl<'l, 'a> Experiment<'l, 'a> {
         Some(longest * PATIENCE + AT_LEAST)
     }
 
-    /// The same in the guest's time, where that is counted.
+    /// The same in the guest's time, where that is counted, unless the user waits.
     fn given_up_at(&self) -> Option<Limit> {
         let slowest = self.ready().filter_map(|run| Some(run.ready()?.ns)).max()?;
         let ns = slowest
             .saturating_mul(LIMIT)
             .saturating_add(LIMIT_AT_LEAST_NS);
-        self.mode.repeats().then(|| Limit::at(ns))
+        let counted = self.mode.repeats() && !self.lab.waits_as_told();
+        counted.then(|| Limit::at(ns))
     }
 
     /// All boots so far that got ready.

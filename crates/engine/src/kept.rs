@@ -298,8 +298,9 @@ impl Keeper {
             ..as_made(&job.manifest, &kept.manifest)
         };
         let mut run = Run::place(job.dir, manifest, &kept.entry.files)?;
-        let limit = job.limit;
-        if let Some(limit) = limit.filter(|l| l.is_exceeded(run.manifest.outcome.as_ref())) {
+        if let Some(limit) = job.limit
+            && limit.is_exceeded(run.manifest.outcome.as_ref())
+        {
             run.was_not_ready(limit.given_up())?;
         }
         Ok(run)

@@ -502,6 +502,11 @@ impl<'a> Lab<'a> {
         }
     }
 
+    /// Whether the user has said how long to wait for ready.
+    pub(crate) fn waits_as_told(&self) -> bool {
+        self.settings.timeout.is_some()
+    }
+
     /// How long to wait for ready.
     pub fn timeout(&self, target: &Target) -> Duration {
         let seconds = self.settings.timeout.unwrap_or(target.spec.ready.timeout_s);

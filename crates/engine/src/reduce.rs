@@ -14,7 +14,6 @@ use crate::broken::Broken;
 use crate::experiment::{Compared, Experiment, Side, Stop};
 use crate::failure::{Exit, Failure};
 use crate::lab::{Bootable, Lab};
-use crate::tries::parse;
 
 /// Boots of a part where time is not counted: one may pass, or fail, by chance.
 const REAL_TIME: u32 = 2;
@@ -60,9 +59,7 @@ pub fn reduce_list(
     target: &Path,
     options: &ReduceOptions,
 ) -> Result<Reduced, Failure> {
-    let choices = parse(std::slice::from_ref(&options.recipe))?;
-    let choice = choices.into_iter().next();
-    let choice = choice.ok_or_else(|| Failure::new(Exit::Internal, "a recipe got lost"))?;
+    let choice = Choice::parse(&options.recipe)?;
     let whole = choice.list()?;
     let stock = lab.prepare(target)?;
     let details = vec![options.recipe.clone(), whole.members.join("\n")];

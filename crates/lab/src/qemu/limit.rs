@@ -1,5 +1,5 @@
 //! The moment at which a boot that is not ready is given up, in the guest's own time
-//! (`probe/limit.c`): a boot that hangs ends at the same instruction on any host.
+//! (`probe/limit.c`): a boot that hangs ends at the same instruction each time.
 
 use serde::{Deserialize, Serialize};
 
