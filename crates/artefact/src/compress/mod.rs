@@ -24,7 +24,7 @@
 //! LZO is recognised, not read or written.
 
 use std::fmt;
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::str::FromStr;
 
 use lz4::{BlockMode, BlockSize, ContentChecksum, liblz4::BlockChecksum};
@@ -189,6 +189,24 @@ impl Compression {
     pub fn decompress(self, data: &[u8], limit: usize) -> Result<Vec<u8>, CompressError> {
         let (unpacked, _) = self.decompress_first(data, limit)?;
         Ok(unpacked)
+    }
+
+    /// What `from` holds, unpacked while it is read, however large it is: all pieces, where
+    /// a file has several. `None` for a format that cannot be read so.
+    ///
+    /// # Errors
+    /// If it does not begin as it should.
+    pub fn reader<'r>(self, from: impl BufRead + 'r) -> io::Result<Option<Box<dyn Read + 'r>>> {
+        Ok(Some(match self {
+            Compression::None => Box::new(from),
+            Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(from)),
+            Compression::Bzip2 => Box::new(::bzip2::bufread::MultiBzDecoder::new(from)),
+            Compression::Lzma => Box::new(LzmaReader::new_mem_limit(from, DECODER_KIB, None)?),
+            Compression::Xz => Box::new(XzReader::new_mem_limit(from, true, DECODER_KIB)),
+            Compression::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(from)?),
+            Compression::Lz4 => Box::new(lz4::Decoder::new(from)?),
+            Compression::Lzo | Compression::Lz4Legacy => return Ok(None),
+        }))
     }
 
     /// What the first stream in `data` unpacks to, and what follows it: an initramfs may be
