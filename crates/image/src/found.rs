@@ -1,0 +1,102 @@
+//! All that is known of an image.
+
+use bootlap_artefact::arch::Arch;
+use bootlap_artefact::kernel_image::KernelImage;
+
+use crate::loader::{self, Entry, Loader, efi};
+use crate::system::{self, System};
+use crate::table::{self, Table};
+use crate::volume::{Files, MOST_FILE, Volume};
+use crate::window::Window;
+
+/// A file of an image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its volume: the place of its partition in [`Table::partitions`].
+    pub volume: usize,
+    /// Its path from the top of that.
+    pub path: String,
+}
+
+/// What is on an image.
+pub struct Found {
+    /// Its partitions.
+    pub table: Table,
+    /// What is in each of them.
+    pub volumes: Vec<Volume>,
+    /// Boot loaders, the one that runs last first.
+    pub loaders: Vec<Loader>,
+    /// Root file systems.
+    pub systems: Vec<System>,
+}
+
+impl Found {
+    /// Looks through a disk.
+    pub fn of(disk: &Window) -> Self {
+        let table = table::read(disk);
+        let volume = |p: &table::Partition| Volume::of(&disk.part(p.start, p.bytes));
+        let volumes: Vec<Volume> = table.partitions.iter().map(volume).collect();
+        Self {
+            loaders: loader::find(disk, &table, &volumes),
+            systems: system::find(&volumes),
+            table,
+            volumes,
+        }
+    }
+
+    /// What is started if nobody chooses: the loader, and its entry.
+    pub fn default(&self) -> Option<(&Loader, &Entry)> {
+        let named = |loader: &'_ Loader| loader.default.filter(|at| *at < loader.entries.len());
+        let found = self.loaders.iter().find_map(|l| Some((l, named(l)?)));
+        found.map(|(loader, at)| (loader, &loader.entries[at]))
+    }
+
+    /// The files of a volume.
+    pub fn files(&self, volume: usize) -> Option<&dyn Files> {
+        self.volumes.get(volume)?.files.as_deref()
+    }
+
+    /// Where an entry's file is: in the file system that the entry names, in that of the
+    /// configuration, or in any.
+    pub fn place(&self, loader: &Loader, entry: &Entry, path: &str) -> Option<Place> {
+        let named = self
+            .volumes
+            .iter()
+            .position(|v| !entry.uuid.is_empty() && v.uuid.eq_ignore_ascii_case(&entry.uuid));
+        let own = loader.config.as_ref().map(|place| place.volume);
+        let mut candidates = named.into_iter().chain(own).chain(0..self.volumes.len());
+        let volume = candidates.find(|v| self.files(*v).is_some_and(|files| files.has(path)))?;
+        Some(Place {
+            volume,
+            path: path.to_owned(),
+        })
+    }
+
+    /// The bytes of a file.
+    pub fn read(&self, place: &Place) -> Option<Vec<u8>> {
+        self.files(place.volume)?.read(&place.path, MOST_FILE).ok()
+    }
+
+    /// The kernel that an entry starts, as far as it can be told.
+    pub fn kernel(&self, loader: &Loader, entry: &Entry) -> Option<KernelImage> {
+        let bytes = self.read(&self.place(loader, entry, &entry.kernel)?)?;
+        KernelImage::describe(&bytes).ok()
+    }
+
+    /// The processor that it is for.
+    pub fn arch(&self) -> Option<Arch> {
+        let of_kernel = || {
+            let (loader, entry) = self.default()?;
+            self.kernel(loader, entry)?.arch
+        };
+        let of_system = || self.systems.iter().find_map(|s| s.arch);
+        let of_sector = || {
+            let on_pcs = |l: &Loader| l.at.contains("boot sector");
+            self.loaders.iter().any(on_pcs).then_some(Arch::X86_64)
+        };
+        efi::arch(&self.volumes)
+            .or_else(of_system)
+            .or_else(of_kernel)
+            .or_else(of_sector)
+    }
+}

@@ -1,0 +1,23 @@
+//! What is on a disk image that people ship, and what boots it.
+//!
+//! ```text
+//! image ──table──► partitions ──volume──► files ──loader──► what it offers to start
+//!                                           └────system──► distribution, init, consoles
+//!                        all of it: Found ──plan──► machine, firmware, bus, ready
+//! ```
+//!
+//! Bytes come through [`ReadAt`], and nothing in an image is trusted: sizes and chains
+//! have limits, and paths stay in their file system. What cannot be read is said; such an
+//! image may still boot.
+
+mod found;
+pub mod loader;
+pub mod plan;
+pub mod system;
+pub mod table;
+pub mod volume;
+mod window;
+
+pub use bootlap_rootfs::root_image::ReadAt;
+pub use found::{Found, Place};
+pub use window::Window;

@@ -1,0 +1,173 @@
+//! Programs that UEFI firmware starts: what each is.
+
+use bootlap_artefact::arch::Arch;
+use object::read::pe::{PeFile32, PeFile64};
+use object::{Object, ObjectSection};
+
+use super::{Entry, Loader, readable};
+use crate::volume::{MOST_FILE, Volume};
+
+/// A removable disk's programs, by processor.
+const DEFAULT: [(&str, Arch); 5] = [
+    ("BOOTX64.EFI", Arch::X86_64),
+    ("BOOTAA64.EFI", Arch::Arm64),
+    ("BOOTRISCV64.EFI", Arch::Riscv),
+    ("BOOTARM.EFI", Arch::Arm),
+    ("BOOTIA32.EFI", Arch::X86),
+];
+
+/// A program's sections, by their names.
+struct Sections(Vec<(String, Vec<u8>)>);
+
+impl Sections {
+    fn of(program: &[u8]) -> Option<Self> {
+        fn all<'d>(file: &impl Object<'d>) -> Vec<(String, Vec<u8>)> {
+            file.sections()
+                .take(64)
+                .filter_map(|section| {
+                    let name = section.name().ok()?.to_owned();
+                    Some((name, section.data().ok()?.to_vec()))
+                })
+                .collect()
+        }
+        let wide = PeFile64::parse(program).map(|file| all(&file));
+        let found = wide.or_else(|_| PeFile32::parse(program).map(|file| all(&file)));
+        found.ok().map(Self)
+    }
+
+    fn bytes(&self, name: &str) -> Option<&[u8]> {
+        let found = self.0.iter().find(|(n, _)| n == name);
+        found.map(|(_, bytes)| bytes.as_slice())
+    }
+
+    /// Text; sections are filled up with zeros.
+    fn text(&self, name: &str) -> String {
+        let bytes = self.bytes(name).unwrap_or_default();
+        let text = String::from_utf8_lossy(bytes);
+        text.trim_end_matches(['\0', '\n', ' ']).to_owned()
+    }
+}
+
+/// A kernel with all that it needs in one program (UKI).
+pub(crate) struct Unified {
+    /// What is in it.
+    pub(crate) entry: Entry,
+    /// The kernel's version.
+    pub(crate) version: String,
+}
+
+/// What a unified kernel image at `path` holds, if it is one.
+pub(crate) fn unified(program: &[u8], path: &str) -> Option<Unified> {
+    let sections = Sections::of(program)?;
+    sections.bytes(".linux")?;
+    let name = crate::system::release_value(&sections.text(".osrel"), "PRETTY_NAME");
+    Some(Unified {
+        entry: Entry {
+            title: name.unwrap_or_else(|| path.rsplit('/').next().unwrap_or(path).to_owned()),
+            kernel: path.to_owned(),
+            cmdline: sections.text(".cmdline"),
+            ..Entry::default()
+        },
+        version: sections.text(".uname"),
+    })
+}
+
+/// The processor that the disk's programs are for.
+pub(crate) fn arch(volumes: &[Volume]) -> Option<Arch> {
+    let has = |path: &str| readable(volumes).any(|(_, files)| files.has(path));
+    let found = DEFAULT
+        .iter()
+        .find(|(name, _)| has(&format!("EFI/BOOT/{name}")));
+    found.map(|(_, arch)| *arch)
+}
+
+/// What firmware starts of this disk, the default first.
+pub(super) fn programs(volumes: &[Volume]) -> Vec<Loader> {
+    let mut found: Vec<Loader> = Vec::new();
+    for (_, files) in readable(volumes).filter(|(n, _)| volumes[*n].kind == "vfat") {
+        let mut folders = files.list("EFI").unwrap_or_default();
+        folders.sort_by_key(|name| !name.eq_ignore_ascii_case("BOOT"));
+        folders.retain(|name| !name.eq_ignore_ascii_case("Linux"));
+        for folder in folders {
+            for path in files.ending(&format!("EFI/{folder}"), ".efi") {
+                let Ok(program) = files.read(&path, MOST_FILE) else {
+                    continue;
+                };
+                let Some(loader) = program_at(&program, &path) else {
+                    continue;
+                };
+                if !found.iter().any(|known| known.name == loader.name) {
+                    found.push(loader);
+                }
+            }
+        }
+    }
+    found
+}
+
+fn program_at(program: &[u8], path: &str) -> Option<Loader> {
+    let at = format!("/{path}");
+    if let Some(unified) = unified(program, &at) {
+        return Some(Loader {
+            name: "UKI",
+            version: unified.version,
+            at,
+            entries: vec![unified.entry],
+            default: Some(0),
+            ..Loader::default()
+        });
+    }
+    let sections = Sections::of(program)?;
+    let (name, version) = named(program, &sections)?;
+    Some(Loader {
+        name,
+        version,
+        at,
+        ..Loader::default()
+    })
+}
+
+fn named(program: &[u8], sections: &Sections) -> Option<(&'static str, String)> {
+    let magic = sections.text(".sdmagic");
+    if let Some((_, rest)) = magic.split_once("LoaderInfo: systemd-boot ") {
+        let version = rest.split([' ', '#']).next().unwrap_or_default();
+        return Some(("systemd-boot", version.to_owned()));
+    }
+    // component,generation,vendor,package,version,URL
+    let sbat = sections.text(".sbat");
+    let row = |name: &str| {
+        let mut rows = sbat.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let row = rows.find(|row| row.first() == Some(&name))?;
+        Some(row.get(4).copied().unwrap_or_default().to_owned())
+    };
+    if let Some(version) = row("shim") {
+        return Some(("shim", version));
+    }
+    if let Some(version) = row("grub") {
+        return Some(("GRUB", version));
+    }
+    let has = |text: &[u8]| memchr::memmem::find(program, text).is_some();
+    if has(b"GRUB") && has(b"grub_") {
+        return Some(("GRUB", String::new()));
+    }
+    if has(b"U-Boot 20") {
+        return Some((
+            "U-Boot",
+            super::gap::version(program, b"U-Boot 20", "U-Boot "),
+        ));
+    }
+    if has(b"iPXE") {
+        return Some(("iPXE", String::new()));
+    }
+    None
+}
+
+/// Kernel and initramfs of a unified kernel image, if it is one.
+pub(crate) fn unified_parts(program: &[u8]) -> Option<crate::plan::Direct> {
+    let sections = Sections::of(program)?;
+    let bytes = |name| sections.bytes(name).map(<[u8]>::to_vec);
+    Some(crate::plan::Direct {
+        kernel: bytes(".linux")?,
+        initramfs: bytes(".initrd").unwrap_or_default(),
+    })
+}

@@ -1,0 +1,105 @@
+//! Boot loaders on a disk: what they are, and what they offer to start.
+
+mod bls;
+pub(crate) mod efi;
+mod extlinux;
+mod gap;
+mod grub;
+
+use crate::volume::{Files, Volume};
+use crate::window::Window;
+use crate::{Place, table::Table};
+
+/// A boot loader.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Loader {
+    /// What it is called: `GRUB`, `systemd-boot` …
+    pub name: &'static str,
+    /// Its version, if it says so.
+    pub version: String,
+    /// Where its program was found, for people; empty if only its configuration was.
+    pub at: String,
+    /// Where its configuration is.
+    pub config: Option<Place>,
+    /// How long its menu waits.
+    pub wait: Wait,
+    /// What it offers.
+    pub entries: Vec<Entry>,
+    /// Which of them it starts if nobody asks for another.
+    pub default: Option<usize>,
+    /// Whether it speaks on a serial line, where its configuration says so.
+    pub serial: Option<bool>,
+}
+
+/// How long a menu waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wait {
+    /// Nothing says.
+    #[default]
+    Unknown,
+    /// Until somebody chooses.
+    Forever,
+    /// So many tenths of a second.
+    Tenths(u32),
+}
+
+/// Something to start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name in the menu.
+    pub title: String,
+    /// The kernel.
+    pub kernel: String,
+    /// What goes into the initramfs, in this order.
+    pub initramfs: Vec<String>,
+    /// The device tree, or the folder that has it.
+    pub devicetree: String,
+    /// The kernel's command line.
+    pub cmdline: String,
+    /// The file system that the paths are in, as far as the entry says so.
+    pub uuid: String,
+}
+
+/// All boot loaders of a disk, the one that runs last first.
+pub(crate) fn find(disk: &Window, table: &Table, volumes: &[Volume]) -> Vec<Loader> {
+    let mut found: Vec<Loader> = Vec::new();
+    let programs = efi::programs(volumes);
+    let in_gap = gap::programs(disk, table);
+    let program = |name: &str| {
+        let mut all = programs.iter().chain(&in_gap);
+        all.find(|p| p.name == name).cloned()
+    };
+    type Reader = fn(&[Volume]) -> Option<Loader>;
+    let readers: [(&'static str, Reader); 4] = [
+        ("GRUB", grub::read),
+        ("systemd-boot", bls::read),
+        ("U-Boot", extlinux::uboot),
+        ("SYSLINUX", extlinux::syslinux),
+    ];
+    for (name, read) in readers {
+        let of_program = program(name);
+        let Some(mut loader) = read(volumes) else {
+            continue;
+        };
+        // Configuration without its program is of a package that was installed with others.
+        if let Some(program) = of_program {
+            (loader.at, loader.version) = (program.at, program.version);
+            found.push(loader);
+        } else if programs.is_empty() && in_gap.is_empty() {
+            found.push(loader);
+        }
+    }
+    let known = |found: &[Loader], name: &str| found.iter().any(|l| l.name == name);
+    for program in programs.into_iter().chain(in_gap) {
+        if !known(&found, program.name) {
+            found.push(program);
+        }
+    }
+    found
+}
+
+/// The files of each volume that can be read, with the place of the volume.
+fn readable(volumes: &[Volume]) -> impl Iterator<Item = (usize, &dyn Files)> {
+    let all = volumes.iter().enumerate();
+    all.filter_map(|(n, volume)| Some((n, volume.files.as_deref()?)))
+}

@@ -1,0 +1,258 @@
+//! What runs on an image: which distribution, which init, and where it speaks.
+
+use bootlap_artefact::arch::Arch;
+
+use crate::volume::{Files, Volume};
+
+/// A root file system.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct System {
+    /// Its volume.
+    pub volume: usize,
+    /// `PRETTY_NAME` of os-release, or a part of it that is there.
+    pub name: String,
+    /// The processor of its programs.
+    pub arch: Option<Arch>,
+    /// What runs first in user space.
+    pub init: Init,
+    /// Terminals on which its own configuration starts a login, as `ttyS0`.
+    pub logins: Vec<String>,
+    /// A device in its `fstab` that is not on the image, if there is one: the boot waits.
+    pub waits_for: Vec<String>,
+}
+
+/// Programs that are started as init.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Init {
+    /// systemd.
+    Systemd,
+    /// System V's, with /etc/inittab.
+    Sysv,
+    /// BusyBox's.
+    Busybox,
+    /// OpenRC's.
+    Openrc,
+    /// OpenWrt's.
+    Procd,
+    /// Another program, or a script.
+    Other,
+    /// Nothing that could be one.
+    #[default]
+    None,
+}
+
+impl Init {
+    /// For people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Systemd => "systemd",
+            Self::Sysv => "System V init",
+            Self::Busybox => "BusyBox init",
+            Self::Openrc => "OpenRC",
+            Self::Procd => "procd",
+            Self::Other => "an init of its own",
+            Self::None => "no init",
+        }
+    }
+}
+
+/// The value of a key in os-release.
+pub(crate) fn release_value(text: &str, key: &str) -> Option<String> {
+    let lines = text.lines().filter_map(|line| line.split_once('='));
+    let (_, value) = lines.into_iter().find(|(name, _)| *name == key)?;
+    let value = value.trim().trim_matches(['"', '\'']);
+    (!value.is_empty()).then(|| value.chars().filter(|c| !c.is_control()).collect())
+}
+
+/// The root file systems of an image.
+pub(crate) fn find(volumes: &[Volume]) -> Vec<System> {
+    let all = volumes.iter().enumerate();
+    let readable = all.filter_map(|(n, v)| Some((n, v.files.as_deref()?)));
+    readable
+        .filter_map(|(volume, files)| of(volume, files, volumes))
+        .collect()
+}
+
+fn of(volume: usize, files: &dyn Files, volumes: &[Volume]) -> Option<System> {
+    let release = ["etc/os-release", "usr/lib/os-release"]
+        .iter()
+        .find_map(|path| files.text(path));
+    let init = init(files);
+    if release.is_none() && init == Init::None {
+        return None;
+    }
+    let release = release.unwrap_or_default();
+    let name = ["PRETTY_NAME", "NAME", "ID"]
+        .iter()
+        .find_map(|key| release_value(&release, key));
+    Some(System {
+        volume,
+        name: name.unwrap_or_default(),
+        arch: arch(files),
+        init,
+        logins: logins(files),
+        waits_for: waits_for(files, volumes),
+    })
+}
+
+fn init(files: &dyn Files) -> Init {
+    // OpenWrt's kernel starts a script of its own, which starts it.
+    if files.has("sbin/procd") {
+        return Init::Procd;
+    }
+    let paths = ["sbin/init", "usr/sbin/init", "init", "etc/init", "bin/init"];
+    for path in paths {
+        let target = files.link(path);
+        let target = target
+            .as_deref()
+            .map(|to| to.rsplit('/').next().unwrap_or(to));
+        match target {
+            Some("systemd") => return Init::Systemd,
+            Some("busybox") => {
+                // With OpenRC, BusyBox's init starts it.
+                let openrc = files.has("sbin/openrc") || files.has("usr/sbin/openrc");
+                return if openrc { Init::Openrc } else { Init::Busybox };
+            }
+            Some("openrc-init") => return Init::Openrc,
+            Some("sysvinit") => return Init::Sysv,
+            _ if files.has(path) => {
+                let inittab = files.has("etc/inittab");
+                return if inittab { Init::Sysv } else { Init::Other };
+            }
+            _ => {}
+        }
+    }
+    let systemd = ["usr/lib/systemd/systemd", "lib/systemd/systemd"];
+    match systemd.iter().any(|path| files.has(path)) {
+        true => Init::Systemd,
+        false => Init::None,
+    }
+}
+
+fn arch(files: &dyn Files) -> Option<Arch> {
+    let programs = ["bin/sh", "bin/busybox", "sbin/init", "usr/bin/sh", "init"];
+    let mut heads = programs.iter().filter_map(|path| files.read(path, 64).ok());
+    heads.find_map(|head| of_elf(&head))
+}
+
+/// The processor in an ELF header.
+fn of_elf(head: &[u8]) -> Option<Arch> {
+    if !head.starts_with(b"\x7fELF") {
+        return None;
+    }
+    let pair = [*head.get(18)?, *head.get(19)?];
+    let machine = match head.get(5)? {
+        2 => u16::from_be_bytes(pair),
+        _ => u16::from_le_bytes(pair),
+    };
+    Some(match (machine, head.get(4)?) {
+        (3, _) => Arch::X86,
+        (62, _) => Arch::X86_64,
+        (40, _) => Arch::Arm,
+        (183, _) => Arch::Arm64,
+        (243, _) => Arch::Riscv,
+        (8, 2) => Arch::Mips64,
+        (8, _) => Arch::Mips,
+        (20 | 21, _) => Arch::PowerPc,
+        _ => return None,
+    })
+}
+
+/// Terminals with a login of their own; systemd adds that of the kernel's console.
+fn logins(files: &dyn Files) -> Vec<String> {
+    let inittab = files.text("etc/inittab").unwrap_or_default();
+    let lines = inittab
+        .lines()
+        .map(str::trim)
+        .filter(|l| !l.starts_with('#'));
+    let mut found: Vec<String> = Vec::new();
+    for line in lines {
+        // id:levels:action:process; with BusyBox the id is the terminal.
+        let fields: Vec<&str> = line.splitn(4, ':').collect();
+        let [id, _, action, process] = fields[..] else {
+            continue;
+        };
+        if !matches!(action, "respawn" | "askfirst" | "once" | "wait") {
+            continue;
+        }
+        let words = process.split_whitespace();
+        let terminal = |word: &&str| {
+            let word = word.trim_start_matches("/dev/");
+            word.starts_with("tty") || word == "console"
+        };
+        let named = words.clone().find(terminal);
+        let shell =
+            process.contains("getty") || process.contains("/sh") || process.contains("login");
+        match (named, shell) {
+            (Some(named), true) => found.push(named.trim_start_matches("/dev/").to_owned()),
+            (None, true) if id.starts_with("tty") || id.is_empty() => {
+                found.push(if id.is_empty() { "console" } else { id }.to_owned());
+            }
+            _ => {}
+        }
+    }
+    let wants = "etc/systemd/system/getty.target.wants";
+    for name in files.list(wants).unwrap_or_default() {
+        if let Some(instance) = name
+            .split_once('@')
+            .and_then(|(_, rest)| rest.strip_suffix(".service"))
+        {
+            found.push(instance.to_owned());
+        }
+    }
+    found
+}
+
+/// Devices that fstab names by a UUID that no file system of the image has.
+fn waits_for(files: &dyn Files, volumes: &[Volume]) -> Vec<String> {
+    let fstab = files.text("etc/fstab").unwrap_or_default();
+    let lines = fstab.lines().map(str::trim).filter(|l| !l.starts_with('#'));
+    let mut missing = Vec::new();
+    for line in lines {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let [device, _, _, options, ..] = fields[..] else {
+            continue;
+        };
+        let optional = options.split(',').any(|o| matches!(o, "nofail" | "noauto"));
+        let known = |volume: &Volume, uuid: &str| volume.uuid.eq_ignore_ascii_case(uuid);
+        if let Some(uuid) = device.strip_prefix("UUID=")
+            && !optional
+            && !volumes.iter().any(|v| known(v, uuid.trim_matches('"')))
+            // What cannot be read may have it.
+            && volumes.iter().all(|v| v.files.is_some())
+        {
+            missing.push(device.to_owned());
+        }
+    }
+    missing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn os_release_is_read() {
+        let text = "NAME=\"Debian GNU/Linux\"\nPRETTY_NAME='Debian GNU/Linux 12 (bookworm)'\nX=\n";
+        let name = release_value(text, "PRETTY_NAME");
+        assert_eq!(name.as_deref(), Some("Debian GNU/Linux 12 (bookworm)"));
+        assert_eq!(release_value(text, "X"), None);
+        assert_eq!(release_value(text, "ID"), None);
+    }
+
+    #[test]
+    fn processors_are_told_apart() {
+        let elf = |class: u8, order: u8, machine: [u8; 2]| {
+            let mut head = b"\x7fELF".to_vec();
+            head.extend([class, order]);
+            head.resize(18, 0);
+            head.extend(machine);
+            of_elf(&head)
+        };
+        assert_eq!(elf(2, 1, [62, 0]), Some(Arch::X86_64));
+        assert_eq!(elf(2, 1, [183, 0]), Some(Arch::Arm64));
+        assert_eq!(elf(1, 2, [0, 8]), Some(Arch::Mips));
+        assert_eq!(elf(2, 1, [255, 255]), None);
+        assert_eq!(of_elf(b"#!/bin/sh"), None);
+    }
+}

@@ -1,0 +1,96 @@
+//! ext2, ext3 and ext4, by `ext4-view`.
+
+use std::error::Error;
+use std::io;
+
+use bootlap_rootfs::root_image::ReadAt;
+use ext4_view::{Ext4, Ext4Error, Ext4Read};
+
+use super::{Files, Volume};
+use crate::window::Window;
+
+/// No folder that is looked at here has as many names.
+const MOST_NAMES: usize = 1 << 16;
+
+impl Ext4Read for Window {
+    fn read(&mut self, at: u64, into: &mut [u8]) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Ok(self.read_at(at, into)?)
+    }
+}
+
+struct Ext(Ext4);
+
+pub(super) fn open(window: &Window) -> Result<Volume, String> {
+    let files = Ext4::load(Box::new(window.clone())).map_err(|e| e.to_string())?;
+    let label = files.label().to_str().unwrap_or_default().to_owned();
+    let kind = kind(window).unwrap_or("ext4");
+    Ok(Volume {
+        kind,
+        uuid: files.uuid().to_string(),
+        label,
+        files: Some(Box::new(Ext(files))),
+        trouble: None,
+    })
+}
+
+/// As `blkid` tells them apart.
+fn kind(window: &Window) -> Option<&'static str> {
+    let head = window.up_to(1024, 256).ok()?;
+    let (compatible, incompatible) = (*head.get(92)?, *head.get(96)?);
+    let (journal, extents) = (compatible & 0x4 != 0, incompatible & 0x40 != 0);
+    Some(match (journal, extents) {
+        (_, true) => "ext4",
+        (true, false) => "ext3",
+        (false, false) => "ext2",
+    })
+}
+
+fn whole(path: &str) -> String {
+    format!("/{}", path.trim_matches('/'))
+}
+
+fn failed(e: Ext4Error) -> io::Error {
+    match e {
+        Ext4Error::NotFound => io::ErrorKind::NotFound.into(),
+        e => io::Error::other(e.to_string()),
+    }
+}
+
+impl Files for Ext {
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in self.0.read_dir(whole(folder).as_str()).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            if let Ok(name) = entry.file_name().as_str()
+                && !matches!(name, "." | "..")
+            {
+                names.push(name.to_owned());
+            }
+            if names.len() > MOST_NAMES {
+                return Err(io::Error::other("its folders have too many names"));
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    fn read(&self, path: &str, most: u64) -> io::Result<Vec<u8>> {
+        let mut file = self.0.open(whole(path).as_str()).map_err(failed)?;
+        let wanted = file.metadata().len().min(most);
+        let mut bytes = vec![0; usize::try_from(wanted).unwrap_or_default()];
+        let mut done = 0;
+        while done < bytes.len() {
+            match file.read_bytes(&mut bytes[done..]).map_err(failed)? {
+                0 => break,
+                n => done += n,
+            }
+        }
+        bytes.truncate(done);
+        Ok(bytes)
+    }
+
+    fn link(&self, path: &str) -> Option<String> {
+        let to = self.0.read_link(whole(path).as_str()).ok()?;
+        to.to_str().ok().map(str::to_owned)
+    }
+}

@@ -1,0 +1,253 @@
+//! Disks that the ordinary tools make (sfdisk, mkfs.vfat, mcopy, mke2fs), read back.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::rc::Rc;
+
+use bootlap_image::plan::{Firmware, Plan, Wish};
+use bootlap_image::table::{self, TableKind};
+use bootlap_image::volume::Volume;
+use bootlap_image::{Found, Window};
+
+fn run(program: &str, args: &[&str], input: &str) {
+    let mut command = Command::new(program);
+    // These are in no ordinary user's path.
+    let path = std::env::var("PATH").unwrap();
+    command.env("PATH", format!("{path}:/sbin:/usr/sbin"));
+    let child = command
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut child = child.unwrap_or_else(|e| panic!("{program}: {e}"));
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
+    let done = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{program} {args:?}: {said}");
+}
+
+fn window(path: &Path) -> Window {
+    let file = File::open(path).unwrap();
+    let bytes = file.metadata().unwrap().len();
+    Window::all(Rc::new(file), bytes)
+}
+
+fn sized(dir: &Path, name: &str, bytes: u64) -> PathBuf {
+    let path = dir.join(name);
+    File::create(&path).unwrap().set_len(bytes).unwrap();
+    path
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// A FAT of this width with files, some with long names in deep folders.
+fn fat(dir: &Path, width: &str, bytes: u64, content: &[u8]) -> PathBuf {
+    let path = sized(dir, &format!("fat{width}.img"), bytes);
+    let args = ["-F", width, "-n", "ESP", "-i", "1234abcd", text(&path)];
+    run("mkfs.vfat", &args, "");
+    fs::write(dir.join("content"), content).unwrap();
+    for folder in ["::/EFI", "::/EFI/BOOT", "::/loader"] {
+        run("mmd", &["-i", text(&path), folder], "");
+    }
+    let from = dir.join("content");
+    for (from, to) in [
+        (from.as_path(), "::/EFI/BOOT/BOOTX64.EFI"),
+        (
+            &from,
+            "::/loader/A rather long name that needs several entries.conf",
+        ),
+        (Path::new("/dev/null"), "::/empty.txt"),
+    ] {
+        run("mcopy", &["-i", text(&path), text(from), to], "");
+    }
+    path
+}
+
+#[test]
+fn fat_of_each_width_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    // Longer than a few clusters, and not a whole number of them.
+    let content: Vec<u8> = (0..70_001u32).map(|n| (n * 7 + n / 256) as u8).collect();
+    for (width, bytes) in [("12", 2 << 20), ("16", 20 << 20), ("32", 80 << 20)] {
+        let path = fat(dir.path(), width, bytes, &content);
+        let volume = Volume::of(&window(&path));
+        assert_eq!(
+            (volume.kind, volume.uuid.as_str()),
+            ("vfat", "1234-ABCD"),
+            "{width}"
+        );
+        assert_eq!(volume.label, "ESP");
+        let files = volume.files.unwrap();
+        assert_eq!(files.list("").unwrap(), ["EFI", "empty.txt", "loader"]);
+        assert_eq!(
+            files.read("/efi/boot/bootx64.efi", 1 << 20).unwrap(),
+            content
+        );
+        let long = "loader/A rather long name that needs several entries.conf";
+        assert_eq!(files.read(long, 1 << 20).unwrap(), content);
+        assert_eq!(files.read(long, 10).unwrap(), content[..10]);
+        assert_eq!(files.read("empty.txt", 10).unwrap(), b"");
+        assert!(files.read("loader", 10).is_err() && files.read("none", 10).is_err());
+        assert!(files.list("empty.txt").is_err());
+    }
+}
+
+#[test]
+fn ext_with_links_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let tree = dir.path().join("tree");
+    fs::create_dir_all(tree.join("etc")).unwrap();
+    fs::create_dir_all(tree.join("usr/lib/systemd")).unwrap();
+    fs::create_dir_all(tree.join("sbin")).unwrap();
+    fs::write(tree.join("usr/lib/os-release"), "PRETTY_NAME=\"Tiny 1\"\n").unwrap();
+    fs::write(tree.join("usr/lib/systemd/systemd"), "x").unwrap();
+    std::os::unix::fs::symlink("../usr/lib/os-release", tree.join("etc/os-release")).unwrap();
+    std::os::unix::fs::symlink("/usr/lib/systemd/systemd", tree.join("sbin/init")).unwrap();
+    std::os::unix::fs::symlink("../../../../../etc/passwd", tree.join("etc/up")).unwrap();
+    for kind in ["ext2", "ext3", "ext4"] {
+        let path = sized(dir.path(), "root.img", 16 << 20);
+        run(
+            "mke2fs",
+            &[
+                "-q",
+                "-t",
+                kind,
+                "-L",
+                "root",
+                "-d",
+                text(&tree),
+                text(&path),
+            ],
+            "",
+        );
+        let found = Found::of(&window(&path));
+        assert_eq!(found.table.kind, TableKind::None);
+        assert_eq!(
+            (found.volumes[0].kind, found.volumes[0].label.as_str()),
+            (kind, "root")
+        );
+        assert_eq!(found.systems[0].name, "Tiny 1");
+        assert_eq!(found.systems[0].init.name(), "systemd");
+        let files = found.files(0).unwrap();
+        assert_eq!(
+            files.text("etc/os-release").unwrap(),
+            "PRETTY_NAME=\"Tiny 1\"\n"
+        );
+        // The host has this file, the image has not.
+        assert!(!files.has("etc/up"));
+    }
+}
+
+#[test]
+fn tables_are_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = sized(dir.path(), "disk.img", 64 << 20);
+    let layout = "label: gpt\nlabel-id: 01234567-89AB-CDEF-0123-456789ABCDEF\n\
+                  start=2048, size=16384, type=uefi, name=\"the ESP\", \
+                  uuid=11111111-2222-3333-4444-555555555555\n\
+                  start=20480, size=4096, type=21686148-6449-6E6F-744E-656564454649\n\
+                  start=32768, type=linux, name=root\n";
+    run("sfdisk", &["-q", text(&disk)], layout);
+    let gpt = table::read(&window(&disk));
+    assert_eq!(gpt.kind, TableKind::Gpt);
+    let first = &gpt.partitions[0];
+    assert_eq!((first.start, first.bytes), (2048 * 512, 16384 * 512));
+    assert_eq!(first.name, "the ESP");
+    assert_eq!(first.partuuid, "11111111-2222-3333-4444-555555555555");
+    let numbers: Vec<u32> = gpt.partitions.iter().map(|p| p.number).collect();
+    assert_eq!(numbers, [1, 2, 3]);
+    assert_eq!(gpt.odd, [""; 0]);
+
+    // Cut off, as a download can be.
+    File::options()
+        .write(true)
+        .open(&disk)
+        .unwrap()
+        .set_len(20 << 20)
+        .unwrap();
+    let cut = table::read(&window(&disk));
+    assert!(
+        cut.odd[0].contains("ends behind the image"),
+        "{:?}",
+        cut.odd
+    );
+    assert_eq!(cut.partitions[2].bytes, (20 << 20) - 32768 * 512);
+
+    let disk = sized(dir.path(), "mbr.img", 64 << 20);
+    let layout = "label: dos\nlabel-id: 0x12345678\nstart=2048, size=2048, type=c, bootable\n\
+                  start=4096, size=40960, type=5\nstart=6144, size=2048, type=83\n\
+                  start=10240, size=4096, type=83\n";
+    run("sfdisk", &["-q", text(&disk)], layout);
+    let mbr = table::read(&window(&disk));
+    assert_eq!(mbr.kind, TableKind::Mbr);
+    let parts: Vec<_> = mbr
+        .partitions
+        .iter()
+        .map(|p| (p.number, p.start / 512, p.bytes / 512))
+        .collect();
+    assert_eq!(parts, [(1, 2048, 2048), (5, 6144, 2048), (6, 10240, 4096)]);
+    assert!(mbr.partitions[0].active);
+    assert_eq!(mbr.partitions[1].partuuid, "12345678-05");
+}
+
+/// A PC's disk with an EFI program, a configuration of systemd-boot, and a root.
+#[test]
+fn a_disk_is_planned_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let esp = fat(dir.path(), "32", 40 << 20, b"MZ and nothing else");
+    let put = |name: &str, text_of: &str| {
+        let file = dir.path().join("file");
+        fs::write(&file, text_of).unwrap();
+        run("mcopy", &["-o", "-i", text(&esp), text(&file), name], "");
+    };
+    put("::/loader/loader.conf", "timeout 3\n");
+    run("mmd", &["-i", text(&esp), "::/loader/entries"], "");
+    put(
+        "::/loader/entries/a.conf",
+        "title A\nlinux /vmlinuz\noptions root=/dev/vda2 console=ttyS0\n",
+    );
+    put("::/vmlinuz", "kernel");
+    let disk = sized(dir.path(), "disk.img", 64 << 20);
+    run(
+        "sfdisk",
+        &["-q", text(&disk)],
+        "label: gpt\nstart=2048, size=81920, type=uefi\n",
+    );
+    let mut bytes = fs::read(&disk).unwrap();
+    let partition = fs::read(&esp).unwrap();
+    bytes[1 << 20..(1 << 20) + partition.len()].copy_from_slice(&partition);
+    fs::write(&disk, bytes).unwrap();
+
+    let found = Found::of(&window(&disk));
+    let (loader, entry) = found.default().unwrap();
+    assert_eq!((loader.name, entry.title.as_str()), ("systemd-boot", "A"));
+    assert_eq!(found.place(loader, entry, &entry.kernel).unwrap().volume, 0);
+    let plan = Plan::of(&found, None).unwrap();
+    assert!(matches!(plan.firmware, Firmware::Uefi(_)), "{plan:?}");
+    assert_eq!((plan.direct, plan.machine.debian), (None, "amd64"));
+    assert_eq!(plan.ready, "Run .* as init process");
+    let direct = Plan::of(&found, Some(Wish::Direct)).unwrap();
+    assert_eq!(direct.firmware, Firmware::None);
+    assert_eq!(direct.direct.unwrap(), "root=/dev/vda2 console=ttyS0");
+    let said = Plan::of(&found, Some(Wish::Uboot)).unwrap_err();
+    assert!(said.contains("no U-Boot is known here"), "{said}");
+}
+
+#[test]
+fn what_boots_nothing_is_said() {
+    let empty = Window::all(Rc::new(vec![0u8; 1 << 20]), 1 << 20);
+    let found = Found::of(&empty);
+    assert_eq!(found.table.kind, TableKind::None);
+    let said = Plan::of(&found, None).unwrap_err();
+    assert!(said.contains("which processor"), "{said}");
+}
