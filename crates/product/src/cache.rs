@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::io::{self, Read, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use data_encoding::HEXLOWER;
@@ -139,9 +140,68 @@ pub fn sha256_of_file(path: &Path) -> Result<(String, u64), TargetError> {
     }
 }
 
+/// What a file's content is known by, in hex: SHA-256 of its size and of its blocks that
+/// are not all zero, each behind its place. So an image that is mostly holes takes as long
+/// as what is in it, and where its holes are does not matter.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn fingerprint(path: &Path) -> Result<String, TargetError> {
+    const BLOCK: usize = 1 << 16;
+    let failed = |e: io::Error| TargetError::io("read", path, e);
+    let file = fs::File::open(path).map_err(failed)?;
+    let size = file.metadata().map_err(failed)?.len();
+    let mut hash = Sha256::new();
+    hash.update(size.to_le_bytes());
+    let mut block = vec![0; BLOCK];
+    let mut at = 0;
+    while at < size {
+        // From the block on in which there is something.
+        at = match rustix::fs::seek(&file, rustix::fs::SeekFrom::Data(at)) {
+            Ok(data) => data - data % BLOCK as u64,
+            Err(rustix::io::Errno::NXIO) => break,
+            Err(_) => at, // a file system without holes
+        };
+        let here = &mut block[..BLOCK.min(usize::try_from(size - at).unwrap_or(BLOCK))];
+        file.read_exact_at(here, at).map_err(failed)?;
+        if here.iter().any(|byte| *byte != 0) {
+            hash.update(at.to_le_bytes());
+            hash.update(&*here);
+        }
+        at += here.len() as u64;
+    }
+    Ok(HEXLOWER.encode(&hash.finalize()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fingerprint_is_of_the_content_and_not_of_the_holes() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        let mut bytes = vec![0; 300_000];
+        bytes[200_001] = 7;
+        fs::write(path("full"), &bytes).unwrap();
+        let holes = fs::File::create(path("holes")).unwrap();
+        holes.set_len(300_000).unwrap();
+        holes.write_all_at(&[7], 200_001).unwrap();
+        let of = |name: &str| fingerprint(&path(name)).unwrap();
+        assert_eq!(of("full"), of("holes"));
+        let mut seen = vec![of("full")];
+        bytes[200_001] = 0;
+        bytes[200_001 - 65_536] = 7;
+        fs::write(path("moved"), &bytes).unwrap();
+        seen.push(of("moved"));
+        fs::write(path("shorter"), &bytes[..299_999]).unwrap();
+        seen.push(of("shorter"));
+        fs::write(path("empty"), b"").unwrap();
+        seen.push(of("empty"));
+        let distinct: std::collections::BTreeSet<_> = seen.iter().collect();
+        assert_eq!(distinct.len(), 4);
+        assert!(fingerprint(&path("none")).is_err());
+    }
 
     #[test]
     fn an_entry_is_made_once() {

@@ -52,6 +52,11 @@ pub struct Spec {
     pub initramfs: Option<Initramfs>,
     /// A disk with a file system that is made here.
     pub root: Option<Root>,
+    /// What runs first on a machine that starts what is on its disk; without one it is
+    /// the machine's own.
+    pub firmware: Option<Firmware>,
+    /// A disk as it is shipped; without a kernel it has the boot loader, too.
+    pub disk: Option<Disk>,
 }
 
 /// What *ready* means.
@@ -304,6 +309,98 @@ impl RootFormat {
             Self::Squashfs => "squashfs",
             Self::Ext4 => "ext4",
             Self::Erofs => "erofs",
+        }
+    }
+}
+
+/// What an emulated machine runs first, before what is on its disk.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Firmware {
+    /// The program; without one it is the machine's own: SeaBIOS on PCs, OpenSBI on
+    /// RISC-V.
+    pub image: Option<String>,
+    /// Its variables in flash, as it is shipped with them.
+    pub variables: Option<String>,
+    /// What the firmware finds in memory and starts: U-Boot behind OpenSBI.
+    pub payload: Option<String>,
+}
+
+/// A disk as it is shipped. The guest may write to it, the image stays as it is.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Disk {
+    /// The image.
+    pub image: String,
+    /// How it is written down.
+    #[serde(default)]
+    pub format: DiskFormat,
+    /// What it is attached to.
+    #[serde(default)]
+    pub bus: Bus,
+}
+
+/// How an image is written down. It is said and not guessed: what a guest wrote to a raw
+/// image could look like another format, which names files of this host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DiskFormat {
+    /// Byte for byte as the guest sees it.
+    #[default]
+    Raw,
+    /// QEMU's own, in one file.
+    Qcow2,
+}
+
+impl DiskFormat {
+    /// As it is written, here and for QEMU.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Raw => "raw",
+            Self::Qcow2 => "qcow2",
+        }
+    }
+}
+
+/// What a disk is attached to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bus {
+    /// virtio, as a block device.
+    #[default]
+    VirtioBlk,
+    /// virtio, as a SCSI host with one disk.
+    VirtioScsi,
+    /// An NVMe drive.
+    Nvme,
+    /// A SATA drive.
+    Ahci,
+    /// An SD card in a host controller on PCI.
+    Sd,
+    /// A USB stick.
+    Usb,
+}
+
+impl Bus {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::VirtioBlk,
+        Self::VirtioScsi,
+        Self::Nvme,
+        Self::Ahci,
+        Self::Sd,
+        Self::Usb,
+    ];
+
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::VirtioBlk => "virtio-blk",
+            Self::VirtioScsi => "virtio-scsi",
+            Self::Nvme => "nvme",
+            Self::Ahci => "ahci",
+            Self::Sd => "sd",
+            Self::Usb => "usb",
         }
     }
 }

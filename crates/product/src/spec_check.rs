@@ -71,6 +71,7 @@ pub(crate) fn check(spec: &Spec) -> Result<Machine, Mistake> {
     bootloader(spec, &machine)?;
     compression(spec, &machine)?;
     root(spec, &machine)?;
+    disk(spec, &machine)?;
     Ok(machine)
 }
 
@@ -130,6 +131,43 @@ fn root(spec: &Spec, machine: &Machine) -> Result<(), Mistake> {
     Ok(())
 }
 
+/// The disk as it is shipped, and what starts what is on it.
+fn disk(spec: &Spec, machine: &Machine) -> Result<(), Mistake> {
+    let emulated = matches!(machine, Machine::Qemu(_));
+    let sections = [
+        ("disk", spec.disk.is_some()),
+        ("firmware", spec.firmware.is_some()),
+    ];
+    for (section, there) in sections {
+        if there && !emulated {
+            return wrong(
+                section,
+                format!(
+                    "a board boots what is on it; remove [{section}], or describe the device for \
+                     QEMU"
+                ),
+            );
+        }
+    }
+    let Some(firmware) = &spec.firmware else {
+        return Ok(());
+    };
+    if spec.disk.is_none() || spec.kernel.is_some() {
+        return wrong(
+            "firmware",
+            "[firmware] is for a machine that starts what is on its [disk], without [kernel]; \
+             remove it, or add a [disk] and remove [kernel]",
+        );
+    }
+    if firmware.variables.is_some() && firmware.image.is_none() {
+        return wrong(
+            "firmware.variables",
+            "variables are those of a program; name it in firmware.image",
+        );
+    }
+    Ok(())
+}
+
 fn patterns(spec: &Spec) -> Result<(), Mistake> {
     pattern("ready.pattern", &spec.ready.pattern)?;
     if let Some(application) = &spec.ready.application {
@@ -151,10 +189,30 @@ fn parts(spec: &Spec, machine: &Machine) -> Result<(), Mistake> {
         wrong(key, message)
     };
     match (&spec.kernel, &spec.bootloader) {
+        (None, None) if spec.disk.is_some() => of_disk(spec),
         (None, _) => missing("kernel", "kernel"),
         (Some(kernel), _) if kernel.image.is_none() => missing("kernel.image", "image"),
         (_, Some(bootloader)) if bootloader.image.is_none() => missing("bootloader.image", "image"),
         _ => Ok(()),
+    }
+}
+
+/// What is on a disk is not made here.
+fn of_disk(spec: &Spec) -> Result<(), Mistake> {
+    let sections = [
+        ("initramfs", spec.initramfs.is_some()),
+        ("root", spec.root.is_some()),
+        ("flash", spec.flash.is_some()),
+    ];
+    match sections.iter().find(|(_, there)| *there) {
+        Some((section, _)) => wrong(
+            section,
+            format!(
+                "without a [kernel] the machine starts what is on its [disk], and [{section}] is \
+                 not used; remove it, or name a kernel"
+            ),
+        ),
+        None => Ok(()),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::images;
 use crate::initramfs::archives;
 use crate::part::{Blob, Pack, Part, PartHash};
 use crate::payload::Payload;
-use crate::spec::{Flash, Medium, Place, Spec};
+use crate::spec::{Bus, DiskFormat, Flash, Medium, Place, Spec};
 use crate::{Cache, Parts, Progress, Target, TargetError};
 
 /// Everything that a boot needs, in memory; cheap to clone.
@@ -24,6 +24,16 @@ pub struct Assembly {
     images: Images,
     cmdline: String,
     root: Option<PathBuf>,
+    disk: Option<(PathBuf, Attached)>,
+}
+
+/// How a disk is attached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attached {
+    /// How its image is written down.
+    pub format: DiskFormat,
+    /// To what.
+    pub bus: Bus,
 }
 
 #[derive(Clone)]
@@ -40,6 +50,11 @@ enum Images {
         kernel: Blob,
         initramfs: Option<Blob>,
         devicetree: Option<Blob>,
+    },
+    Firmware {
+        image: Option<Blob>,
+        variables: Option<Blob>,
+        payload: Option<Blob>,
     },
 }
 
@@ -69,6 +84,15 @@ pub enum Boot<B = Blob> {
         devicetree: Option<B>,
         /// The command line.
         cmdline: String,
+    },
+    /// Firmware, which finds on a disk what it starts.
+    Firmware {
+        /// What runs first, if not the machine's own.
+        image: Option<B>,
+        /// Its variables, in flash.
+        variables: Option<B>,
+        /// What it finds in memory.
+        payload: Option<B>,
     },
 }
 
@@ -104,6 +128,15 @@ impl<B> Boot<B> {
                 devicetree: devicetree.as_ref().map(&mut *to).transpose()?,
                 cmdline: cmdline.clone(),
             },
+            Boot::Firmware {
+                image,
+                variables,
+                payload,
+            } => Boot::Firmware {
+                image: image.as_ref().map(&mut *to).transpose()?,
+                variables: variables.as_ref().map(&mut *to).transpose()?,
+                payload: payload.as_ref().map(&mut *to).transpose()?,
+            },
         })
     }
 }
@@ -115,10 +148,22 @@ impl Assembly {
         self.root.as_deref()
     }
 
+    /// The image that it boots from, and how that is attached; it is not for writing.
+    pub fn disk(&self) -> Option<(&Path, Attached)> {
+        self.disk.as_ref().map(|(path, how)| (path.as_path(), *how))
+    }
+
+    /// Whether words can be added to the kernel's command line: not where that is on the
+    /// disk.
+    pub fn has_cmdline(&self) -> bool {
+        !matches!(self.images, Images::Firmware { .. })
+    }
+
     /// What a machine is given, with `extra` words on the command line.
     ///
     /// # Errors
-    /// If the environment does not fit into its place, or parts overlap.
+    /// If the environment does not fit into its place, or parts overlap, or the command
+    /// line is on the disk.
     pub fn boot(&self, extra: &str) -> Result<Boot, TargetError> {
         let cmdline = cmdline::with(&self.cmdline, extra);
         match &self.images {
@@ -166,6 +211,19 @@ impl Assembly {
                 devicetree: devicetree.clone(),
                 cmdline,
             }),
+            Images::Firmware { .. } if !extra.is_empty() => Err(TargetError::MissingPart(format!(
+                "there is no command line that could get {extra:?}: the kernel and its words \
+                     are on the disk"
+            ))),
+            Images::Firmware {
+                image,
+                variables,
+                payload,
+            } => Ok(Boot::Firmware {
+                image: image.clone(),
+                variables: variables.clone(),
+                payload: payload.clone(),
+            }),
         }
     }
 }
@@ -182,6 +240,20 @@ impl Target {
         progress: Progress<'_>,
     ) -> Result<Assembly, TargetError> {
         let spec = &self.spec;
+        let disk = match (&parts.disk, &spec.disk) {
+            (Some(found), Some(disk)) => {
+                let how = Attached {
+                    format: disk.format,
+                    bus: disk.bus,
+                };
+                progress("looking at the disk");
+                Some((found.path.clone(), how, found.hash()?))
+            }
+            _ => None,
+        };
+        if let (None, Some((path, how, hash))) = (&spec.kernel, &disk) {
+            return Ok(Assembly::of_disk(parts, (path.clone(), *how), hash.clone()));
+        }
         let (Some(kernel), Some(kernel_spec)) = (&parts.kernel, &spec.kernel) else {
             return Err(TargetError::MissingPart(format!(
                 "{} has no kernel that could be put together with anything; a board boots what is on \
@@ -213,6 +285,10 @@ impl Target {
             }
             _ => None,
         };
+        let disk = disk.map(|(path, how, hash)| {
+            hashes.push(hash);
+            (path, how)
+        });
         let images = match (&parts.bootloader, &spec.bootloader, &spec.flash) {
             (Some(program), Some(bootloader), Some(flash)) => {
                 hashes.push(hash_of("bootloader", program));
@@ -256,7 +332,37 @@ impl Target {
             images,
             cmdline: kernel_spec.cmdline.clone(),
             root,
+            disk,
         })
+    }
+}
+
+impl Assembly {
+    /// Of what firmware finds on a disk.
+    fn of_disk(parts: &Parts, disk: (PathBuf, Attached), hash: PartHash) -> Self {
+        let named = [
+            ("firmware", &parts.firmware.image),
+            ("firmware's variables", &parts.firmware.variables),
+            ("firmware's payload", &parts.firmware.payload),
+        ];
+        let mut hashes = vec![hash];
+        let blobs = named.map(|(name, part)| {
+            let part = part.as_ref()?;
+            hashes.push(hash_of(name, part));
+            Some(Blob::new(name, 0, part.bytes.clone()))
+        });
+        let [image, variables, payload] = blobs;
+        Self {
+            parts: hashes,
+            images: Images::Firmware {
+                image,
+                variables,
+                payload,
+            },
+            cmdline: String::new(),
+            root: None,
+            disk: Some(disk),
+        }
     }
 }
 

@@ -58,7 +58,7 @@ fn assembled(target: &Target, parts: &Parts) -> Result<Assembly, TargetError> {
 fn banks(assembly: &Assembly, extra: &str) -> Result<Vec<Vec<Blob>>, String> {
     match assembly.boot(extra) {
         Ok(Boot::Flash { banks, .. }) => Ok(banks),
-        Ok(Boot::Direct { .. }) => panic!("not in flash"),
+        Ok(Boot::Direct { .. } | Boot::Firmware { .. }) => panic!("not in flash"),
         Err(e) => Err(e.to_string()),
     }
 }
@@ -417,4 +417,44 @@ fn a_uimage_needs_its_places_and_no_fit() {
         let said = parse(&text.replace(from, to)).unwrap_err().to_string();
         assert!(said.contains(want), "{said}");
     }
+}
+
+#[test]
+fn a_disk_boots_by_its_firmware() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| std::fs::write(dir.path().join(name), bytes).unwrap();
+    write("disk.img", &[7; 1000]);
+    write("fw", b"firmware");
+    write("vars", b"variables");
+    let start = PLAIN.find("[kernel]").unwrap();
+    let text = format!(
+        "{}[firmware]\nimage = \"fw\"\nvariables = \"vars\"\n[disk]\nimage = \"disk.img\"\nbus = \
+         \"nvme\"\n",
+        &PLAIN[..start]
+    );
+    let target = Target::parse(dir.path().to_owned(), text, "t.toml").unwrap();
+    let cache = Cache::at(dir.path().join("cache"));
+    let parts = target.parts(&cache, &|_| {}).unwrap();
+    let assembly = target.assemble(&parts, &cache, &|_| {}).unwrap();
+    let (path, attached) = assembly.disk().unwrap();
+    assert!(path.is_absolute() && path.ends_with("disk.img"));
+    assert_eq!(
+        (attached.bus, attached.format),
+        (Bus::Nvme, DiskFormat::Raw)
+    );
+    let names: Vec<&str> = assembly.parts.iter().map(|p| p.name.as_str()).collect();
+    assert_eq!(names, ["disk", "firmware", "firmware's variables"]);
+    let Ok(Boot::Firmware {
+        image,
+        variables,
+        payload,
+    }) = assembly.boot("")
+    else {
+        panic!("not by its firmware");
+    };
+    assert_eq!(&*image.unwrap().bytes, b"firmware");
+    assert_eq!(&*variables.unwrap().bytes, b"variables");
+    assert!(payload.is_none());
+    let said = assembly.boot("quiet").err().unwrap().to_string();
+    assert!(said.contains("are on the disk"), "{said}");
 }

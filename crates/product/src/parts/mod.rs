@@ -13,9 +13,10 @@ use bootlap_kbuild::dot_config::DotConfig;
 use regex::Regex;
 
 use crate::build::{self, Built, Inside};
+use crate::cache::fingerprint;
 use crate::initramfs::Entry;
 use crate::packages::{Store, is_name, is_ours};
-use crate::part::{Find, Part};
+use crate::part::{Find, Part, PartHash};
 use crate::root_disk;
 use crate::spec::{Place, Spec, Unpacker};
 use crate::{Cache, Progress, Target, TargetError};
@@ -35,6 +36,39 @@ pub struct Parts {
     pub initramfs: Option<Vec<Entry>>,
     /// What the root's disk holds.
     pub(crate) root: Option<root_disk::Contents>,
+    /// What runs before what is on a disk.
+    pub(crate) firmware: FirmwareParts,
+    /// The disk as it is shipped.
+    pub(crate) disk: Option<DiskPart>,
+}
+
+/// What runs before what is on a disk, as far as it is not the machine's own.
+#[derive(Clone, Default)]
+pub(crate) struct FirmwareParts {
+    pub(crate) image: Option<Part>,
+    pub(crate) variables: Option<Part>,
+    pub(crate) payload: Option<Part>,
+}
+
+/// An image, which may be larger than memory.
+#[derive(Clone)]
+pub(crate) struct DiskPart {
+    pub(crate) path: PathBuf,
+    origin: String,
+}
+
+impl DiskPart {
+    /// What it is, for the manifest.
+    pub(crate) fn hash(&self) -> Result<PartHash, TargetError> {
+        let known = fs::metadata(&self.path);
+        let known = known.map_err(|e| TargetError::io("read", &self.path, e))?;
+        Ok(PartHash {
+            name: "disk".to_owned(),
+            origin: self.origin.clone(),
+            sha256: fingerprint(&self.path)?,
+            bytes: known.len(),
+        })
+    }
 }
 
 impl Target {
@@ -65,6 +99,11 @@ impl Target {
             },
             root: match &spec.root {
                 Some(root) => Some(root_disk::contents(root, &finder)?),
+                None => None,
+            },
+            firmware: finder.firmware()?,
+            disk: match &spec.disk {
+                Some(disk) => Some(finder.disk(&disk.image)?),
                 None => None,
             },
         })
@@ -229,6 +268,32 @@ impl<'a> Finder<'a> {
             cache,
             progress,
         }
+    }
+
+    fn firmware(&self) -> Result<FirmwareParts, TargetError> {
+        let Some(firmware) = &self.target.spec.firmware else {
+            return Ok(FirmwareParts::default());
+        };
+        let part = |key: &str, name: &Option<String>| match name {
+            Some(name) => self.part(&format!("firmware.{key}"), name).map(Some),
+            None => Ok(None),
+        };
+        Ok(FirmwareParts {
+            image: part("image", &firmware.image)?,
+            variables: part("variables", &firmware.variables)?,
+            payload: part("payload", &firmware.payload)?,
+        })
+    }
+
+    fn disk(&self, name: &str) -> Result<DiskPart, TargetError> {
+        let (path, origin) = self.path("disk.image", name)?;
+        if !path.is_file() {
+            return Err(TargetError::MissingPart(format!(
+                "disk.image names {name}, which is no file; name the image of a disk"
+            )));
+        }
+        let path = std::path::absolute(&path).map_err(|e| TargetError::io("read", &path, e))?;
+        Ok(DiskPart { path, origin })
     }
 
     /// What `key`'s value `build:OUTPUT` names, built if it is not yet.

@@ -225,6 +225,42 @@ fn mistakes_about_the_boot_loader() {
 }
 
 #[test]
+fn mistakes_about_the_disk() {
+    let start = PLAIN.find("[kernel]").unwrap();
+    let (machine, kernel) = PLAIN.split_at(start);
+    let disk = "[disk]\nimage = \"disk.img\"\n";
+    let firmware = "[firmware]\nvariables = \"vars\"\n";
+    assert!(parse(&format!("{machine}{disk}")).is_ok());
+    assert!(parse(&format!("{PLAIN}{disk}")).is_ok());
+    for (text, want) in [
+        (machine.to_owned(), "missing field `kernel`"),
+        (
+            format!("{machine}{disk}[initramfs]\n"),
+            "t.toml:16: without a [kernel] the machine starts what is on its [disk]",
+        ),
+        (
+            format!("{machine}{disk}bus = \"ide\"\n"),
+            "t.toml:16: unknown variant `ide`, expected one of `virtio-blk`",
+        ),
+        (
+            format!("{machine}{disk}format = \"vmdk\"\n"),
+            "t.toml:16: unknown variant `vmdk`, expected `raw` or `qcow2`",
+        ),
+        (
+            format!("{machine}{disk}{firmware}"),
+            "t.toml:17: variables are those of a program",
+        ),
+        (
+            format!("{machine}{kernel}{disk}{firmware}"),
+            "t.toml:19: [firmware] is for a machine that starts what is on its [disk]",
+        ),
+    ] {
+        let said = parse(&text).unwrap_err().to_string();
+        assert!(said.contains(want), "{said}\n{want}");
+    }
+}
+
+#[test]
 fn no_prefix_and_no_damage_panics() {
     let text = format!("{PLAIN}{FLASH}");
     for end in 0..text.len() {

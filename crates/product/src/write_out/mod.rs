@@ -45,7 +45,14 @@ impl Target {
         let copied = if lone {
             Ok(())
         } else {
-            copy_folder(&self.dir, dir, Path::new("target.toml"))
+            // A disk is not written to, and may be larger than what is free: it stays.
+            let disk = self
+                .spec
+                .disk
+                .as_ref()
+                .map(|disk| self.dir.join(&disk.image));
+            let stay = [self.dir.join("target.toml")].into_iter().chain(disk);
+            copy_folder(&self.dir, dir, &stay.collect::<Vec<_>>())
         };
         let written = copied
             .and_then(|()| fs::write(&file, text).map_err(|e| TargetError::io("write", &file, e)));
@@ -120,6 +127,20 @@ fn with_outside_parts(target: &Target, from: &Path) -> Result<String, TargetErro
         });
         parts.extend(files);
     }
+    let firmware = spec.firmware.iter().flat_map(|f| {
+        [
+            ("image", &f.image),
+            ("variables", &f.variables),
+            ("payload", &f.payload),
+        ]
+    });
+    let firmware = firmware.filter_map(|(key, name)| Some((key, name.as_ref()?)));
+    parts.extend(firmware.map(|(key, name)| (format!("firmware.{key}"), name)));
+    let disk = spec
+        .disk
+        .iter()
+        .map(|d| ("disk.image".to_owned(), &d.image));
+    parts.extend(disk);
     let mut edits = Vec::new();
     for (key, name) in parts {
         if is_elsewhere(name) || name.starts_with('/') {
@@ -128,7 +149,8 @@ fn with_outside_parts(target: &Target, from: &Path) -> Result<String, TargetErro
         let Ok(part) = fs::canonicalize(from.join(name)) else {
             continue;
         };
-        let stays = !lone && (!leaves(name.as_ref()) || part.starts_with(from));
+        let stays =
+            !lone && key != "disk.image" && (!leaves(name.as_ref()) || part.starts_with(from));
         let Some(part) = part.to_str().filter(|_| !stays) else {
             continue;
         };
@@ -172,22 +194,22 @@ fn leaves(path: &Path) -> bool {
     })
 }
 
-/// Copies all but the file `except`. Links stay links, with the same words:
+/// Copies all but what is to stay. Links stay links, with the same words:
 /// most belong to an initramfs, where they mean places on the target.
-fn copy_folder(from: &Path, to: &Path, except: &Path) -> Result<(), TargetError> {
+fn copy_folder(from: &Path, to: &Path, stay: &[PathBuf]) -> Result<(), TargetError> {
     let read = |e| TargetError::io("read", from, e);
     let entries = fs::read_dir(from).map_err(read)?;
     let names: io::Result<Vec<OsString>> = entries.map(|e| Ok(e?.file_name())).collect();
     for name in names.map_err(read)? {
-        if Path::new(&name) == except {
+        let (source, dest) = (from.join(&name), to.join(&name));
+        if stay.contains(&source) {
             continue;
         }
-        let (source, dest) = (from.join(&name), to.join(&name));
         let meta =
             fs::symlink_metadata(&source).map_err(|e| TargetError::io("read", &source, e))?;
         let copied = if meta.is_dir() {
             fs::create_dir(&dest).map_err(|e| TargetError::io("create", &dest, e))?;
-            copy_folder(&source, &dest, Path::new(""))?;
+            copy_folder(&source, &dest, stay)?;
             // Last: a folder may forbid writing into it.
             fs::set_permissions(&dest, meta.permissions())
         } else if meta.is_symlink() {

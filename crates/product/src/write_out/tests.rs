@@ -180,3 +180,19 @@ fn a_long_chain_of_folders_is_copied() {
         .join("big");
     assert_eq!(fs::metadata(copy).unwrap().len(), 3 << 20);
 }
+
+#[test]
+fn a_disk_stays_where_it_is() {
+    let start = PLAIN.find("[kernel]").unwrap();
+    let disk = "[firmware]\nimage = \"fw.bin\"\n[disk]\nimage = \"disk.img\"\n";
+    let (scratch, target) = scratch(&format!("{}{disk}", &PLAIN[..start]));
+    fs::write(target.dir.join("disk.img"), "all of a disk").unwrap();
+    fs::write(target.dir.join("fw.bin"), "firmware").unwrap();
+    let out = scratch.path().join("out");
+    target.write_to(&out).unwrap();
+    assert!(!out.join("disk.img").exists() && out.join("fw.bin").exists());
+    let copy = Target::load(&out).unwrap();
+    let named = copy.spec.disk.unwrap().image;
+    assert_eq!(fs::read(&named).unwrap(), b"all of a disk");
+    assert_eq!(copy.spec.firmware.unwrap().image.unwrap(), "fw.bin");
+}

@@ -1,3 +1,4 @@
+use crate::parts::FirmwareParts;
 use crate::recipe::Choice;
 use crate::target::tests::{PLAIN, parse};
 use crate::{Parts, Target};
@@ -9,6 +10,12 @@ const NO_PARTS: Parts = Parts {
     kernel: None,
     initramfs: None,
     root: None,
+    firmware: FirmwareParts {
+        image: None,
+        variables: None,
+        payload: None,
+    },
+    disk: None,
 };
 
 fn target(line: &str) -> Target {
