@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bootlap_lab::experiment::{Attempt, Wait};
-use bootlap_lab::{HostFiles, Inputs, LabError, Limit, Manifest, Run, State, changed, parting};
+use bootlap_lab::{
+    HostFiles, Inputs, LabError, Limit, Manifest, Places, Run, State, changed, parting,
+};
 use bootlap_product::sha256;
 use bootlap_store::{Entry, Lock, Store, StoreError};
 use serde::{Deserialize, Serialize};
@@ -63,8 +65,8 @@ impl About {
     }
 
     /// The first file of this host that is not as that boot has read it.
-    pub(crate) fn changed(&self, [dir, root]: [&str; 2]) -> Option<&str> {
-        changed(&self.host_files, dir, root)
+    pub(crate) fn changed(&self, places: &Places) -> Option<&str> {
+        changed(&self.host_files, places)
     }
 
     /// The entry of that boot, with the files of its run.
@@ -86,9 +88,8 @@ pub(crate) struct Wanted<'j> {
     pub(crate) dir: &'j Path,
     /// What is known of it before.
     pub(crate) manifest: Manifest,
-    /// The target's folder and the disk that was made of its root, by which host files
-    /// are named.
-    pub(crate) places: [&'j str; 2],
+    /// By which host files are named.
+    pub(crate) places: &'j Places,
     /// How often it must have been made before it is taken: more than once where it is to
     /// be seen that equal boots are equal.
     pub(crate) times: usize,

@@ -10,7 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bootlap_lab::experiment::{self, Attempt, Question, Session, Wait, plain_name};
-use bootlap_lab::{Board, LabError, Limit, Manifest, Mode, Model, Qemu, QemuSettings, Run, node};
+use bootlap_lab::{
+    Board, LabError, Limit, Manifest, Mode, Model, Places, Qemu, QemuSettings, Run, node,
+};
 use bootlap_product::recipe::Choice;
 use bootlap_product::{
     Assembly, Board as BoardSpec, Boot, Cache, Edit, Machine, PartHash, Parts, Qemu as QemuSpec,
@@ -335,14 +337,26 @@ impl<'a> Lab<'a> {
         let timeout = planned.patience.map_or(most, |p| p.min(most));
         let mut run = match &bootable.how {
             How::Qemu(spec, assembly) => {
-                let words = [planned.append, &padding(planned.perturbation)].join(" ");
+                let mut spec = (**spec).clone();
+                let words = match assembly.has_cmdline() {
+                    true => [planned.append, &padding(planned.perturbation)].join(" "),
+                    false => {
+                        spec.memory_mb += more_memory_mb(planned.perturbation);
+                        planned.append.to_owned()
+                    }
+                };
                 let boot = assembly.boot(words.trim())?;
+                let shown = |path: Option<&Path>| {
+                    path.map_or_else(String::new, |path| path.display().to_string())
+                };
                 let settings = QemuSettings {
-                    spec: (**spec).clone(),
-                    dir: target.dir.display().to_string(),
-                    root: assembly
-                        .root()
-                        .map_or_else(String::new, |r| r.display().to_string()),
+                    spec,
+                    places: Places {
+                        dir: target.dir.display().to_string(),
+                        root: shown(assembly.root()),
+                        disk: shown(assembly.disk().map(|(path, _)| path)),
+                    },
+                    attached: assembly.disk().map(|(_, attached)| attached),
                     mode,
                     model: bootable.model,
                     seed: self.settings.seed,
@@ -382,14 +396,14 @@ impl<'a> Lab<'a> {
         wait: Wait,
     ) -> Result<Attempt, LabError> {
         let hints = hints(&planned.bootable.target);
-        let (dir, root) = (settings.dir.clone(), settings.root.clone());
+        let places = settings.places.clone();
         let mut machine = Qemu::new(settings, boot);
         let inputs = machine.inputs(&manifest.ready_pattern);
         let wanted = |manifest, inputs| Wanted {
             inputs,
             dir: &planned.dir,
             manifest,
-            places: [&dir, &root],
+            places: &places,
             times: planned.times,
             patience,
             limit: planned.limit,
@@ -628,6 +642,12 @@ fn padding(perturbation: u32) -> String {
         0 => String::new(),
         n => format!("bootlap.layout={}", "x".repeat((7 * n as usize) % 449)),
     }
+}
+
+/// The same where the command line is on a disk: more memory by some MiB, from whose end
+/// firmware, boot loaders and the kernel take what they need.
+fn more_memory_mb(perturbation: u32) -> u32 {
+    2 * (perturbation % 449)
 }
 
 #[cfg(test)]

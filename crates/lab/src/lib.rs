@@ -34,8 +34,8 @@ pub use host::{Host, node};
 pub use machine::{Machine, MachineEvent, MachineInfo};
 pub use parting::parting;
 pub use qemu::{
-    HostFile, HostFiles, Inputs, Limit, Mode, Model, Qemu, QemuSettings, changed, in_host_time,
-    model_words,
+    HostFile, HostFiles, Inputs, Limit, Mode, Model, Places, Qemu, QemuSettings, changed,
+    in_host_time, model_words,
 };
 pub use recorder::{Recorder, boot};
 pub use replay::Replay;

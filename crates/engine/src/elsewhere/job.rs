@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
-use bootlap_lab::{Inputs, Manifest, Qemu, QemuSettings};
+use bootlap_lab::{Inputs, Manifest, Places, Qemu, QemuSettings};
 use bootlap_product::{Blob, Boot, sha256, sha256_of_file};
 use bootlap_store::{Exchange, StoreError};
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub(super) struct BootJob {
     pub(super) inputs: Inputs,
     settings: QemuSettings,
     boot: Boot<BlobName>,
-    /// By name (`{dir}/FILE`, `{root}`): the files that QEMU's arguments name.
+    /// By what `Places` call them: the files that QEMU's arguments name.
     files: BTreeMap<String, String>,
     /// What is known of it before.
     pub(super) manifest: Manifest,
@@ -37,28 +37,13 @@ struct BlobName {
     sha256: String,
 }
 
-/// Where the files of a job are put.
-pub(super) struct Places {
-    /// The target's folder.
-    pub(super) dir: PathBuf,
-    /// The disk that was made of its root.
-    pub(super) root: PathBuf,
-}
-
-impl Places {
-    pub(super) fn below(dir: &Path) -> Self {
-        Self {
-            dir: dir.join("target"),
-            root: dir.join("root"),
-        }
-    }
-
-    fn path(&self, name: &str) -> Option<PathBuf> {
-        match name.strip_prefix("{dir}/") {
-            Some(rest) => is_inside(rest).then(|| self.dir.join(rest)),
-            None => (name == "{root}").then(|| self.root.clone()),
-        }
-    }
+/// Where a job's file that is called so is put, if it may be.
+fn path(places: &Places, name: &str) -> Option<PathBuf> {
+    let known = match name.strip_prefix("{dir}/") {
+        Some(rest) => is_inside(rest),
+        None => matches!(name, "{root}" | "{disk}"),
+    };
+    known.then(|| places.real(name))
 }
 
 impl BootJob {
@@ -95,8 +80,7 @@ impl BootJob {
             inputs: inputs.clone(),
             // Where it is wanted is nobody's business there.
             settings: QemuSettings {
-                dir: String::new(),
-                root: String::new(),
+                places: Places::default(),
                 ..machine.settings().clone()
             },
             boot,
@@ -119,7 +103,7 @@ impl BootJob {
         })?;
         for (name, sha256) in &self.files {
             is_hash(sha256)?;
-            let path = places.path(name);
+            let path = path(places, name);
             let path = path.ok_or_else(|| format!("it has a file called {name}"))?;
             let copied = exchange.blob_to(sha256, &path);
             if !copied.map_err(|e| e.to_string())? {
@@ -129,12 +113,15 @@ impl BootJob {
                 return Err(damaged(sha256));
             }
         }
-        let root = self.files.contains_key("{root}");
+        let there = |name: &str, place: &str| match self.files.contains_key(name) {
+            true => place.to_owned(),
+            false => String::new(),
+        };
         let settings = QemuSettings {
-            dir: places.dir.display().to_string(),
-            root: match root {
-                true => places.root.display().to_string(),
-                false => String::new(),
+            places: Places {
+                dir: places.dir.clone(),
+                root: there("{root}", &places.root),
+                disk: there("{disk}", &places.disk),
             },
             ..self.settings.clone()
         };
@@ -173,7 +160,7 @@ mod tests {
     #[test]
     fn the_files_of_a_job_stay_in_its_folder() {
         let places = Places::below(Path::new("/tmp/job"));
-        let at = |name| places.path(name).map(|path| path.display().to_string());
+        let at = |name| path(&places, name).map(|path| path.display().to_string());
         assert_eq!(
             at("{dir}/a/card.img").unwrap(),
             "/tmp/job/target/a/card.img"

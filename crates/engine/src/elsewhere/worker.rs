@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use bootlap_lab::{HostFiles, Inputs, LabError, Run, node};
+use bootlap_lab::{HostFiles, Inputs, LabError, Places, Run, node};
 use bootlap_store::Exchange;
 
-use super::job::{self, BootJob, Places};
+use super::job::{self, BootJob};
 use crate::evidence;
 use crate::failure::{Exit, Failure};
 use crate::kept::About;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use bootlap_product::{Blob, Boot, Medium, Qemu as Spec};
+use bootlap_product::{Attached, Blob, Boot, Bus, Medium, Qemu as Spec};
 
 use super::QemuSettings;
 use super::disks::{self, Disk};
@@ -42,15 +42,15 @@ impl Argv {
         } else {
             argv.add("-accel", "tcg");
         }
-        if !spec.args.is_empty() {
+        let filled = spec.args.iter().map(|arg| settings.places.filled(arg));
+        let mut args: Vec<String> = filled.collect();
+        if let Some(attached) = settings.attached {
+            args.extend(attach(attached, &settings.places.disk, &spec.machine));
+        }
+        if !args.is_empty() {
             // The guest may write to its disks, never to the user's files.
             argv.args.push("-snapshot".into());
         }
-        let named = |arg: &String| {
-            let arg = arg.replace("{dir}", &settings.dir);
-            arg.replace("{root}", &settings.root)
-        };
-        let args: Vec<String> = spec.args.iter().map(named).collect();
         if settings.probe && settings.mode.repeats() {
             let (args, disks) = disks::take_over(&args, settings.cards_take_time())?;
             argv.args.extend(args);
@@ -145,6 +145,46 @@ impl Argv {
                 self.add("-append", cmdline);
                 Ok(files)
             }
+            Boot::Firmware {
+                image,
+                variables,
+                payload,
+            } => {
+                let mut files = Vec::new();
+                let flash = [
+                    image.as_ref().filter(|_| variables.is_some()),
+                    variables.as_ref(),
+                ];
+                for (unit, blob) in flash.into_iter().enumerate() {
+                    let Some(blob) = blob else { continue };
+                    let size = bank_size(&settings.spec, blob);
+                    let file = MemoryFile::with_size(&blob.name, size)?;
+                    file.write_at(0, &blob.bytes)?;
+                    let path = self.name(&file, blob.name.clone());
+                    let readonly = if unit == 0 { "on" } else { "off" };
+                    self.add(
+                        "-drive",
+                        &format!(
+                            "if=pflash,unit={unit},format=raw,readonly={readonly},snapshot=off,\
+                             file={path}"
+                        ),
+                    );
+                    files.push(file);
+                }
+                let alone = [
+                    ("-bios", image.as_ref().filter(|_| variables.is_none())),
+                    ("-kernel", payload.as_ref()),
+                ];
+                for (option, blob) in alone {
+                    let Some(blob) = blob else { continue };
+                    let file = MemoryFile::new(&blob.name)?;
+                    file.write_at(0, &blob.bytes)?;
+                    let path = self.name(&file, blob.name.clone());
+                    self.add(option, &path);
+                    files.push(file);
+                }
+                Ok(files)
+            }
         }
     }
 
@@ -236,7 +276,7 @@ fn loaded(boot: &Boot) -> Vec<u64> {
             let images = images.into_iter().flatten();
             images.map(|blob| blob.bytes.len() as u64).collect()
         }
-        Boot::Flash { .. } => Vec::new(),
+        Boot::Flash { .. } | Boot::Firmware { .. } => Vec::new(),
     }
 }
 
@@ -249,7 +289,7 @@ fn image_entry(program: &str, boot: &Boot) -> Option<u64> {
         Boot::Direct { .. } if program.ends_with("x86_64") || program.ends_with("i386") => {
             Some(0x10_0000)
         }
-        Boot::Direct { .. } => None,
+        Boot::Direct { .. } | Boot::Firmware { .. } => None,
     }
 }
 
@@ -288,6 +328,56 @@ fn uart_hz(spec: &Spec) -> Option<u64> {
 
 fn is_arm(program: &str) -> bool {
     program.ends_with("aarch64") || program.ends_with("arm")
+}
+
+/// The arguments that attach an image.
+fn attach(attached: Attached, path: &str, machine: &str) -> Vec<String> {
+    const DISK: &str = "drive=bootlap-disk";
+    let file = path.replace(',', ",,");
+    let format = attached.format.name();
+    let mut args = vec![
+        "-drive".to_owned(),
+        format!("file={file},format={format},if=none,id=bootlap-disk"),
+    ];
+    let first = format!("{DISK},bootindex=0");
+    let devices = match attached.bus {
+        Bus::VirtioBlk => vec![format!("virtio-blk-pci,{first}")],
+        Bus::VirtioScsi => vec![
+            "virtio-scsi-pci,id=bootlap-scsi".to_owned(),
+            format!("scsi-hd,bus=bootlap-scsi.0,{first}"),
+        ],
+        Bus::Nvme => vec![format!("nvme,serial=bootlap,{first}")],
+        // The machine's own, with which its firmware begins.
+        Bus::Ahci if machine.starts_with("q35") => vec![format!("ide-hd,bus=ide.0,{first}")],
+        Bus::Ahci => vec![
+            "ich9-ahci,id=bootlap-ahci".to_owned(),
+            format!("ide-hd,bus=bootlap-ahci.0,{first}"),
+        ],
+        Bus::Sd => vec![
+            "sdhci-pci,id=bootlap-sd".to_owned(),
+            format!("sd-card,{DISK}"),
+        ],
+        Bus::Usb => vec![
+            "qemu-xhci,id=bootlap-usb".to_owned(),
+            format!("usb-storage,bus=bootlap-usb.0,{first}"),
+        ],
+    };
+    args.extend(
+        devices
+            .into_iter()
+            .flat_map(|device| ["-device".to_owned(), device]),
+    );
+    args
+}
+
+/// Bytes of a flash bank that holds `blob`: the `virt` boards have banks of one size.
+fn bank_size(spec: &Spec, blob: &Blob) -> u64 {
+    let bank = match spec.machine.starts_with("virt") {
+        true if is_arm(&spec.program) => 64 << 20,
+        true if spec.program.contains("riscv") => 32 << 20,
+        _ => 0,
+    };
+    bank.max(blob.bytes.len() as u64)
 }
 
 /// The `virt` boards of Arm put random seeds into the device tree.

@@ -20,7 +20,7 @@ use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{PROBE, QemuSettings};
+use super::{PROBE, Places, QemuSettings};
 
 /// SHA-256 of the sources that decide what is recorded of a boot, made by `build.rs`.
 const RECORDER: &str = env!("BOOTLAP_RECORDER");
@@ -48,7 +48,7 @@ impl Inputs {
         if !settings.is_alone() || OUTSIDE.iter().any(named) {
             return None;
         }
-        let program = sha256_of_file(&found(&settings.spec.program)?)?;
+        let program = fingerprint(&found(&settings.spec.program)?)?;
         let mut inputs = vec![
             ("recorder".to_owned(), RECORDER.to_owned()),
             ("probe".to_owned(), sha256(PROBE)),
@@ -59,6 +59,9 @@ impl Inputs {
             ("seed".to_owned(), settings.seed.to_string()),
             ("ready".to_owned(), ready.to_owned()),
         ];
+        if let Some(attached) = settings.attached {
+            inputs.push(("disk".to_owned(), format!("{attached:?}")));
+        }
         match boot {
             Boot::Flash {
                 medium,
@@ -91,6 +94,21 @@ impl Inputs {
                     inputs.push((name.to_owned(), value.to_owned()));
                 }
                 inputs.push(("command line".to_owned(), cmdline.clone()));
+            }
+            Boot::Firmware {
+                image,
+                variables,
+                payload,
+            } => {
+                let blobs = [
+                    ("firmware", image),
+                    ("its variables", variables),
+                    ("its payload", payload),
+                ];
+                for (name, blob) in blobs {
+                    let value = blob.as_ref().map_or("none", Blob::sha256);
+                    inputs.push((name.to_owned(), value.to_owned()));
+                }
             }
         }
         Some(Self(inputs))
@@ -130,19 +148,18 @@ pub enum HostFile {
     Missing,
     /// A folder.
     Folder,
-    /// A file, and the SHA-256 of its bytes.
+    /// A file, and its fingerprint ([`bootlap_product::fingerprint`]).
     File(String),
 }
 
-/// By the path as QEMU was given it, where `{dir}` is the target's folder and `{root}`
-/// the disk that was made of its root.
+/// By the path as QEMU was given it, or what [`Places`] call it.
 pub type HostFiles = BTreeMap<String, HostFile>;
 
 /// The first file that is not as it was.
-pub fn changed<'f>(files: &'f HostFiles, dir: &str, root: &str) -> Option<&'f str> {
+pub fn changed<'f>(files: &'f HostFiles, places: &Places) -> Option<&'f str> {
     let mut files = files.iter();
     let is_other =
-        |name: &str, was: &HostFile| look(&real(name, dir, root)).is_none_or(|is| is != *was);
+        |name: &str, was: &HostFile| look(&places.real(name)).is_none_or(|is| is != *was);
     let found = files.find(|(name, was)| is_other(name, was));
     found.map(|(name, _)| name.as_str())
 }
@@ -151,13 +168,12 @@ pub fn changed<'f>(files: &'f HostFiles, dir: &str, root: &str) -> Option<&'f st
 pub(super) fn host_files(
     paths: &[PathBuf],
     began: SystemTime,
-    dir: &str,
-    root: &str,
+    places: &Places,
 ) -> Option<HostFiles> {
     let known = paths.iter().map(|path| {
         let is = look(path)?;
         let changed = matches!(is, HostFile::File(_)) && changed_since(path, began);
-        (!changed).then(|| (named(&path.to_string_lossy(), dir, root), is))
+        (!changed).then(|| (places.named(&path.to_string_lossy()), is))
     });
     known.collect()
 }
@@ -194,29 +210,11 @@ pub(super) fn libraries(pid: u32) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn named(path: &str, dir: &str, root: &str) -> String {
-    if !root.is_empty() && path == root {
-        return "{root}".to_owned();
-    }
-    match path.strip_prefix(dir) {
-        Some(rest) if !dir.is_empty() && rest.starts_with('/') => format!("{{dir}}{rest}"),
-        _ => path.to_owned(),
-    }
-}
-
-pub(super) fn real(name: &str, dir: &str, root: &str) -> PathBuf {
-    match name.strip_prefix("{dir}") {
-        Some(rest) => format!("{dir}{rest}").into(),
-        None if name == "{root}" => root.into(),
-        None => name.into(),
-    }
-}
-
 fn look(path: &Path) -> Option<HostFile> {
     match fs::metadata(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Some(HostFile::Missing),
         Ok(known) if known.is_dir() => Some(HostFile::Folder),
-        Ok(known) if known.is_file() => Some(HostFile::File(sha256_of_file(path)?)),
+        Ok(known) if known.is_file() => Some(HostFile::File(fingerprint(path)?)),
         _ => None,
     }
 }
@@ -241,9 +239,9 @@ fn found(program: &str) -> Option<PathBuf> {
     all.find(|path| path.is_file())
 }
 
-/// Of a file's bytes. Each is read once: what a file is known by tells whether it is
+/// The fingerprint of a file. Each is read once: what a file is known by tells whether it is
 /// still the same.
-fn sha256_of_file(path: &Path) -> Option<String> {
+fn fingerprint(path: &Path) -> Option<String> {
     type Known = (u64, u64, u64, [i64; 2], [i64; 2]);
     static READ: Mutex<Option<HashMap<Known, String>>> = Mutex::new(None);
     let known = |file: &File| {
@@ -263,7 +261,7 @@ fn sha256_of_file(path: &Path) -> Option<String> {
     if let Some(hash) = read().get_or_insert_default().get(&before) {
         return Some(hash.clone());
     }
-    let (hash, _) = bootlap_product::sha256_of_file(path).ok()?;
+    let hash = bootlap_product::fingerprint(path).ok()?;
     if known(&file)? == before {
         read().get_or_insert_default().insert(before, hash.clone());
     }

@@ -17,6 +17,7 @@ mod inputs;
 mod limit;
 mod memory;
 mod model;
+mod places;
 
 use std::env;
 use std::fs::File;
@@ -29,7 +30,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use bootlap_model::Stamp;
-use bootlap_product::{Boot, Qemu as Spec};
+use bootlap_product::{Attached, Boot, Qemu as Spec};
 use bootlap_wire::stamps::{HEADER_LEN, Header, ProbeMark, RECORD_LEN, Record, StampClock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -44,6 +45,7 @@ pub use inputs::{HostFile, HostFiles, Inputs, changed};
 pub use limit::Limit;
 use memory::{MemoryFile, path_in_child};
 pub use model::{Model, words as model_words};
+pub use places::Places;
 
 /// The probe, built from `probe/`.
 const PROBE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/probe.so"));
@@ -96,10 +98,10 @@ impl Mode {
 pub struct QemuSettings {
     /// The machine as the target describes it.
     pub spec: Spec,
-    /// The target's folder, for `{dir}` in its arguments.
-    pub dir: String,
-    /// The disk that was made of the target's root, for `{root}`; empty without one.
-    pub root: String,
+    /// Where the files are that its arguments name.
+    pub places: Places,
+    /// How the disk is attached that the target boots from, if there is one.
+    pub attached: Option<Attached>,
     /// The kind of time.
     pub mode: Mode,
     /// The board whose time it is, in modelled time.
@@ -120,8 +122,8 @@ impl QemuSettings {
         self.probe && self.model.is_some_and(|model| model.disk.is_some())
     }
 
-    /// The files in the target's folder that the arguments name, and the disk made of its
-    /// root: how they are named (`{dir}/FILE`, `{root}`), and where they are.
+    /// The files in the target's folder that the arguments name, the disk made of its
+    /// root, and the one that it boots from: how [`Places`] call them, and where they are.
     pub fn files(&self) -> Vec<(String, PathBuf)> {
         let mut files: Vec<(String, PathBuf)> = self
             .spec
@@ -129,7 +131,8 @@ impl QemuSettings {
             .iter()
             .flat_map(|arg| arg.split([',', '=']))
             .filter(|word| word.starts_with("{dir}/") || *word == "{root}")
-            .map(|name| (name.to_owned(), inputs::real(name, &self.dir, &self.root)))
+            .chain(self.attached.map(|_| "{disk}"))
+            .map(|name| (name.to_owned(), self.places.real(name)))
             .filter(|(_, path)| path.is_file())
             .collect();
         files.sort();
@@ -223,9 +226,8 @@ impl Qemu {
     /// The files of this host that the boot has read; `None` if that is not known, or one
     /// of them changed meanwhile.
     pub fn host_files(&self) -> Option<HostFiles> {
-        let QemuSettings { dir, root, .. } = &self.settings;
         let looked = self.looked.as_ref()?;
-        inputs::host_files(&looked.paths, looked.began, dir, root)
+        inputs::host_files(&looked.paths, looked.began, &self.settings.places)
     }
 
     fn start(&mut self) -> Result<MachineInfo, LabError> {
