@@ -24,6 +24,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("bootlap-sources", &["bootlap-model", "bootlap-wire"]),
     ("bootlap-analysis", &["bootlap-model"]),
     ("bootlap-rootfs", &["bootlap-wire"]),
+    ("bootlap-image", &["bootlap-artefact", "bootlap-rootfs"]),
     (
         "bootlap-product",
         &["bootlap-artefact", "bootlap-kbuild", "bootlap-rootfs"],
@@ -64,6 +65,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "bootlap-analysis",
             "bootlap-artefact",
             "bootlap-export",
+            "bootlap-image",
             "bootlap-kbuild",
             "bootlap-lab",
             "bootlap-model",
@@ -90,7 +92,7 @@ const EDGES: &[(&str, &[&str])] = &[
 
 /// Crates that compute and nothing else.
 const PURE: &[&str] = &[
-    "advice", "analysis", "artefact", "export", "model", "report", "sources", "wire",
+    "advice", "analysis", "artefact", "export", "image", "model", "report", "sources", "wire",
 ];
 
 /// What they must not reach: everything below these paths.

@@ -32,6 +32,7 @@ pub mod experiment;
 pub mod explained;
 mod failure;
 pub mod history;
+pub mod import;
 mod kept;
 pub mod lab;
 pub mod output;

@@ -25,6 +25,7 @@ pub mod findings;
 pub mod format;
 pub mod groups;
 pub mod history;
+pub mod imported;
 pub mod inspect;
 mod json;
 mod markdown;

@@ -12,6 +12,7 @@ use crate::explain::ExplainJson;
 use crate::findings::AdviceJson;
 use crate::groups::CompareJson;
 use crate::history::HistoryJson;
+use crate::imported::ImportedJson;
 use crate::inspect::InspectedJson;
 use crate::rc::RcReport;
 use crate::reduced::ReducedJson;
@@ -29,6 +30,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
             "inspect",
             schema_of::<Vec<InspectedJson>>("bootlap inspect"),
         ),
+        ("import", schema_of::<ImportedJson>("bootlap import")),
         ("advise", schema_of::<AdviceJson>("bootlap advise")),
         ("try", schema_of::<TrialsJson>("bootlap try")),
         ("apply", schema_of::<AppliedJson>("bootlap apply")),

@@ -16,6 +16,7 @@ use std::path::PathBuf;
 
 use bootlap_analysis::groups::Margin;
 use bootlap_engine::evidence::ReadOptions;
+use bootlap_engine::import::Wish;
 use bootlap_report::table::By;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -58,6 +59,8 @@ pub(crate) enum Command {
     Boot(Boot),
     /// Record a live console: a serial line, a socket, a command.
     Capture(Box<Capture>),
+    /// Make a target of a disk image as it is shipped.
+    Import(Import),
     /// Show what each file is, and which lines were used or skipped.
     Inspect(Inspect),
     /// Show where the time of a boot goes: a run, logs, or any mix of them.
@@ -117,6 +120,51 @@ pub(crate) struct Demo {
     pub(crate) perturbations: u32,
     #[command(flatten)]
     pub(crate) lab: LabArgs,
+}
+
+#[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  bootlap import disk.img.xz -o my-product
+  bootlap boot my-product
+
+The image is only read. It may be raw, qcow2, VMDK, VDI or VHDX, compressed with xz, gzip,
+bzip2 or zstd. A raw image stays where it is; others are unpacked into the folder.")]
+pub(crate) struct Import {
+    /// The image, or the folder of a build that has one.
+    pub(crate) image: PathBuf,
+    /// The target's folder, which is made.
+    #[arg(short, long, value_name = "FOLDER")]
+    pub(crate) out: PathBuf,
+    /// What runs first; by default what the image is made for.
+    #[arg(long, value_name = "KIND")]
+    pub(crate) firmware: Option<FirmwareKind>,
+    /// Print what was found as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What runs first on an imported image.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum FirmwareKind {
+    /// UEFI.
+    Uefi,
+    /// A PC's BIOS.
+    Bios,
+    /// U-Boot.
+    Uboot,
+    /// None: the machine starts the image's kernel itself.
+    Direct,
+}
+
+impl From<FirmwareKind> for Wish {
+    fn from(kind: FirmwareKind) -> Self {
+        match kind {
+            FirmwareKind::Uefi => Self::Uefi,
+            FirmwareKind::Bios => Self::Bios,
+            FirmwareKind::Uboot => Self::Uboot,
+            FirmwareKind::Direct => Self::Direct,
+        }
+    }
 }
 
 #[derive(ClapArgs)]

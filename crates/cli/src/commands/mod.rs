@@ -14,6 +14,7 @@ mod compare;
 mod demo;
 mod explain;
 mod history;
+mod import;
 mod inspect;
 mod layout;
 mod pack;
@@ -40,6 +41,7 @@ pub(crate) fn run(command: Command, ui: &Ui) -> Result<Exit, Failure> {
         Command::Boot(a) => boot::run(&a, ui),
         Command::BootJob(a) => boot_job::run(&a),
         Command::Capture(a) => capture::run(&a, ui),
+        Command::Import(a) => import::run(&a, ui),
         Command::Inspect(a) => inspect::run(&a, ui),
         Command::Show(a) => show::run(&a, ui),
         Command::Report(a) => report::run(&a, ui),

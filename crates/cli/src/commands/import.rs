@@ -1,0 +1,24 @@
+//! `bootlap import`: makes a target of a disk image.
+
+use bootlap_engine::import::import;
+use bootlap_engine::{Exit, Failure, Progress, TOOL};
+use bootlap_model::shell_word;
+use bootlap_report::imported;
+
+use crate::args::Import;
+use crate::ui::{self, Ui};
+
+pub(crate) fn run(args: &Import, ui: &Ui) -> Result<Exit, Failure> {
+    let wish = args.firmware.map(Into::into);
+    let found = import(&args.image, &args.out, wish, ui)?;
+    match args.json {
+        true => ui.document(imported::json(&found, TOOL))?,
+        false => ui.print(&imported::text(&found, &ui::style())),
+    }
+    ui.note(&format!(
+        "{} describes it; next: bootlap boot {}",
+        shell_word(&found.target),
+        shell_word(args.out.display())
+    ));
+    Ok(Exit::Ok)
+}
