@@ -27,7 +27,12 @@ const EDGES: &[(&str, &[&str])] = &[
     ("bootlap-image", &["bootlap-artefact", "bootlap-rootfs"]),
     (
         "bootlap-product",
-        &["bootlap-artefact", "bootlap-kbuild", "bootlap-rootfs"],
+        &[
+            "bootlap-artefact",
+            "bootlap-image",
+            "bootlap-kbuild",
+            "bootlap-rootfs",
+        ],
     ),
     (
         "bootlap-advice",

@@ -20,8 +20,9 @@ use bootlap_product::BoardModel;
 
 use crate::board_model;
 use crate::broken::Broken;
+use crate::evidence::Recorded;
 use crate::evidence::{self, TOOL};
-use crate::explained::EXPLAIN;
+use crate::explained::{EXPLAIN, read_explained};
 use crate::failure::Failure;
 use crate::lab::{Bootable, Lab, Planned};
 
@@ -170,9 +171,14 @@ impl<'l, 'a> Experiment<'l, 'a> {
         self.boots
     }
 
-    /// Boots the stock target once more with the kernel explaining itself.
-    pub fn explain(&mut self, stock: &Bootable) -> Result<Run, Failure> {
-        self.boot_once("booting with initcall_debug", "explained", stock, EXPLAIN)
+    /// Boots the stock target once more with the kernel explaining itself; nothing if that
+    /// cannot be asked of it, or it did not get ready.
+    pub fn explain(&mut self, stock: &Bootable) -> Result<Option<Recorded>, Failure> {
+        if !stock.takes_words() {
+            return Ok(None);
+        }
+        let run = self.boot_once("booting with initcall_debug", "explained", stock, EXPLAIN)?;
+        read_explained(&run)
     }
 
     /// Boots a target once, to learn of another than how long it takes.

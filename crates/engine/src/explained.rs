@@ -21,15 +21,14 @@ pub fn findings(
     recorded: &Recorded,
     facts: Facts,
 ) -> Result<Vec<Finding>, Failure> {
-    lab.progress
-        .step("booting once more with initcall_debug, to explain the kernel's time");
-    let dir = lab.session(&format!("{}-explained", bootable.target.spec.name));
-    let plan = [Planned {
-        append: EXPLAIN,
-        ..Planned::perturbed(bootable, &dir, "explained", 0)
-    }];
-    let explained = lab.batch("booting with initcall_debug", &plan)?;
-    let explained = read_explained(&explained[0])?;
+    let explained = match bootable.takes_words() {
+        true => explained(lab, bootable)?,
+        false => {
+            lab.progress
+                .note("the kernel's command line is on the disk, so initcalls are not explained");
+            None
+        }
+    };
     let options = explained.as_ref().map(|explained| {
         initcalls::options(
             &bootable.target,
@@ -50,8 +49,20 @@ pub fn findings(
     ))
 }
 
+fn explained(lab: &Lab<'_>, bootable: &Bootable) -> Result<Option<Recorded>, Failure> {
+    lab.progress
+        .step("booting once more with initcall_debug, to explain the kernel's time");
+    let dir = lab.session(&format!("{}-explained", bootable.target.spec.name));
+    let plan = [Planned {
+        append: EXPLAIN,
+        ..Planned::perturbed(bootable, &dir, "explained", 0)
+    }];
+    let runs = lab.batch("booting with initcall_debug", &plan)?;
+    read_explained(&runs[0])
+}
+
 /// A boot that [`EXPLAIN`]s; nothing if it did not get ready.
-pub fn read_explained(run: &Run) -> Result<Option<Recorded>, Failure> {
+pub(crate) fn read_explained(run: &Run) -> Result<Option<Recorded>, Failure> {
     let ready = run.ready().map(|_| evidence::read_run(run));
     ready.transpose()
 }

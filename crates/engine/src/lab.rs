@@ -50,6 +50,14 @@ impl Bootable {
         self.mode
     }
 
+    /// Whether words can be added to its kernel's command line.
+    pub fn takes_words(&self) -> bool {
+        match &self.how {
+            How::Qemu(_, assembly) => assembly.has_cmdline(),
+            How::Board(_) => false,
+        }
+    }
+
     /// The same, measured by its instructions alone.
     #[must_use]
     pub fn simulated(self) -> Self {

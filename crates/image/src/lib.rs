@@ -11,6 +11,7 @@
 //! image may still boot.
 
 mod found;
+mod handover;
 pub mod loader;
 pub mod plan;
 pub mod system;
@@ -20,4 +21,5 @@ mod window;
 
 pub use bootlap_rootfs::root_image::ReadAt;
 pub use found::{Found, Place};
+pub use handover::Handover;
 pub use window::Window;

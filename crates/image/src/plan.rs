@@ -3,9 +3,9 @@
 
 use bootlap_artefact::arch::Arch;
 
-use crate::Found;
 use crate::loader::{Entry, Loader, Wait, efi};
 use crate::system::{Init, System};
+use crate::{Found, Place};
 
 /// How an image is to be booted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -403,8 +403,8 @@ fn consoles(cmdline: &str) -> Vec<&str> {
         .collect()
 }
 
-/// A kernel that no boot loader names: volume and path.
-pub(crate) fn kernel_in_boot(found: &Found) -> Option<(usize, String)> {
+/// A kernel that no boot loader names.
+pub(crate) fn kernel_in_boot(found: &Found) -> Option<Place> {
     let names = ["vmlinuz", "vmlinux", "Image", "zImage", "bzImage", "kernel"];
     for (volume, _) in found.volumes.iter().enumerate() {
         let Some(files) = found.files(volume) else {
@@ -419,7 +419,10 @@ pub(crate) fn kernel_in_boot(found: &Found) -> Option<(usize, String)> {
                 })
             };
             if let Some(name) = all.iter().rfind(is_kernel) {
-                return Some((volume, format!("{folder}/{name}")));
+                return Some(Place {
+                    volume,
+                    path: format!("{folder}/{name}"),
+                });
             }
         }
     }
@@ -435,56 +438,6 @@ fn root_word(found: &Found) -> String {
             format!("root=PARTUUID={} rootwait", partition.partuuid)
         }
         _ => "root=/dev/vda rootwait".to_owned(),
-    }
-}
-
-/// What a machine needs to start an image's kernel itself.
-pub struct Direct {
-    /// The kernel.
-    pub kernel: Vec<u8>,
-    /// All of the initramfs; empty if there is none.
-    pub initramfs: Vec<u8>,
-}
-
-impl Direct {
-    /// Of the entry that is the default, or of a kernel in `/boot`.
-    ///
-    /// # Errors
-    /// Which of its files cannot be read.
-    pub fn of(found: &Found) -> Result<Self, String> {
-        let unread = |path: &str| format!("{path} cannot be read from the disk");
-        let Some((loader, entry)) = found.default() else {
-            let (volume, path) = kernel_in_boot(found).ok_or("there is no kernel on the disk")?;
-            let files = found.files(volume).ok_or_else(|| unread(&path))?;
-            let read = |path: &str| files.read(path, crate::volume::MOST_FILE).ok();
-            let kernel = read(&path).ok_or_else(|| unread(&path))?;
-            let version = path.split_once('-').map_or("", |(_, version)| version);
-            let names = [
-                format!("boot/initrd.img-{version}"),
-                "boot/initrd.img".into(),
-            ];
-            let initramfs = names.iter().find_map(|name| read(name));
-            return Ok(Self {
-                kernel,
-                initramfs: initramfs.unwrap_or_default(),
-            });
-        };
-        let read = |path: &str| {
-            let place = found
-                .place(loader, entry, path)
-                .ok_or_else(|| unread(path))?;
-            found.read(&place).ok_or_else(|| unread(path))
-        };
-        let kernel = read(&entry.kernel)?;
-        if let Some(unified) = efi::unified_parts(&kernel) {
-            return Ok(unified);
-        }
-        let initramfs = entry.initramfs.iter().map(|path| read(path));
-        let initramfs: Vec<Vec<u8>> = initramfs.collect::<Result<_, _>>()?;
-        Ok(Self {
-            kernel,
-            initramfs: initramfs.concat(),
-        })
     }
 }
 

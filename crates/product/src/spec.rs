@@ -262,6 +262,15 @@ pub struct Initramfs {
     pub strip: Strip,
 }
 
+impl Initramfs {
+    /// Whether it is an image of other tools and nothing else.
+    pub(crate) fn is_untouched(&self) -> bool {
+        let named = self.tree.is_some() || self.only.is_some();
+        let more = !self.files.is_empty() || !self.links.is_empty() || !self.dirs.is_empty();
+        self.image.is_some() && !named && !more && self.strip == Strip::None
+    }
+}
+
 /// A disk with a file system: `{root}` in the machine's arguments.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

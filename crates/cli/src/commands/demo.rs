@@ -11,7 +11,7 @@ use bootlap_advice::{Boot, Facts, advise};
 use bootlap_engine::Progress;
 use bootlap_engine::climb::{boot_checked, climb};
 use bootlap_engine::experiment::Experiment;
-use bootlap_engine::explained::{explained_findings, read_explained};
+use bootlap_engine::explained::explained_findings;
 use bootlap_engine::{Exit, Failure, MARGIN, output};
 use bootlap_report::tuning::Waterfall;
 use bootlap_report::{boot, comparison, findings, trials};
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     ));
     let mut experiment = Experiment::open(&lab, "demo", &stock, perturbations, MARGIN, Vec::new())?;
     let out = experiment.dir();
-    let explained = read_explained(&experiment.explain(&stock)?)?;
+    let explained = experiment.explain(&stock)?;
     let findings = explained_findings(&stock, &before, explained.as_ref(), Facts::default());
     ui.print(&findings::text(&findings, &before.timeline, &style));
 

@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 pub use bootlap_image::plan::Wish;
-use bootlap_image::plan::{self, Direct, Firmware, Plan};
-use bootlap_image::{Found, Window};
+use bootlap_image::plan::{self, Firmware, Plan};
+use bootlap_image::{Found, Handover, Window};
 use bootlap_product::Target;
+use bootlap_product::initramfs::compression;
 use bootlap_report::imported::{Chosen, Imported, Loader, Partition, Starts};
 
 use crate::failure::{Exit, Failure};
@@ -90,15 +91,10 @@ fn into(
             )
         })
     };
-    let mut initramfs = false;
-    if plan.direct.is_some() {
-        let direct = Direct::of(&found).map_err(|why| unusable(&why))?;
-        write("kernel", &direct.kernel)?;
-        initramfs = !direct.initramfs.is_empty();
-        if initramfs {
-            write("initramfs", &direct.initramfs)?;
-        }
-    }
+    let handover = match plan.direct {
+        Some(_) => Some(Handover::of(&found).map_err(|why| unusable(&why))?),
+        None => None,
+    };
     let name = name_of(out, image);
     let named = match raw.from.is_empty() {
         true => seen_from(out, image)?,
@@ -109,13 +105,21 @@ fn into(
         summary: &summary(&found, image),
         image: &named,
         plan: &plan,
-        initramfs,
+        handover: handover.as_ref(),
+        compression: handover.as_ref().and_then(|h| packed_with(h, &found)),
     };
     let text = description.text();
     let shown = out.join("target.toml").display().to_string();
     Target::parse(out.to_owned(), text.clone(), &shown)?;
     write("target.toml", text.as_bytes())?;
     Ok(imported(image, &raw, bytes, &found, &plan, shown))
+}
+
+/// What the initramfs is compressed with, if there is one.
+fn packed_with(handover: &Handover, found: &Found) -> Option<String> {
+    let parts = handover.initramfs.iter().map(|name| found.named(name));
+    let bytes: Vec<Vec<u8>> = parts.collect::<Option<_>>()?;
+    (!bytes.is_empty()).then(|| compression(&bytes.concat()).to_string())
 }
 
 /// The target's name: of its folder.

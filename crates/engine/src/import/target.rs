@@ -1,5 +1,6 @@
 //! The `target.toml` of an image, with what was chosen and why.
 
+use bootlap_image::Handover;
 use bootlap_image::plan::{Firmware, Plan};
 use toml_edit::{DocumentMut, Item, Table, value};
 
@@ -11,8 +12,9 @@ pub(super) struct Description<'p> {
     /// The image, as its file names it.
     pub(super) image: &'p str,
     pub(super) plan: &'p Plan,
-    /// Whether an initramfs was found for a kernel that the machine starts.
-    pub(super) initramfs: bool,
+    /// What the machine starts itself, and what its initramfs is compressed with.
+    pub(super) handover: Option<&'p Handover>,
+    pub(super) compression: Option<String>,
 }
 
 impl Description<'_> {
@@ -44,7 +46,12 @@ impl Description<'_> {
         });
         table["cpu"] = value(machine.cpu);
         table["memory-mb"] = value(i64::from(machine.memory_mb));
-        self.add(&mut doc, "machine", table, "");
+        let firmware = plan.why.iter().find(|(key, _)| *key == "firmware");
+        let note = match (&plan.firmware, firmware) {
+            (Firmware::Bios, Some((_, why))) => why.as_str(),
+            _ => "",
+        };
+        self.add(&mut doc, "machine", table, note);
 
         if matches!(
             plan.firmware,
@@ -72,14 +79,15 @@ impl Description<'_> {
         if !firmware.is_empty() {
             self.add(&mut doc, "firmware", firmware, "");
         }
-        if let Some(cmdline) = &plan.direct {
+        if let (Some(cmdline), Some(handover)) = (&plan.direct, self.handover) {
             let mut kernel = Table::new();
-            kernel["image"] = value("kernel");
+            kernel["image"] = value(format!("disk:{}", handover.kernel));
             kernel["cmdline"] = value(cmdline);
             self.add(&mut doc, "kernel", kernel, "");
-            if self.initramfs {
+            if let Some(compression) = &self.compression {
                 let mut initramfs = Table::new();
-                initramfs["image"] = value("initramfs");
+                initramfs["image"] = value(format!("disk:{}", handover.initramfs.join(",")));
+                initramfs["compression"] = value(compression);
                 let note = "as it is on the disk";
                 self.add(&mut doc, "initramfs", initramfs, note);
             }

@@ -25,7 +25,7 @@ use bootlap_report::tuning::{self, LeftOut, Tuning, TuningStep, Waterfall};
 
 use crate::evidence::{self, Recorded};
 use crate::experiment::{Budget, Experiment, Side, Stop};
-use crate::explained::{explained_findings, read_explained};
+use crate::explained::explained_findings;
 use crate::failure::{Exit, Failure};
 use crate::lab::{Bootable, Lab};
 use crate::output::{self, free_folder};
@@ -197,7 +197,7 @@ fn look(
         let findings = advise(&Boot::new(&before.timeline).of(&stock.target, &stock.parts));
         return Ok((before, findings));
     }
-    let explained = read_explained(&experiment.explain(stock)?)?;
+    let explained = experiment.explain(stock)?;
     let findings = explained_findings(stock, &before, explained.as_ref(), Facts::default());
     Ok((before, findings))
 }

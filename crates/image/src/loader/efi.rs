@@ -162,12 +162,7 @@ fn named(program: &[u8], sections: &Sections) -> Option<(&'static str, String)> 
     None
 }
 
-/// Kernel and initramfs of a unified kernel image, if it is one.
-pub(crate) fn unified_parts(program: &[u8]) -> Option<crate::plan::Direct> {
-    let sections = Sections::of(program)?;
-    let bytes = |name| sections.bytes(name).map(<[u8]>::to_vec);
-    Some(crate::plan::Direct {
-        kernel: bytes(".linux")?,
-        initramfs: bytes(".initrd").unwrap_or_default(),
-    })
+/// A section of a program.
+pub(super) fn section(program: &[u8], name: &str) -> Option<Vec<u8>> {
+    Sections::of(program)?.bytes(name).map(<[u8]>::to_vec)
 }

@@ -10,6 +10,11 @@ use crate::volume::{Files, Volume};
 use crate::window::Window;
 use crate::{Place, table::Table};
 
+/// A section of a program of UEFI, without what fills it up; `None` if there is none.
+pub(crate) fn section(program: &[u8], name: &str) -> Option<Vec<u8>> {
+    efi::section(program, name)
+}
+
 /// A boot loader.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Loader {
@@ -85,7 +90,11 @@ pub(crate) fn find(disk: &Window, table: &Table, volumes: &[Volume]) -> Vec<Load
         if let Some(program) = of_program {
             (loader.at, loader.version) = (program.at, program.version);
             found.push(loader);
-        } else if programs.is_empty() && in_gap.is_empty() {
+        } else if programs.is_empty()
+            && in_gap.is_empty()
+            // U-Boot and SYSLINUX read the same file.
+            && found.iter().all(|known| known.config != loader.config)
+        {
             found.push(loader);
         }
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::cache::sha256;
 use crate::cmdline;
 use crate::images;
-use crate::initramfs::archives;
+use crate::initramfs::{archives, compression as initramfs_compression};
 use crate::part::{Blob, Pack, Part, PartHash};
 use crate::payload::Payload;
 use crate::spec::{Bus, DiskFormat, Flash, Medium, Place, Spec};
@@ -419,6 +419,12 @@ pub(crate) fn packed_initramfs(
         return Ok(None);
     }
     let compression = for_kernel(spec.compression);
+    // What is not changed is not packed again: another packer's bytes take another time.
+    if let Some(whole) = &parts.whole_initramfs
+        && initramfs_compression(&whole.bytes) == spec.compression
+    {
+        return Ok(Some(whole.clone()));
+    }
     let archives = archives(entries)?;
     let mut packed = archives.early;
     packed.extend(pack("initramfs", &archives.rest, compression)?);

@@ -87,6 +87,23 @@ pub(super) fn read(part: &Part) -> Result<Vec<(Vec<u8>, Member)>, TargetError> {
     }
 }
 
+/// What an initramfs is compressed with, behind microcode and the like, as a boot loader
+/// calls it.
+pub fn compression(image: &[u8]) -> Compression {
+    let mut rest = image;
+    while let Ok(archive) = cpio::read(rest) {
+        rest = after_zeros(archive.rest);
+        if rest.is_empty() {
+            break;
+        }
+    }
+    match Compression::detect(rest) {
+        // One format, two containers.
+        Compression::Lz4Legacy => Compression::Lz4,
+        other => other,
+    }
+}
+
 fn after_zeros(data: &[u8]) -> &[u8] {
     let zeros = data.iter().take_while(|b| **b == 0).count();
     data.get(zeros..).unwrap_or_default()

@@ -22,6 +22,7 @@ use crate::spec::Initramfs;
 pub(crate) use archive::{archives, built_in};
 use image::Kind;
 pub use image::Member;
+pub use image::compression;
 
 /// One member of the archive.
 #[derive(Clone, Debug, PartialEq, Eq)]

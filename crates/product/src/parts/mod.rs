@@ -2,8 +2,10 @@
 //!
 //! `package:NAME/path` is a file of a distribution package (`*` stands for
 //! anything within one path component), `source-package:NAME` the folder of its
-//! source, `build:PATH` what a build makes; everything else is a path beside
-//! `target.toml`.
+//! source, `build:PATH` what a build makes, `disk:PARTITION:PATH` a file on the disk that
+//! the target boots from; everything else is a path beside `target.toml`.
+
+pub(crate) mod disk;
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -12,13 +14,13 @@ use bootlap_artefact::kernel_image::KernelImage;
 use bootlap_kbuild::dot_config::DotConfig;
 use regex::Regex;
 
+use self::disk::{DiskPart, ON_DISK};
 use crate::build::{self, Built, Inside};
-use crate::cache::fingerprint;
 use crate::initramfs::Entry;
 use crate::packages::{Store, is_name, is_ours};
-use crate::part::{Find, Part, PartHash};
+use crate::part::{Find, Part};
 use crate::root_disk;
-use crate::spec::{Place, Spec, Unpacker};
+use crate::spec::{Disk, Initramfs, Place, Spec, Unpacker};
 use crate::{Cache, Progress, Target, TargetError};
 
 /// All parts of a target.
@@ -34,6 +36,8 @@ pub struct Parts {
     pub kernel_config: Option<DotConfig>,
     /// What the initramfs holds, in the order in which it is packed.
     pub initramfs: Option<Vec<Entry>>,
+    /// The initramfs as it is, if nothing is changed in it.
+    pub(crate) whole_initramfs: Option<Part>,
     /// What the root's disk holds.
     pub(crate) root: Option<root_disk::Contents>,
     /// What runs before what is on a disk.
@@ -48,27 +52,6 @@ pub(crate) struct FirmwareParts {
     pub(crate) image: Option<Part>,
     pub(crate) variables: Option<Part>,
     pub(crate) payload: Option<Part>,
-}
-
-/// An image, which may be larger than memory.
-#[derive(Clone)]
-pub(crate) struct DiskPart {
-    pub(crate) path: PathBuf,
-    origin: String,
-}
-
-impl DiskPart {
-    /// What it is, for the manifest.
-    pub(crate) fn hash(&self) -> Result<PartHash, TargetError> {
-        let known = fs::metadata(&self.path);
-        let known = known.map_err(|e| TargetError::io("read", &self.path, e))?;
-        Ok(PartHash {
-            name: "disk".to_owned(),
-            origin: self.origin.clone(),
-            sha256: fingerprint(&self.path)?,
-            bytes: known.len(),
-        })
-    }
 }
 
 impl Target {
@@ -97,13 +80,19 @@ impl Target {
                 Some(i) => Some(crate::initramfs::entries(i, &finder)?),
                 None => None,
             },
+            whole_initramfs: match spec.initramfs.as_ref().filter(|i| i.is_untouched()) {
+                Some(Initramfs {
+                    image: Some(name), ..
+                }) => Some(finder.part("initramfs.image", name)?),
+                _ => None,
+            },
             root: match &spec.root {
                 Some(root) => Some(root_disk::contents(root, &finder)?),
                 None => None,
             },
             firmware: finder.firmware()?,
             disk: match &spec.disk {
-                Some(disk) => Some(finder.disk(&disk.image)?),
+                Some(disk) => Some(finder.disk(disk)?),
                 None => None,
             },
         })
@@ -185,6 +174,12 @@ struct Finder<'a> {
 
 impl Find for Finder<'_> {
     fn part(&self, key: &str, name: &str) -> Result<Part, TargetError> {
+        if name.starts_with(ON_DISK) {
+            let disk = self.target.spec.disk.as_ref().ok_or_else(|| {
+                TargetError::MissingPart(format!("{key} names {name}, and there is no [disk]"))
+            })?;
+            return self.disk(disk)?.part(key, name);
+        }
         let (path, origin) = self.path(key, name)?;
         if !path.is_file() {
             return Err(TargetError::MissingPart(format!(
@@ -255,7 +250,7 @@ impl Find for Finder<'_> {
 
 /// Whether a value names what packages or builds bring, and no path.
 pub(crate) fn is_elsewhere(name: &str) -> bool {
-    let prefixes = ["build:", "package:", "source-package:"];
+    let prefixes = ["build:", "package:", "source-package:", ON_DISK];
     prefixes.iter().any(|prefix| name.starts_with(prefix))
 }
 
@@ -285,7 +280,8 @@ impl<'a> Finder<'a> {
         })
     }
 
-    fn disk(&self, name: &str) -> Result<DiskPart, TargetError> {
+    fn disk(&self, disk: &Disk) -> Result<DiskPart, TargetError> {
+        let name = &disk.image;
         let (path, origin) = self.path("disk.image", name)?;
         if !path.is_file() {
             return Err(TargetError::MissingPart(format!(
@@ -293,7 +289,11 @@ impl<'a> Finder<'a> {
             )));
         }
         let path = std::path::absolute(&path).map_err(|e| TargetError::io("read", &path, e))?;
-        Ok(DiskPart { path, origin })
+        Ok(DiskPart {
+            path,
+            origin,
+            format: disk.format,
+        })
     }
 
     /// What `key`'s value `build:OUTPUT` names, built if it is not yet.

@@ -4,6 +4,8 @@ use bootlap_artefact::compress::Compression;
 use bootlap_artefact::hash::Hash;
 
 use super::Plain;
+use crate::initramfs::compression;
+use crate::parts::disk::DiskPart;
 use crate::spec::{Bootloader, Starter, Uimage, Unpacker};
 use crate::{Edit, Machine, Parts, Target};
 
@@ -154,7 +156,9 @@ fn verifies_nothing(uboot: &Bootloader) -> bool {
 /// What Falcon mode does on a product: the first stage (SPL) loads the kernel
 /// and jumps to it, and U-Boot proper is only started if a key is held. In an
 /// emulated machine the emulator does it, so this says what the boot loader
-/// costs in all, and no patch set can carry it.
+/// costs in all, and no patch set can carry it. Of a disk as it is shipped, the kernel, the
+/// initramfs and the command line are those of the entry that its loader starts by default;
+/// firmware and loader do not run.
 pub(super) const NO_BOOTLOADER: Plain = Plain::new(
     "bootloader-none",
     "the machine starts kernel and initramfs itself",
@@ -164,8 +168,11 @@ pub(super) const NO_BOOTLOADER: Plain = Plain::new(
 )
 .only_if_asked();
 
-fn no_bootloader(target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+fn no_bootloader(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
     let spec = &target.spec;
+    if let (Some(disk), None) = (&parts.disk, &spec.kernel) {
+        return without_that_of(disk, target);
+    }
     if spec.bootloader.is_none() {
         return Err("there is no boot loader already".into());
     }
@@ -190,6 +197,25 @@ fn no_bootloader(target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, Strin
     }
     if kernel.is_some_and(|k| k.unpacked_by != Unpacker::default()) {
         edits.push(Edit::remove("kernel.unpacked-by"));
+    }
+    Ok(edits)
+}
+
+/// The machine starts what the loader on the disk would start.
+fn without_that_of(disk: &DiskPart, target: &Target) -> Result<Vec<Edit>, String> {
+    let starts = disk.starts()?;
+    let mut edits = Vec::new();
+    if target.spec.firmware.is_some() {
+        edits.push(Edit::remove("firmware"));
+    }
+    edits.push(Edit::set("kernel.image", starts.kernel));
+    edits.push(Edit::set("kernel.cmdline", starts.cmdline));
+    if !starts.initramfs.is_empty() {
+        let part = disk.part("initramfs.image", &starts.initramfs);
+        let bytes = part.map_err(|e| e.to_string())?.bytes;
+        let compression = compression(&bytes).to_string();
+        edits.push(Edit::set("initramfs.image", starts.initramfs));
+        edits.push(Edit::set("initramfs.compression", compression));
     }
     Ok(edits)
 }

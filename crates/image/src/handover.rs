@@ -1,0 +1,98 @@
+//! The kernel of a disk without its boot loader: what a machine can be handed instead.
+
+use crate::loader::section;
+use crate::plan::kernel_in_boot;
+use crate::volume::MOST_FILE;
+use crate::{Found, Place};
+
+/// Files of a disk, as `PARTITION:PATH`; behind `#` a section of a unified kernel image.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Handover {
+    /// The kernel.
+    pub kernel: String,
+    /// The parts of its initramfs, in their order.
+    pub initramfs: Vec<String>,
+    /// Its command line; empty where no boot loader says one.
+    pub cmdline: String,
+}
+
+impl Handover {
+    /// What is started if nobody chooses, or a kernel in `/boot` that no loader names.
+    ///
+    /// # Errors
+    /// What cannot be found.
+    pub fn of(found: &Found) -> Result<Self, String> {
+        let name = |place: &Place| {
+            let number = found.table.partitions[place.volume].number;
+            format!("{number}:{}", place.path)
+        };
+        let Some((loader, entry)) = found.default() else {
+            return without_loader(found, &name);
+        };
+        let place = |path: &str| {
+            let place = found.place(loader, entry, path);
+            place.ok_or_else(|| format!("{path} cannot be read from the disk"))
+        };
+        let kernel = place(&entry.kernel)?;
+        let program = found.read(&kernel).unwrap_or_default();
+        if section(&program, ".linux").is_some() {
+            let named = |section: &str| format!("{}#{section}", name(&kernel));
+            let initramfs = section(&program, ".initrd").map(|_| named(".initrd"));
+            return Ok(Self {
+                kernel: named(".linux"),
+                initramfs: initramfs.into_iter().collect(),
+                cmdline: entry.cmdline.clone(),
+            });
+        }
+        let initramfs = entry.initramfs.iter().map(|path| Ok(name(&place(path)?)));
+        Ok(Self {
+            kernel: name(&kernel),
+            initramfs: initramfs.collect::<Result<_, String>>()?,
+            cmdline: entry.cmdline.clone(),
+        })
+    }
+}
+
+impl Found {
+    /// The bytes of what is named `PARTITION:PATH` or `PARTITION:PATH#SECTION`.
+    pub fn named(&self, name: &str) -> Option<Vec<u8>> {
+        let (partition, path) = name.split_once(':')?;
+        let number: u32 = partition.parse().ok()?;
+        let partitions = &self.table.partitions;
+        let volume = partitions.iter().position(|p| p.number == number)?;
+        let (path, wanted) = match path.split_once('#') {
+            Some((path, wanted)) => (path, Some(wanted)),
+            None => (path, None),
+        };
+        let bytes = self.files(volume)?.read(path, MOST_FILE).ok()?;
+        match wanted {
+            Some(wanted) => section(&bytes, wanted),
+            None => Some(bytes),
+        }
+    }
+}
+
+fn without_loader(found: &Found, name: &dyn Fn(&Place) -> String) -> Result<Handover, String> {
+    let kernel = kernel_in_boot(found).ok_or("there is no kernel on the disk")?;
+    // Named as Debian and Fedora name them.
+    let (folder, file) = kernel.path.rsplit_once('/').unwrap_or(("", &kernel.path));
+    let version = file.split_once('-').map_or("", |(_, version)| version);
+    let names = [
+        format!("{folder}/initrd.img-{version}"),
+        format!("{folder}/initramfs-{version}.img"),
+        format!("{folder}/initrd.img"),
+    ];
+    let files = found.files(kernel.volume);
+    let initramfs = names.iter().find(|path| files.is_some_and(|f| f.has(path)));
+    let initramfs = initramfs.map(|path| {
+        name(&Place {
+            volume: kernel.volume,
+            path: path.clone(),
+        })
+    });
+    Ok(Handover {
+        kernel: name(&kernel),
+        initramfs: initramfs.into_iter().collect(),
+        cmdline: String::new(),
+    })
+}
