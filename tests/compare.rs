@@ -175,7 +175,10 @@ fn dmesg_before_and_after_a_phase_that_got_slower_inside_a_faster_total() {
             .lines()
             .map(unicode_width::UnicodeWidthStr::width)
             .max();
-        assert!(widest.unwrap() <= column.parse().unwrap(), "{text}");
+        assert!(
+            widest.unwrap() <= column.parse::<usize>().unwrap(),
+            "{text}"
+        );
         assert!(text.contains("user space got slower"), "{text}");
     }
     // Both ways round, and the same again.

@@ -20,6 +20,7 @@ mod elsewhere;
 mod explain;
 mod failures;
 mod history;
+mod import;
 mod merge;
 mod modelled;
 mod pack;

@@ -6,17 +6,8 @@ use bootlap_artefact::kernel_image::KernelImage;
 use crate::loader::{self, Entry, Loader, efi};
 use crate::system::{self, System};
 use crate::table::{self, Table};
-use crate::volume::{Files, MOST_FILE, Volume};
+use crate::volume::{Files, MOST_FILE, Place, Volume};
 use crate::window::Window;
-
-/// A file of an image.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Its volume: the place of its partition in [`Table::partitions`].
-    pub volume: usize,
-    /// Its path from the top of that.
-    pub path: String,
-}
 
 /// What is on an image.
 pub struct Found {

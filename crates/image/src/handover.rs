@@ -1,9 +1,10 @@
 //! The kernel of a disk without its boot loader: what a machine can be handed instead.
 
+use crate::Found;
 use crate::loader::section;
 use crate::plan::kernel_in_boot;
 use crate::volume::MOST_FILE;
-use crate::{Found, Place};
+use crate::volume::Place;
 
 /// Files of a disk, as `PARTITION:PATH`; behind `#` a section of a unified kernel image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

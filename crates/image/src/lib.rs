@@ -20,6 +20,7 @@ pub mod volume;
 mod window;
 
 pub use bootlap_rootfs::root_image::ReadAt;
-pub use found::{Found, Place};
+pub use found::Found;
 pub use handover::Handover;
+pub use volume::Place;
 pub use window::Window;

@@ -3,9 +3,10 @@
 
 use bootlap_artefact::arch::Arch;
 
+use crate::Found;
 use crate::loader::{Entry, Loader, Wait, efi};
 use crate::system::{Init, System};
-use crate::{Found, Place};
+use crate::volume::Place;
 
 /// How an image is to be booted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -260,12 +261,11 @@ impl Plan {
                 }
             }
             _ if kernel => {
-                if wish.is_none() {
-                    self.chose(
-                        "kernel",
-                        "the machine starts it, as the disk has no boot loader",
-                    );
-                }
+                let why = match wish {
+                    None => "the machine starts it, as the disk has no boot loader",
+                    Some(_) => "the machine starts it, as you asked for it",
+                };
+                self.chose("kernel", why);
                 Firmware::None
             }
             _ => {

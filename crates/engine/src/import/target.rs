@@ -99,7 +99,7 @@ impl Description<'_> {
         self.add(&mut doc, "disk", disk, note);
 
         format!(
-            "# Made by `bootlap import`, to be changed: docs/images.md says how, and\n\
+            "# Made by `bootlap import`, to be changed: docs/disks.md says how, and\n\
              # docs/targets.md explains every key.\n\n{doc}"
         )
     }

@@ -4,8 +4,7 @@ use std::cmp::Ordering;
 
 use super::efi;
 use super::{Entry, Loader, Wait, readable};
-use crate::Place;
-use crate::volume::{Files, MOST_FILE, Volume};
+use crate::volume::{Files, MOST_FILE, Place, Volume};
 
 const CONFIG: &str = "loader/loader.conf";
 

@@ -1,8 +1,7 @@
 //! `extlinux.conf` and `syslinux.cfg`: one language, read by U-Boot and by SYSLINUX.
 
 use super::{Entry, Loader, Wait, readable};
-use crate::Place;
-use crate::volume::Volume;
+use crate::volume::{Place, Volume};
 
 const UBOOT: [&str; 2] = ["extlinux/extlinux.conf", "boot/extlinux/extlinux.conf"];
 const SYSLINUX: [&str; 7] = [

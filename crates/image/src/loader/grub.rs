@@ -5,8 +5,7 @@
 use std::collections::HashMap;
 
 use super::{Entry, Loader, Wait, bls, readable};
-use crate::Place;
-use crate::volume::{Files, Volume};
+use crate::volume::{Files, Place, Volume};
 
 const PATHS: [&str; 5] = [
     "boot/grub/grub.cfg",

@@ -6,9 +6,9 @@ mod extlinux;
 mod gap;
 mod grub;
 
-use crate::volume::{Files, Volume};
+use crate::table::Table;
+use crate::volume::{Files, Place, Volume};
 use crate::window::Window;
-use crate::{Place, table::Table};
 
 /// A section of a program of UEFI, without what fills it up; `None` if there is none.
 pub(crate) fn section(program: &[u8], name: &str) -> Option<Vec<u8>> {

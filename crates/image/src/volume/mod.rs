@@ -10,6 +10,15 @@ use crate::window::{Window, number};
 /// Larger files are read by nobody here: kernels and initramfs are smaller.
 pub const MOST_FILE: u64 = 1 << 30;
 
+/// A file of an image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its volume: the place of its partition in [`Table::partitions`](crate::table::Table::partitions).
+    pub volume: usize,
+    /// Its path from the top of that.
+    pub path: String,
+}
+
 /// What is in a partition.
 pub struct Volume {
     /// Its file system, or what else is in it, as `blkid` calls it; empty if unknown.

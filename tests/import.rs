@@ -1,0 +1,248 @@
+//! Disks as people ship them: imported, booted as they are, and without their boot loader.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::{bootlap, failure, json, printed, root, scratch, succeeded};
+
+/// A disk of `scripts/make-disk`, made once.
+fn disk(name: &str) -> PathBuf {
+    let path = root().join(format!("target/disks/{name}.img"));
+    let lock = root().join("target/disks.lock");
+    let lock = File::create(lock).unwrap();
+    lock.lock().unwrap();
+    // Of another script it would be another disk.
+    let script = root().join("scripts/make-disk");
+    let changed = |path: &Path| fs::metadata(path).and_then(|known| known.modified());
+    if changed(&path).is_ok_and(|made| made < changed(&script).unwrap()) {
+        fs::remove_file(&path).unwrap();
+    }
+    if !path.exists() {
+        succeeded(Command::new(script).arg(name).arg(&path));
+    }
+    path
+}
+
+fn import(dir: &Path, image: &Path, out: &str, more: &[&str]) -> Value {
+    let mut command = bootlap(dir);
+    json(
+        command
+            .arg("import")
+            .arg(image)
+            .args(["-o", out, "--json"])
+            .args(more),
+    )
+}
+
+fn boot(dir: &Path, target: &str, boots: &str) -> Value {
+    json(bootlap(dir).args(["boot", target, "-n", boots, "--json"]))
+}
+
+#[test]
+fn a_card_is_imported_booted_and_handed_over() {
+    let dir = scratch("import-card");
+    let card = disk("card");
+    let before = bootlap_product::fingerprint(&card).unwrap();
+    let found = import(&dir, &card, "card", &[]);
+    assert_eq!(found["table"], "MBR");
+    assert_eq!(found["architecture"], "arm64");
+    assert_eq!(found["partitions"][0]["content"], "ext4");
+    assert_eq!(
+        found["partitions"][0]["system"],
+        "Card 1 (BusyBox), BusyBox init"
+    );
+    let loaders: Vec<&Value> = found["loaders"].as_array().unwrap().iter().collect();
+    assert_eq!(loaders.len(), 1, "{found}");
+    assert_eq!(
+        loaders[0]["config"],
+        "partition 1: /boot/extlinux/extlinux.conf"
+    );
+    let how = found["starts"]["how"].as_str().unwrap();
+    assert!(
+        how.starts_with("U-Boot waits 5 s and starts \"Card, Linux 6"),
+        "{how}"
+    );
+    assert_eq!(found["notes"], serde_json::json!([]));
+
+    // U-Boot, its menu, the kernel, a login: the same twice.
+    let whole = boot(&dir, "card", "2");
+    assert_eq!(whole["identical"], true);
+    let phases: Vec<&str> = whole["phases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|phase| phase["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(phases, ["bootloader", "kernel", "userspace"]);
+
+    // The kernel alone, which the machine starts, from another bus.
+    let mut command = bootlap(&dir);
+    succeeded(command.args(["apply", "card", "bootloader-none", "-o", "direct"]));
+    let file = dir.join("direct/target.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("image = \"disk:1:/boot/vmlinuz-6"), "{text}");
+    fs::write(
+        &file,
+        text.replace("bus = \"virtio-blk\"", "bus = \"nvme\""),
+    )
+    .unwrap();
+    let direct = boot(&dir, "direct", "2");
+    assert_eq!(direct["identical"], true);
+    let ready = |run: &Value| run["ready_ns"].as_i64().unwrap();
+    // U-Boot waits for 7 s.
+    assert!(ready(&direct) + 7_000_000_000 < ready(&whole));
+    assert_eq!(bootlap_product::fingerprint(&card).unwrap(), before);
+}
+
+#[test]
+fn a_disk_is_the_same_however_it_is_packed() {
+    let dir = scratch("import-packed");
+    let card = disk("card");
+    let raw = import(&dir, &card, "raw", &[]);
+    let packed = |program: &str, args: &[&str], name: &str| {
+        let out = File::create(dir.join(name)).unwrap();
+        succeeded(Command::new(program).args(args).arg(&card).stdout(out));
+    };
+    packed("xz", &["-0", "-c"], "card.img.xz");
+    packed("gzip", &["-1", "-c"], "card.wic.gz");
+    let mut convert = Command::new("qemu-img");
+    succeeded(
+        convert
+            .args(["convert", "-O", "qcow2"])
+            .arg(&card)
+            .arg(dir.join("card.qcow2")),
+    );
+    for (name, from) in [
+        ("card.img.xz", "xz"),
+        ("card.wic.gz", "gzip"),
+        ("card.qcow2", "qcow2"),
+    ] {
+        let mut found = import(&dir, &dir.join(name), name.split_once('.').unwrap().1, &[]);
+        assert_eq!(found["unpacked_from"], serde_json::json!([from]));
+        let out = dir.join(name.split_once('.').unwrap().1).join("disk.img");
+        let same = |path: &Path| bootlap_product::fingerprint(path).unwrap();
+        assert_eq!(same(&out), same(&card), "{name}");
+        for key in ["image", "unpacked_from", "target", "chosen"] {
+            found[key] = raw[key].clone();
+        }
+        assert_eq!(found, raw);
+    }
+    // A folder with one disk is that disk.
+    fs::create_dir(dir.join("images")).unwrap();
+    fs::rename(dir.join("card.img.xz"), dir.join("images/sdcard.img.xz")).unwrap();
+    let found = import(&dir, &dir.join("images"), "of-a-folder", &[]);
+    assert_eq!(found["table"], "MBR");
+    let said = printed(bootlap(&dir).args(["import", "images", "-o", "shown"]));
+    assert!(
+        said.lines().all(|line| line.chars().count() <= 80),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_cannot_be_imported_is_told_and_nothing_is_left() {
+    let dir = scratch("import-hostile");
+    let write = |name: &str, bytes: &[u8]| fs::write(dir.join(name), bytes).unwrap();
+    let refused = |image: &str, code: i32, want: &str| {
+        let said = failure(bootlap(&dir).args(["import", image, "-o", "out"]), code);
+        assert!(said.contains(want), "{image}: {said}");
+        assert!(!dir.join("out").exists(), "{image}");
+    };
+    // Disks whose contents are in another file of this host.
+    let mut make = Command::new("qemu-img");
+    write("shadow", &[0; 4096]);
+    let backing = [
+        "create",
+        "-f",
+        "qcow2",
+        "-F",
+        "raw",
+        "-b",
+        "shadow",
+        "backed.qcow2",
+    ];
+    succeeded(make.current_dir(&dir).args(backing));
+    refused("backed.qcow2", 4, "contents in another file");
+    let mut make = Command::new("qemu-img");
+    let external = "data_file=data.raw,data_file_raw=on";
+    let outside = [
+        "create",
+        "-f",
+        "qcow2",
+        "-o",
+        external,
+        "outside.qcow2",
+        "1M",
+    ];
+    succeeded(make.current_dir(&dir).args(outside));
+    refused("outside.qcow2", 4, "contents in another file");
+    write(
+        "text.vmdk",
+        b"# Disk DescriptorFile\nRW 2 FLAT \"/etc/shadow\" 0\n",
+    );
+    refused("text.vmdk", 4, "contents in another file");
+    write("broken.qcow2", b"QFI\xfb\0\0\0\x03");
+    refused("broken.qcow2", 4, "qemu-img cannot read it");
+
+    write("empty.img", b"");
+    refused("empty.img", 4, "which processor it is for");
+    write("text.img", b"no disk at all\n");
+    refused("text.img", 4, "which processor it is for");
+    refused("none.img", 2, "cannot read none.img");
+    refused(".", 2, "several disks");
+    write("cut.img.gz", &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2]);
+    refused("cut.img.gz", 4, "it is damaged, or cut off (gzip");
+    // 64 MiB of nothing in 64 KiB.
+    let mut zeros = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    zeros.write_all(&vec![0; 64 << 20]).unwrap();
+    write("zeros.img.gz", &zeros.finish().unwrap());
+    refused("zeros.img.gz", 4, "which processor it is for");
+
+    fs::create_dir(dir.join("out")).unwrap();
+    let said = failure(bootlap(&dir).args(["import", "empty.img", "-o", "out"]), 2);
+    assert!(said.contains("out exists already"), "{said}");
+}
+
+/// Twenty GB of which a few MB are there.
+#[test]
+fn a_large_image_stays_where_it_is() {
+    let dir = scratch("import-large");
+    let large = dir.join("large.img");
+    fs::copy(disk("card"), &large).unwrap();
+    File::options()
+        .write(true)
+        .open(&large)
+        .unwrap()
+        .set_len(20 << 30)
+        .unwrap();
+    let found = import(&dir, &large, "large", &[]);
+    assert_eq!(found["bytes"], 20_u64 << 30);
+    let names = fs::read_dir(dir.join("large")).unwrap();
+    let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["target.toml"]);
+    let text = fs::read_to_string(dir.join("large/target.toml")).unwrap();
+    assert!(text.contains("image = \"../large.img\""), "{text}");
+    bootlap_product::fingerprint(&large).unwrap();
+}
+
+/// All disks of `scripts/make-disk`, and one of them on each bus: an hour.
+#[test]
+#[ignore = "minutes for each disk; make test-images"]
+fn every_disk_boots_twice_alike() {
+    let dir = scratch("import-all");
+    for name in ["card", "vm-uefi", "vm-uki", "bios"] {
+        import(&dir, &disk(name), name, &[]);
+        assert_eq!(boot(&dir, name, "2")["identical"], true, "{name}");
+    }
+    let text = fs::read_to_string(dir.join("bios/target.toml")).unwrap();
+    for bus in ["virtio-scsi", "nvme", "ahci", "sd", "usb"] {
+        let text = text.replace("bus = \"virtio-blk\"", &format!("bus = \"{bus}\""));
+        fs::create_dir(dir.join(bus)).unwrap();
+        fs::write(dir.join(bus).join("target.toml"), text).unwrap();
+        assert_eq!(boot(&dir, bus, "2")["identical"], true, "{bus}");
+    }
+}
