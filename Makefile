@@ -7,13 +7,14 @@ CARGO ?= cargo
 PROFILE ?= release
 BOOTLAP = target/$(PROFILE)/bootlap
 
-.PHONY: agent agent-test demo test test-built build lint remote remote-test web web-test fuzz tables \
+.PHONY: agent agent-test demo test test-built test-images build lint remote remote-test web web-test fuzz tables \
 	benchmarks clean help
 
 help:
 	@echo "make demo    boot the example, find what slows it, change it, prove it"
 	@echo "make test    lints and all tests, real boots and a real browser included"
 	@echo "make test-built  tests that build kernels and U-Boot first (half an hour)"
+	@echo "make test-images  disks as people ship them, imported and booted (half an hour)"
 	@echo "make build   build $(BOOTLAP)"
 	@echo "make remote  build target/$(PROFILE)/bootlap-remote, for stores on S3, GCS, Azure, HTTP"
 	@echo "make remote-test  its tests, with a real S3 server"
@@ -51,6 +52,13 @@ remote-test:
 	$(CARGO) build --locked -p bootlap
 	$(CARGO) clippy --locked -p bootlap-remote --all-targets -- -D warnings
 	$(CARGO) test --locked -p bootlap-remote
+
+# Makes four disks as people ship them, as root the first time, and boots each twice: half an
+# hour.
+test-images:
+	@scripts/setup images
+	$(CARGO) test --locked --workspace --exclude bootlap-remote --test whole \
+		import::every_disk -- --ignored
 
 # Builds kernels and U-Boot from source: half an hour the first time.
 test-built:
@@ -103,9 +111,12 @@ web-test:
 # Simulated boots are the same on any host; some benchmarks compare times of this host,
 # which should be idle.
 TABLES = references references-modelled calibrated bootloaders board-model splash modelled waits
-BENCHMARKS = boots verdicts probe-cost source-speed viewer capture check tune advise collect power-cuts \
+BENCHMARKS = boots disks verdicts probe-cost source-speed viewer capture check tune advise collect power-cuts \
 	replay-cost
 KEPT = target/tables
+table-disks: setup-images
+setup-images:
+	@scripts/setup images
 table-source-speed: OPTIONS = --slow
 table-advise: OPTIONS = --keep $(KEPT)/advise --layouts 5 kiosk arm32 $(KEPT)/debian
 table-advise: $(KEPT)/debian

@@ -1,5 +1,6 @@
 #include "marks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,15 @@ static const struct arch {
 	{"i386", 0xc0000000, {{2, {0xcd, 0x80}}, {2, {0x0f, 0x34}}}},
 };
 
+/* How the kernel's image begins, where it is not known where it will be. */
+#define MOST_ENTRIES 4
+#define MOST_CODE 32
+static struct entry {
+	size_t len;
+	unsigned char code[MOST_CODE];
+} entries[MOST_ENTRIES];
+static int n_entries;
+
 static const struct arch *arch;
 static uint64_t image_entry;
 static bool wait_for_image;
@@ -42,6 +52,33 @@ static bool is_syscall(const struct plugin_insn *insn)
 	return false;
 }
 
+/* Whether a block begins as the kernel's image does. */
+static bool is_entry(struct plugin_tb *tb)
+{
+	unsigned char code[MOST_CODE];
+	size_t len = 0;
+
+	for (size_t i = 0, n = qemu.qemu_plugin_tb_n_insns(tb); i < n && len < sizeof code; i++) {
+		size_t size = qemu_insn_code(qemu.qemu_plugin_tb_get_insn(tb, i), code + len,
+					     sizeof code - len);
+
+		if (size == 0)
+			break;
+		len += size;
+	}
+	for (int i = 0; i < n_entries; i++)
+		if (entries[i].len <= len && memcmp(entries[i].code, code, entries[i].len) == 0)
+			return true;
+	return false;
+}
+
+static bool is_image(struct plugin_tb *tb, uint64_t address)
+{
+	if (n_entries > 0)
+		return is_entry(tb);
+	return image_entry == 0 || address == image_entry;
+}
+
 static void passed(enum mark mark, enum stage next)
 {
 	stamps_mark(mark);
@@ -56,7 +93,7 @@ bool marks_translated(struct plugin_tb *tb)
 	if (!arch)
 		return false;
 	in_kernel = address >= arch->kernel_base;
-	if (wait_for_image && (image_entry == 0 || address == image_entry)) {
+	if (wait_for_image && is_image(tb, address)) {
 		wait_for_image = false;
 		passed(MARK_IMAGE, STAGE_KERNEL);
 	}
@@ -79,7 +116,25 @@ bool marks_translated(struct plugin_tb *tb)
 	return true;
 }
 
-bool marks_watch(const struct plugin_info *info, const char *image)
+/* Pieces of code in hex, with colons between them. */
+static void read_entries(const char *text)
+{
+	while (*text && n_entries < MOST_ENTRIES) {
+		struct entry *entry = &entries[n_entries];
+		unsigned byte;
+
+		while (entry->len < MOST_CODE && sscanf(text, "%2x", &byte) == 1) {
+			entry->code[entry->len++] = (unsigned char)byte;
+			text += 2;
+		}
+		if (entry->len > 0)
+			n_entries++;
+		if (*text++ != ':')
+			break;
+	}
+}
+
+bool marks_watch(const struct plugin_info *info, const char *image, const char *code)
 {
 	if (!qemu.qemu_plugin_tb_vaddr || !qemu.qemu_plugin_tb_n_insns ||
 	    !qemu.qemu_plugin_tb_get_insn || !qemu.qemu_plugin_insn_size ||
@@ -93,6 +148,10 @@ bool marks_watch(const struct plugin_info *info, const char *image)
 	if (image) {
 		image_entry = strtoull(image, NULL, 0);
 		wait_for_image = true;
+	}
+	if (code) {
+		read_entries(code);
+		wait_for_image = n_entries > 0;
 	}
 	return true;
 }

@@ -10,11 +10,13 @@
  * system call of user space.
  *
  * image: where the kernel image is entered, as text; "0": it is what runs
- * first; NULL: nobody knows.
+ * first; NULL: nobody knows. code: how it begins at each of its entries, pieces of code
+ * in hex with colons between them; NULL: nobody knows. With both, code is what counts.
  *
  * False for a QEMU or a machine that it does not know.
  */
-bool marks_watch(const struct plugin_info *, const char *image);
+bool marks_watch(const struct plugin_info *, const char *image,
+		 const char *code);
 
 /* Looks at code before it first runs; false once there is nothing more to see. */
 bool marks_translated(struct plugin_tb *);

@@ -1,6 +1,7 @@
 //! Boot artefacts and `target.toml`: what is read can be written and read again.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use bootlap_artefact::barebox_env::{BareboxEnv, BareboxEnvError};
 use bootlap_artefact::cpio as cpio_archive;
@@ -9,6 +10,8 @@ use bootlap_artefact::kernel_image::KernelImage;
 use bootlap_artefact::uboot_env::{EnvError, EnvLayout, UbootEnv};
 use bootlap_artefact::uboot_script::{Script, flatten};
 use bootlap_artefact::uimage::UimageHeader;
+use bootlap_image::plan::Plan;
+use bootlap_image::{Found, Handover, Window};
 use bootlap_kbuild::dot_config::DotConfig;
 use bootlap_product::{Edit, Target};
 use bootlap_rootfs::root_image::RootImage;
@@ -48,6 +51,23 @@ pub fn ext_image(bytes: &[u8]) {
             assert!(!file.path.starts_with('/') && !file.path.split('/').any(|p| p == ".."));
         }
     }
+}
+
+/// A disk: whatever is found on it can be looked up, and a plan names what there is.
+pub fn disk(bytes: &[u8]) {
+    let image = Window::all(Rc::new(bytes.to_vec()), bytes.len() as u64);
+    let found = Found::of(&image);
+    assert_eq!(found.table.partitions.len(), found.volumes.len());
+    for partition in &found.table.partitions {
+        assert!(partition.start + partition.bytes <= bytes.len() as u64);
+    }
+    for loader in &found.loaders {
+        assert!(loader.default.is_none_or(|at| at < loader.entries.len()));
+    }
+    if let Ok(handover) = Handover::of(&found) {
+        assert!(found.named(&handover.kernel).is_some());
+    }
+    let _ = Plan::of(&found, None);
 }
 
 /// A flattened image tree.

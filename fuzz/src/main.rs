@@ -32,6 +32,7 @@ const OTHERS: &[Target] = &[
     ("ingest", ingest::check),
     ("barebox_env", artefacts::barebox_env),
     ("cpio", artefacts::cpio),
+    ("disk", artefacts::disk),
     ("dot_config", artefacts::dot_config),
     ("ext_image", artefacts::ext_image),
     ("fit", artefacts::fit),

@@ -25,6 +25,7 @@ pub fn write(to: &Path, targets: &[&str]) {
         fs::create_dir_all(to.join(target)).expect("a folder for seeds");
         let code = match *target {
             "init_scripts" => "crates/rootfs/src",
+            "disk" => "crates/image/src",
             _ => "crates/sources/src",
         };
         let words = dictionary(&root.join(code), target);
@@ -60,6 +61,8 @@ pub fn write(to: &Path, targets: &[&str]) {
         &to.join("init_scripts"),
     );
     images(&root, &to.join("ext_image"));
+    images(&root, &to.join("disk"));
+    own(&root.join("fuzz/seeds/disk"), &to.join("disk"));
     let boots = to.join("target_toml");
     for entry in fs::read_dir(root.join("targets"))
         .expect("targets")

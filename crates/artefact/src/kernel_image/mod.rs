@@ -5,6 +5,8 @@
 //! and ELF. A boot loader must leave [`KernelImage::memory_bytes`] free behind the load address:
 //! the file is smaller than that, as it has no bss.
 
+mod entry;
+
 use std::ops::Range;
 
 use object::{Architecture, Object, ObjectSegment};
@@ -13,6 +15,8 @@ use serde::{Deserialize, Serialize};
 use super::arch::Arch;
 use super::bytes::{c_str, le16, le32, le64};
 use super::compress::{CompressError, Compression};
+
+pub use entry::entry_code;
 
 /// The container of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

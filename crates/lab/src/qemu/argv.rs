@@ -8,6 +8,7 @@ use bootlap_product::{Attached, Blob, Boot, Bus, Medium, Qemu as Spec};
 
 use super::QemuSettings;
 use super::disks::{self, Disk};
+use super::inputs::hex;
 use super::memory::{MemoryFile, path_in_child};
 
 /// Arguments, and what the anonymous files among them are.
@@ -149,6 +150,7 @@ impl Argv {
                 image,
                 variables,
                 payload,
+                ..
             } => {
                 let mut files = Vec::new();
                 let flash = [
@@ -216,6 +218,11 @@ impl Argv {
         let mut options = format!("{plugin},console={console},stamps={stamps},counted={counted}");
         if let Some(image) = image {
             options += &format!(",image={image:#x}");
+        }
+        if let Boot::Firmware { kernel_code, .. } = boot
+            && !kernel_code.is_empty()
+        {
+            options += &format!(",code={}", hex(kernel_code));
         }
         if settings.mode.repeats() {
             let facts = self.name(facts, "what was done with time".into());

@@ -99,7 +99,9 @@ impl Inputs {
                 image,
                 variables,
                 payload,
+                kernel_code,
             } => {
+                inputs.push(("kernel's entries".to_owned(), hex(kernel_code)));
                 let blobs = [
                     ("firmware", image),
                     ("its variables", variables),
@@ -138,6 +140,12 @@ impl Inputs {
         }
         HEXLOWER.encode(&hash.finalize())
     }
+}
+
+/// Some pieces of code, as the probe is told of them.
+pub(super) fn hex(code: &[Vec<u8>]) -> String {
+    let code: Vec<String> = code.iter().map(|code| HEXLOWER.encode(code)).collect();
+    code.join(":")
 }
 
 /// What was at a path of this host where QEMU looked.

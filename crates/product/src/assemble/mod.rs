@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use bootlap_artefact::compress::Compression;
 use bootlap_artefact::flash::{self, Placed};
+use bootlap_artefact::kernel_image::entry_code;
 use bootlap_artefact::uboot_env::{EnvLayout, UbootEnv};
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +13,7 @@ use crate::cmdline;
 use crate::images;
 use crate::initramfs::{archives, compression as initramfs_compression};
 use crate::part::{Blob, Pack, Part, PartHash};
+use crate::parts::disk::DiskPart;
 use crate::payload::Payload;
 use crate::spec::{Bus, DiskFormat, Flash, Medium, Place, Spec};
 use crate::{Cache, Parts, Progress, Target, TargetError};
@@ -55,6 +57,7 @@ enum Images {
         image: Option<Blob>,
         variables: Option<Blob>,
         payload: Option<Blob>,
+        kernel_code: Vec<Vec<u8>>,
     },
 }
 
@@ -93,6 +96,9 @@ pub enum Boot<B = Blob> {
         variables: Option<B>,
         /// What it finds in memory.
         payload: Option<B>,
+        /// The first bytes of the code at each entry of the kernel on the disk, as far as
+        /// it is known.
+        kernel_code: Vec<Vec<u8>>,
     },
 }
 
@@ -132,10 +138,12 @@ impl<B> Boot<B> {
                 image,
                 variables,
                 payload,
+                kernel_code,
             } => Boot::Firmware {
                 image: image.as_ref().map(&mut *to).transpose()?,
                 variables: variables.as_ref().map(&mut *to).transpose()?,
                 payload: payload.as_ref().map(&mut *to).transpose()?,
+                kernel_code: kernel_code.clone(),
             },
         })
     }
@@ -219,10 +227,12 @@ impl Assembly {
                 image,
                 variables,
                 payload,
+                kernel_code,
             } => Ok(Boot::Firmware {
                 image: image.clone(),
                 variables: variables.clone(),
                 payload: payload.clone(),
+                kernel_code: kernel_code.clone(),
             }),
         }
     }
@@ -352,12 +362,16 @@ impl Assembly {
             Some(Blob::new(name, 0, part.bytes.clone()))
         });
         let [image, variables, payload] = blobs;
+        let kernel = parts.disk.as_ref().and_then(DiskPart::kernel);
+        let kernel = kernel.as_ref().and_then(|kernel| kernel.unwrapped().ok());
+        let kernel_code = kernel.map(|k| entry_code(&k).into_iter().map(<[u8]>::to_vec).collect());
         Self {
             parts: hashes,
             images: Images::Firmware {
                 image,
                 variables,
                 payload,
+                kernel_code: kernel_code.unwrap_or_default(),
             },
             cmdline: String::new(),
             root: None,

@@ -77,6 +77,12 @@ impl DiskPart {
         Ok(Part::new(format!("{name} of {}", self.origin), all))
     }
 
+    /// The kernel that its boot loader starts, if it can be read.
+    pub(crate) fn kernel(&self) -> Option<Part> {
+        let starts = self.starts().ok()?;
+        self.part("kernel.image", &starts.kernel).ok()
+    }
+
     /// What its boot loader starts, as names of parts.
     pub(crate) fn starts(&self) -> Result<Starts, String> {
         let found = self.found().map_err(|e| e.to_string())?;

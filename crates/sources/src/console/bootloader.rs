@@ -1,4 +1,4 @@
-//! What U-Boot (and barebox) say while they load the kernel.
+//! What U-Boot (and barebox, and GRUB) say while they load the kernel.
 //!
 //! ```text
 //! U-Boot 2023.01+dfsg-2+deb12u3 (Jun 22 2026 - 08:38:07 +0000)
@@ -60,7 +60,9 @@ impl BootLoader {
             let stage = stages.iter().find_map(|s| rest.strip_prefix(*s));
             return digit(stage.unwrap_or(rest));
         }
-        text.strip_prefix(b"barebox ").is_some_and(digit)
+        // GRUB says it before anything else; of a PC's firmware it ends the part that is
+        // known (`GRUB loading` is the boot sector's, which only some disks have).
+        text.starts_with(b"Welcome to GRUB!") || text.strip_prefix(b"barebox ").is_some_and(digit)
     }
 
     /// Looks at one line that is not blank.

@@ -1,0 +1,81 @@
+//! How a kernel begins: the code at each place where boot loaders enter it, by which its
+//! first instruction can be known wherever it was loaded.
+//!
+//! Linux's `Documentation/arch/x86/boot.rst` (32-bit entry and EFI handover protocol),
+//! `Documentation/arch/arm64/booting.rst`, `Documentation/arch/riscv/boot-image-header.rst`,
+//! and the PE header that all of them have for UEFI.
+
+use super::super::bytes::{le16, le32};
+use super::has;
+
+/// As much of a compiled function is not found in another one. It must not have a jump in it.
+const OF_COMPILER: usize = 24;
+
+/// The first bytes of the code at each entry of a kernel that is not compressed as a whole;
+/// none for a container whose entries are not known here.
+pub fn entry_code(file: &[u8]) -> Vec<&[u8]> {
+    let mut places: Vec<(usize, usize)> = Vec::new();
+    if has(file, 56, b"ARM\x64").is_some() {
+        // An instruction that is none but looks like PE, and a jump.
+        places.push((0, 8));
+    } else if has(file, 56, b"RSC\x05").is_some() {
+        places.push((0, 6));
+    } else if has(file, 0x202, b"HdrS").is_some() {
+        let setup = match file.get(0x1f1) {
+            None | Some(0) => 4,
+            Some(n) => usize::from(*n),
+        };
+        let start = (setup + 1) * 512;
+        places.push((start, 8));
+        let has_handover = le16(file, 0x206).is_some_and(|protocol| protocol >= 0x020b);
+        let handover = le32(file, 0x264).filter(|at| has_handover && *at != 0);
+        // A jump, 512 bytes behind that of 32 bits.
+        places.extend(handover.map(|at| (start + at as usize + 512, 5)));
+    }
+    places.extend(of_uefi(file).map(|at| (at, OF_COMPILER)));
+    let code = places
+        .into_iter()
+        .filter_map(|(at, n)| file.get(at..)?.get(..n));
+    // What is not code is empty space.
+    code.filter(|code| code.iter().any(|byte| *byte != 0))
+        .collect()
+}
+
+/// The entry in a PE header: an address, which in kernels is the place in the file.
+fn of_uefi(file: &[u8]) -> Option<usize> {
+    has(file, 0, b"MZ")?;
+    let header = le32(file, 0x3c)? as usize;
+    has(file, header, b"PE\0\0")?;
+    let entry = le32(file, header.checked_add(0x28)?)?;
+    (entry != 0).then_some(entry as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_found_and_nothing_else() {
+        let mut image = vec![0; 4096];
+        image[..8].copy_from_slice(b"MZ@\xfaV\xa3Y\x14");
+        image[56..60].copy_from_slice(b"ARM\x64");
+        image[0x3c..0x40].copy_from_slice(&64_u32.to_le_bytes());
+        image[64..68].copy_from_slice(b"PE\0\0");
+        image[64 + 0x28..64 + 0x2c].copy_from_slice(&1000_u32.to_le_bytes());
+        image[1000..1024].copy_from_slice(&[7; 24]);
+        assert_eq!(entry_code(&image), [&image[..8], &[7; 24]]);
+
+        let mut image = vec![0; 4096];
+        image[0x1f1] = 1;
+        image[0x202..0x206].copy_from_slice(b"HdrS");
+        image[0x206] = 0x0f;
+        image[0x207] = 2;
+        image[0x264] = 16;
+        image[1024..1032].copy_from_slice(&[1; 8]);
+        image[1024 + 16 + 512..][..5].copy_from_slice(&[2; 5]);
+        assert_eq!(entry_code(&image), [&[1; 8][..], &[2; 5]]);
+
+        assert!(entry_code(b"").is_empty() && entry_code(b"MZ").is_empty());
+        assert!(entry_code(&image[..600]).is_empty());
+    }
+}
