@@ -43,6 +43,12 @@ static struct request *first;
 static struct disk_board board;
 static void *timer; /* NULL: requests take no time */
 
+static void set_written(struct disk *disk, uint64_t page)
+{
+	if (page * PAGE < disk->size)
+		disk->pages[page / 8] |= (uint8_t)(1 << page % 8);
+}
+
 __attribute__((constructor)) static void find_disks(void)
 {
 	const char *text = getenv(DISKS);
@@ -66,6 +72,8 @@ __attribute__((constructor)) static void find_disks(void)
 		disk->inode = st.st_ino;
 		n_disks++;
 		text += length;
+		while (*text == '.')
+			set_written(disk, strtoull(text + 1, (char **)&text, 10));
 		if (*text++ != ',')
 			break;
 	}
@@ -99,12 +107,6 @@ static struct disk *disk_of(int fd)
 static bool is_written(const struct disk *disk, uint64_t page)
 {
 	return disk->image < 0 || page * PAGE >= disk->size || disk->pages[page / 8] >> page % 8 & 1;
-}
-
-static void set_written(struct disk *disk, uint64_t page)
-{
-	if (page * PAGE < disk->size)
-		disk->pages[page / 8] |= (uint8_t)(1 << page % 8);
 }
 
 /* Both have pread's result. */

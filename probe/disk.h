@@ -21,7 +21,8 @@
 /* What the lab says of the disks is in this variable, as QEMU reads them before it
  * loads plugins: `FD:FD:KIND` of each, with a comma between them. The first is a file
  * in memory that QEMU has been given for an image, the second the image, or -1 if
- * all is in memory. KIND is `disk` or `card`. */
+ * all is in memory. KIND is `disk` or `card`. Behind it come, each with a dot in front,
+ * pages of the image that are in memory from the start. */
 #define DISKS "BOOTLAP_DISKS"
 
 /* Bytes that the time of reading and writing is given for. */

@@ -50,6 +50,17 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
+/// What stands at these places, as far as it is a file's.
+fn together(window: &Window, places: &[std::ops::Range<u64>], bytes: usize) -> Vec<u8> {
+    let piece = |place: &std::ops::Range<u64>| {
+        let length = usize::try_from(place.end - place.start).unwrap();
+        window.up_to(place.start, length).unwrap()
+    };
+    let mut all: Vec<u8> = places.iter().flat_map(piece).collect();
+    all.truncate(bytes);
+    all
+}
+
 /// A FAT of this width with files, some with long names in deep folders.
 fn fat(dir: &Path, width: &str, bytes: u64, content: &[u8]) -> PathBuf {
     let path = sized(dir, &format!("fat{width}.img"), bytes);
@@ -97,6 +108,9 @@ fn fat_of_each_width_is_read() {
         assert_eq!(files.read(long, 1 << 20).unwrap(), content);
         assert_eq!(files.read(long, 10).unwrap(), content[..10]);
         assert_eq!(files.read("empty.txt", 10).unwrap(), b"");
+        let places = files.place(long).unwrap();
+        assert_eq!(together(&window(&path), &places, content.len()), content);
+        assert_eq!(files.place("empty.txt").unwrap(), []);
         assert!(files.read("loader", 10).is_err() && files.read("none", 10).is_err());
         assert!(files.list("empty.txt").is_err());
     }
@@ -143,6 +157,11 @@ fn ext_with_links_is_read() {
             files.text("etc/os-release").unwrap(),
             "PRETTY_NAME=\"Tiny 1\"\n"
         );
+        let release = "usr/lib/os-release";
+        let places = files.place(release).unwrap();
+        let content = files.read(release, 4096).unwrap();
+        assert_eq!(together(&window(&path), &places, content.len()), content);
+        assert!(files.place("etc/os-release").is_err() && files.place("usr").is_err());
         // The host has this file, the image has not.
         assert!(!files.has("etc/up"));
     }

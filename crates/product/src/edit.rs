@@ -61,6 +61,15 @@ impl Edit {
         }
     }
 
+    /// Sets `key` to a number.
+    pub fn number(key: &str, value: u32) -> Self {
+        Self {
+            key: key.to_owned(),
+            value: value.to_string(),
+            how: How::Number,
+        }
+    }
+
     /// Sets `key` to an address.
     pub fn address(key: &str, value: u32) -> Self {
         Self {

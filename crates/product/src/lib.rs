@@ -37,7 +37,7 @@ pub mod touched;
 pub mod whole_file;
 mod write_out;
 
-pub use assemble::{Assembly, Attached, Boot};
+pub use assemble::{Assembly, Attached, Boot, Patch};
 pub use board_model::{BoardModel, BoardTable, ByPhase, CacheSize, MemoryModel};
 pub use build::{Build, Built};
 pub use cache::{Cache, fingerprint, sha256, sha256_of_file};
@@ -46,8 +46,9 @@ pub use machine::{Board, Console, Machine, MachineTable, Power, Qemu, Send, Star
 pub use part::{Blob, Part, PartHash};
 pub use parts::Parts;
 pub use spec::{
-    Bootloader, Bus, Disk, DiskFormat, Firmware, Fit, Flash, Initramfs, Kernel, Medium,
-    NamedPattern, Packages, Place, Ready, Root, RootFormat, Spec, Starter, Uimage, Unpacker,
+    Bootloader, Bus, Disk, DiskFormat, Firmware, Fit, Flash, Initramfs, Kernel, LoaderSettings,
+    Medium, NamedPattern, Packages, Place, Ready, Root, RootFormat, Spec, Starter, Uimage,
+    Unpacker,
 };
 pub use target::Target;
 

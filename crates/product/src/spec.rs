@@ -57,6 +57,8 @@ pub struct Spec {
     pub firmware: Option<Firmware>,
     /// A disk as it is shipped; without a kernel it has the boot loader, too.
     pub disk: Option<Disk>,
+    /// What the boot loader on the disk is told otherwise.
+    pub loader: Option<LoaderSettings>,
 }
 
 /// What *ready* means.
@@ -347,6 +349,15 @@ pub struct Disk {
     /// What it is attached to.
     #[serde(default)]
     pub bus: Bus,
+}
+
+/// What the boot loader on a disk is told, instead of what its configuration says. The image
+/// stays as it is: the guest sees it with these bytes changed.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LoaderSettings {
+    /// How many seconds its menu waits; with 0 as few as it can.
+    pub timeout_s: Option<u32>,
 }
 
 /// How an image is written down. It is said and not guessed: what a guest wrote to a raw

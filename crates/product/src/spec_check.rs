@@ -149,6 +149,13 @@ fn disk(spec: &Spec, machine: &Machine) -> Result<(), Mistake> {
             );
         }
     }
+    if spec.loader.is_some() && (spec.disk.is_none() || spec.kernel.is_some()) {
+        return wrong(
+            "loader",
+            "[loader] is for the boot loader on a [disk], which does not run with a [kernel]; \
+             remove it",
+        );
+    }
     let Some(firmware) = &spec.firmware else {
         return Ok(());
     };

@@ -152,10 +152,14 @@ fn is_virtual(boot: &Boot<'_>) -> bool {
     boot.lines().iter().any(|l| contains(l.text, &says))
 }
 
-/// From power-on (or the boot loader's first sign) to the kernel.
+/// From power-on (or the boot loader's first sign) to the kernel's image, which may have to
+/// unpack itself; where nobody saw it, to the kernel.
 fn before_kernel_ns(boot: &Boot<'_>) -> Option<[i64; 2]> {
     let begin = boot.moment(&[Milestone::PowerOn, Milestone::BootloaderStart])?;
-    let end = boot.moment(&[Milestone::KernelEntry, Milestone::BootloaderHandover])?;
+    let end = match boot.moment(&[Milestone::KernelImage]) {
+        Some(image) => image,
+        None => boot.moment(&[Milestone::KernelEntry, Milestone::BootloaderHandover])?,
+    };
     (end > begin).then_some([begin, end])
 }
 
@@ -188,10 +192,7 @@ fn no_loader(boot: &Boot<'_>) -> Option<Finding> {
         return None;
     }
     let begin = boot.moment(&[Milestone::BootloaderStart])?;
-    let end = match boot.moment(&[Milestone::KernelImage]) {
-        Some(image) => image,
-        None => before_kernel_ns(boot)?[1],
-    };
+    let end = before_kernel_ns(boot)?[1];
     let ns = end.saturating_sub(begin);
     // In a board's time the images are read all the same, and are larger unpacked.
     let basis = match boot.timeline().time() {

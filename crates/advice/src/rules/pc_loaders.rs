@@ -35,7 +35,8 @@ fn grub_timeout(boot: &Boot<'_>) -> Option<Finding> {
     Some(
         wait.found()
             .why(format!("it waits for {} ms", wait.ms()))
-            .saves(wait.ns, "the countdown, as seen on the console"),
+            .saves(wait.ns, "the countdown, as seen on the console")
+            .recipe(boot.recipe("loader-timeout")),
     )
 }
 

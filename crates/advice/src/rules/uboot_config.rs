@@ -158,6 +158,7 @@ fn menu(boot: &Boot<'_>) -> Option<Finding> {
             .why(format!("it waits for {} ms", line.ns() / 1_000_000))
             .saves(line.ns(), "from that line to the next")
             .at(Some(line.at()))
+            .recipe(boot.recipe("loader-timeout"))
             .seen([line.evidence]);
         return Some(finding);
     }

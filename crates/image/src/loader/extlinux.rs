@@ -49,7 +49,7 @@ fn find(volumes: &[Volume], name: &'static str, paths: &[&str]) -> Option<Loader
 fn config(text: &str) -> Loader {
     let mut loader = Loader::default();
     let mut labels: Vec<String> = Vec::new();
-    let (mut default, mut prompt) = (String::new(), false);
+    let (mut default, mut prompt, mut menu) = (String::new(), false, false);
     let mut timeout = 0;
     for line in text.lines().map(str::trim) {
         let (key, value) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -67,6 +67,7 @@ fn config(text: &str) -> Loader {
             ("default", _) => value.clone_into(&mut default),
             ("timeout", _) => timeout = value.parse().unwrap_or(0),
             ("prompt", _) => prompt = value != "0",
+            ("ui", _) => menu = true,
             ("serial", _) => loader.serial = Some(true),
             ("menu", entry) => {
                 let (word, rest) = value.split_once(char::is_whitespace).unwrap_or((value, ""));
@@ -107,9 +108,11 @@ fn config(text: &str) -> Loader {
     if loader.default.is_none() && labels.len() == 1 {
         loader.default = Some(0);
     }
-    loader.wait = match (timeout, prompt) {
+    loader.wait = match (timeout, prompt || menu) {
+        // Nobody is asked.
+        (_, false) => Wait::Tenths(0),
         (0, true) => Wait::Forever,
-        (tenths, _) => Wait::Tenths(tenths),
+        (tenths, true) => Wait::Tenths(tenths),
     };
     loader
 }
@@ -120,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_configuration_is_read() {
-        let text = "## made by u-boot-menu\nDEFAULT l0\nMENU TITLE U-Boot menu\nPROMPT 0\n\
+        let text = "## made by u-boot-menu\nDEFAULT l0\nMENU TITLE U-Boot menu\nPROMPT 1\n\
                     TIMEOUT 50\n\nlabel l0\n\tmenu label Debian GNU/Linux\n\tlinux /vmlinuz\n\t\
                     initrd /initrd.img\n\tfdtdir /dtb/\n\tappend root=/dev/vda2 ro quiet\n\n\
                     label l0r\n\tlinux /vmlinuz\n\tappend single initrd=/a.img,/b.img\n";

@@ -453,6 +453,9 @@ mod tests {
                 _ => Err(io::ErrorKind::NotFound.into()),
             }
         }
+        fn place(&self, _: &str) -> io::Result<Vec<std::ops::Range<u64>>> {
+            Err(io::ErrorKind::NotFound.into())
+        }
         fn link(&self, _: &str) -> Option<String> {
             None
         }

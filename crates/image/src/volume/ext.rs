@@ -2,8 +2,9 @@
 
 use std::error::Error;
 use std::io;
+use std::ops::Range;
 
-use bootlap_rootfs::root_image::ReadAt;
+use bootlap_rootfs::root_image::{self, ReadAt};
 use ext4_view::{Ext4, Ext4Error, Ext4Read};
 
 use super::{Files, Volume};
@@ -18,7 +19,7 @@ impl Ext4Read for Window {
     }
 }
 
-struct Ext(Ext4);
+struct Ext(Ext4, Window);
 
 pub(super) fn open(window: &Window) -> Result<Volume, String> {
     let files = Ext4::load(Box::new(window.clone())).map_err(|e| e.to_string())?;
@@ -28,7 +29,7 @@ pub(super) fn open(window: &Window) -> Result<Volume, String> {
         kind,
         uuid: files.uuid().to_string(),
         label,
-        files: Some(Box::new(Ext(files))),
+        files: Some(Box::new(Ext(files, window.clone()))),
         trouble: None,
     })
 }
@@ -87,6 +88,10 @@ impl Files for Ext {
         }
         bytes.truncate(done);
         Ok(bytes)
+    }
+
+    fn place(&self, path: &str) -> io::Result<Vec<Range<u64>>> {
+        root_image::place(&self.1, path).map_err(io::Error::other)
     }
 
     fn link(&self, path: &str) -> Option<String> {

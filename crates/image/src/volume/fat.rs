@@ -8,6 +8,7 @@
 //! for ever where an image wants them to.
 
 use std::io;
+use std::ops::Range;
 
 use bootlap_rootfs::root_image::ReadAt;
 
@@ -260,6 +261,23 @@ impl Files for Fat {
             }
             _ => Err(io::ErrorKind::IsADirectory.into()),
         }
+    }
+
+    fn place(&self, path: &str) -> io::Result<Vec<Range<u64>>> {
+        let entry = self.find(path)?.ok_or(io::ErrorKind::IsADirectory)?;
+        let mut places = Vec::new();
+        let mut at = Some(entry.cluster).filter(|_| entry.bytes > 0);
+        let mut left = entry.bytes.div_ceil(self.cluster);
+        while let Some(cluster) = at.filter(|_| left > 0) {
+            if !(2..self.clusters + 2).contains(&cluster) {
+                return Err(damaged());
+            }
+            let start = self.data_at + (cluster - 2) * self.cluster;
+            places.push(start..start + self.cluster);
+            at = self.next(cluster)?;
+            left -= 1;
+        }
+        Ok(places)
     }
 
     fn link(&self, _: &str) -> Option<String> {

@@ -4,6 +4,7 @@ mod ext;
 mod fat;
 
 use std::io;
+use std::ops::Range;
 
 use crate::window::{Window, number};
 
@@ -47,6 +48,13 @@ pub trait Files {
     /// # Errors
     /// If there is no such file, or it is damaged.
     fn read(&self, path: &str, most: u64) -> io::Result<Vec<u8>>;
+
+    /// Where a file's bytes are in its file system, in their order; more than there are, if
+    /// its last block is not full.
+    ///
+    /// # Errors
+    /// If there is no such file, a part of it is nowhere, or that is not known.
+    fn place(&self, path: &str) -> io::Result<Vec<Range<u64>>>;
 
     /// Where the link at `path` leads to; `None` if it is none.
     fn link(&self, path: &str) -> Option<String>;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use bootlap_product::{Attached, Blob, Boot, Bus, Medium, Qemu as Spec};
+use bootlap_product::{Attached, Blob, Boot, Bus, Medium, Patch, Qemu as Spec};
 
 use super::QemuSettings;
 use super::disks::{self, Disk};
@@ -53,7 +53,9 @@ impl Argv {
             argv.args.push("-snapshot".into());
         }
         if settings.probe && settings.mode.repeats() {
-            let (args, disks) = disks::take_over(&args, settings.cards_take_time())?;
+            let card = settings.attached.is_some_and(|a| a.bus == Bus::Sd);
+            let cards = settings.cards_take_time() || card;
+            let (args, disks) = disks::take_over(&args, cards)?;
             argv.args.extend(args);
             for disk in disks {
                 argv.take(disk);
@@ -150,8 +152,10 @@ impl Argv {
                 image,
                 variables,
                 payload,
+                patches,
                 ..
             } => {
+                self.patch(patches)?;
                 let mut files = Vec::new();
                 let flash = [
                     image.as_ref().filter(|_| variables.is_some()),
@@ -188,6 +192,20 @@ impl Argv {
                 Ok(files)
             }
         }
+    }
+
+    /// The disk that is booted comes last of those in the arguments.
+    fn patch(&mut self, patches: &[Patch]) -> io::Result<()> {
+        if patches.is_empty() {
+            return Ok(());
+        }
+        let disk = self.disks.last_mut().ok_or_else(|| {
+            io::Error::other(
+                "a disk is changed by bootlap's probe in counted time; remove [loader], or leave \
+                 out --plain and --no-probe",
+            )
+        })?;
+        patches.iter().try_for_each(|patch| disk.patch(patch))
     }
 
     pub(super) fn console(&mut self, console: &MemoryFile) {

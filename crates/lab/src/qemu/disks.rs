@@ -5,11 +5,14 @@
 //! (`probe/disk.c`) for what is in it, which reads the image and keeps in memory what
 //! the guest writes.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use bootlap_product::Patch;
 use serde_json::Value;
 
 use super::memory::{MemoryFile, path_in_child};
@@ -32,7 +35,12 @@ pub(super) struct Disk {
     what: String,
     /// The image's path, as the arguments name it, unless all is in `written`.
     path: Option<PathBuf>,
+    /// Pages of the image that are in `written` from the start.
+    patched: BTreeSet<u64>,
 }
+
+/// The probe knows what is written by the page (`PAGE` in `probe/disk.c`).
+const PAGE: u64 = 4096;
 
 impl Disk {
     /// A card that is whole in memory.
@@ -43,6 +51,7 @@ impl Disk {
             card: true,
             what,
             path: None,
+            patched: BTreeSet::new(),
         })
     }
 
@@ -61,11 +70,32 @@ impl Disk {
         self.path.as_deref()
     }
 
+    /// The guest sees other bytes than those of the image.
+    pub(super) fn patch(&mut self, patch: &Patch) -> io::Result<()> {
+        let Some(image) = &self.image else {
+            return self.written.write_at(patch.at, &patch.bytes);
+        };
+        let image = File::from(image.try_clone()?);
+        let end = patch.at + patch.bytes.len() as u64;
+        for page in patch.at / PAGE..end.div_ceil(PAGE) {
+            if self.patched.insert(page) {
+                // The last one need not be whole.
+                let left = image.metadata()?.len().saturating_sub(page * PAGE);
+                let mut bytes = vec![0; left.min(PAGE) as usize];
+                image.read_exact_at(&mut bytes, page * PAGE)?;
+                self.written.write_at(page * PAGE, &bytes)?;
+            }
+        }
+        self.written.write_at(patch.at, &patch.bytes)
+    }
+
     /// As the probe is told of it.
     fn told(&self) -> String {
         let image = self.image.as_ref().map_or(-1, AsRawFd::as_raw_fd);
         let kind = if self.card { "card" } else { "disk" };
-        format!("{}:{image}:{kind}", self.written.fd().as_raw_fd())
+        let pages = self.patched.iter().map(|page| format!(".{page}"));
+        let pages: String = pages.collect();
+        format!("{}:{image}:{kind}{pages}", self.written.fd().as_raw_fd())
     }
 }
 
@@ -315,12 +345,18 @@ fn replace(file: &str, card: bool, disks: &mut Vec<Disk>) -> io::Result<Option<S
             "{path} is one disk too many: {MOST} can be read in the guest's time"
         )));
     }
+    // QEMU takes no card of another size; what is behind the image is empty.
+    let size = match card {
+        true => known.len().next_power_of_two(),
+        false => known.len(),
+    };
     let disk = Disk {
-        written: MemoryFile::with_size("disk", known.len()).map_err(failed)?,
+        written: MemoryFile::with_size("disk", size).map_err(failed)?,
         image: Some(image.into()),
         card,
         what: format!("what the guest writes to {path}"),
         path: Some(path.into()),
+        patched: BTreeSet::new(),
     };
     let path = path_in_child(disk.written.fd());
     disks.push(disk);

@@ -100,7 +100,12 @@ impl Inputs {
                 variables,
                 payload,
                 kernel_code,
+                patches,
             } => {
+                for patch in patches {
+                    let name = format!("on the disk at {:#x}", patch.at);
+                    inputs.push((name, HEXLOWER.encode(&patch.bytes)));
+                }
                 inputs.push(("kernel's entries".to_owned(), hex(kernel_code)));
                 let blobs = [
                     ("firmware", image),

@@ -58,7 +58,17 @@ enum Images {
         variables: Option<Blob>,
         payload: Option<Blob>,
         kernel_code: Vec<Vec<u8>>,
+        patches: Vec<Patch>,
     },
+}
+
+/// Bytes that a guest sees on its disk instead of those of the image.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Patch {
+    /// Where, from the disk's start.
+    pub at: u64,
+    /// What.
+    pub bytes: Vec<u8>,
 }
 
 /// What a machine is given: blobs, or their names where they travel on their own.
@@ -99,6 +109,8 @@ pub enum Boot<B = Blob> {
         /// The first bytes of the code at each entry of the kernel on the disk, as far as
         /// it is known.
         kernel_code: Vec<Vec<u8>>,
+        /// What is not on the disk as it is in the image.
+        patches: Vec<Patch>,
     },
 }
 
@@ -139,11 +151,13 @@ impl<B> Boot<B> {
                 variables,
                 payload,
                 kernel_code,
+                patches,
             } => Boot::Firmware {
                 image: image.as_ref().map(&mut *to).transpose()?,
                 variables: variables.as_ref().map(&mut *to).transpose()?,
                 payload: payload.as_ref().map(&mut *to).transpose()?,
                 kernel_code: kernel_code.clone(),
+                patches: patches.clone(),
             },
         })
     }
@@ -228,11 +242,13 @@ impl Assembly {
                 variables,
                 payload,
                 kernel_code,
+                patches,
             } => Ok(Boot::Firmware {
                 image: image.clone(),
                 variables: variables.clone(),
                 payload: payload.clone(),
                 kernel_code: kernel_code.clone(),
+                patches: patches.clone(),
             }),
         }
     }
@@ -262,7 +278,13 @@ impl Target {
             _ => None,
         };
         if let (None, Some((path, how, hash))) = (&spec.kernel, &disk) {
-            return Ok(Assembly::of_disk(parts, (path.clone(), *how), hash.clone()));
+            let timeout_s = spec.loader.and_then(|loader| loader.timeout_s);
+            let patches = match (&parts.disk, timeout_s) {
+                (Some(disk), Some(seconds)) => disk.with_wait(seconds)?,
+                _ => Vec::new(),
+            };
+            let disk = (path.clone(), *how);
+            return Ok(Assembly::of_disk(parts, disk, hash.clone(), patches));
         }
         let (Some(kernel), Some(kernel_spec)) = (&parts.kernel, &spec.kernel) else {
             return Err(TargetError::MissingPart(format!(
@@ -349,7 +371,12 @@ impl Target {
 
 impl Assembly {
     /// Of what firmware finds on a disk.
-    fn of_disk(parts: &Parts, disk: (PathBuf, Attached), hash: PartHash) -> Self {
+    fn of_disk(
+        parts: &Parts,
+        disk: (PathBuf, Attached),
+        hash: PartHash,
+        patches: Vec<Patch>,
+    ) -> Self {
         let named = [
             ("firmware", &parts.firmware.image),
             ("firmware's variables", &parts.firmware.variables),
@@ -372,6 +399,7 @@ impl Assembly {
                 variables,
                 payload,
                 kernel_code: kernel_code.unwrap_or_default(),
+                patches,
             },
             cmdline: String::new(),
             root: None,

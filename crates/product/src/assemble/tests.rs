@@ -448,13 +448,16 @@ fn a_disk_boots_by_its_firmware() {
         image,
         variables,
         payload,
+        kernel_code,
+        patches,
     }) = assembly.boot("")
     else {
         panic!("not by its firmware");
     };
     assert_eq!(&*image.unwrap().bytes, b"firmware");
     assert_eq!(&*variables.unwrap().bytes, b"variables");
-    assert!(payload.is_none());
+    // Nothing is known of what is on it.
+    assert!(payload.is_none() && kernel_code.is_empty() && patches.is_empty());
     let said = assembly.boot("quiet").err().unwrap().to_string();
     assert!(said.contains("are on the disk"), "{said}");
 }

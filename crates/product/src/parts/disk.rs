@@ -8,9 +8,11 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use bootlap_image::loader::Wait;
 use bootlap_image::{Found, Handover, Window};
 
 use crate::TargetError;
+use crate::assemble::Patch;
 use crate::cache::fingerprint;
 use crate::part::{Part, PartHash};
 use crate::spec::DiskFormat;
@@ -75,6 +77,26 @@ impl DiskPart {
             })?);
         }
         Ok(Part::new(format!("{name} of {}", self.origin), all))
+    }
+
+    /// What is to be changed for the boot loader's menu to wait so long.
+    pub(crate) fn with_wait(&self, seconds: u32) -> Result<Vec<Patch>, TargetError> {
+        let patches = self.found()?.with_wait(seconds);
+        let patches = patches.map_err(|e| TargetError::artefact("loader.timeout-s", e))?;
+        let patch = |p: bootlap_image::Patch| Patch {
+            at: p.at,
+            bytes: p.bytes,
+        };
+        Ok(patches.into_iter().map(patch).collect())
+    }
+
+    /// How long the boot loader's menu waits now.
+    pub(crate) fn wait(&self) -> Result<Wait, String> {
+        let found = self.found().map_err(|e| e.to_string())?;
+        let (loader, _) = found
+            .default()
+            .ok_or("no boot loader with a menu was found")?;
+        Ok(loader.wait)
     }
 
     /// The kernel that its boot loader starts, if it can be read.

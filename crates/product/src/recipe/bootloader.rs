@@ -2,6 +2,7 @@
 
 use bootlap_artefact::compress::Compression;
 use bootlap_artefact::hash::Hash;
+use bootlap_image::loader::Wait;
 
 use super::Plain;
 use crate::initramfs::compression;
@@ -45,6 +46,33 @@ fn bootdelay(target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
         Ok(i64::MIN..=0) => Err(format!("bootdelay is {delay} already")),
         _ => Ok(vec![Edit::set("bootloader.environment.bootdelay", "0")]),
     }
+}
+
+/// Do not wait at the menu of the boot loader on a disk.
+///
+/// GRUB, systemd-boot, and U-Boot or SYSLINUX with their `extlinux.conf` show a menu and count
+/// down, so that somebody can choose. In the field nobody does. The number in the loader's
+/// configuration is written over in place; the image stays as it is, and the guest sees it with
+/// these bytes changed. On the product it is `timeout` in GRUB's or systemd-boot's
+/// configuration, and `TIMEOUT 1` (tenths of a second) in `extlinux.conf`.
+pub(super) const MENU: Plain = Plain::new(
+    "loader-timeout",
+    "the menu of the boot loader on the disk does not wait",
+    "to get the menu, hold a key (Shift or Escape for GRUB, Space for systemd-boot)",
+    menu,
+);
+
+fn menu(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+    let disk = match (&parts.disk, &target.spec.kernel) {
+        (Some(disk), None) => disk,
+        _ => return Err("there is no boot loader on a disk".into()),
+    };
+    let set = target.spec.loader.and_then(|loader| loader.timeout_s);
+    if set == Some(0) || disk.wait()? == Wait::Tenths(0) {
+        return Err("its menu does not wait already".into());
+    }
+    disk.with_wait(0).map_err(|e| e.to_string())?;
+    Ok(vec![Edit::number("loader.timeout-s", 0)])
 }
 
 /// U-Boot prints nothing.
@@ -205,9 +233,12 @@ fn no_bootloader(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, S
 fn without_that_of(disk: &DiskPart, target: &Target) -> Result<Vec<Edit>, String> {
     let starts = disk.starts()?;
     let mut edits = Vec::new();
-    if target.spec.firmware.is_some() {
-        edits.push(Edit::remove("firmware"));
-    }
+    let spec = &target.spec;
+    let tables = [
+        ("firmware", spec.firmware.is_some()),
+        ("loader", spec.loader.is_some()),
+    ];
+    edits.extend(tables.iter().filter(|t| t.1).map(|t| Edit::remove(t.0)));
     edits.push(Edit::set("kernel.image", starts.kernel));
     edits.push(Edit::set("kernel.cmdline", starts.cmdline));
     if !starts.initramfs.is_empty() {

@@ -139,6 +139,7 @@ pub fn all() -> &'static [&'static dyn Recipe] {
     &[
         &bootloader::BOOTDELAY,
         &bootloader::SILENT,
+        &bootloader::MENU,
         &bootloader_script::FLAT_BOOTCMD,
         &bootloader::NO_HASH,
         &bootloader::VERIFY_OFF,

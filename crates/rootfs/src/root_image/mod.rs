@@ -112,4 +112,13 @@ impl RootImage {
     }
 }
 
+/// Where the blocks of the file at `path` are in an ext2, ext3 or ext4, in its order. Links
+/// are not followed.
+///
+/// # Errors
+/// If there is no such file, it has holes, or what is wrong with the file system.
+pub fn place(bytes: &dyn ReadAt, path: &str) -> Result<Vec<Range<u64>>, String> {
+    ext::place(bytes, path).map_err(|e| e.to_string())
+}
+
 pub use folder::{Entry, entries};

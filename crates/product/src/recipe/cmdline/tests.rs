@@ -10,6 +10,7 @@ const NO_PARTS: Parts = Parts {
     kernel: None,
     initramfs: None,
     root: None,
+    whole_initramfs: None,
     firmware: FirmwareParts {
         image: None,
         variables: None,

@@ -8,9 +8,9 @@ use bootlap_artefact::hash::Hash;
 use bootlap_kbuild::dot_config::DotConfig;
 
 use super::*;
-use crate::cmdline;
 use crate::part::Part;
 use crate::target::tests::{PLAIN, kiosk, parse};
+use crate::{Cache, cmdline};
 
 fn part(bytes: &[u8]) -> Part {
     Part::new("test", bytes.to_vec())
@@ -111,11 +111,21 @@ fn base(recipe: &str) -> Target {
         name if name.starts_with("kernel-options") => applied("kernel-minimal"),
         "initramfs-none" => without_loader("root=/dev/vda"),
         "uboot-falcon" => orangepi(),
+        "loader-timeout" => of_disk(),
         name if name.starts_with("boot-image") => with_root(),
         "uboot-flat-bootcmd" | "uboot-exact-size" | "uboot-load-in-place" => arm32(),
         _ => kiosk(),
     }
 }
+
+/// A disk with a boot loader, whose menu waits.
+fn of_disk() -> Target {
+    let start = crate::example::PLAIN.find("[kernel]").unwrap();
+    let machine = &crate::example::PLAIN[..start];
+    parse(&format!("{machine}[disk]\nimage = {DISK:?}\n")).unwrap()
+}
+
+const DISK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/disk/fat12");
 
 /// The kiosk with a disk.
 fn with_root() -> Target {
@@ -137,6 +147,9 @@ fn without_loader(words: &str) -> Target {
 
 /// The parts of [`base`].
 fn base_parts(recipe: &str) -> Parts {
+    if recipe == "loader-timeout" {
+        return of_disk().parts(&Cache::at("none".into()), &|_| {}).unwrap();
+    }
     let mut parts = parts(Some(&able()));
     if base(recipe).spec.uimage.is_some() || recipe == "uboot-falcon" {
         parts.kernel = Some(part(&zimage()));
@@ -217,6 +230,32 @@ fn a_recipe_changes_only_its_own_lines() {
             changed.text
         );
     }
+}
+
+#[test]
+fn the_kernel_of_a_disk_is_handed_over_with_its_words() {
+    let parts = base_parts("loader-timeout");
+    let choice = Choice::parse("loader-timeout").unwrap();
+    let waits_not = choice.apply(&of_disk(), &parts).unwrap();
+    assert_eq!(waits_not.spec.loader.unwrap().timeout_s, Some(0));
+    let choice = Choice::parse("bootloader-none").unwrap();
+    let direct = choice.apply(&waits_not, &parts).unwrap();
+    let kernel = direct.spec.kernel.as_ref().unwrap();
+    assert_eq!(kernel.image.as_deref(), Some("disk:0:/vmlinuz"));
+    assert_eq!(kernel.cmdline, "root=/dev/vda2");
+    assert!(direct.spec.loader.is_none());
+    // What it names is there, and is not packed again.
+    let cache = Cache::at("none".into());
+    let parts = direct.parts(&cache, &|_| {}).unwrap();
+    assert_eq!(parts.initramfs.as_ref().unwrap()[0].path, b"init");
+    let whole = parts.whole_initramfs.as_ref().unwrap();
+    assert_eq!(
+        direct.spec.initramfs.as_ref().unwrap().image.as_deref(),
+        Some("disk:0:/i")
+    );
+    let pack = &|_: &str, _: &[u8], _| panic!("it is packed already");
+    let packed = crate::assemble::packed_initramfs(&parts, &direct.spec, pack);
+    assert_eq!(packed.unwrap().unwrap().sha256, whole.sha256);
 }
 
 #[test]

@@ -80,6 +80,9 @@ pub(super) enum ExtError {
     /// Numbers lead outside of it.
     #[error("it is damaged ({0}): e2fsck -f says more")]
     Damaged(&'static str),
+    /// No file of this name.
+    #[error("there is no such file, or it is a link")]
+    Missing,
     /// More than is looked at.
     #[error("it holds more than two million files")]
     TooMany,
@@ -170,6 +173,32 @@ pub(super) fn read(bytes: &dyn ReadAt) -> Result<RootImage, ExtError> {
         }
     }
     Ok(image)
+}
+
+/// Where a file's blocks are.
+pub(super) fn place(bytes: &dyn ReadAt, path: &str) -> Result<Vec<Range<u64>>, ExtError> {
+    let head = superblock::read(bytes)?;
+    let left = Cell::new(MOST_BYTES);
+    let ext = Ext { bytes, head, left };
+    let mut inode = ext.inode(TOP)?;
+    for piece in path.split('/').filter(|piece| !piece.is_empty()) {
+        if !inode.is_folder() {
+            return Err(ExtError::Missing);
+        }
+        let names = ext.names(&ext.blocks(&inode)?.data)?;
+        let found = names.iter().find(|(_, name)| name == piece.as_bytes());
+        inode = ext.inode(found.ok_or(ExtError::Missing)?.0)?;
+    }
+    let data = match inode.is_file() {
+        true => ext.blocks(&inode)?.data,
+        false => return Err(ExtError::Missing),
+    };
+    // With a hole in it, what is behind that would be taken for what is in it.
+    let room: u64 = data.iter().map(|range| range.end - range.start).sum();
+    match room == inode.size.next_multiple_of(ext.head.block) {
+        true => Ok(data),
+        false => Err(ExtError::Damaged("a file with holes")),
+    }
 }
 
 impl Ext<'_> {
