@@ -79,6 +79,14 @@ fn a_card_is_imported_booted_and_handed_over() {
         .collect();
     assert_eq!(phases, ["bootloader", "kernel", "userspace"]);
 
+    // Its menu waits a second, the shortest that U-Boot knows, and nothing else changes.
+    let mut command = bootlap(&dir);
+    succeeded(command.args(["apply", "card", "loader-timeout", "-o", "short"]));
+    let short = boot(&dir, "short", "1");
+    let ready = |run: &Value| run["ready_ns"].as_i64().unwrap();
+    let saved = ready(&whole) - ready(&short);
+    assert!((saved - 4_000_000_000).abs() < 1_000_000, "{saved} ns");
+
     // The kernel alone, which the machine starts, from another bus.
     let mut command = bootlap(&dir);
     succeeded(command.args(["apply", "card", "bootloader-none", "-o", "direct"]));
@@ -92,7 +100,6 @@ fn a_card_is_imported_booted_and_handed_over() {
     .unwrap();
     let direct = boot(&dir, "direct", "2");
     assert_eq!(direct["identical"], true);
-    let ready = |run: &Value| run["ready_ns"].as_i64().unwrap();
     // U-Boot waits for 7 s.
     assert!(ready(&direct) + 7_000_000_000 < ready(&whole));
     assert_eq!(bootlap_product::fingerprint(&card).unwrap(), before);
@@ -227,6 +234,29 @@ fn a_large_image_stays_where_it_is() {
     let text = fs::read_to_string(dir.join("large/target.toml")).unwrap();
     assert!(text.contains("image = \"../large.img\""), "{text}");
     bootlap_product::fingerprint(&large).unwrap();
+}
+
+/// The examples are what `import` says of their disks.
+#[test]
+fn an_example_is_what_import_writes() {
+    let dir = scratch("import-examples");
+    import(&dir, &disk("card"), "card", &[]);
+    let written = fs::read_to_string(dir.join("card/target.toml")).unwrap();
+    let example = fs::read_to_string(root().join("targets/card/target.toml")).unwrap();
+    let is_image = |line: &&str| !line.starts_with("image = \"");
+    let rest = |text: &str| {
+        text.lines()
+            .filter(is_image)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let firmware = |text: &str| {
+        text.lines()
+            .find(|l| l.contains("u-boot.bin"))
+            .map(str::to_owned)
+    };
+    assert_eq!(rest(&written), rest(&example));
+    assert_eq!(firmware(&written), firmware(&example));
 }
 
 /// All disks of `scripts/make-disk`, and one of them on each bus: an hour.

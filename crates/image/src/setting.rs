@@ -52,8 +52,10 @@ fn with_wait(loader: &Loader, was: &[u8], seconds: u32) -> Result<Vec<u8>, Strin
     let keys: &[(&[u8], u32)] = match loader.name {
         "GRUB" => &[(b"set timeout=", seconds)],
         "systemd-boot" => &[(b"timeout ", seconds)],
-        // Without a prompt there is no menu. A time of 0 would be for ever.
-        "U-Boot" | "SYSLINUX" => &[
+        // It waits whole seconds, and for ever with 0, whatever `prompt` says (2023.01).
+        "U-Boot" => &[(b"timeout ", tenths.max(1))],
+        // Without a prompt nobody is asked, but for a menu, for which 0 is for ever.
+        "SYSLINUX" => &[
             (b"timeout ", tenths.max(1)),
             (b"prompt ", u32::from(seconds > 0)),
         ],
@@ -147,9 +149,17 @@ mod tests {
         let boot = of("systemd-boot", "#timeout 3\ntimeout menu-force\n", 0).unwrap();
         assert_eq!(boot, "#timeout 3\ntimeout 0         \n");
         let uboot = "prompt 1\n\ttimeout 50\n";
-        assert_eq!(of("U-Boot", uboot, 0).unwrap(), "prompt 0\n\ttimeout 1 \n");
+        assert_eq!(of("U-Boot", uboot, 0).unwrap(), "prompt 1\n\ttimeout 1 \n");
         assert_eq!(of("U-Boot", uboot, 3).unwrap(), "prompt 1\n\ttimeout 30\n");
-        assert_eq!(of("SYSLINUX", "TIMEOUT 50\n", 2).unwrap(), "TIMEOUT 20\n");
+        let syslinux = "PROMPT 1\nTIMEOUT 50\n";
+        assert_eq!(
+            of("SYSLINUX", syslinux, 2).unwrap(),
+            "PROMPT 1\nTIMEOUT 20\n"
+        );
+        assert_eq!(
+            of("SYSLINUX", syslinux, 0).unwrap(),
+            "PROMPT 0\nTIMEOUT 1 \n"
+        );
         assert!(
             of("GRUB", "set timeout=5\n", 10)
                 .unwrap_err()

@@ -151,12 +151,22 @@ fn bootstage(boot: &Boot<'_>) -> Option<Finding> {
     })
 }
 
+/// `TIMEOUT 1` in extlinux.conf, in U-Boot 2023.01; 0 is for ever.
+const SHORTEST_MENU_NS: i64 = 1_000_000_000;
+
 fn menu(boot: &Boot<'_>) -> Option<Finding> {
     let lines = uboot(boot);
-    if let Some(line) = lines.iter().find(|l| l.text.starts_with("Enter choice:")) {
+    let waits = |l: &&crate::lines::Line<'_>| {
+        l.text.starts_with("Enter choice:") && l.ns() > SHORTEST_MENU_NS
+    };
+    if let Some(line) = lines.iter().find(waits) {
+        let left = line.ns() - SHORTEST_MENU_NS;
         let finding = Finding::new()
             .why(format!("it waits for {} ms", line.ns() / 1_000_000))
-            .saves(line.ns(), "from that line to the next")
+            .saves(
+                left,
+                "from that line to the next, but for a second, the shortest wait",
+            )
             .at(Some(line.at()))
             .recipe(boot.recipe("loader-timeout"))
             .seen([line.evidence]);

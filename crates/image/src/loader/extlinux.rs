@@ -28,8 +28,7 @@ fn find(volumes: &[Volume], name: &'static str, paths: &[&str]) -> Option<Loader
         let found = paths.iter().find_map(|p| Some((*p, files.text(p)?)));
         found.map(|(path, text)| (volume, path, text))
     })?;
-    let mut loader = config(&text);
-    loader.name = name;
+    let mut loader = config(&text, name);
     // Paths begin at the configuration's folder.
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     for entry in &mut loader.entries {
@@ -46,11 +45,14 @@ fn find(volumes: &[Volume], name: &'static str, paths: &[&str]) -> Option<Loader
     Some(loader)
 }
 
-fn config(text: &str) -> Loader {
-    let mut loader = Loader::default();
+fn config(text: &str, name: &'static str) -> Loader {
+    let mut loader = Loader {
+        name,
+        ..Loader::default()
+    };
     let mut labels: Vec<String> = Vec::new();
     let (mut default, mut prompt, mut menu) = (String::new(), false, false);
-    let mut timeout = 0;
+    let mut timeout: u32 = 0;
     for line in text.lines().map(str::trim) {
         let (key, value) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let value = value.trim();
@@ -108,11 +110,13 @@ fn config(text: &str) -> Loader {
     if loader.default.is_none() && labels.len() == 1 {
         loader.default = Some(0);
     }
-    loader.wait = match (timeout, prompt || menu) {
-        // Nobody is asked.
-        (_, false) => Wait::Tenths(0),
-        (0, true) => Wait::Forever,
-        (tenths, true) => Wait::Tenths(tenths),
+    // SYSLINUX asks nobody without a prompt or a menu. U-Boot does, and waits whole seconds.
+    loader.wait = match (timeout, name) {
+        (0, "U-Boot") => Wait::Forever,
+        (tenths, "U-Boot") => Wait::Tenths(tenths.div_ceil(10).saturating_mul(10)),
+        _ if !prompt && !menu => Wait::Tenths(0),
+        (0, _) => Wait::Forever,
+        (tenths, _) => Wait::Tenths(tenths),
     };
     loader
 }
@@ -127,9 +131,22 @@ mod tests {
                     TIMEOUT 50\n\nlabel l0\n\tmenu label Debian GNU/Linux\n\tlinux /vmlinuz\n\t\
                     initrd /initrd.img\n\tfdtdir /dtb/\n\tappend root=/dev/vda2 ro quiet\n\n\
                     label l0r\n\tlinux /vmlinuz\n\tappend single initrd=/a.img,/b.img\n";
-        let loader = config(text);
+        let loader = config(text, "U-Boot");
         assert_eq!(loader.wait, Wait::Tenths(50));
         assert_eq!(loader.default, Some(0));
+        for (text, uboot, syslinux) in [
+            ("prompt 0\ntimeout 5\n", Wait::Tenths(10), Wait::Tenths(0)),
+            ("prompt 0\ntimeout 0\n", Wait::Forever, Wait::Tenths(0)),
+            ("prompt 1\n", Wait::Forever, Wait::Forever),
+            (
+                "ui menu.c32\ntimeout 5\n",
+                Wait::Tenths(10),
+                Wait::Tenths(5),
+            ),
+        ] {
+            assert_eq!(config(text, "U-Boot").wait, uboot, "{text}");
+            assert_eq!(config(text, "SYSLINUX").wait, syslinux, "{text}");
+        }
         let [one, two] = loader.entries.as_slice() else {
             panic!("{loader:?}")
         };

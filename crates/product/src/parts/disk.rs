@@ -90,13 +90,13 @@ impl DiskPart {
         Ok(patches.into_iter().map(patch).collect())
     }
 
-    /// How long the boot loader's menu waits now.
-    pub(crate) fn wait(&self) -> Result<Wait, String> {
+    /// The boot loader's name, and how long its menu waits now.
+    pub(crate) fn wait(&self) -> Result<(&'static str, Wait), String> {
         let found = self.found().map_err(|e| e.to_string())?;
         let (loader, _) = found
             .default()
             .ok_or("no boot loader with a menu was found")?;
-        Ok(loader.wait)
+        Ok((loader.name, loader.wait))
     }
 
     /// The kernel that its boot loader starts, if it can be read.

@@ -54,7 +54,8 @@ fn bootdelay(target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
 /// down, so that somebody can choose. In the field nobody does. The number in the loader's
 /// configuration is written over in place; the image stays as it is, and the guest sees it with
 /// these bytes changed. On the product it is `timeout` in GRUB's or systemd-boot's
-/// configuration, and `TIMEOUT 1` (tenths of a second) in `extlinux.conf`.
+/// configuration, and `TIMEOUT 1` in `extlinux.conf`: U-Boot makes a whole second of it, and
+/// waits for ever with 0.
 pub(super) const MENU: Plain = Plain::new(
     "loader-timeout",
     "the menu of the boot loader on the disk does not wait",
@@ -68,8 +69,13 @@ fn menu(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
         _ => return Err("there is no boot loader on a disk".into()),
     };
     let set = target.spec.loader.and_then(|loader| loader.timeout_s);
-    if set == Some(0) || disk.wait()? == Wait::Tenths(0) {
-        return Err("its menu does not wait already".into());
+    // A second is the least that U-Boot waits.
+    let least = match disk.wait()? {
+        ("U-Boot", Wait::Tenths(tenths)) => tenths <= 10,
+        (_, wait) => wait == Wait::Tenths(0),
+    };
+    if set == Some(0) || least {
+        return Err("its menu waits as little as it can already".into());
     }
     disk.with_wait(0).map_err(|e| e.to_string())?;
     Ok(vec![Edit::number("loader.timeout-s", 0)])
