@@ -199,6 +199,10 @@ fn what_cannot_be_imported_is_told_and_nothing_is_left() {
     refused("empty.img", 4, "which processor it is for");
     write("text.img", b"no disk at all\n");
     refused("text.img", 4, "which processor it is for");
+    let mut kernel = vec![0; 4096];
+    kernel[56..60].copy_from_slice(b"ARM\x64");
+    write("Image", &kernel);
+    refused("Image", 4, "it is a kernel, and no disk");
     refused("none.img", 2, "cannot read none.img");
     refused(".", 2, "several disks");
     write("cut.img.gz", &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2]);

@@ -193,7 +193,7 @@ impl Plan {
         };
         plan.firmware(found, wish)?;
         plan.console(found, wish);
-        plan.ready(found.systems.first());
+        plan.ready(found);
         plan.doubts(found);
         Ok(plan)
     }
@@ -332,7 +332,8 @@ impl Plan {
         }
     }
 
-    fn ready(&mut self, system: Option<&System>) {
+    fn ready(&mut self, found: &Found) {
+        let system = found.systems.first();
         let console = self.machine.console;
         let login = |system: &System| {
             let own = ["console", console];
@@ -360,11 +361,17 @@ impl Plan {
                 STARTED
             }
             None => {
-                self.unknown.push(
-                    "its root file system cannot be read, so ready is where user space begins; \
-                     write what your application prints into ready.pattern"
-                        .to_owned(),
-                );
+                let unread = found.volumes.iter().filter(|v| v.files.is_none());
+                let mut kinds: Vec<&str> = unread.map(|v| v.kind).collect();
+                kinds.retain(|kind| !matches!(*kind, "" | "swap"));
+                let why = match kinds.as_slice() {
+                    [] => "no root file system was found on it".to_owned(),
+                    kinds => format!("{} cannot be read here", kinds.join(", ")),
+                };
+                self.unknown.push(format!(
+                    "{why}, so ready is where user space begins; write what your application \
+                     prints into ready.pattern"
+                ));
                 STARTED
             }
         };

@@ -19,6 +19,8 @@ pub struct Table {
     pub sector: u64,
     /// In the order of their numbers.
     pub partitions: Vec<Partition>,
+    /// The same bytes are an ISO 9660, too: an image for CDs and sticks.
+    pub iso: bool,
     /// What is odd about it.
     pub odd: Vec<String>,
 }
@@ -131,6 +133,7 @@ pub fn read(disk: &Window) -> Table {
         kind,
         sector,
         partitions,
+        iso: disk.up_to(0x8001, 5).is_ok_and(|magic| magic == b"CD001"),
         odd,
     }
 }

@@ -37,13 +37,13 @@ pub mod touched;
 pub mod whole_file;
 mod write_out;
 
-pub use assemble::{Assembly, Attached, Boot, Patch};
+pub use assemble::{Assembly, Attached, Boot};
 pub use board_model::{BoardModel, BoardTable, ByPhase, CacheSize, MemoryModel};
 pub use build::{Build, Built};
 pub use cache::{Cache, fingerprint, sha256, sha256_of_file};
 pub use edit::{Edit, How};
 pub use machine::{Board, Console, Machine, MachineTable, Power, Qemu, Send, Start};
-pub use part::{Blob, Part, PartHash};
+pub use part::{Blob, Part, PartHash, Patch};
 pub use parts::Parts;
 pub use spec::{
     Bootloader, Bus, Disk, DiskFormat, Firmware, Fit, Flash, Initramfs, Kernel, LoaderSettings,

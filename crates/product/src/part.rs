@@ -60,6 +60,15 @@ pub struct PartHash {
     pub bytes: u64,
 }
 
+/// Bytes that a guest sees on its disk instead of those of the image.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Patch {
+    /// Where, from the disk's start.
+    pub at: u64,
+    /// What.
+    pub bytes: Vec<u8>,
+}
+
 /// Some bytes at a place.
 #[derive(Clone)]
 pub struct Blob {

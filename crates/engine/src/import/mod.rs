@@ -11,6 +11,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use bootlap_artefact::kernel_image::{KernelFormat, KernelImage};
 pub use bootlap_image::plan::Wish;
 use bootlap_image::plan::{self, Firmware, Plan};
 use bootlap_image::{Found, Handover, Window};
@@ -80,7 +81,11 @@ fn into(
     let opened = File::open(&raw.path).and_then(|file| Ok((file.metadata()?.len(), file)));
     let (bytes, file) = opened.map_err(|e| unusable(&e.to_string()))?;
     let found = Found::of(&Window::all(Rc::new(file), bytes));
-    let plan = Plan::of(&found, wish).map_err(|why| unusable(&why))?;
+    let plan = Plan::of(&found, wish).map_err(|why| match no_disk(&raw.path) {
+        Some(what) => unusable(&format!("it is {what}, and no disk"))
+            .hint("import the disk that it is on, or name it in a target (docs/targets.md)"),
+        None => unusable(&why),
+    })?;
 
     let write = |name: &str, bytes: &[u8]| {
         let path = out.join(name);
@@ -113,6 +118,23 @@ fn into(
     Target::parse(out.to_owned(), text.clone(), &shown)?;
     write("target.toml", text.as_bytes())?;
     Ok(imported(image, &raw, bytes, &found, &plan, shown))
+}
+
+/// What a file is that people take for a disk.
+fn no_disk(path: &Path) -> Option<&'static str> {
+    /// Larger ones would be disks.
+    const MOST: u64 = 256 << 20;
+    let size = fs::metadata(path).ok()?.len();
+    let bytes = (size <= MOST).then(|| fs::read(path).ok()).flatten()?;
+    let kernel = KernelImage::describe(&bytes);
+    // Every program is an ELF.
+    if kernel.is_ok_and(|kernel| kernel.format != KernelFormat::Elf) {
+        return Some("a kernel");
+    }
+    let at = bytes.get(0x3c..0x40).and_then(|at| at.try_into().ok());
+    let at = at.map_or(0, u32::from_le_bytes) as usize;
+    let is_pe = bytes.starts_with(b"MZ") && bytes.get(at..)?.starts_with(b"PE\0\0");
+    is_pe.then_some("a program of UEFI")
 }
 
 /// What the initramfs is compressed with, if there is one.
@@ -228,7 +250,10 @@ fn imported(
         image: image.display().to_string(),
         unpacked_from: raw.from.iter().map(|from| (*from).to_owned()).collect(),
         bytes,
-        table: found.table.kind.name().to_owned(),
+        table: match found.table.iso {
+            true => format!("{}, also an ISO 9660", found.table.kind.name()),
+            false => found.table.kind.name().to_owned(),
+        },
         partitions: partitions.collect(),
         loaders: loaders.collect(),
         starts,

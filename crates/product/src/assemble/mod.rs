@@ -12,7 +12,7 @@ use crate::cache::sha256;
 use crate::cmdline;
 use crate::images;
 use crate::initramfs::{archives, compression as initramfs_compression};
-use crate::part::{Blob, Pack, Part, PartHash};
+use crate::part::{Blob, Pack, Part, PartHash, Patch};
 use crate::parts::disk::DiskPart;
 use crate::payload::Payload;
 use crate::spec::{Bus, DiskFormat, Flash, Medium, Place, Spec};
@@ -60,15 +60,6 @@ enum Images {
         kernel_code: Vec<Vec<u8>>,
         patches: Vec<Patch>,
     },
-}
-
-/// Bytes that a guest sees on its disk instead of those of the image.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Patch {
-    /// Where, from the disk's start.
-    pub at: u64,
-    /// What.
-    pub bytes: Vec<u8>,
 }
 
 /// What a machine is given: blobs, or their names where they travel on their own.

@@ -12,9 +12,8 @@ use bootlap_image::loader::Wait;
 use bootlap_image::{Found, Handover, Window};
 
 use crate::TargetError;
-use crate::assemble::Patch;
 use crate::cache::fingerprint;
-use crate::part::{Part, PartHash};
+use crate::part::{Part, PartHash, Patch};
 use crate::spec::DiskFormat;
 
 /// What names of files on the disk begin with.
