@@ -122,6 +122,11 @@ impl Description<'_> {
 fn wrapped(text: &str) -> Vec<String> {
     const COLUMNS: usize = 76;
     let mut lines: Vec<String> = Vec::new();
+    // Some of it is the disk's.
+    let text: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
     for word in text.split_whitespace() {
         match lines.last_mut() {
             Some(line) if line.len() + 1 + word.len() <= COLUMNS => {

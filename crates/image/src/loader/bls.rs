@@ -7,6 +7,9 @@ use super::{Entry, Loader, Wait, readable};
 use crate::volume::{Files, MOST_FILE, Place, Volume};
 
 const CONFIG: &str = "loader/loader.conf";
+/// More than anybody chooses from.
+const MOST_PROGRAMS: usize = 64;
+const MOST_ENTRIES: usize = 1024;
 
 pub(super) fn read(volumes: &[Volume]) -> Option<Loader> {
     let mut all: Vec<(String, Entry)> = Vec::new();
@@ -25,7 +28,11 @@ pub(super) fn read(volumes: &[Volume]) -> Option<Loader> {
             (wait, pattern) = settings(&text);
         }
         all.extend(entries(files));
-        for path in files.ending("EFI/Linux", ".efi") {
+        for path in files
+            .ending("EFI/Linux", ".efi")
+            .into_iter()
+            .take(MOST_PROGRAMS)
+        {
             let program = files.read(&path, MOST_FILE).unwrap_or_default();
             if let Some(unified) = efi::unified(&program, &format!("/{path}")) {
                 all.push((id(&path), unified.entry));
@@ -67,7 +74,7 @@ fn settings(text: &str) -> (Wait, String) {
 pub(super) fn entries(files: &dyn Files) -> Vec<(String, Entry)> {
     let mut found = Vec::new();
     for folder in ["loader/entries", "boot/loader/entries"] {
-        for path in files.ending(folder, ".conf") {
+        for path in files.ending(folder, ".conf").into_iter().take(MOST_ENTRIES) {
             let text = files.text(&path).unwrap_or_default();
             found.push((id(&path), entry(&text)));
         }

@@ -16,17 +16,20 @@ const DEFAULT: [(&str, Arch); 5] = [
     ("BOOTIA32.EFI", Arch::X86),
 ];
 
-/// A program's sections, by their names.
-struct Sections(Vec<(String, Vec<u8>)>);
+/// More programs, or folders of them, than anybody has on a disk.
+const MOST: usize = 64;
 
-impl Sections {
-    fn of(program: &[u8]) -> Option<Self> {
-        fn all<'d>(file: &impl Object<'d>) -> Vec<(String, Vec<u8>)> {
+/// A program's sections, by their names. They may lie over each other, so none is copied.
+struct Sections<'p>(Vec<(String, &'p [u8])>);
+
+impl<'p> Sections<'p> {
+    fn of(program: &'p [u8]) -> Option<Self> {
+        fn all<'d>(file: &impl Object<'d>) -> Vec<(String, &'d [u8])> {
             file.sections()
-                .take(64)
+                .take(MOST)
                 .filter_map(|section| {
                     let name = section.name().ok()?.to_owned();
-                    Some((name, section.data().ok()?.to_vec()))
+                    Some((name, section.data().ok()?))
                 })
                 .collect()
         }
@@ -35,14 +38,16 @@ impl Sections {
         found.ok().map(Self)
     }
 
-    fn bytes(&self, name: &str) -> Option<&[u8]> {
+    fn bytes(&self, name: &str) -> Option<&'p [u8]> {
         let found = self.0.iter().find(|(n, _)| n == name);
-        found.map(|(_, bytes)| bytes.as_slice())
+        found.map(|(_, bytes)| *bytes)
     }
 
     /// Text; sections are filled up with zeros.
     fn text(&self, name: &str) -> String {
+        const MOST_TEXT: usize = 1 << 16;
         let bytes = self.bytes(name).unwrap_or_default();
+        let bytes = &bytes[..bytes.len().min(MOST_TEXT)];
         let text = String::from_utf8_lossy(bytes);
         text.trim_end_matches(['\0', '\n', ' ']).to_owned()
     }
@@ -88,8 +93,12 @@ pub(super) fn programs(volumes: &[Volume]) -> Vec<Loader> {
         let mut folders = files.list("EFI").unwrap_or_default();
         folders.sort_by_key(|name| !name.eq_ignore_ascii_case("BOOT"));
         folders.retain(|name| !name.eq_ignore_ascii_case("Linux"));
-        for folder in folders {
-            for path in files.ending(&format!("EFI/{folder}"), ".efi") {
+        for folder in folders.into_iter().take(MOST) {
+            for path in files
+                .ending(&format!("EFI/{folder}"), ".efi")
+                .into_iter()
+                .take(MOST)
+            {
                 let Ok(program) = files.read(&path, MOST_FILE) else {
                     continue;
                 };
@@ -127,7 +136,7 @@ fn program_at(program: &[u8], path: &str) -> Option<Loader> {
     })
 }
 
-fn named(program: &[u8], sections: &Sections) -> Option<(&'static str, String)> {
+fn named(program: &[u8], sections: &Sections<'_>) -> Option<(&'static str, String)> {
     let magic = sections.text(".sdmagic");
     if let Some((_, rest)) = magic.split_once("LoaderInfo: systemd-boot ") {
         let version = rest.split([' ', '#']).next().unwrap_or_default();
@@ -164,5 +173,6 @@ fn named(program: &[u8], sections: &Sections) -> Option<(&'static str, String)> 
 
 /// A section of a program.
 pub(super) fn section(program: &[u8], name: &str) -> Option<Vec<u8>> {
-    Sections::of(program)?.bytes(name).map(<[u8]>::to_vec)
+    let sections = Sections::of(program)?;
+    sections.bytes(name).map(<[u8]>::to_vec)
 }

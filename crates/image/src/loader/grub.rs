@@ -17,6 +17,8 @@ const PATHS: [&str; 5] = [
 
 /// Deeper than any configuration that people write.
 const MOST_FRAMES: usize = 64;
+/// Bytes that variables may become altogether: `set a=$a$a` doubles.
+const MOST_FILLED: usize = 4 << 20;
 
 pub(super) fn read(volumes: &[Volume]) -> Option<Loader> {
     let mut found: Option<Loader> = None;
@@ -76,6 +78,8 @@ struct Run<'f> {
     submenus: Vec<usize>,
     uuid: String,
     serial: bool,
+    /// Bytes of variables that may still be filled in.
+    left: usize,
 }
 
 impl<'f> Run<'f> {
@@ -91,6 +95,7 @@ impl<'f> Run<'f> {
             submenus: Vec::new(),
             uuid: String::new(),
             serial: false,
+            left: MOST_FILLED,
         };
         let mut chars = text.chars().peekable();
         while chars.peek().is_some() && run.frames.len() < MOST_FRAMES {
@@ -119,7 +124,7 @@ impl<'f> Run<'f> {
 
     /// Words up to the end of a statement, with variables filled in.
     fn statement(
-        &self,
+        &mut self,
         chars: &mut std::iter::Peekable<std::str::Chars<'_>>,
     ) -> (Vec<String>, End) {
         let mut words: Vec<String> = Vec::new();
@@ -136,6 +141,10 @@ impl<'f> Run<'f> {
                 (_, '$') => {
                     let name = variable_name(chars);
                     let value = self.variable(&name).to_owned();
+                    let Some(left) = self.left.checked_sub(value.len()) else {
+                        continue;
+                    };
+                    self.left = left;
                     // Unquoted, an empty one is no word.
                     if !value.is_empty() || quote.is_some() {
                         word.get_or_insert_default().push_str(&value);
@@ -563,6 +572,13 @@ submenu 'Advanced options' $menuentry_id_option 'old' {
             Wait::Forever
         );
         assert_eq!(loader("configfile /x\n").wait, Wait::Unknown);
+    }
+
+    #[test]
+    fn variables_do_not_grow_for_ever() {
+        let doubling = format!("set a=aaaaaaaa\n{}", "set a=$a$a\n".repeat(100));
+        let found = loader(&format!("{doubling}menuentry x {{ linux $a $a $a; }}\n"));
+        assert!(found.entries[0].cmdline.len() < 2 * MOST_FILLED);
     }
 
     #[test]
