@@ -192,7 +192,7 @@ impl Plan {
             unknown: Vec::new(),
         };
         plan.firmware(found, wish)?;
-        plan.console(found, wish);
+        plan.console(found, wish)?;
         plan.ready(found);
         plan.doubts(found);
         Ok(plan)
@@ -281,55 +281,44 @@ impl Plan {
     }
 
     /// Whether the kernel speaks on the machine's serial line, and what to do if not.
-    fn console(&mut self, found: &Found, wish: Option<Wish>) {
+    fn console(&mut self, found: &Found, wish: Option<Wish>) -> Result<(), String> {
         let machine = self.machine;
         let Some((loader, entry)) = found.default() else {
             if self.firmware == Firmware::None {
                 self.direct = Some(format!("{} console={}", root_word(found), machine.console));
             }
-            return;
+            return Ok(());
         };
         let consoles = consoles(&entry.cmdline);
         let speaks = match consoles.as_slice() {
             [] => machine.finds_console,
             named => named.contains(&machine.console),
         };
-        if self.firmware == Firmware::None || !speaks && wish.is_none() {
-            let more = if speaks {
-                String::new()
-            } else {
-                format!(" console={}", machine.console)
-            };
-            if found.place(loader, entry, &entry.kernel).is_some() {
-                self.direct = Some(format!("{}{more}", entry.cmdline).trim().to_owned());
-                if !speaks {
-                    let named = consoles.join(", ");
-                    let named = match named.as_str() {
-                        "" => "no console".to_owned(),
-                        named => format!("only {named}"),
-                    };
-                    self.firmware = Firmware::None;
-                    self.why.retain(|(key, _)| *key != "firmware");
-                    self.chose(
-                        "kernel",
-                        format!(
-                            "the machine starts it with console={}: the command line on the disk \
-                             names {named}, so nothing of the kernel would be seen. What firmware \
-                             and boot loader take is left out; add console={} on the disk to \
-                             measure that, too",
-                            machine.console, machine.console
-                        ),
-                    );
-                }
-                return;
-            }
+        let is_there = found.place(loader, entry, &entry.kernel).is_some();
+        if self.firmware == Firmware::None && !is_there {
+            return Err(format!(
+                "the machine would have to start {}, which cannot be read from the disk",
+                entry.kernel
+            ));
         }
-        if !speaks {
+        if !speaks && is_there && wish.is_none() {
+            self.firmware = Firmware::None;
+            self.why.retain(|(key, _)| *key != "firmware");
+            self.chose("kernel", silent(machine.console, &consoles));
+        } else if !speaks && self.firmware != Firmware::None {
             self.unknown.push(format!(
                 "the kernel's command line has no console={}, so its messages may not be seen",
                 machine.console
             ));
         }
+        if self.firmware == Firmware::None {
+            let more = match speaks {
+                true => String::new(),
+                false => format!(" console={}", machine.console),
+            };
+            self.direct = Some(format!("{}{more}", entry.cmdline).trim().to_owned());
+        }
+        Ok(())
     }
 
     fn ready(&mut self, found: &Found) {
@@ -399,6 +388,19 @@ impl Plan {
             ));
         }
     }
+}
+
+/// Why the machine starts the kernel of a disk whose command line names other consoles.
+fn silent(console: &str, named: &[&str]) -> String {
+    let named = match named {
+        [] => "no console".to_owned(),
+        named => format!("only {}", named.join(", ")),
+    };
+    format!(
+        "the machine starts it with console={console}: the command line on the disk names \
+         {named}, so nothing of the kernel would be seen. What firmware and boot loader take is \
+         left out; add console={console} on the disk to measure that, too"
+    )
 }
 
 /// The consoles that a command line names, without their settings.

@@ -219,6 +219,15 @@ fn tables_are_read() {
     assert_eq!(mbr.partitions[1].partuuid, "12345678-05");
 }
 
+/// What is found on a disk whose first partition has these bytes.
+fn found_on(disk: &Path, partition: &Path) -> Found {
+    let mut bytes = fs::read(disk).unwrap();
+    let partition = fs::read(partition).unwrap();
+    bytes[1 << 20..(1 << 20) + partition.len()].copy_from_slice(&partition);
+    let all = bytes.len() as u64;
+    Found::of(&Window::all(Rc::new(bytes), all))
+}
+
 /// A PC's disk with an EFI program, a configuration of systemd-boot, and a root.
 #[test]
 fn a_disk_is_planned_for() {
@@ -242,12 +251,7 @@ fn a_disk_is_planned_for() {
         &["-q", text(&disk)],
         "label: gpt\nstart=2048, size=81920, type=uefi\n",
     );
-    let mut bytes = fs::read(&disk).unwrap();
-    let partition = fs::read(&esp).unwrap();
-    bytes[1 << 20..(1 << 20) + partition.len()].copy_from_slice(&partition);
-    fs::write(&disk, bytes).unwrap();
-
-    let found = Found::of(&window(&disk));
+    let found = found_on(&disk, &esp);
     let (loader, entry) = found.default().unwrap();
     assert_eq!((loader.name, entry.title.as_str()), ("systemd-boot", "A"));
     assert_eq!(found.place(loader, entry, &entry.kernel).unwrap().volume, 0);
@@ -258,6 +262,29 @@ fn a_disk_is_planned_for() {
     let direct = Plan::of(&found, Some(Wish::Direct)).unwrap();
     assert_eq!(direct.firmware, Firmware::None);
     assert_eq!(direct.direct.unwrap(), "root=/dev/vda2 console=ttyS0");
+    // Without the line that it speaks on, the machine has to start the kernel.
+    put(
+        "::/loader/entries/a.conf",
+        "title A\nlinux /vmlinuz\noptions root=/dev/vda2 console=tty0\n",
+    );
+    let silent = Plan::of(&found_on(&disk, &esp), None).unwrap();
+    assert_eq!(silent.firmware, Firmware::None);
+    let words = silent.direct.unwrap();
+    assert_eq!(words, "root=/dev/vda2 console=tty0 console=ttyS0");
+    assert!(
+        silent
+            .why
+            .iter()
+            .any(|(key, why)| *key == "kernel" && why.contains("only tty0"))
+    );
+    let asked = Plan::of(&found_on(&disk, &esp), Some(Wish::Uefi)).unwrap();
+    assert!(asked.direct.is_none() && asked.unknown[0].contains("no console=ttyS0"));
+    put(
+        "::/loader/entries/a.conf",
+        "title A\nlinux /none\noptions x\n",
+    );
+    let said = Plan::of(&found_on(&disk, &esp), Some(Wish::Direct)).unwrap_err();
+    assert!(said.contains("/none, which cannot be read"), "{said}");
     let said = Plan::of(&found, Some(Wish::Uboot)).unwrap_err();
     assert!(said.contains("no U-Boot is known here"), "{said}");
 }
