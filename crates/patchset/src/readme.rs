@@ -40,8 +40,11 @@ pub(super) fn text(changes: &Changes<'_>, files: &[PatchFile]) -> String {
             text += &format!("   - {}\n", said(change));
         }
     }
-    text += "\n## By hand\n\n";
-    text += &numbered(&by_hand(changes, &has));
+    let steps = by_hand(changes, &has);
+    if !steps.is_empty() {
+        text += "\n## By hand\n\n";
+        text += &numbered(&steps);
+    }
     if under("buildroot") {
         text += "\n## Buildroot\n\n";
         text += &numbered(&with_buildroot(changes, &has));
@@ -262,6 +265,15 @@ fn limits(changes: &Changes<'_>) -> Vec<String> {
                 limits.push(
                     "A boot without an initramfs: what makes the image leaves it out, and what \
                      starts the kernel does not ask for it (`-` instead of its address in `bootm`)."
+                        .to_owned(),
+                );
+                continue;
+            }
+            if key == "loader.timeout-s" {
+                limits.push(
+                    "The boot loader's menu, which is set up on the disk: `GRUB_TIMEOUT=0` in \
+                     `/etc/default/grub` and `update-grub`, `timeout 0` in systemd-boot's \
+                     `loader.conf`, or `TIMEOUT 1` in `extlinux.conf`."
                         .to_owned(),
                 );
                 continue;

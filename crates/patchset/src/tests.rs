@@ -157,6 +157,18 @@ fn a_boot_without_a_boot_loader_is_not_carried() {
 }
 
 #[test]
+fn a_menu_on_a_disk_is_told_in_its_loaders_words() {
+    let start = PLAIN.find("[kernel]").unwrap();
+    let disk = parse(&format!("{}[disk]\nimage = \"d.img\"\n", &PLAIN[..start])).unwrap();
+    let mut menu = step("loader-timeout", &[]);
+    menu.edits = vec![Edit::number("loader.timeout-s", 0)];
+    let files = made(&disk, &[menu]);
+    let readme = &files["README.md"];
+    assert!(readme.contains("- The boot loader's menu, which is set up on the disk"));
+    assert!(!readme.contains("## By hand"), "{readme}");
+}
+
+#[test]
 fn uimages_are_told_how_to_be_made() {
     let text = format!("{PLAIN}{FLASH}[initramfs]\n").replace(
         "fit-offset = 0x1000",
