@@ -7,7 +7,7 @@ CARGO ?= cargo
 PROFILE ?= release
 BOOTLAP = target/$(PROFILE)/bootlap
 
-.PHONY: agent agent-test demo test test-built test-images build lint remote remote-test web web-test fuzz tables \
+.PHONY: agent agent-test demo setup-images test test-built test-images build lint remote remote-test web web-test fuzz tables \
 	benchmarks clean help
 
 help:
