@@ -268,7 +268,7 @@ fn an_example_is_what_import_writes() {
 #[ignore = "minutes for each disk; make test-images"]
 fn every_disk_boots_twice_alike() {
     let dir = scratch("import-all");
-    for name in ["card", "vm-uefi", "vm-uki", "bios"] {
+    for name in ["card", "riscv", "vm-uefi", "vm-uki", "bios"] {
         import(&dir, &disk(name), name, &[]);
         assert_eq!(boot(&dir, name, "2")["identical"], true, "{name}");
     }

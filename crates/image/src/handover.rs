@@ -25,7 +25,13 @@ impl Handover {
     pub fn of(found: &Found) -> Result<Self, String> {
         let name = |place: &Place| {
             let number = found.table.partitions[place.volume].number;
-            format!("{number}:{}", place.path)
+            match place.path.contains(['#', ',']) {
+                true => Err(format!(
+                    "{}: no name of a part can have such a path",
+                    place.path
+                )),
+                false => Ok(format!("{number}:{}", place.path)),
+            }
         };
         let Some((loader, entry)) = found.default() else {
             return without_loader(found, &name);
@@ -35,9 +41,11 @@ impl Handover {
             place.ok_or_else(|| format!("{path} cannot be read from the disk"))
         };
         let kernel = place(&entry.kernel)?;
-        let program = found.read(&kernel).unwrap_or_default();
+        let program = found.read(&kernel);
+        let program = program.ok_or_else(|| format!("{} is damaged", entry.kernel))?;
+        let kernel = name(&kernel)?;
         if section(&program, ".linux").is_some() {
-            let named = |section: &str| format!("{}#{section}", name(&kernel));
+            let named = |section: &str| format!("{kernel}#{section}");
             let initramfs = section(&program, ".initrd").map(|_| named(".initrd"));
             return Ok(Self {
                 kernel: named(".linux"),
@@ -45,9 +53,9 @@ impl Handover {
                 cmdline: entry.cmdline.clone(),
             });
         }
-        let initramfs = entry.initramfs.iter().map(|path| Ok(name(&place(path)?)));
+        let initramfs = entry.initramfs.iter().map(|path| name(&place(path)?));
         Ok(Self {
-            kernel: name(&kernel),
+            kernel,
             initramfs: initramfs.collect::<Result<_, String>>()?,
             cmdline: entry.cmdline.clone(),
         })
@@ -73,8 +81,14 @@ impl Found {
     }
 }
 
-fn without_loader(found: &Found, name: &dyn Fn(&Place) -> String) -> Result<Handover, String> {
+fn without_loader(
+    found: &Found,
+    name: &dyn Fn(&Place) -> Result<String, String>,
+) -> Result<Handover, String> {
     let kernel = kernel_in_boot(found).ok_or("there is no kernel on the disk")?;
+    if found.read(&kernel).is_none() {
+        return Err(format!("{} is damaged", kernel.path));
+    }
     // Named as Debian and Fedora name them.
     let (folder, file) = kernel.path.rsplit_once('/').unwrap_or(("", &kernel.path));
     let version = file.split_once('-').map_or("", |(_, version)| version);
@@ -92,8 +106,8 @@ fn without_loader(found: &Found, name: &dyn Fn(&Place) -> String) -> Result<Hand
         })
     });
     Ok(Handover {
-        kernel: name(&kernel),
-        initramfs: initramfs.into_iter().collect(),
+        kernel: name(&kernel)?,
+        initramfs: initramfs.transpose()?.into_iter().collect(),
         cmdline: String::new(),
     })
 }

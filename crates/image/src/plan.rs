@@ -35,6 +35,8 @@ pub struct Machine {
     arch: Arch,
     /// As Debian calls them.
     pub debian: &'static str,
+    /// The architecture whose packages have its firmware: a release need not have its own.
+    pub packages: &'static str,
     /// QEMU's program, `-M`, `-cpu`.
     pub program: &'static str,
     /// See `program`.
@@ -43,6 +45,9 @@ pub struct Machine {
     pub cpu: &'static str,
     /// Memory in MiB.
     pub memory_mb: u32,
+    /// Whether the turns of polled waits can be left out. Some loops of U-Boot for RISC-V
+    /// end earlier than they seem to: seen with 2023.01.
+    pub skip_waits: bool,
     /// The device of its serial line, as Linux calls it.
     pub console: &'static str,
     /// Whether the kernel finds that by itself, if its command line names none.
@@ -57,10 +62,12 @@ const MACHINES: [Machine; 5] = [
     Machine {
         arch: Arch::X86_64,
         debian: "amd64",
+        packages: "amd64",
         program: "qemu-system-x86_64",
         machine: "q35",
         cpu: "max",
         memory_mb: 1024,
+        skip_waits: true,
         console: "ttyS0",
         finds_console: false,
         uefi: Some([
@@ -72,10 +79,12 @@ const MACHINES: [Machine; 5] = [
     Machine {
         arch: Arch::X86,
         debian: "i386",
+        packages: "i386",
         program: "qemu-system-i386",
         machine: "q35",
         cpu: "max",
         memory_mb: 1024,
+        skip_waits: true,
         console: "ttyS0",
         finds_console: false,
         uefi: None,
@@ -84,10 +93,12 @@ const MACHINES: [Machine; 5] = [
     Machine {
         arch: Arch::Arm64,
         debian: "arm64",
+        packages: "arm64",
         program: "qemu-system-aarch64",
         machine: "virt",
         cpu: "cortex-a57",
         memory_mb: 1024,
+        skip_waits: true,
         console: "ttyAMA0",
         finds_console: true,
         uefi: Some([
@@ -102,10 +113,12 @@ const MACHINES: [Machine; 5] = [
     Machine {
         arch: Arch::Arm,
         debian: "armhf",
+        packages: "armhf",
         program: "qemu-system-arm",
         machine: "virt",
         cpu: "cortex-a15",
         memory_mb: 512,
+        skip_waits: true,
         console: "ttyAMA0",
         finds_console: true,
         uefi: None,
@@ -117,10 +130,12 @@ const MACHINES: [Machine; 5] = [
     Machine {
         arch: Arch::Riscv,
         debian: "riscv64",
+        packages: "amd64",
         program: "qemu-system-riscv64",
         machine: "virt",
         cpu: "rv64",
         memory_mb: 1024,
+        skip_waits: false,
         console: "ttyS0",
         finds_console: true,
         uefi: None,

@@ -46,6 +46,9 @@ impl Description<'_> {
         });
         table["cpu"] = value(machine.cpu);
         table["memory-mb"] = value(i64::from(machine.memory_mb));
+        if !machine.skip_waits {
+            table["skip-waits"] = value(false);
+        }
         let firmware = plan.why.iter().find(|(key, _)| *key == "firmware");
         let note = match (&plan.firmware, firmware) {
             (Firmware::Bios, Some((_, why))) => why.as_str(),
@@ -58,7 +61,7 @@ impl Description<'_> {
             Firmware::Uefi(_) | Firmware::Uboot(_) | Firmware::UbootAsPayload(_)
         ) {
             let mut packages = Table::new();
-            packages["architecture"] = value(machine.debian);
+            packages["architecture"] = value(machine.packages);
             self.add(
                 &mut doc,
                 "packages",
