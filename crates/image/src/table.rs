@@ -121,8 +121,9 @@ pub fn read(disk: &Window) -> Table {
     for partition in &mut partitions {
         let left = disk.bytes().saturating_sub(partition.start);
         if partition.bytes > left {
+            let what = if left == 0 { "begins" } else { "ends" };
             odd.push(format!(
-                "partition {} ends behind the image, which was cut off or is not all of it",
+                "partition {} {what} behind the image, which was cut off or is not all of it",
                 partition.number
             ));
             partition.bytes = left;
@@ -153,12 +154,12 @@ fn overlaps(partitions: &[Partition], odd: &mut Vec<String>) {
 
 /// A boot sector that has a table: a FAT's first sector ends in the same way.
 fn is_mbr(head: &[u8]) -> bool {
-    let Some(entries) = head
-        .get(446..510)
-        .filter(|_| head[510..512] == [0x55, 0xaa])
-    else {
+    let Some(entries) = head.get(446..510) else {
         return false;
     };
+    if head.get(510..512) != Some(&[0x55, 0xaa]) {
+        return false;
+    }
     let states = entries.chunks(16).all(|entry| matches!(entry[0], 0 | 0x80));
     let some = entries
         .chunks(16)

@@ -296,4 +296,9 @@ fn what_boots_nothing_is_said() {
     assert_eq!(found.table.kind, TableKind::None);
     let said = Plan::of(&found, None).unwrap_err();
     assert!(said.contains("which processor"), "{said}");
+    // Shorter than what is looked for, and of a size that no disk has.
+    for bytes in [0, 1, 92, 510, 511, 512, 513, 4095] {
+        let image = Window::all(Rc::new(vec![0xeb_u8; bytes]), bytes as u64);
+        assert!(Found::of(&image).loaders.is_empty());
+    }
 }

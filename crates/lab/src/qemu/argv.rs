@@ -364,7 +364,8 @@ fn attach(attached: Attached, path: &str, machine: &str) -> Vec<String> {
         "-drive".to_owned(),
         format!("file={file},format={format},if=none,id=bootlap-disk"),
     ];
-    let first = format!("{DISK},bootindex=0");
+    // What the machine starts itself, a kernel, is 0.
+    let first = format!("{DISK},bootindex=1");
     let devices = match attached.bus {
         Bus::VirtioBlk => vec![format!("virtio-blk-pci,{first}")],
         Bus::VirtioScsi => vec![
