@@ -82,8 +82,8 @@ impl Found {
         };
         let of_system = || self.systems.iter().find_map(|s| s.arch);
         let of_sector = || {
-            let on_pcs = |l: &Loader| l.at.contains("boot sector");
-            self.loaders.iter().any(on_pcs).then_some(Arch::X86_64)
+            let on_pcs = self.loaders.iter().any(|l| l.by_sector);
+            on_pcs.then_some(Arch::X86_64)
         };
         efi::arch(&self.volumes)
             .or_else(of_system)

@@ -2,9 +2,7 @@
 
 use crate::Found;
 use crate::loader::section;
-use crate::plan::kernel_in_boot;
-use crate::volume::MOST_FILE;
-use crate::volume::Place;
+use crate::volume::{MOST_FILE, Place};
 
 /// Files of a disk, as `PARTITION:PATH`; behind `#` a section of a unified kernel image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -110,4 +108,30 @@ fn without_loader(
         initramfs: initramfs.transpose()?.into_iter().collect(),
         cmdline: String::new(),
     })
+}
+
+/// A kernel that no boot loader names.
+pub(crate) fn kernel_in_boot(found: &Found) -> Option<Place> {
+    let names = ["vmlinuz", "vmlinux", "Image", "zImage", "bzImage", "kernel"];
+    for (volume, _) in found.volumes.iter().enumerate() {
+        let Some(files) = found.files(volume) else {
+            continue;
+        };
+        for folder in ["boot", ""] {
+            let all = files.list(folder).unwrap_or_default();
+            let is_kernel = |name: &&String| {
+                names.iter().any(|n| {
+                    let rest = name.strip_prefix(n);
+                    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))
+                })
+            };
+            if let Some(name) = all.iter().rfind(is_kernel) {
+                return Some(Place {
+                    volume,
+                    path: format!("{folder}/{name}"),
+                });
+            }
+        }
+    }
+    None
 }

@@ -4,16 +4,14 @@
 use bootlap_artefact::arch::Arch;
 
 use crate::Found;
+use crate::handover::kernel_in_boot;
 use crate::loader::{Entry, Loader, Wait, efi};
 use crate::system::{Init, System};
-use crate::volume::Place;
 
 /// How an image is to be booted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Its processor.
-    pub arch: Arch,
-    /// The machine that has it.
+    /// The machine that has its processor.
     pub machine: &'static Machine,
     /// What runs first.
     pub firmware: Firmware,
@@ -198,7 +196,6 @@ impl Plan {
             )
         })?;
         let mut plan = Self {
-            arch,
             machine,
             firmware: Firmware::None,
             direct: None,
@@ -219,17 +216,17 @@ impl Plan {
 
     fn firmware(&mut self, found: &Found, wish: Option<Wish>) -> Result<(), String> {
         let machine = self.machine;
-        let program = efi::arch(&found.volumes) == Some(self.arch);
-        let sector = found.loaders.iter().any(|l| l.at.contains("boot sector"));
+        let program = efi::arch(&found.volumes) == Some(machine.arch);
+        let sector = found.loaders.iter().any(|l| l.by_sector);
         let for_uboot = found.loaders.iter().any(|l| l.name == "U-Boot");
         let kernel = found.default().is_some() || kernel_in_boot(found).is_some();
         let cannot = |what: &str| {
             Err(format!(
                 "no {what} is known here for {}; leave out --firmware",
-                self.arch.uboot_name()
+                machine.arch.uboot_name()
             ))
         };
-        let pc = matches!(self.arch, Arch::X86 | Arch::X86_64);
+        let pc = matches!(machine.arch, Arch::X86 | Arch::X86_64);
         self.firmware = match (wish, machine.uefi, machine.uboot) {
             (Some(Wish::Uefi), None, _) => return cannot("UEFI"),
             (Some(Wish::Uboot), _, None) => return cannot("U-Boot"),
@@ -425,32 +422,6 @@ fn consoles(cmdline: &str) -> Vec<&str> {
     named
         .map(|value| value.split(',').next().unwrap_or(value))
         .collect()
-}
-
-/// A kernel that no boot loader names.
-pub(crate) fn kernel_in_boot(found: &Found) -> Option<Place> {
-    let names = ["vmlinuz", "vmlinux", "Image", "zImage", "bzImage", "kernel"];
-    for (volume, _) in found.volumes.iter().enumerate() {
-        let Some(files) = found.files(volume) else {
-            continue;
-        };
-        for folder in ["boot", ""] {
-            let all = files.list(folder).unwrap_or_default();
-            let is_kernel = |name: &&String| {
-                names.iter().any(|n| {
-                    let rest = name.strip_prefix(n);
-                    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))
-                })
-            };
-            if let Some(name) = all.iter().rfind(is_kernel) {
-                return Some(Place {
-                    volume,
-                    path: format!("{folder}/{name}"),
-                });
-            }
-        }
-    }
-    None
 }
 
 /// Where the first root file system is, for the kernel.

@@ -15,8 +15,6 @@ const MOST: usize = 256;
 pub struct Table {
     /// What it is.
     pub kind: TableKind,
-    /// Bytes of a sector, by which it counts.
-    pub sector: u64,
     /// In the order of their numbers.
     pub partitions: Vec<Partition>,
     /// The same bytes are an ISO 9660, too: an image for CDs and sticks.
@@ -60,28 +58,14 @@ pub struct Partition {
     pub start: u64,
     /// Its size, as far as the image has it.
     pub bytes: u64,
-    /// What the table says that it is for.
-    pub purpose: Purpose,
+    /// The boot loader's own: GRUB's core on a GPT.
+    pub bios_boot: bool,
     /// Its name in a GPT.
     pub name: String,
     /// `PARTUUID`, as Linux writes it.
     pub partuuid: String,
-    /// The MBR says to boot from it.
-    pub active: bool,
 }
 
-/// What a partition is for, as far as it matters for booting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// Firmware finds boot loaders there (ESP).
-    Efi,
-    /// The boot loader's own: GRUB's core on a GPT.
-    BiosBoot,
-    /// Anything else.
-    Other,
-}
-
-const ESP: &str = "c12a7328-f81f-11d2-ba4b-00a0c93ec93b";
 const BIOS_BOOT: &str = "21686148-6449-6e6f-744e-656564454649";
 
 /// Reads the table of a disk.
@@ -95,27 +79,26 @@ pub fn read(disk: &Window) -> Table {
     let sectors = [512, 4096];
     let gpt = sectors
         .into_iter()
-        .find_map(|sector| Some((sector, gpt(disk, sector, &mut odd)?)));
-    let (kind, sector, mut partitions) = match gpt {
-        Some((sector, partitions)) => match mbr.iter().any(|p| p.1 != 0xee) {
-            true => (TableKind::Hybrid, sector, partitions),
-            false => (TableKind::Gpt, sector, partitions),
+        .find_map(|sector| gpt(disk, sector, &mut odd));
+    let (kind, mut partitions) = match gpt {
+        Some(partitions) => match mbr.iter().any(|p| p.1 != 0xee) {
+            true => (TableKind::Hybrid, partitions),
+            false => (TableKind::Gpt, partitions),
         },
         None if !mbr.is_empty() => {
             let partitions = mbr.into_iter().map(|(partition, _)| partition).collect();
-            (TableKind::Mbr, 512, partitions)
+            (TableKind::Mbr, partitions)
         }
         None => {
             let whole = Partition {
                 number: 0,
                 start: 0,
                 bytes: disk.bytes(),
-                purpose: Purpose::Other,
+                bios_boot: false,
                 name: String::new(),
                 partuuid: String::new(),
-                active: false,
             };
-            (TableKind::None, 512, vec![whole])
+            (TableKind::None, vec![whole])
         }
     };
     for partition in &mut partitions {
@@ -132,7 +115,6 @@ pub fn read(disk: &Window) -> Table {
     overlaps(&partitions, &mut odd);
     Table {
         kind,
-        sector,
         partitions,
         iso: disk.up_to(0x8001, 5).is_ok_and(|magic| magic == b"CD001"),
         odd,
@@ -176,13 +158,9 @@ fn mbr(disk: &Window, head: &[u8], odd: &mut Vec<String>) -> Vec<(Partition, u8)
             number: n,
             start: (base + number::<4>(entry, 8)) * 512,
             bytes: number::<4>(entry, 12) * 512,
-            purpose: match kind {
-                0xef => Purpose::Efi,
-                _ => Purpose::Other,
-            },
+            bios_boot: false,
             name: String::new(),
             partuuid: format!("{id:08x}-{n:02x}"),
-            active: entry[0] == 0x80,
         };
         (partition, kind)
     };
@@ -263,14 +241,9 @@ fn gpt(disk: &Window, sector: u64, odd: &mut Vec<String>) -> Option<Vec<Partitio
             number: n,
             start,
             bytes,
-            purpose: match guid(&entry[..16]).as_str() {
-                ESP => Purpose::Efi,
-                BIOS_BOOT => Purpose::BiosBoot,
-                _ => Purpose::Other,
-            },
+            bios_boot: guid(&entry[..16]) == BIOS_BOOT,
             name: name(&entry[56..128]),
             partuuid: guid(&entry[16..32]),
-            active: number::<8>(entry, 48) & 4 != 0,
         });
     }
     Some(found)

@@ -183,6 +183,7 @@ fn tables_are_read() {
     assert_eq!((first.start, first.bytes), (2048 * 512, 16384 * 512));
     assert_eq!(first.name, "the ESP");
     assert_eq!(first.partuuid, "11111111-2222-3333-4444-555555555555");
+    assert!(gpt.partitions[1].bios_boot && !first.bios_boot);
     let numbers: Vec<u32> = gpt.partitions.iter().map(|p| p.number).collect();
     assert_eq!(numbers, [1, 2, 3]);
     assert_eq!(gpt.odd, [""; 0]);
@@ -215,7 +216,6 @@ fn tables_are_read() {
         .map(|p| (p.number, p.start / 512, p.bytes / 512))
         .collect();
     assert_eq!(parts, [(1, 2048, 2048), (5, 6144, 2048), (6, 10240, 4096)]);
-    assert!(mbr.partitions[0].active);
     assert_eq!(mbr.partitions[1].partuuid, "12345678-05");
 }
 

@@ -402,16 +402,6 @@ pub enum Bus {
 }
 
 impl Bus {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::VirtioBlk,
-        Self::VirtioScsi,
-        Self::Nvme,
-        Self::Ahci,
-        Self::Sd,
-        Self::Usb,
-    ];
-
     /// As it is written.
     pub fn name(self) -> &'static str {
         match self {

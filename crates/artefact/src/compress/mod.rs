@@ -204,8 +204,8 @@ impl Compression {
             Compression::Lzma => Box::new(LzmaReader::new_mem_limit(from, DECODER_KIB, None)?),
             Compression::Xz => Box::new(XzReader::new_mem_limit(from, true, DECODER_KIB)),
             Compression::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(from)?),
-            Compression::Lz4 => Box::new(lz4::Decoder::new(from)?),
-            Compression::Lzo | Compression::Lz4Legacy => return Ok(None),
+            // The LZ4 library takes what is cut off for whole.
+            Compression::Lzo | Compression::Lz4 | Compression::Lz4Legacy => return Ok(None),
         }))
     }
 

@@ -301,3 +301,30 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_is_unpacked_while_it_is_read_is_the_same() {
+    let bytes: Vec<u8> = (0..200_000_u32).map(|n| (n / 7) as u8).collect();
+    for format in ["none", "gzip", "bzip2", "lzma", "xz", "zstd"] {
+        let format: Compression = format.parse().unwrap();
+        let packed = format.compress(&bytes).unwrap();
+        let mut read = Vec::new();
+        let reader = format.reader(&packed[..]).unwrap();
+        reader.unwrap().read_to_end(&mut read).unwrap();
+        assert!(read == bytes, "{format}");
+        // Cut off, it is an error and no shorter disk.
+        let cut = &packed[..packed.len() / 2];
+        let reader = format
+            .reader(cut)
+            .map(|r| r.unwrap().read_to_end(&mut Vec::new()));
+        let is_error = reader.is_ok_and(|read| read.is_err());
+        assert!(is_error || format == Compression::None, "{format}");
+    }
+    let two = [&bytes[..70_000], &bytes[70_000..]].map(|b| Compression::Gzip.compress(b).unwrap());
+    let mut read = Vec::new();
+    let two = two.concat();
+    let reader = Compression::Gzip.reader(&two[..]).unwrap();
+    reader.unwrap().read_to_end(&mut read).unwrap();
+    assert!(read == bytes);
+    assert!(Compression::Lz4.reader(&b""[..]).unwrap().is_none());
+}

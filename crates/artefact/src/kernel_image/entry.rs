@@ -32,7 +32,7 @@ pub fn entry_code(file: &[u8]) -> Vec<&[u8]> {
         // A jump, 512 bytes behind that of 32 bits.
         places.extend(handover.map(|at| (start + at as usize + 512, 5)));
     }
-    places.extend(of_uefi(file).map(|at| (at, OF_COMPILER)));
+    places.extend(uefi_entry(file).map(|at| (at, OF_COMPILER)));
     let code = places
         .into_iter()
         .filter_map(|(at, n)| file.get(at..)?.get(..n));
@@ -41,8 +41,9 @@ pub fn entry_code(file: &[u8]) -> Vec<&[u8]> {
         .collect()
 }
 
-/// The entry in a PE header: an address, which in kernels is the place in the file.
-fn of_uefi(file: &[u8]) -> Option<usize> {
+/// Where a program of UEFI is entered, as its PE header says: an address, which in kernels is
+/// the place in the file. `None` if it is none.
+pub fn uefi_entry(file: &[u8]) -> Option<usize> {
     has(file, 0, b"MZ")?;
     let header = le32(file, 0x3c)? as usize;
     has(file, header, b"PE\0\0")?;

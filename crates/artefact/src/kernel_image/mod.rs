@@ -16,7 +16,7 @@ use super::arch::Arch;
 use super::bytes::{c_str, le16, le32, le64};
 use super::compress::{CompressError, Compression};
 
-pub use entry::entry_code;
+pub use entry::{entry_code, uefi_entry};
 
 /// The container of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use bootlap_artefact::kernel_image::{KernelFormat, KernelImage};
+use bootlap_artefact::kernel_image::{KernelFormat, KernelImage, uefi_entry};
 pub use bootlap_image::plan::Wish;
 use bootlap_image::plan::{self, Firmware, Plan};
 use bootlap_image::{Found, Handover, Window};
@@ -84,7 +84,7 @@ fn into(
     let plan = Plan::of(&found, wish).map_err(|why| match no_disk(&raw.path) {
         Some(what) => unusable(&format!("it is {what}, and no disk"))
             .hint("import the disk that it is on, or name it in a target (docs/targets.md)"),
-        None => unusable(&why),
+        None => unusable(&why).hint("if you know what it is, describe it: docs/targets.md"),
     })?;
 
     let write = |name: &str, bytes: &[u8]| {
@@ -131,10 +131,7 @@ fn no_disk(path: &Path) -> Option<&'static str> {
     if kernel.is_ok_and(|kernel| kernel.format != KernelFormat::Elf) {
         return Some("a kernel");
     }
-    let at = bytes.get(0x3c..0x40).and_then(|at| at.try_into().ok());
-    let at = at.map_or(0, u32::from_le_bytes) as usize;
-    let is_pe = bytes.starts_with(b"MZ") && bytes.get(at..)?.starts_with(b"PE\0\0");
-    is_pe.then_some("a program of UEFI")
+    uefi_entry(&bytes).map(|_| "a program of UEFI")
 }
 
 /// What the initramfs is compressed with, if there is one.
@@ -248,7 +245,7 @@ fn imported(
     });
     Imported {
         image: image.display().to_string(),
-        unpacked_from: raw.from.iter().map(|from| (*from).to_owned()).collect(),
+        unpacked_from: raw.from.clone(),
         bytes,
         table: match found.table.iso {
             true => format!("{}, also an ISO 9660", found.table.kind.name()),

@@ -26,7 +26,7 @@ const KEPT_FREE: u64 = 512 << 20;
 pub(super) struct Raw {
     pub(super) path: PathBuf,
     /// What had to be undone.
-    pub(super) from: Vec<&'static str>,
+    pub(super) from: Vec<String>,
 }
 
 /// Formats of images that are not raw, by what they begin with.
@@ -45,13 +45,13 @@ pub(super) fn raw(image: &Path, to: &Path, progress: &dyn Progress) -> Result<Ra
     let compression = Compression::detect(&head);
     if compression != Compression::None {
         unpack(&at, compression, to, progress)?;
-        from.push(name_of(compression));
+        from.push(compression.to_string());
         to.clone_into(&mut at);
     }
     let head = self::head(&at)?;
     if let Some(format) = format(&at, &head) {
         alone(&at, format, &head)?;
-        from.push(format);
+        from.push(format.to_owned());
         let converted = to.with_extension("converted");
         progress.step(&format!("converting it from {format}"));
         convert(&at, format, &converted)?;
@@ -59,17 +59,6 @@ pub(super) fn raw(image: &Path, to: &Path, progress: &dyn Progress) -> Result<Ra
         to.clone_into(&mut at);
     }
     Ok(Raw { path: at, from })
-}
-
-fn name_of(compression: Compression) -> &'static str {
-    match compression {
-        Compression::Gzip => "gzip",
-        Compression::Bzip2 => "bzip2",
-        Compression::Xz => "xz",
-        Compression::Lzma => "lzma",
-        Compression::Zstd => "zstd",
-        _ => "LZ4",
-    }
 }
 
 fn cannot(what: &str, path: &Path, e: &io::Error) -> Failure {
@@ -99,9 +88,11 @@ fn unpack(
     progress: &dyn Progress,
 ) -> Result<(), Failure> {
     let damaged = |e: &io::Error| {
-        let name = name_of(compression);
-        unusable(image, &format!("it is damaged, or cut off ({name}: {e})"))
-            .hint("compare its checksum with the one that it was published with")
+        unusable(
+            image,
+            &format!("it is damaged, or cut off ({compression}: {e})"),
+        )
+        .hint("compare its checksum with the one that it was published with")
     };
     let packed = File::open(image).map_err(|e| cannot("read", image, &e))?;
     let reader = compression.reader(BufReader::with_capacity(PIECE, packed));

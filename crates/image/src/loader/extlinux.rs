@@ -70,7 +70,6 @@ fn config(text: &str, name: &'static str) -> Loader {
             ("timeout", _) => timeout = value.parse().unwrap_or(0),
             ("prompt", _) => prompt = value != "0",
             ("ui", _) => menu = true,
-            ("serial", _) => loader.serial = Some(true),
             ("menu", entry) => {
                 let (word, rest) = value.split_once(char::is_whitespace).unwrap_or((value, ""));
                 match (word.to_ascii_lowercase().as_str(), entry) {

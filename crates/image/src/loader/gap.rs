@@ -4,7 +4,7 @@
 use memchr::memmem;
 
 use super::Loader;
-use crate::table::{Purpose, Table};
+use crate::table::Table;
 use crate::window::Window;
 
 /// Boards look for their loaders in the first MiBs.
@@ -27,6 +27,7 @@ pub(super) fn programs(disk: &Window, table: &Table) -> Vec<Loader> {
         found.push(Loader {
             name,
             version,
+            by_sector: at.ends_with("boot sector"),
             at,
             ..Loader::default()
         });
@@ -50,10 +51,7 @@ pub(super) fn programs(disk: &Window, table: &Table) -> Vec<Loader> {
             push("SYSLINUX", String::new(), at);
         }
     }
-    let first = table
-        .partitions
-        .iter()
-        .filter(|p| p.purpose != Purpose::BiosBoot);
+    let first = table.partitions.iter().filter(|p| !p.bios_boot);
     // Without a table all of it is a file system's, or nobody's.
     let end = first
         .map(|p| p.start)

@@ -77,7 +77,6 @@ struct Run<'f> {
     counts: Vec<usize>,
     submenus: Vec<usize>,
     uuid: String,
-    serial: bool,
     /// Bytes of variables that may still be filled in.
     left: usize,
 }
@@ -94,7 +93,6 @@ impl<'f> Run<'f> {
             counts: vec![0],
             submenus: Vec::new(),
             uuid: String::new(),
-            serial: false,
             left: MOST_FILLED,
         };
         let mut chars = text.chars().peekable();
@@ -290,10 +288,6 @@ impl<'f> Run<'f> {
                 }
             }
             ("load_env", _) => self.load_environment(),
-            ("serial", _) => self.serial = true,
-            ("terminal_output" | "terminal", _) => {
-                self.serial |= words.iter().any(|word| word.starts_with("serial"));
-            }
             ("search" | "search.fs_uuid", entry) => {
                 let by_id = command.ends_with("uuid")
                     || words.iter().any(|word| matches!(*word, "--fs-uuid" | "-u"));
@@ -381,7 +375,6 @@ impl<'f> Run<'f> {
             name: "GRUB",
             wait,
             default,
-            serial: Some(self.serial),
             entries: self.items.into_iter().map(|item| item.entry).collect(),
             ..Loader::default()
         }
@@ -525,7 +518,6 @@ submenu 'Advanced options' $menuentry_id_option 'old' {
         let found = loader(&MADE.replace("DEFAULT", "0"));
         assert_eq!(found.wait, Wait::Tenths(50));
         assert_eq!(found.default, Some(0));
-        assert_eq!(found.serial, Some(false));
         assert_eq!(found.entries.len(), 3);
         let first = &found.entries[0];
         assert_eq!(first.title, "Debian GNU/Linux");
@@ -564,9 +556,8 @@ submenu 'Advanced options' $menuentry_id_option 'old' {
 
     #[test]
     fn a_menu_without_a_timeout_waits() {
-        let found = loader("menuentry 'a' {\n linux /a\n}\nserial --unit=0\n");
+        let found = loader("menuentry 'a' {\n linux /a\n}\n");
         assert_eq!(found.wait, Wait::Forever);
-        assert_eq!(found.serial, Some(true));
         assert_eq!(
             loader("set timeout=-1\nmenuentry a {\n}\n").wait,
             Wait::Forever

@@ -32,8 +32,8 @@ pub struct Loader {
     pub entries: Vec<Entry>,
     /// Which of them it starts if nobody asks for another.
     pub default: Option<usize>,
-    /// Whether it speaks on a serial line, where its configuration says so.
-    pub serial: Option<bool>,
+    /// A boot sector starts it: a PC's BIOS does that.
+    pub by_sector: bool,
 }
 
 /// How long a menu waits.
@@ -89,6 +89,7 @@ pub(crate) fn find(disk: &Window, table: &Table, volumes: &[Volume]) -> Vec<Load
         // Configuration without its program is of a package that was installed with others.
         if let Some(program) = of_program {
             (loader.at, loader.version) = (program.at, program.version);
+            loader.by_sector = program.by_sector;
             found.push(loader);
         } else if programs.is_empty()
             && in_gap.is_empty()

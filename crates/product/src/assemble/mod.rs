@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use bootlap_artefact::compress::Compression;
 use bootlap_artefact::flash::{self, Placed};
-use bootlap_artefact::kernel_image::entry_code;
 use bootlap_artefact::uboot_env::{EnvLayout, UbootEnv};
 use serde::{Deserialize, Serialize};
 
@@ -226,7 +225,7 @@ impl Assembly {
             }),
             Images::Firmware { .. } if !extra.is_empty() => Err(TargetError::MissingPart(format!(
                 "there is no command line that could get {extra:?}: the kernel and its words \
-                     are on the disk"
+                 are on the disk; bootloader-none makes a target whose words can be changed"
             ))),
             Images::Firmware {
                 image,
@@ -380,16 +379,14 @@ impl Assembly {
             Some(Blob::new(name, 0, part.bytes.clone()))
         });
         let [image, variables, payload] = blobs;
-        let kernel = parts.disk.as_ref().and_then(DiskPart::kernel);
-        let kernel = kernel.as_ref().and_then(|kernel| kernel.unwrapped().ok());
-        let kernel_code = kernel.map(|k| entry_code(&k).into_iter().map(<[u8]>::to_vec).collect());
+        let kernel_code = parts.disk.as_ref().map(DiskPart::kernel_code);
         Self {
             parts: hashes,
             images: Images::Firmware {
                 image,
                 variables,
                 payload,
-                kernel_code: kernel_code.unwrap_or_default(),
+                kernel_code: kernel_code.unwrap_or_default().to_vec(),
                 patches,
             },
             cmdline: String::new(),
@@ -454,7 +451,7 @@ pub(crate) fn packed_initramfs(
     let compression = for_kernel(spec.compression);
     // What is not changed is not packed again: another packer's bytes take another time.
     if let Some(whole) = &parts.whole_initramfs
-        && initramfs_compression(&whole.bytes) == spec.compression
+        && initramfs_compression(&whole.bytes) == compression
     {
         return Ok(Some(whole.clone()));
     }

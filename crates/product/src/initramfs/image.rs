@@ -87,8 +87,7 @@ pub(super) fn read(part: &Part) -> Result<Vec<(Vec<u8>, Member)>, TargetError> {
     }
 }
 
-/// What an initramfs is compressed with, behind microcode and the like, as a boot loader
-/// calls it.
+/// What an initramfs is compressed with, behind microcode and the like.
 pub fn compression(image: &[u8]) -> Compression {
     let mut rest = image;
     while let Ok(archive) = cpio::read(rest) {
@@ -97,11 +96,7 @@ pub fn compression(image: &[u8]) -> Compression {
             break;
         }
     }
-    match Compression::detect(rest) {
-        // One format, two containers.
-        Compression::Lz4Legacy => Compression::Lz4,
-        other => other,
-    }
+    Compression::detect(rest)
 }
 
 fn after_zeros(data: &[u8]) -> &[u8] {

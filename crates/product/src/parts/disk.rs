@@ -7,7 +7,9 @@
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
+use bootlap_artefact::kernel_image::entry_code;
 use bootlap_image::loader::Wait;
 use bootlap_image::{Found, Handover, Window};
 
@@ -25,6 +27,14 @@ pub(crate) struct DiskPart {
     pub(crate) path: PathBuf,
     pub(crate) origin: String,
     pub(crate) format: DiskFormat,
+    /// What takes long to find out: many variants of a target share it.
+    known: Arc<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    hash: OnceLock<PartHash>,
+    kernel_code: OnceLock<Vec<Vec<u8>>>,
 }
 
 /// What the disk's boot loader starts if nobody chooses, as names of parts.
@@ -36,15 +46,43 @@ pub(crate) struct Starts {
 }
 
 impl DiskPart {
+    pub(crate) fn new(path: PathBuf, origin: String, format: DiskFormat) -> Self {
+        Self {
+            path,
+            origin,
+            format,
+            known: Arc::default(),
+        }
+    }
+
     /// What it is, for the manifest.
     pub(crate) fn hash(&self) -> Result<PartHash, TargetError> {
-        let known = fs::metadata(&self.path);
-        let known = known.map_err(|e| TargetError::io("read", &self.path, e))?;
-        Ok(PartHash {
+        if let Some(hash) = self.known.hash.get() {
+            return Ok(hash.clone());
+        }
+        let file = fs::metadata(&self.path);
+        let file = file.map_err(|e| TargetError::io("read", &self.path, e))?;
+        let hash = PartHash {
             name: "disk".to_owned(),
             origin: self.origin.clone(),
             sha256: fingerprint(&self.path)?,
-            bytes: known.len(),
+            bytes: file.len(),
+        };
+        Ok(self.known.hash.get_or_init(|| hash).clone())
+    }
+
+    /// How the kernel that its boot loader starts begins; nothing if it cannot be read.
+    pub(crate) fn kernel_code(&self) -> &[Vec<u8>] {
+        self.known.kernel_code.get_or_init(|| {
+            let kernel = self.starts().and_then(|starts| {
+                let part = self.part("kernel.image", &starts.kernel);
+                part.map_err(|e| e.to_string())
+            });
+            let Ok(kernel) = kernel else {
+                return Vec::new();
+            };
+            let bytes = kernel.unwrapped().unwrap_or_default();
+            entry_code(&bytes).into_iter().map(<[u8]>::to_vec).collect()
         })
     }
 
@@ -96,12 +134,6 @@ impl DiskPart {
             .default()
             .ok_or("no boot loader with a menu was found")?;
         Ok((loader.name, loader.wait))
-    }
-
-    /// The kernel that its boot loader starts, if it can be read.
-    pub(crate) fn kernel(&self) -> Option<Part> {
-        let starts = self.starts().ok()?;
-        self.part("kernel.image", &starts.kernel).ok()
     }
 
     /// What its boot loader starts, as names of parts.

@@ -289,11 +289,7 @@ impl<'a> Finder<'a> {
             )));
         }
         let path = std::path::absolute(&path).map_err(|e| TargetError::io("read", &path, e))?;
-        Ok(DiskPart {
-            path,
-            origin,
-            format: disk.format,
-        })
+        Ok(DiskPart::new(path, origin, disk.format))
     }
 
     /// What `key`'s value `build:OUTPUT` names, built if it is not yet.
