@@ -116,6 +116,11 @@ fn a_disk_is_the_same_however_it_is_packed() {
     };
     packed("xz", &["-0", "-c"], "card.img.xz");
     packed("gzip", &["-1", "-c"], "card.wic.gz");
+    for format in ["vmdk", "vdi", "vhdx"] {
+        let to = dir.join(format!("card.{format}"));
+        let mut convert = Command::new("qemu-img");
+        succeeded(convert.args(["convert", "-O", format]).arg(&card).arg(to));
+    }
     let mut convert = Command::new("qemu-img");
     succeeded(
         convert
@@ -127,6 +132,9 @@ fn a_disk_is_the_same_however_it_is_packed() {
         ("card.img.xz", "xz"),
         ("card.wic.gz", "gzip"),
         ("card.qcow2", "qcow2"),
+        ("card.vmdk", "vmdk"),
+        ("card.vdi", "vdi"),
+        ("card.vhdx", "vhdx"),
     ] {
         let mut found = import(&dir, &dir.join(name), name.split_once('.').unwrap().1, &[]);
         assert_eq!(found["unpacked_from"], serde_json::json!([from]));
