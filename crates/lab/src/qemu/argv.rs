@@ -139,9 +139,7 @@ impl Argv {
                 ];
                 for (option, blob) in images {
                     let Some(blob) = blob else { continue };
-                    let file = MemoryFile::new(&blob.name)?;
-                    file.write_at(0, &blob.bytes)?;
-                    let path = self.name(&file, blob.name.clone());
+                    let (file, path) = self.file(blob, 0)?;
                     self.add(option, &path);
                     files.push(file);
                 }
@@ -164,9 +162,7 @@ impl Argv {
                 for (unit, blob) in flash.into_iter().enumerate() {
                     let Some(blob) = blob else { continue };
                     let size = bank_size(&settings.spec, blob);
-                    let file = MemoryFile::with_size(&blob.name, size)?;
-                    file.write_at(0, &blob.bytes)?;
-                    let path = self.name(&file, blob.name.clone());
+                    let (file, path) = self.file(blob, size)?;
                     let readonly = if unit == 0 { "on" } else { "off" };
                     self.add(
                         "-drive",
@@ -183,15 +179,21 @@ impl Argv {
                 ];
                 for (option, blob) in alone {
                     let Some(blob) = blob else { continue };
-                    let file = MemoryFile::new(&blob.name)?;
-                    file.write_at(0, &blob.bytes)?;
-                    let path = self.name(&file, blob.name.clone());
+                    let (file, path) = self.file(blob, 0)?;
                     self.add(option, &path);
                     files.push(file);
                 }
                 Ok(files)
             }
         }
+    }
+
+    /// A file in memory with a blob, of this size at least, and its path.
+    fn file(&mut self, blob: &Blob, size: u64) -> io::Result<(MemoryFile, String)> {
+        let file = MemoryFile::with_size(&blob.name, size)?;
+        file.write_at(0, &blob.bytes)?;
+        let path = self.name(&file, blob.name.clone());
+        Ok((file, path))
     }
 
     /// The disk that is booted comes last of those in the arguments.
