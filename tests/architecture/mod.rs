@@ -87,6 +87,7 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "bootlap-lab",
         &[
+            "bootlap-artefact",
             "bootlap-model",
             "bootlap-product",
             "bootlap-sources",

@@ -30,8 +30,8 @@ pub(super) enum Change {
     NoBootloader,
     /// How the kernel is packed in the FIT.
     Kernel(Compression),
-    /// What is packed is the kernel's `Image`, which does not unpack itself.
-    Image,
+    /// What is started is inside the kernel's file, which would unpack itself.
+    Unpacked(Unpacker),
     /// How the initramfs is packed.
     Initramfs(Compression),
     /// The kernel is built with the initramfs inside.
@@ -157,7 +157,7 @@ impl<'a> Changes<'a> {
                 Change::Hash(_)
                     | Change::Load(_)
                     | Change::Kernel(_)
-                    | Change::Image
+                    | Change::Unpacked(_)
                     | Change::Initramfs(_)
             )
         };
@@ -218,8 +218,8 @@ fn between(before: &Spec, after: &Spec, step: &Step) -> Vec<Change> {
         if a.compression != b.compression && after.bootloader.is_some() {
             changes.push(Change::Kernel(a.compression));
         }
-        if a.unpacked_by != b.unpacked_by && a.unpacked_by == Unpacker::Bootloader {
-            changes.push(Change::Image);
+        if a.unpacked_by != b.unpacked_by && a.unpacked_by != Unpacker::Kernel {
+            changes.push(Change::Unpacked(a.unpacked_by));
         }
     }
     if before.bootloader.is_some() && after.bootloader.is_none() {
@@ -255,6 +255,10 @@ fn between(before: &Spec, after: &Spec, step: &Step) -> Vec<Change> {
     }
     for edit in &step.edits {
         if changes.contains(&Change::NoBootloader) && edit.how == How::Remove {
+            continue;
+        }
+        // What is on the disk already is no file to carry.
+        if edit.value.starts_with("disk:") {
             continue;
         }
         changes.extend(by_key(&edit.key).filter(|c| !changes.contains(c)));

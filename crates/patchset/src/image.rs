@@ -137,7 +137,7 @@ pub(super) fn uimage(changes: &Changes<'_>) -> Option<String> {
     let arch = changes.arch?.uboot_name();
     let mkimage = format!("mkimage -A {arch} -O linux");
     let mut commands = Vec::new();
-    if changes.any(|c| matches!(c, Change::Load(_) | Change::Kernel(_) | Change::Image)) {
+    if changes.any(|c| matches!(c, Change::Load(_) | Change::Kernel(_) | Change::Unpacked(_))) {
         let kernel = changes.kernel_compression();
         commands.push(format!(
             "`{mkimage} -T kernel -C {} -a {:#x} -e {:#x} -n kernel -d KERNEL uImage`",

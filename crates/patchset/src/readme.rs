@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use bootlap_product::Unpacker;
+
 use super::changes::{Change, Changes};
 use super::quote::{comment, markdown};
 use super::{PatchFile, buildroot, config, image, plain, yocto};
@@ -93,7 +95,10 @@ fn said(change: &Change) -> String {
         Change::Hash(hash) => format!("the FIT's images have the hash: {}", hash.name()),
         Change::Load(address) => format!("the kernel is loaded at {address:#x}"),
         Change::NoBootloader => "the boot loader goes".to_owned(),
-        Change::Image => {
+        Change::Unpacked(Unpacker::Machine) => "the virtual machine gets the kernel's `vmlinux` \
+                                                (`CONFIG_PVH=y`, `make vmlinux`), not a bzImage"
+            .to_owned(),
+        Change::Unpacked(_) => {
             "U-Boot gets the kernel's `Image` (`make Image`), not what unpacks itself".to_owned()
         }
         Change::Kernel(compression) => format!("the kernel's compression: {compression}"),

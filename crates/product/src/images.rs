@@ -157,15 +157,24 @@ impl<'p> Packable<'p> {
         })?;
         let bytes = match unpacker {
             Unpacker::Kernel => plain,
-            Unpacker::Bootloader => {
-                let inside = image.inside(&plain);
-                let inside = inside.map_err(|e| wrong(&format!("{e}; remove {UNPACKED_BY}")))?;
+            Unpacker::Bootloader | Unpacker::Machine => {
+                let inside = inside(kernel)?;
                 check_place(image.text_offset, load).map_err(|e| wrong(&e))?;
                 inside.into()
             }
         };
         Ok(Self { bytes, arch })
     }
+}
+
+/// What a kernel unpacks itself to.
+pub(crate) fn inside(kernel: &Part) -> Result<Vec<u8>, TargetError> {
+    let wrong = |e: KernelError| {
+        TargetError::artefact(&kernel.origin, format!("{e}; remove {UNPACKED_BY}"))
+    };
+    let plain = kernel.unwrapped()?;
+    let image = KernelImage::describe(&plain).map_err(wrong)?;
+    image.inside(&plain).map_err(wrong)
 }
 
 const UNPACKED_BY: &str = "kernel.unpacked-by";

@@ -208,7 +208,7 @@ pub struct Kernel {
     pub cmdline: String,
 }
 
-/// Who unpacks the kernel inside a zImage or a `vmlinuz.efi`.
+/// Who unpacks the kernel inside a zImage, a `vmlinuz.efi` or a bzImage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unpacker {
@@ -217,6 +217,8 @@ pub enum Unpacker {
     Kernel,
     /// The boot loader: what is inside is packed as `compression` says.
     Bootloader,
+    /// Nobody while it boots: a virtual machine starts what is inside.
+    Machine,
 }
 
 fn uncompressed() -> Compression {

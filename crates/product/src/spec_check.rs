@@ -432,6 +432,13 @@ fn compression(spec: &Spec, machine: &Machine) -> Result<(), Mistake> {
              itself",
         );
     }
+    if unpacker == Unpacker::Machine && (packed || !emulated) {
+        return wrong(
+            "kernel.unpacked-by",
+            "only an emulated machine without a boot loader starts what is inside the kernel; \
+             write \"bootloader\", or remove it",
+        );
+    }
     if kernel.fit_name().is_none() || kernel == Compression::Lzo {
         return wrong(
             "kernel.compression",

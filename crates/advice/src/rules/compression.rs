@@ -51,13 +51,28 @@ fn kernel_compression(boot: &Boot<'_>) -> Option<Finding> {
 
 fn kernel_unpacks_itself(boot: &Boot<'_>) -> Option<Finding> {
     let (target, parts) = boot.target()?;
-    let unpacker = target.spec.kernel.as_ref()?.unpacked_by;
-    if unpacker == Unpacker::Bootloader {
+    let spec = &target.spec;
+    let kernel = spec.kernel.as_ref();
+    if kernel.is_some_and(|kernel| kernel.unpacked_by != Unpacker::Kernel) {
         return None;
     }
     let start = boot.moment(&[Milestone::KernelImage])?;
     let end = boot.moment(&[Milestone::KernelEntry])?;
     let took_ns = end.checked_sub(start).filter(|ns| *ns > WORTH_NS)?;
+    if !parts.kernel_unpacks_itself() {
+        return None;
+    }
+    let finding = |why: String| Finding::new().why(why).at(Some([start, end]));
+    let ms = took_ns / 1_000_000;
+    let packed = spec.fit.is_some() || spec.uimage.is_some();
+    if !packed {
+        let recipe = boot.recipe("kernel-compression=none");
+        return Some(
+            finding(format!("it takes {ms} ms"))
+                .saves(took_ns, "all of it, if nothing has to be unpacked")
+                .recipe(recipe),
+        );
+    }
     let bytes = parts.inside_bytes()?;
     let gzip_ns = gunzip_ns(boot, bytes);
     let basis = match gzip_ns {
@@ -69,11 +84,9 @@ fn kernel_unpacks_itself(boot: &Boot<'_>) -> Option<Finding> {
     };
     let mib = bytes >> 20;
     Some(
-        Finding::new()
-            .why(format!("it takes {} ms for {mib} MiB", took_ns / 1_000_000))
+        finding(format!("it takes {ms} ms for {mib} MiB"))
             .saves(took_ns.saturating_sub(gzip_ns.unwrap_or(0)), basis)
-            .recipe(boot.recipe("kernel-compression=gzip"))
-            .at(Some([start, end])),
+            .recipe(boot.recipe("kernel-compression=gzip")),
     )
 }
 

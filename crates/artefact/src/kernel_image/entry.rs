@@ -5,6 +5,10 @@
 //! `Documentation/arch/arm64/booting.rst`, `Documentation/arch/riscv/boot-image-header.rst`,
 //! and the PE header that all of them have for UEFI.
 
+use object::elf::{FileHeader32, FileHeader64, NoteType};
+use object::read::elf::{FileHeader, ProgramHeader};
+use object::{Endianness, FileKind};
+
 use super::super::bytes::{le16, le32};
 use super::has;
 
@@ -51,9 +55,63 @@ pub fn uefi_entry(file: &[u8]) -> Option<usize> {
     (entry != 0).then_some(entry as usize)
 }
 
+/// The physical address at which a virtual machine enters a `vmlinux` for x86: what its note for
+/// Xen's PVH says (`CONFIG_PVH=y`), which QEMU, Firecracker and Cloud Hypervisor look for. `None`
+/// if it has none.
+pub fn pvh_entry(file: &[u8]) -> Option<u64> {
+    match FileKind::parse(file).ok()? {
+        FileKind::Elf64 => noted_entry::<FileHeader64<Endianness>>(file),
+        FileKind::Elf32 => noted_entry::<FileHeader32<Endianness>>(file),
+        _ => None,
+    }
+}
+
+fn noted_entry<H: FileHeader<Endian = Endianness>>(file: &[u8]) -> Option<u64> {
+    const PHYS32_ENTRY: NoteType = NoteType(18);
+    let header = H::parse(file).ok()?;
+    let endian = header.endian().ok()?;
+    for segment in header.program_headers(endian, file).ok()? {
+        let Ok(Some(mut notes)) = segment.notes(endian, file) else {
+            continue;
+        };
+        while let Ok(Some(note)) = notes.next() {
+            if note.name() == b"Xen" && note.n_type(endian) == PHYS32_ENTRY {
+                let word: [u8; 4] = note.desc().get(..4)?.try_into().ok()?;
+                return Some(u32::from_le_bytes(word).into());
+            }
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pvh_is_noted() {
+        let mut elf = vec![0; 64 + 56];
+        elf[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
+        let mut put = |at: usize, bytes: &[u8]| elf[at..at + bytes.len()].copy_from_slice(bytes);
+        put(16, &[2, 0, 62, 0, 1]);
+        put(32, &64_u64.to_le_bytes());
+        put(52, &[64, 0, 56, 0, 1, 0]);
+        put(64, &4_u32.to_le_bytes());
+        put(64 + 8, &120_u64.to_le_bytes());
+        put(64 + 32, &40_u64.to_le_bytes());
+        put(64 + 48, &4_u64.to_le_bytes());
+        let note = |kind: u32, address: u32| {
+            let words = [4, 4, kind].map(u32::to_le_bytes).concat();
+            [&words, &b"Xen\0"[..], &address.to_le_bytes()].concat()
+        };
+        elf.extend([note(6, 7), note(18, 0x10_0540)].concat());
+        assert_eq!(pvh_entry(&elf), Some(0x10_0540));
+        let at = 120 + 20 + 8;
+        elf[at] = 17;
+        assert_eq!(pvh_entry(&elf), None);
+        assert_eq!(pvh_entry(&elf[..130]), None);
+        assert_eq!(pvh_entry(b""), None);
+    }
 
     #[test]
     fn entries_are_found_and_nothing_else() {

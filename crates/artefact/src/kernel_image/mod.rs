@@ -16,7 +16,7 @@ use super::arch::Arch;
 use super::bytes::{c_str, le16, le32, le64};
 use super::compress::{CompressError, Compression};
 
-pub use entry::{entry_code, uefi_entry};
+pub use entry::{entry_code, pvh_entry, uefi_entry};
 
 /// The container of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -89,7 +89,10 @@ pub enum KernelError {
     #[error("cannot look into the kernel: {0}")]
     Unpack(#[from] CompressError),
     /// Nothing is inside that a boot loader could start instead.
-    #[error("not a kernel that unpacks itself to an Image, as zImage and vmlinuz.efi do")]
+    #[error(
+        "not a kernel that unpacks itself to one that can be started, as zImage, vmlinuz.efi and, \
+         with CONFIG_PVH=y, bzImage do"
+    )]
     NothingInside,
 }
 
@@ -113,21 +116,29 @@ impl KernelImage {
         Ok(image)
     }
 
-    /// The `Image` inside `file`, a whole zImage or `vmlinuz.efi` that this describes: what it
-    /// would unpack itself to. That of a bzImage is an ELF file, which nobody starts as it is.
+    /// The kernel inside `file`, the whole container that this describes: what it would unpack
+    /// itself to, if something else can start that. Of a zImage or a `vmlinuz.efi` it is an
+    /// `Image`, of a bzImage a `vmlinux` that a virtual machine enters by PVH ([`pvh_entry`]).
     ///
     /// # Errors
     /// [`KernelError::NothingInside`] or [`KernelError::Unpack`].
     pub fn inside(&self, file: &[u8]) -> Result<Vec<u8>, KernelError> {
         let payload = match self.format {
-            KernelFormat::ArmZimage | KernelFormat::EfiZboot => self.payload.as_ref(),
+            KernelFormat::ArmZimage | KernelFormat::EfiZboot | KernelFormat::X86Bzimage => {
+                self.payload.as_ref()
+            }
             _ => None,
         };
         let payload = payload.ok_or(KernelError::NothingInside)?;
         let packed = file.get(payload.range.clone());
         let packed = packed.ok_or(KernelError::NothingInside)?;
         let inside = payload.compression.decompress(packed, UNPACK_LIMIT)?;
-        Ok(inside)
+        match self.format {
+            KernelFormat::X86Bzimage if pvh_entry(&inside).is_none() => {
+                Err(KernelError::NothingInside)
+            }
+            _ => Ok(inside),
+        }
     }
 
     fn new(format: KernelFormat, arch: Option<Arch>, file: &[u8]) -> KernelImage {
@@ -299,6 +310,12 @@ fn x86_bzimage(file: &[u8]) -> Option<KernelImage> {
     if protocol >= 0x0208 {
         let range = bzimage_payload(file)?;
         image.payload = payload(file, range.start, range.len());
+        if let Some(payload) = &mut image.payload
+            && payload.compression != Compression::Gzip
+        {
+            // Behind it stands how long it gets; gzip has that in itself.
+            payload.range.end = payload.range.end.saturating_sub(4).max(payload.range.start);
+        }
     }
     let version = usize::from(le16(file, 0x20e)?);
     image.version = (version != 0)

@@ -53,6 +53,17 @@ fn bzimage() -> Vec<u8> {
     file
 }
 
+/// One that unpacks itself to `inside`.
+fn bzimage_of(inside: &[u8]) -> Vec<u8> {
+    let mut file = bzimage();
+    let mut packed = Compression::Zstd.compress(inside).unwrap();
+    packed.extend((inside.len() as u32).to_le_bytes());
+    put(&mut file, 0x24c, &(packed.len() as u32).to_le_bytes());
+    file.truncate(0x410);
+    file.extend(packed);
+    file
+}
+
 fn zboot() -> Vec<u8> {
     let mut file = vec![0; 0x100];
     put(&mut file, 0, b"MZ\0\0zimg\x80\0\0\0\x10");
@@ -168,7 +179,7 @@ fn arm_zimage() {
 
 #[test]
 fn what_is_inside_others_cannot_be_started() {
-    for file in [arm64(), bzimage(), vmlinux()] {
+    for file in [arm64(), bzimage_of(&vmlinux()), vmlinux()] {
         let image = KernelImage::describe(&file).unwrap();
         assert_eq!(image.inside(&file), Err(KernelError::NothingInside));
     }
@@ -186,8 +197,23 @@ fn x86_bzimage() {
     let payload = image.payload.unwrap();
     assert_eq!(
         (payload.range, payload.compression),
-        (0x410..0x418, Compression::Zstd)
+        (0x410..0x414, Compression::Zstd)
     );
+}
+
+#[test]
+fn what_virtual_machines_start_is_taken_out_of_a_bzimage() {
+    // A segment with Xen's note 18 in it.
+    let mut elf = vmlinux();
+    let at = elf.len() as u64;
+    put(&mut elf, 64, &4u32.to_le_bytes());
+    put(&mut elf, 64 + 8, &at.to_le_bytes());
+    put(&mut elf, 64 + 32, &20u64.to_le_bytes());
+    elf.extend(b"\x04\0\0\0\x04\0\0\0\x12\0\0\0Xen\0\x40\x05\x10\0");
+    let file = bzimage_of(&elf);
+    let image = KernelImage::describe(&file).unwrap();
+    assert_eq!(image.inside(&file).unwrap(), elf);
+    assert_eq!(pvh_entry(&elf), Some(0x10_0540));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use bootlap_engine::output::free_folder;
 use bootlap_engine::tries::parse;
 use bootlap_engine::{Exit, Failure};
 use bootlap_patchset::{self as patchset, Measured, Step, Time};
-use bootlap_product::{Cache, How, Machine, Target};
+use bootlap_product::{Cache, Edit, How, Machine, Parts, Target};
 use bootlap_report::FORMAT;
 use bootlap_report::apply::{AppliedJson, EditJson, applied};
 use serde_json::Value;
@@ -29,22 +29,26 @@ pub(crate) fn run(args: &Apply, ui: &Ui) -> Result<Exit, Failure> {
     let cache = Cache::at(cache(args.cache.as_deref()));
     let parts = start.parts(&cache, &|what| ui.step(what))?;
     let mut target = start.clone();
+    let mut tuned_parts: Option<Parts> = None;
     let mut steps = Vec::new();
     for choice in &choices {
-        let changed = choice.apply(&target, &parts)?;
+        let changed = choice.apply(&target, tuned_parts.as_ref().unwrap_or(&parts))?;
+        let edits = &changed.edits[target.edits.len()..];
+        if edits.iter().any(Edit::names_parts) {
+            tuned_parts = Some(changed.parts(&cache, &|what| ui.step(what))?);
+        }
         let meta = choice.meta();
         steps.push(Step {
             recipe: choice.name(),
             title: meta.title.to_owned(),
             risk: meta.risk.to_owned(),
-            edits: changed.edits[target.edits.len()..].to_vec(),
+            edits: edits.to_vec(),
             measured: trials.as_ref().and_then(|t| t.of(&choice.name())),
         });
         target = changed;
     }
-    // A recipe may change which files there are.
-    let tuned_parts = target.parts(&cache, &|what| ui.step(what))?;
-    let files = patchset::files(&start, &parts, &tuned_parts, &steps)?;
+    let tuned_parts = tuned_parts.as_ref().unwrap_or(&parts);
+    let files = patchset::files(&start, &parts, tuned_parts, &steps)?;
     target.write_to(&args.out)?;
     let folder = free_folder(&args.out);
     patchset::write(&files, &folder)?;

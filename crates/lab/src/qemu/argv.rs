@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
+use bootlap_artefact::kernel_image::pvh_entry;
 use bootlap_product::{Attached, Blob, Boot, Bus, Medium, Patch, Qemu as Spec};
 
 use super::QemuSettings;
@@ -312,9 +313,9 @@ fn image_entry(program: &str, boot: &Boot) -> Option<u64> {
     match boot {
         Boot::Flash { kernel_entry, .. } => Some(*kernel_entry),
         Boot::Direct { .. } if is_arm(program) => Some(0),
-        // Behind the BIOS, a bzImage is entered at 1 MiB.
-        Boot::Direct { .. } if program.ends_with("x86_64") || program.ends_with("i386") => {
-            Some(0x10_0000)
+        // Behind the BIOS, a bzImage is entered at 1 MiB, and a vmlinux where its note says.
+        Boot::Direct { kernel, .. } if program.ends_with("x86_64") || program.ends_with("i386") => {
+            Some(pvh_entry(&kernel.bytes).unwrap_or(0x10_0000))
         }
         Boot::Direct { .. } | Boot::Firmware { .. } => None,
     }

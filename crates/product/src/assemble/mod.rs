@@ -14,7 +14,7 @@ use crate::initramfs::{archives, compression as initramfs_compression};
 use crate::part::{Blob, Pack, Part, PartHash, Patch};
 use crate::parts::disk::DiskPart;
 use crate::payload::Payload;
-use crate::spec::{Bus, DiskFormat, Flash, Medium, Place, Spec};
+use crate::spec::{Bus, DiskFormat, Flash, Medium, Place, Spec, Unpacker};
 use crate::{Cache, Parts, Progress, Target, TargetError};
 
 /// Everything that a boot needs, in memory; cheap to clone.
@@ -341,8 +341,17 @@ impl Target {
             }
             _ => {
                 images::check_whole(kernel)?;
+                let bytes = match kernel_spec.unpacked_by {
+                    Unpacker::Machine => cache
+                        .bytes("inside", &kernel.sha256, || {
+                            progress("taking the kernel out of what unpacks it");
+                            images::inside(kernel)
+                        })?
+                        .into(),
+                    Unpacker::Kernel | Unpacker::Bootloader => kernel.bytes.clone(),
+                };
                 Images::Direct {
-                    kernel: Blob::new("kernel", 0, kernel.bytes.clone()),
+                    kernel: Blob::new("kernel", 0, bytes),
                     initramfs: initramfs.map(|bytes| Blob::new("initramfs", 0, bytes)),
                     devicetree: devicetree
                         .map(|part| Blob::new("device tree", 0, part.bytes.clone())),
@@ -379,14 +388,14 @@ impl Assembly {
             Some(Blob::new(name, 0, part.bytes.clone()))
         });
         let [image, variables, payload] = blobs;
-        let kernel_code = parts.disk.as_ref().map(DiskPart::kernel_code);
+        let kernel = parts.disk.as_ref().map(DiskPart::kernel);
         Self {
             parts: hashes,
             images: Images::Firmware {
                 image,
                 variables,
                 payload,
-                kernel_code: kernel_code.unwrap_or_default().to_vec(),
+                kernel_code: kernel.map_or_else(Vec::new, |kernel| kernel.code.clone()),
                 patches,
             },
             cmdline: String::new(),

@@ -5,6 +5,7 @@ use bootlap_artefact::uimage::{KIND_KERNEL, KIND_RAMDISK, UimageHeader};
 
 use super::*;
 use crate::initramfs::{Entry, What};
+use crate::recipe::Choice;
 use crate::target::tests::{FLASH, PLAIN, parse};
 
 fn part(name: &str, bytes: Vec<u8>) -> Part {
@@ -345,6 +346,51 @@ fn what_the_boot_loader_unpacks_must_be_there_and_have_its_place() {
     let direct = PLAIN.replacen("cmdline", "unpacked-by = \"bootloader\"\ncmdline", 1);
     let why = parse(&direct).unwrap_err().to_string();
     assert!(why.contains("no boot loader to unpack the kernel"), "{why}");
+}
+
+/// A bzImage that unpacks itself to a `vmlinux` with a note for PVH, and that.
+fn bzimage() -> [Vec<u8>; 2] {
+    let mut elf = vec![0; 120];
+    let words: [(usize, &[u8]); 7] = [
+        (0, b"\x7fELF\x02\x01\x01"),
+        (16, &[2, 0, 62, 0, 1]),
+        (32, &[64]),
+        (52, &[64, 0, 56, 0, 1]),
+        (64, &[4]),
+        (72, &[120]),
+        (96, &[20]),
+    ];
+    for (at, bytes) in words {
+        elf[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+    elf.extend(b"\x04\0\0\0\x04\0\0\0\x12\0\0\0Xen\0\0\0\x10\0");
+    let packed = Compression::Gzip.compress(&elf).unwrap();
+    let mut image = vec![0; 0x400];
+    image[0x1f1] = 1;
+    image[0x202..0x208].copy_from_slice(b"HdrS\x0f\x02");
+    image[0x24c..0x250].copy_from_slice(&(packed.len() as u32).to_le_bytes());
+    image.extend(packed);
+    [image, elf]
+}
+
+#[test]
+fn a_machine_starts_what_is_inside_a_bzimage() {
+    let [image, elf] = bzimage();
+    let parts = parts(image.clone());
+    let plain = parse(PLAIN).unwrap();
+    let recipe = Choice::parse("kernel-compression=none").unwrap();
+    let inside = recipe.apply(&plain, &parts).unwrap();
+    for (target, want) in [(&plain, image), (&inside, elf)] {
+        match assembled(target, &parts).unwrap().boot("").unwrap() {
+            Boot::Direct { kernel, .. } => assert_eq!(*kernel.bytes, want),
+            _ => panic!("a boot loader"),
+        }
+    }
+    let again = recipe.apply(&inside, &parts).err().unwrap().to_string();
+    assert!(again.contains("already"), "{again}");
+    let gzip = Choice::parse("kernel-compression=gzip").unwrap();
+    let why = gzip.apply(&plain, &parts).err().unwrap().to_string();
+    assert!(why.contains("nothing would unpack gzip"), "{why}");
 }
 
 #[test]

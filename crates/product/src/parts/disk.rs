@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
-use bootlap_artefact::kernel_image::entry_code;
+use bootlap_artefact::kernel_image::{KernelImage, entry_code};
 use bootlap_image::loader::Wait;
 use bootlap_image::{Found, Handover, Window};
 
@@ -34,7 +34,21 @@ pub(crate) struct DiskPart {
 #[derive(Default)]
 struct Known {
     hash: OnceLock<PartHash>,
-    kernel_code: OnceLock<Vec<Vec<u8>>>,
+    kernel: OnceLock<OnDisk>,
+}
+
+/// The kernel that the disk's boot loader starts, as far as it can be read.
+#[derive(Default)]
+pub(crate) struct OnDisk {
+    /// How it begins, at each of its entries.
+    pub(crate) code: Vec<Vec<u8>>,
+    /// Whether it is packed in a program that unpacks it.
+    pub(crate) unpacks_itself: bool,
+}
+
+/// Whether a kernel is packed in a program that unpacks it.
+pub(super) fn unpacks_itself(kernel: &[u8]) -> bool {
+    KernelImage::describe(kernel).is_ok_and(|kernel| kernel.payload.is_some())
 }
 
 /// What the disk's boot loader starts if nobody chooses, as names of parts.
@@ -71,18 +85,22 @@ impl DiskPart {
         Ok(self.known.hash.get_or_init(|| hash).clone())
     }
 
-    /// How the kernel that its boot loader starts begins; nothing if it cannot be read.
-    pub(crate) fn kernel_code(&self) -> &[Vec<u8>] {
-        self.known.kernel_code.get_or_init(|| {
+    /// The kernel that its boot loader starts.
+    pub(crate) fn kernel(&self) -> &OnDisk {
+        self.known.kernel.get_or_init(|| {
             let kernel = self.starts().and_then(|starts| {
                 let part = self.part("kernel.image", &starts.kernel);
                 part.map_err(|e| e.to_string())
             });
             let Ok(kernel) = kernel else {
-                return Vec::new();
+                return OnDisk::default();
             };
             let bytes = kernel.unwrapped().unwrap_or_default();
-            entry_code(&bytes).into_iter().map(<[u8]>::to_vec).collect()
+            let code = entry_code(&bytes).into_iter().map(<[u8]>::to_vec);
+            OnDisk {
+                code: code.collect(),
+                unpacks_itself: unpacks_itself(&bytes),
+            }
         })
     }
 

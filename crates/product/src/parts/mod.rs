@@ -136,15 +136,25 @@ impl Parts {
         let unpacker = target.kernel.as_ref().map(|k| k.unpacked_by);
         match unpacker.unwrap_or_default() {
             Unpacker::Kernel => Some(self.kernel.as_ref()?.unwrapped().ok()?.len()),
-            Unpacker::Bootloader => self.inside_bytes(),
+            Unpacker::Bootloader | Unpacker::Machine => self.inside_bytes(),
         }
     }
 
-    /// Bytes of the `Image` that the kernel unpacks itself to, if it does.
+    /// Bytes of what the kernel unpacks itself to, if something else could start that.
     pub fn inside_bytes(&self) -> Option<usize> {
         let plain = self.kernel.as_ref()?.unwrapped().ok()?;
         let kernel = KernelImage::describe(&plain).ok()?;
         Some(kernel.inside(&plain).ok()?.len())
+    }
+
+    /// Whether the kernel that is started is packed in a program that unpacks it; not known of
+    /// all is no.
+    pub fn kernel_unpacks_itself(&self) -> bool {
+        match (&self.kernel, &self.disk) {
+            (Some(kernel), _) => kernel.unwrapped().is_ok_and(|k| disk::unpacks_itself(&k)),
+            (None, Some(disk)) => disk.kernel().unpacks_itself,
+            (None, None) => false,
+        }
     }
 
     /// Bytes of all files in the initramfs, if there is one.

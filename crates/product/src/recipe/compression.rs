@@ -11,19 +11,23 @@
 
 use bootlap_artefact::arch::Arch;
 use bootlap_artefact::compress::Compression;
-use bootlap_artefact::kernel_image::KernelImage;
+use bootlap_artefact::kernel_image::{KernelFormat, KernelImage};
 use bootlap_artefact::uimage::HEADER_BYTES;
 
 use super::Plain;
 use super::bootloader_script::MEMORY_BLOCK;
 use crate::bootcmd::Commands;
 use crate::spec::Unpacker;
-use crate::{Edit, Parts, Spec, Target};
+use crate::{Edit, Machine, Parts, Spec, Target};
 
 /// Compress the kernel in the FIT or the uImage another way, or not at all.
 ///
 /// A zImage or a `vmlinuz.efi` unpacks itself, from what it was built with, and
 /// often without caches: the `Image` inside is taken out, and U-Boot unpacks it.
+/// Of a bzImage that a virtual machine starts by itself, it gets the `vmlinux`
+/// inside: QEMU, Firecracker and Cloud Hypervisor enter that by PVH. The kernel
+/// then lies where it was linked to: what unpacks it chooses its random place
+/// (KASLR).
 pub(super) const KERNEL_COMPRESSION: Plain = Plain::new(
     "kernel-compression",
     "the kernel is compressed another way, or not at all",
@@ -34,14 +38,14 @@ pub(super) const KERNEL_COMPRESSION: Plain = Plain::new(
 
 fn kernel_compression(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String> {
     let spec = &target.spec;
+    let wanted: Compression = value.parse().map_err(|e| format!("{e}"))?;
     if spec.fit.is_none() && spec.uimage.is_none() {
-        return Err("the kernel is neither in a FIT nor in a uImage".into());
+        return for_machine(target, parts, wanted);
     }
     let kernel = spec.kernel.as_ref().ok_or("the target has no kernel")?;
-    let wanted: Compression = value.parse().map_err(|e| format!("{e}"))?;
     let taken_out = match kernel.unpacked_by {
         Unpacker::Kernel => taken_out(spec, parts)?,
-        Unpacker::Bootloader => None,
+        Unpacker::Bootloader | Unpacker::Machine => None,
     };
     if kernel.compression == wanted && taken_out.is_none() {
         return Err(format!("the kernel is compressed with {value} already"));
@@ -62,6 +66,31 @@ fn kernel_compression(target: &Target, parts: &Parts, value: &str) -> Result<Vec
         edits.push(Edit::set("kernel.compression", value));
     }
     Ok(edits)
+}
+
+/// The edits by which a virtual machine starts what is inside a bzImage.
+fn for_machine(target: &Target, parts: &Parts, wanted: Compression) -> Result<Vec<Edit>, String> {
+    const NOT_PACKED: &str = "the kernel is neither in a FIT nor in a uImage";
+    let spec = &target.spec;
+    let starts = matches!(target.machine, Machine::Qemu(_)) && spec.bootloader.is_none();
+    let (Some(kernel), Some(part), true) = (&spec.kernel, &parts.kernel, starts) else {
+        return Err(NOT_PACKED.into());
+    };
+    if kernel.unpacked_by == Unpacker::Machine {
+        return Err("the machine starts what is inside the kernel already".into());
+    }
+    let plain = part.unwrapped().map_err(|e| e.to_string())?;
+    let image = KernelImage::describe(&plain).ok();
+    let image = image.filter(|image| image.format == KernelFormat::X86Bzimage);
+    let image = image.ok_or(NOT_PACKED)?;
+    if wanted != Compression::None {
+        return Err(format!(
+            "nothing would unpack {wanted} but the kernel itself: build it with another \
+             CONFIG_KERNEL_…, or leave it uncompressed (kernel-compression=none)"
+        ));
+    }
+    image.inside(&plain).map_err(|e| e.to_string())?;
+    Ok(vec![Edit::set("kernel.unpacked-by", "machine")])
 }
 
 /// Whether flash and `bootcmd` have room for a uImage of a kernel of `bytes`; of
@@ -110,7 +139,8 @@ fn taken_out(spec: &Spec, parts: &Parts) -> Result<Option<Vec<Edit>>, String> {
     let Ok(kernel) = KernelImage::describe(&plain) else {
         return Ok(None);
     };
-    if kernel.inside(&plain).is_err() {
+    // No boot loader starts what is inside a bzImage.
+    if kernel.format == KernelFormat::X86Bzimage || kernel.inside(&plain).is_err() {
         return Ok(None);
     }
     let mut edits = vec![Edit::set("kernel.unpacked-by", "bootloader")];
