@@ -72,8 +72,13 @@ __attribute__((constructor)) static void find_disks(void)
 		disk->inode = st.st_ino;
 		n_disks++;
 		text += length;
-		while (*text == '.')
-			set_written(disk, strtoull(text + 1, (char **)&text, 10));
+		while (*text == '.') {
+			uint64_t page = strtoull(text + 1, (char **)&text, 10);
+			uint64_t last = *text == '-' ? strtoull(text + 1, (char **)&text, 10) : page;
+
+			for (; page <= last; page++)
+				set_written(disk, page);
+		}
 		if (*text++ != ',')
 			break;
 	}

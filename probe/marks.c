@@ -24,14 +24,16 @@ static const struct arch {
 	{"i386", 0xc0000000, {{2, {0xcd, 0x80}}, {2, {0x0f, 0x34}}}},
 };
 
-/* How the kernel's image begins, where it is not known where it will be. */
+/* How a program begins at each of its entries, where it is not known where it will be. */
 #define MOST_ENTRIES 4
 #define MOST_CODE 32
-static struct entry {
-	size_t len;
-	unsigned char code[MOST_CODE];
-} entries[MOST_ENTRIES];
-static int n_entries;
+static struct program {
+	int n;
+	struct {
+		size_t len;
+		unsigned char code[MOST_CODE];
+	} entries[MOST_ENTRIES];
+} kernel, loader;
 
 static const struct arch *arch;
 static uint64_t image_entry;
@@ -52,8 +54,8 @@ static bool is_syscall(const struct plugin_insn *insn)
 	return false;
 }
 
-/* Whether a block begins as the kernel's image does. */
-static bool is_entry(struct plugin_tb *tb)
+/* Whether a block begins as a program does. */
+static bool is_entry(const struct program *program, struct plugin_tb *tb)
 {
 	unsigned char code[MOST_CODE];
 	size_t len = 0;
@@ -66,16 +68,17 @@ static bool is_entry(struct plugin_tb *tb)
 			break;
 		len += size;
 	}
-	for (int i = 0; i < n_entries; i++)
-		if (entries[i].len <= len && memcmp(entries[i].code, code, entries[i].len) == 0)
+	for (int i = 0; i < program->n; i++)
+		if (program->entries[i].len <= len &&
+		    memcmp(program->entries[i].code, code, program->entries[i].len) == 0)
 			return true;
 	return false;
 }
 
 static bool is_image(struct plugin_tb *tb, uint64_t address)
 {
-	if (n_entries > 0)
-		return is_entry(tb);
+	if (kernel.n > 0)
+		return is_entry(&kernel, tb);
 	return image_entry == 0 || address == image_entry;
 }
 
@@ -93,6 +96,10 @@ bool marks_translated(struct plugin_tb *tb)
 	if (!arch)
 		return false;
 	in_kernel = address >= arch->kernel_base;
+	if (loader.n > 0 && !seen_kernel && is_entry(&loader, tb)) {
+		loader.n = 0;
+		stamps_mark(MARK_LOADER);
+	}
 	if (wait_for_image && is_image(tb, address)) {
 		wait_for_image = false;
 		passed(MARK_IMAGE, STAGE_KERNEL);
@@ -117,24 +124,25 @@ bool marks_translated(struct plugin_tb *tb)
 }
 
 /* Pieces of code in hex, with colons between them. */
-static void read_entries(const char *text)
+static void read_entries(struct program *program, const char *text)
 {
-	while (*text && n_entries < MOST_ENTRIES) {
-		struct entry *entry = &entries[n_entries];
+	while (*text && program->n < MOST_ENTRIES) {
+		size_t *len = &program->entries[program->n].len;
 		unsigned byte;
 
-		while (entry->len < MOST_CODE && sscanf(text, "%2x", &byte) == 1) {
-			entry->code[entry->len++] = (unsigned char)byte;
+		while (*len < MOST_CODE && sscanf(text, "%2x", &byte) == 1) {
+			program->entries[program->n].code[(*len)++] = (unsigned char)byte;
 			text += 2;
 		}
-		if (entry->len > 0)
-			n_entries++;
+		if (*len > 0)
+			program->n++;
 		if (*text++ != ':')
 			break;
 	}
 }
 
-bool marks_watch(const struct plugin_info *info, const char *image, const char *code)
+bool marks_watch(const struct plugin_info *info, const char *image, const char *code,
+		 const char *first)
 {
 	if (!qemu.qemu_plugin_tb_vaddr || !qemu.qemu_plugin_tb_n_insns ||
 	    !qemu.qemu_plugin_tb_get_insn || !qemu.qemu_plugin_insn_size ||
@@ -150,8 +158,10 @@ bool marks_watch(const struct plugin_info *info, const char *image, const char *
 		wait_for_image = true;
 	}
 	if (code) {
-		read_entries(code);
-		wait_for_image = n_entries > 0;
+		read_entries(&kernel, code);
+		wait_for_image = kernel.n > 0;
 	}
+	if (first)
+		read_entries(&loader, first);
 	return true;
 }

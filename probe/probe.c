@@ -261,7 +261,8 @@ static bool read_model(int argc, char **argv, const struct plugin_info *info)
  * Arguments: console=PATH of the chardev's file, stamps=PATH to write,
  * counted=on when QEMU runs with -icount, image=ADDRESS where the kernel image
  * is entered (0: it is what runs first), code=HEX:HEX… how it begins at each of its
- * entries, where the address is not known.
+ * entries, where the address is not known, loader=HEX:HEX… how the boot loader begins
+ * that firmware starts.
  *
  * With -icount: shift=N as it has it, waits=skip to leave out the turns of polled
  * waits, facts=PATH to write what was done with the guest's time, limit=NS of it after
@@ -308,7 +309,8 @@ EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info,
 	if (counted && !read_model(argc, argv, info))
 		return 1;
 	/* Stamps without marks are still worth having. */
-	bool watch = marks_watch(info, option(argc, argv, "image"), option(argc, argv, "code"));
+	bool watch = marks_watch(info, option(argc, argv, "image"), option(argc, argv, "code"),
+				 option(argc, argv, "loader"));
 	if ((watch || model.nor || model.skip_waits || caches_any()) &&
 	    qemu.qemu_plugin_register_vcpu_tb_trans_cb)
 		qemu.qemu_plugin_register_vcpu_tb_trans_cb(id, translated);

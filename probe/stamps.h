@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 enum stamp_clock { CLOCK_SIMULATED = 1, CLOCK_QEMU = 2, CLOCK_MODELLED = 4 };
-enum mark { MARK_KERNEL = 1, MARK_USER = 2, MARK_IMAGE = 3, MARK_LIMIT = 4 };
+enum mark { MARK_KERNEL = 1, MARK_USER, MARK_IMAGE, MARK_LIMIT, MARK_LOADER };
 
 /* Begins recording what QEMU writes to the file `console`; false and a reason
  * on stderr if that cannot be. */

@@ -212,7 +212,7 @@ fn what_cannot_be_imported_is_told_and_nothing_is_left() {
     write("Image", &kernel);
     refused("Image", 4, "it is a kernel, and no disk");
     refused("none.img", 2, "cannot read none.img");
-    refused(".", 2, "several disks");
+    refused(".", 2, "several");
     write("cut.img.gz", &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2]);
     refused("cut.img.gz", 4, "it is damaged, or cut off (gzip");
     // 64 MiB of nothing in 64 KiB.
@@ -224,6 +224,97 @@ fn what_cannot_be_imported_is_told_and_nothing_is_left() {
     fs::create_dir(dir.join("out")).unwrap();
     let said = failure(bootlap(&dir).args(["import", "empty.img", "-o", "out"]), 2);
     assert!(said.contains("out exists already"), "{said}");
+}
+
+/// A Raspberry Pi's card: its user space starts under another kernel.
+#[test]
+fn user_space_starts_without_its_board() {
+    let dir = scratch("import-user-space");
+    let card = disk("pi");
+    let mut command = bootlap(&dir);
+    let said = failure(command.arg("import").arg(&card).args(["-o", "pi"]), 4);
+    assert!(
+        said.contains("no driver for a disk of an emulated"),
+        "{said}"
+    );
+    assert!(said.contains("--user-space"), "{said}");
+    let found = import(&dir, &card, "pi", &["--user-space"]);
+    assert_eq!(found["loaders"][0]["name"], "Raspberry Pi firmware");
+    let how = found["starts"]["how"].as_str().unwrap();
+    assert_eq!(
+        how,
+        "the machine starts linux-image-arm64, and that /sbin/init"
+    );
+    assert!(
+        found["notes"].to_string().contains("are left out"),
+        "{found}"
+    );
+    let run = boot(&dir, "pi", "2");
+    assert_eq!(run["identical"], true);
+    let phases = run["phases"].as_array().unwrap().iter();
+    let names: Vec<&str> = phases
+        .map(|phase| phase["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["kernel", "userspace"]);
+}
+
+/// Buildroot's output for QEMU: a kernel, an initramfs, and a script that starts them.
+#[test]
+fn a_build_is_started_as_its_script_says() {
+    use bootlap_artefact::cpio::{self, DIRECTORY, Entry, REGULAR};
+    let dir = scratch("import-build");
+    disk("card");
+    let packages = root().join("target/disks/packages/arm64");
+    let folders = fs::read_dir(&packages).unwrap();
+    let mut kernels = folders.flat_map(|folder| {
+        let boot = fs::read_dir(folder.unwrap().path().join("boot"));
+        boot.into_iter().flatten().map(|file| file.unwrap().path())
+    });
+    let is_kernel = |path: &PathBuf| path.to_string_lossy().contains("/vmlinuz-");
+    let kernel = kernels.find(is_kernel).unwrap();
+    let images = dir.join("images");
+    fs::create_dir(&images).unwrap();
+    fs::copy(kernel, images.join("Image")).unwrap();
+    let busybox = fs::read(packages.join("busybox-static/bin/busybox")).unwrap();
+    let init = "#!/bin/busybox sh\n/bin/busybox mount -t devtmpfs dev /dev\n\
+                exec /bin/busybox init >/dev/console 2>&1\n";
+    let inittab = "console::respawn:/bin/busybox getty -n -l /bin/busybox 0 console\n\
+                   ::once:/bin/busybox echo built and started\n";
+    let entries = [
+        Entry::new(&b"bin"[..], DIRECTORY | 0o755, &b""[..]),
+        Entry::new(&b"dev"[..], DIRECTORY | 0o755, &b""[..]),
+        Entry::new(&b"etc"[..], DIRECTORY | 0o755, &b""[..]),
+        Entry::new(&b"bin/busybox"[..], REGULAR | 0o755, busybox),
+        Entry::new(&b"etc/inittab"[..], REGULAR | 0o644, inittab.as_bytes()),
+        Entry::new(&b"etc/os-release"[..], REGULAR | 0o644, &b"NAME=Tiny\n"[..]),
+        Entry::new(&b"init"[..], REGULAR | 0o755, init.as_bytes()),
+    ];
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(&cpio::write(&entries).unwrap()).unwrap();
+    fs::write(images.join("rootfs.cpio.gz"), packed.finish().unwrap()).unwrap();
+    let script = "#!/bin/sh\nexec qemu-system-aarch64 -M virt -cpu cortex-a53 -m 256 \\\n\
+                  -kernel Image -initrd rootfs.cpio.gz -append \"console=ttyAMA0 a=b\" $@\n";
+    fs::write(images.join("start-qemu.sh"), script).unwrap();
+    let found = import(&dir, &images, "build", &[]);
+    assert_eq!(found["partitions"][0]["system"], "Tiny, System V init");
+    assert_eq!(found["starts"]["cmdline"], "console=ttyAMA0 a=b");
+    let file = dir.join("build/target.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    for want in [
+        "cpu = \"cortex-a53\"",
+        "memory-mb = 256",
+        "\"../images/Image\"",
+    ] {
+        assert!(text.contains(want), "{want} in {text}");
+    }
+    assert!(!text.contains("[disk]"), "{text}");
+    let ready = text.lines().find(|l| l.starts_with("pattern")).unwrap();
+    fs::write(
+        &file,
+        text.replace(ready, "pattern = \"built and started\""),
+    )
+    .unwrap();
+    assert_eq!(boot(&dir, "build", "2")["identical"], true);
 }
 
 /// Twenty GB of which a few MB are there.

@@ -68,7 +68,7 @@ pub fn disk(bytes: &[u8]) {
     if let Ok(handover) = Handover::of(&found) {
         assert!(found.named(&handover.kernel).is_some());
     }
-    let _ = Plan::of(&found, None);
+    let _ = Plan::of(&found, None, None);
 }
 
 /// A flattened image tree.

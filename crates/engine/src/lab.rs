@@ -364,7 +364,7 @@ impl<'a> Lab<'a> {
                         root: shown(assembly.root()),
                         disk: shown(assembly.disk().map(|(path, _)| path)),
                     },
-                    attached: assembly.disk().map(|(_, attached)| attached),
+                    attached: assembly.disk().map(|(_, attached)| attached.clone()),
                     mode,
                     model: bootable.model,
                     seed: self.settings.seed,

@@ -1,5 +1,7 @@
 //! All that is known of an image.
 
+use std::collections::BTreeSet;
+
 use bootlap_artefact::arch::Arch;
 use bootlap_artefact::kernel_image::KernelImage;
 
@@ -33,6 +35,59 @@ impl Found {
             table,
             volumes,
         }
+    }
+
+    /// What is in an initramfs that lies beside a kernel; `None` if it is none.
+    pub fn of_initramfs(bytes: &[u8]) -> Option<Self> {
+        let volumes = vec![Volume::of_archive(bytes)?];
+        Some(Self {
+            table: Table::without(bytes.len() as u64),
+            loaders: Vec::new(),
+            systems: system::find(&volumes),
+            volumes,
+        })
+    }
+
+    /// Whether it is a disk, and not an initramfs.
+    pub fn is_disk(&self) -> bool {
+        !self.volumes.iter().any(Volume::is_archive)
+    }
+
+    /// The version of the kernel that is started if nobody chooses: `6.1.0-42-arm64`.
+    pub fn kernel_version(&self) -> Option<String> {
+        let (loader, entry) = self.default()?;
+        let version = self.kernel(loader, entry)?.version?;
+        let version = version.strip_prefix("Linux version ").unwrap_or(&version);
+        version.split(' ').next().map(str::to_owned)
+    }
+
+    /// The names of the drivers that this kernel has, built in or as modules; `None` if no root
+    /// has a list of them.
+    pub fn drivers(&self) -> Option<BTreeSet<String>> {
+        let version = self.kernel_version();
+        self.systems.iter().find_map(|system| {
+            let files = self.files(system.volume)?;
+            let folders = ["lib/modules", "usr/lib/modules"];
+            let folder = folders.iter().find_map(|folder| {
+                let there = files.list(folder).unwrap_or_default();
+                let version = match (&version, there.as_slice()) {
+                    (Some(version), there) if there.contains(version) => version,
+                    (None, [only]) => only,
+                    _ => return None,
+                };
+                Some(format!("{folder}/{version}"))
+            })?;
+            let built_in = files.text(&format!("{folder}/modules.builtin"))?;
+            let modules = files
+                .text(&format!("{folder}/modules.dep"))
+                .unwrap_or_default();
+            let files = modules.lines().filter_map(|line| line.split(':').next());
+            let names = built_in.lines().chain(files).filter_map(|path| {
+                let (name, _) = path.rsplit('/').next()?.split_once(".ko")?;
+                Some(name.replace('-', "_"))
+            });
+            Some(names.collect())
+        })
     }
 
     /// What is started if nobody chooses: the loader, and its entry.
@@ -72,6 +127,12 @@ impl Found {
     pub fn kernel(&self, loader: &Loader, entry: &Entry) -> Option<KernelImage> {
         let bytes = self.read(&self.place(loader, entry, &entry.kernel)?)?;
         KernelImage::describe(&bytes).ok()
+    }
+
+    /// How the program begins that UEFI starts of it; `None` if there is none, or it cannot be
+    /// told from others.
+    pub fn uefi_entry_code(&self) -> Option<Vec<u8>> {
+        efi::entry_code(&self.volumes)
     }
 
     /// The processor that it is for.

@@ -10,15 +10,18 @@
 //! have limits, and paths stay in their file system. What cannot be read is said; such an
 //! image may still boot.
 
+pub mod beside;
 mod found;
 mod handover;
 pub mod loader;
+mod machine;
 pub mod plan;
 mod setting;
 pub mod system;
 pub mod table;
 pub mod volume;
 mod window;
+mod words;
 
 pub use bootlap_rootfs::root_image::ReadAt;
 pub use found::Found;

@@ -15,6 +15,8 @@ pub struct System {
     pub arch: Option<Arch>,
     /// What runs first in user space.
     pub init: Init,
+    /// Its path.
+    pub init_path: String,
     /// Terminals on which its own configuration starts a login, as `ttyS0`.
     pub logins: Vec<String>,
     /// A device in its `fstab` that is not on the image, if there is one: the boot waits.
@@ -77,7 +79,7 @@ fn of(volume: usize, files: &dyn Files, volumes: &[Volume]) -> Option<System> {
     let release = ["etc/os-release", "usr/lib/os-release"]
         .iter()
         .find_map(|path| files.text(path));
-    let init = init(files);
+    let (init, init_path) = init(files);
     if release.is_none() && init == Init::None {
         return None;
     }
@@ -90,43 +92,39 @@ fn of(volume: usize, files: &dyn Files, volumes: &[Volume]) -> Option<System> {
         name: name.unwrap_or_default(),
         arch: arch(files),
         init,
+        init_path,
         logins: logins(files),
         waits_for: waits_for(files, volumes),
     })
 }
 
-fn init(files: &dyn Files) -> Init {
-    // OpenWrt's kernel starts a script of its own, which starts it.
-    if files.has("sbin/procd") {
-        return Init::Procd;
-    }
-    let paths = ["sbin/init", "usr/sbin/init", "init", "etc/init", "bin/init"];
-    for path in paths {
-        let target = files.link(path);
-        let target = target
-            .as_deref()
-            .map(|to| to.rsplit('/').next().unwrap_or(to));
-        match target {
-            Some("systemd") => return Init::Systemd,
-            Some("busybox") => {
-                // With OpenRC, BusyBox's init starts it.
-                let openrc = files.has("sbin/openrc") || files.has("usr/sbin/openrc");
-                return if openrc { Init::Openrc } else { Init::Busybox };
-            }
-            Some("openrc-init") => return Init::Openrc,
-            Some("sysvinit") => return Init::Sysv,
-            _ if files.has(path) => {
-                let inittab = files.has("etc/inittab");
-                return if inittab { Init::Sysv } else { Init::Other };
-            }
-            _ => {}
-        }
-    }
+/// What runs first, and its path.
+fn init(files: &dyn Files) -> (Init, String) {
     let systemd = ["usr/lib/systemd/systemd", "lib/systemd/systemd"];
-    match systemd.iter().any(|path| files.has(path)) {
-        true => Init::Systemd,
-        false => Init::None,
-    }
+    let paths = ["sbin/init", "usr/sbin/init", "init", "etc/init", "bin/init"];
+    let is_there = |path: &&str| files.link(path).is_some() || files.has(path);
+    let mut all = paths.into_iter().chain(systemd);
+    let Some(path) = all.find(is_there) else {
+        return (Init::None, String::new());
+    };
+    let target = files.link(path);
+    let target = target
+        .as_deref()
+        .map(|to| to.rsplit('/').next().unwrap_or(to));
+    let kind = match target {
+        // OpenWrt's kernel starts a script of its own, which starts it.
+        _ if files.has("sbin/procd") => Init::Procd,
+        Some("systemd") => Init::Systemd,
+        // With OpenRC, BusyBox's init starts it.
+        Some("busybox") if files.has("sbin/openrc") || files.has("usr/sbin/openrc") => Init::Openrc,
+        Some("busybox") => Init::Busybox,
+        Some("openrc-init") => Init::Openrc,
+        Some("sysvinit") => Init::Sysv,
+        _ if path.ends_with("systemd") => Init::Systemd,
+        _ if files.has("etc/inittab") => Init::Sysv,
+        _ => Init::Other,
+    };
+    (kind, format!("/{path}"))
 }
 
 fn arch(files: &dyn Files) -> Option<Arch> {

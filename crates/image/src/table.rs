@@ -66,6 +66,24 @@ pub struct Partition {
     pub partuuid: String,
 }
 
+impl Table {
+    /// Of something without one.
+    pub(crate) fn without(bytes: u64) -> Self {
+        let whole = Partition {
+            number: 0,
+            start: 0,
+            bytes,
+            bios_boot: false,
+            name: String::new(),
+            partuuid: String::new(),
+        };
+        Self {
+            partitions: vec![whole],
+            ..Self::default()
+        }
+    }
+}
+
 const BIOS_BOOT: &str = "21686148-6449-6e6f-744e-656564454649";
 
 /// Reads the table of a disk.
@@ -89,17 +107,7 @@ pub fn read(disk: &Window) -> Table {
             let partitions = mbr.into_iter().map(|(partition, _)| partition).collect();
             (TableKind::Mbr, partitions)
         }
-        None => {
-            let whole = Partition {
-                number: 0,
-                start: 0,
-                bytes: disk.bytes(),
-                bios_boot: false,
-                name: String::new(),
-                partuuid: String::new(),
-            };
-            (TableKind::None, vec![whole])
-        }
+        None => (TableKind::None, Table::without(disk.bytes()).partitions),
     };
     for partition in &mut partitions {
         let left = disk.bytes().saturating_sub(partition.start);

@@ -168,6 +168,54 @@ fn ext_with_links_is_read() {
 }
 
 #[test]
+fn squashfs_with_links_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let tree = dir.path().join("tree");
+    fs::create_dir_all(tree.join("usr/lib/deep/er")).unwrap();
+    fs::create_dir_all(tree.join("etc")).unwrap();
+    let release = "PRETTY_NAME=\"Router 1\"\n".repeat(1000);
+    fs::write(tree.join("usr/lib/os-release"), &release).unwrap();
+    fs::write(tree.join("usr/lib/deep/er/file"), "x").unwrap();
+    fs::create_dir(tree.join("usr/sbin")).unwrap();
+    fs::write(tree.join("usr/sbin/procd"), "x").unwrap();
+    fs::write(tree.join("usr/sbin/init"), "x").unwrap();
+    let link = |to: &str, at: &str| std::os::unix::fs::symlink(to, tree.join(at)).unwrap();
+    link("../usr/lib/os-release", "etc/os-release");
+    link("usr/sbin", "sbin");
+    link("/etc/loop", "etc/loop");
+    link("../../../../../etc/passwd", "etc/up");
+    for packer in ["gzip", "xz", "zstd", "lz4", "lzma"] {
+        let path = dir.path().join(packer);
+        let options = ["-noappend", "-quiet", "-no-progress", "-comp", packer];
+        run(
+            "mksquashfs",
+            &[&[text(&tree), text(&path)], &options[..]].concat(),
+            "",
+        );
+        let found = Found::of(&window(&path));
+        assert_eq!(
+            found.volumes[0].kind, "squashfs",
+            "{:?}",
+            found.volumes[0].trouble
+        );
+        assert_eq!(found.systems[0].name, "Router 1");
+        assert_eq!(found.systems[0].init.name(), "procd");
+        let files = found.files(0).unwrap();
+        assert_eq!(files.text("/etc/os-release").unwrap(), release);
+        assert_eq!(files.read("etc/os-release", 5).unwrap(), b"PRETT");
+        assert_eq!(files.list("usr/lib").unwrap(), ["deep", "os-release"]);
+        assert_eq!(files.list("").unwrap(), ["etc", "sbin", "usr"]);
+        assert_eq!(files.link("sbin").as_deref(), Some("usr/sbin"));
+        assert!(!files.has("etc/loop") && !files.has("etc/up") && !files.has("usr"));
+        // A part of it is no file system.
+        let bytes = fs::read(&path).unwrap();
+        let used = u64::from_le_bytes(bytes[40..48].try_into().unwrap());
+        let cut = Window::all(Rc::new(bytes), used / 2);
+        assert!(Volume::of(&cut).trouble.is_some());
+    }
+}
+
+#[test]
 fn tables_are_read() {
     let dir = tempfile::tempdir().unwrap();
     let disk = sized(dir.path(), "disk.img", 64 << 20);
@@ -255,21 +303,24 @@ fn a_disk_is_planned_for() {
     let (loader, entry) = found.default().unwrap();
     assert_eq!((loader.name, entry.title.as_str()), ("systemd-boot", "A"));
     assert_eq!(found.place(loader, entry, &entry.kernel).unwrap().volume, 0);
-    let plan = Plan::of(&found, None).unwrap();
+    let plan = Plan::of(&found, None, None).unwrap();
     assert!(matches!(plan.firmware, Firmware::Uefi(_)), "{plan:?}");
-    assert_eq!((plan.direct, plan.machine.debian), (None, "amd64"));
+    assert_eq!((plan.kernel, plan.machine.debian), (None, "amd64"));
     assert_eq!(plan.ready, "Run .* as init process");
-    let direct = Plan::of(&found, Some(Wish::Direct)).unwrap();
+    let direct = Plan::of(&found, Some(Wish::Direct), None).unwrap();
     assert_eq!(direct.firmware, Firmware::None);
-    assert_eq!(direct.direct.unwrap(), "root=/dev/vda2 console=ttyS0");
+    assert_eq!(
+        direct.kernel.unwrap().cmdline,
+        "root=/dev/vda2 console=ttyS0"
+    );
     // Without the line that it speaks on, the machine has to start the kernel.
     put(
         "::/loader/entries/a.conf",
         "title A\nlinux /vmlinuz\noptions root=/dev/vda2 console=tty0\n",
     );
-    let silent = Plan::of(&found_on(&disk, &esp), None).unwrap();
+    let silent = Plan::of(&found_on(&disk, &esp), None, None).unwrap();
     assert_eq!(silent.firmware, Firmware::None);
-    let words = silent.direct.unwrap();
+    let words = silent.kernel.unwrap().cmdline;
     assert_eq!(words, "root=/dev/vda2 console=tty0 console=ttyS0");
     assert!(
         silent
@@ -277,15 +328,15 @@ fn a_disk_is_planned_for() {
             .iter()
             .any(|(key, why)| *key == "kernel" && why.contains("only tty0"))
     );
-    let asked = Plan::of(&found_on(&disk, &esp), Some(Wish::Uefi)).unwrap();
-    assert!(asked.direct.is_none() && asked.unknown[0].contains("no console=ttyS0"));
+    let asked = Plan::of(&found_on(&disk, &esp), Some(Wish::Uefi), None).unwrap();
+    assert!(asked.kernel.is_none() && asked.unknown[0].contains("no console=ttyS0"));
     put(
         "::/loader/entries/a.conf",
         "title A\nlinux /none\noptions x\n",
     );
-    let said = Plan::of(&found_on(&disk, &esp), Some(Wish::Direct)).unwrap_err();
+    let said = Plan::of(&found_on(&disk, &esp), Some(Wish::Direct), None).unwrap_err();
     assert!(said.contains("/none, which cannot be read"), "{said}");
-    let said = Plan::of(&found, Some(Wish::Uboot)).unwrap_err();
+    let said = Plan::of(&found, Some(Wish::Uboot), None).unwrap_err();
     assert!(said.contains("no U-Boot is known here"), "{said}");
 }
 
@@ -294,7 +345,7 @@ fn what_boots_nothing_is_said() {
     let empty = Window::all(Rc::new(vec![0u8; 1 << 20]), 1 << 20);
     let found = Found::of(&empty);
     assert_eq!(found.table.kind, TableKind::None);
-    let said = Plan::of(&found, None).unwrap_err();
+    let said = Plan::of(&found, None, None).unwrap_err();
     assert!(said.contains("which processor"), "{said}");
     // Shorter than what is looked for, and of a size that no disk has.
     for bytes in [0, 1, 92, 510, 511, 512, 513, 4095] {

@@ -38,6 +38,8 @@ pub(super) enum Change {
     BuiltIn,
     /// Files of the initramfs; which, the rootfs changes say.
     Rootfs,
+    /// Something on the disk, by its key, and its value: `disk.qcow2` carries it.
+    Disk(String, String),
     /// Something else of `target.toml`, by its key: no file here carries it.
     Other(String),
 }
@@ -255,6 +257,10 @@ fn between(before: &Spec, after: &Spec, step: &Step) -> Vec<Change> {
     }
     for edit in &step.edits {
         if changes.contains(&Change::NoBootloader) && edit.how == How::Remove {
+            continue;
+        }
+        if edit.key.starts_with("disk.") || edit.key.starts_with("loader.") {
+            changes.push(Change::Disk(edit.key.clone(), edit.value.clone()));
             continue;
         }
         // What is on the disk already is no file to carry.

@@ -55,6 +55,9 @@ pub(super) fn text(changes: &Changes<'_>, files: &[PatchFile]) -> String {
         text += "\n## Yocto\n\n";
         text += &numbered(&with_yocto(changes, &has));
     }
+    if changes.any(|c| matches!(c, Change::Disk(..))) {
+        text += THE_DISK;
+    }
     let limits = limits(changes);
     if !limits.is_empty() {
         text += "\n## What these files do not carry\n\n";
@@ -64,6 +67,20 @@ pub(super) fn text(changes: &Changes<'_>, files: &[PatchFile]) -> String {
     }
     text
 }
+
+/// How what is changed on a disk gets into a product.
+const THE_DISK: &str = "
+## The disk
+
+`disk.qcow2` is what differs from the image, which is as it was. Boot it as it is, or make one \
+image of both: `qemu-img convert -O raw disk.qcow2 new.img`. In what builds the image, change \
+its files likewise, as said above. What boot loaders are told there:
+
+- the menu: `GRUB_TIMEOUT=0` in `/etc/default/grub` and `update-grub`, `timeout 0` in \
+systemd-boot's `loader.conf`, or `TIMEOUT 1` in `extlinux.conf`
+- the command line: `GRUB_CMDLINE_LINUX` in `/etc/default/grub` and `update-grub`, `options` in \
+the entry below `loader/entries`, or `append` in `extlinux.conf`
+";
 
 fn first_upper(text: &str) -> String {
     let mut chars = text.chars();
@@ -109,6 +126,16 @@ fn said(change: &Change) -> String {
                             `INITRAMFS_IMAGE_BUNDLE = \"1\"`)"
             .to_owned(),
         Change::Rootfs => "files of the initramfs".to_owned(),
+        Change::Disk(key, value) => match key.as_str() {
+            "loader.cmdline" => {
+                format!(
+                    "the boot loader on the disk gives the kernel {}",
+                    markdown(value)
+                )
+            }
+            "loader.timeout-s" => format!("its menu waits {value} s, or as few as it can"),
+            key => format!("{} on the disk", markdown(key.trim_start_matches("disk."))),
+        },
         Change::Other(key) => format!("{} of target.toml", markdown(key)),
     }
 }
@@ -270,15 +297,6 @@ fn limits(changes: &Changes<'_>) -> Vec<String> {
                 limits.push(
                     "A boot without an initramfs: what makes the image leaves it out, and what \
                      starts the kernel does not ask for it (`-` instead of its address in `bootm`)."
-                        .to_owned(),
-                );
-                continue;
-            }
-            if key == "loader.timeout-s" {
-                limits.push(
-                    "The boot loader's menu, which is set up on the disk: `GRUB_TIMEOUT=0` in \
-                     `/etc/default/grub` and `update-grub`, `timeout 0` in systemd-boot's \
-                     `loader.conf`, or `TIMEOUT 1` in `extlinux.conf`."
                         .to_owned(),
                 );
                 continue;

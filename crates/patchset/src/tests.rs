@@ -164,7 +164,7 @@ fn a_menu_on_a_disk_is_told_in_its_loaders_words() {
     menu.edits = vec![Edit::number("loader.timeout-s", 0)];
     let files = made(&disk, &[menu]);
     let readme = &files["README.md"];
-    assert!(readme.contains("- The boot loader's menu, which is set up on the disk"));
+    assert!(readme.contains("- the menu: `GRUB_TIMEOUT=0`"), "{readme}");
     assert!(!readme.contains("## By hand"), "{readme}");
 }
 

@@ -4,10 +4,13 @@
 //! leaves no half entry under a good name. Beside each lies the hash of its
 //! content: one that a disk or a person damaged is made again, never used.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
@@ -19,12 +22,33 @@ use crate::whole_file::{partial, replace, sweep};
 #[derive(Clone, Debug)]
 pub struct Cache {
     root: PathBuf,
+    /// What large files are known by: they take seconds to read, and a search asks each time.
+    known: Arc<Mutex<HashMap<FileState, String>>>,
 }
+
+/// A file as it was when it was read: path, bytes, and time of change.
+type FileState = (PathBuf, u64, Option<SystemTime>);
 
 impl Cache {
     /// The cache in `root`, which need not exist yet.
     pub fn at(root: PathBuf) -> Self {
-        Self { root }
+        Self {
+            root,
+            known: Arc::default(),
+        }
+    }
+
+    /// The [`fingerprint`] of a file, read once unless it changes.
+    pub(crate) fn fingerprint(&self, path: &Path) -> Result<String, TargetError> {
+        let state = fs::metadata(path).map_err(|e| TargetError::io("read", path, e))?;
+        let state = (path.to_owned(), state.len(), state.modified().ok());
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known().get(&state) {
+            return Ok(known.clone());
+        }
+        let found = fingerprint(path)?;
+        known().insert(state, found.clone());
+        Ok(found)
     }
 
     /// The folder.

@@ -102,9 +102,17 @@ impl Edit {
     /// found anew.
     pub fn names_parts(&self) -> bool {
         let places = [
-            "archive", "dirs", "files", "image", "links", "only", "order", "strip", "tree",
+            "archive", "dirs", "files", "image", "links", "modules", "only", "order", "remove",
+            "strip", "texts", "tree",
         ];
         let names = Key::parse(&self.key).unwrap_or_default();
+        // What its loader is told is on the disk.
+        if names
+            .first()
+            .is_some_and(|section| section.get() == "loader")
+        {
+            return true;
+        }
         names.get(1).is_some_and(|n| places.contains(&n.get()))
     }
 

@@ -16,6 +16,7 @@ mod bootcmd;
 mod build;
 mod cache;
 pub mod cmdline;
+mod disk_changes;
 mod edit;
 #[cfg(test)]
 mod example;
@@ -43,7 +44,7 @@ pub use build::{Build, Built};
 pub use cache::{Cache, fingerprint, sha256, sha256_of_file};
 pub use edit::{Edit, How};
 pub use machine::{Board, Console, Machine, MachineTable, Power, Qemu, Send, Start};
-pub use part::{Blob, Part, PartHash, Patch};
+pub use part::{Blob, Code, Part, PartHash, Patch};
 pub use parts::Parts;
 pub use spec::{
     Bootloader, Bus, Disk, DiskFormat, Firmware, Fit, Flash, Initramfs, Kernel, LoaderSettings,

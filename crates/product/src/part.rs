@@ -69,6 +69,16 @@ pub struct Patch {
     pub bytes: Vec<u8>,
 }
 
+/// How programs on a disk begin, by which they are known wherever they are loaded to: the first
+/// bytes of the code at each of their entries, as far as they are known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Code {
+    /// The kernel.
+    pub kernel: Vec<Vec<u8>>,
+    /// The boot loader that firmware starts.
+    pub loader: Vec<Vec<u8>>,
+}
+
 /// Some bytes at a place.
 #[derive(Clone)]
 pub struct Blob {
@@ -133,4 +143,7 @@ pub(crate) trait Find {
     /// kernel, it may be any file of this host, such as a key; so what lies
     /// outside of the target's folder has to be named by `outside`.
     fn content(&self, key: &str, name: &str) -> Result<PathBuf, TargetError>;
+
+    /// The folder of the kernel's modules, in the package that the kernel is from.
+    fn kernel_modules(&self) -> Result<PathBuf, TargetError>;
 }

@@ -259,6 +259,9 @@ pub struct Initramfs {
     /// Empty folders, for mount points.
     #[serde(default)]
     pub dirs: Vec<String>,
+    /// Modules of the kernel, from its package, which go to `/modules` with what they need.
+    #[serde(default)]
+    pub modules: Vec<String>,
     /// A list of paths: of the files, only these stay, and what they need.
     pub only: Option<String>,
     /// What goes from programs that only debuggers read.
@@ -270,7 +273,12 @@ impl Initramfs {
     /// Whether it is an image of other tools and nothing else.
     pub(crate) fn is_untouched(&self) -> bool {
         let named = self.tree.is_some() || self.only.is_some();
-        let more = !self.files.is_empty() || !self.links.is_empty() || !self.dirs.is_empty();
+        let lists = [
+            self.files.is_empty(),
+            self.links.is_empty(),
+            self.dirs.is_empty(),
+        ];
+        let more = lists.contains(&false) || !self.modules.is_empty();
         self.image.is_some() && !named && !more && self.strip == Strip::None
     }
 }
@@ -351,15 +359,29 @@ pub struct Disk {
     /// What it is attached to.
     #[serde(default)]
     pub bus: Bus,
+    /// `PARTITION:PATH` on it = the file whose content is there.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+    /// `PARTITION:PATH` on it = what is written there.
+    #[serde(default)]
+    pub texts: BTreeMap<String, String>,
+    /// `PARTITION:PATH` on it = what the symbolic link there points to.
+    #[serde(default)]
+    pub links: BTreeMap<String, String>,
+    /// `PARTITION:PATH` of files and links that are not there.
+    #[serde(default)]
+    pub remove: Vec<String>,
 }
 
 /// What the boot loader on a disk is told, instead of what its configuration says. The image
 /// stays as it is: the guest sees it with these bytes changed.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LoaderSettings {
     /// How many seconds its menu waits; with 0 as few as it can.
     pub timeout_s: Option<u32>,
+    /// The command line that it gives the kernel.
+    pub cmdline: Option<String>,
 }
 
 /// How an image is written down. It is said and not guessed: what a guest wrote to a raw

@@ -15,7 +15,7 @@ pub struct Imported {
     pub unpacked_from: Vec<String>,
     /// Bytes of the disk.
     pub bytes: u64,
-    /// Its partition table.
+    /// Its partition table; empty if it is no disk, but an initramfs beside a kernel.
     pub table: String,
     /// Its partitions; one of number 0 where there is no table.
     pub partitions: Vec<Partition>,
@@ -122,12 +122,14 @@ pub fn text(imported: &Imported, style: &Style) -> String {
         [] => String::new(),
         all => format!(", unpacked from {}", all.join(" and ")),
     };
-    let what = format!(
-        " {} disk for {}, {}{unpacked}",
-        size(imported.bytes),
-        imported.architecture,
-        imported.table
-    );
+    let what = match imported.table.as_str() {
+        "" => format!(" kernel and initramfs for {}", imported.architecture),
+        table => format!(
+            " {} disk for {}, {table}{unpacked}",
+            size(imported.bytes),
+            imported.architecture,
+        ),
+    };
     let line = page.subject(&imported.image).with(&what, Ink::Plain);
     page.line(line);
 

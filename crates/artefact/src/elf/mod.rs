@@ -9,6 +9,8 @@ mod strip;
 
 pub use strip::{Strip, strip};
 
+use object::{Object, ObjectSection};
+
 use super::bytes;
 
 /// The end of the header's identification.
@@ -143,6 +145,18 @@ pub fn needs(data: &[u8]) -> Option<Needs> {
         }
     }
     Some(needs)
+}
+
+/// The modules that the kernel's module in `data` needs, as it says itself; `None` if it is none.
+pub fn module_needs(data: &[u8]) -> Option<Vec<String>> {
+    let file = object::File::parse(data).ok()?;
+    let info = file.section_by_name(".modinfo")?.data().ok()?;
+    let lines = info.split(|byte| *byte == 0);
+    let lists = lines.filter_map(|line| line.strip_prefix(b"depends="));
+    let lists: Vec<_> = lists.map(String::from_utf8_lossy).collect();
+    let names = lists.iter().flat_map(|list| list.split(','));
+    let names = names.filter(|name| !name.is_empty());
+    Some(names.map(str::to_owned).collect())
 }
 
 fn libraries(elf: &Elf<'_>, dynamic: &Segment, segments: &[Segment], out: &mut Vec<Vec<u8>>) {

@@ -126,6 +126,9 @@ pub(crate) struct Demo {
 #[command(after_help = "Examples:
   bootlap import disk.img.xz -o my-product
   bootlap boot my-product
+  bootlap import output/images -o my-product
+  bootlap import rootfs.ext4 --kernel bzImage -o my-product
+  bootlap import raspberry-pi.img --user-space -o my-product
 
 The image is only read. It may be raw, qcow2, VMDK, VDI or VHDX, compressed with xz, gzip,
 bzip2 or zstd. A raw image stays where it is; others are unpacked into the folder.")]
@@ -138,6 +141,16 @@ pub(crate) struct Import {
     /// What runs first; by default what the image is made for.
     #[arg(long, value_name = "KIND")]
     pub(crate) firmware: Option<FirmwareKind>,
+    /// A kernel that is not on the image, such as one beside a root file system.
+    #[arg(long, value_name = "FILE", conflicts_with = "firmware")]
+    pub(crate) kernel: Option<PathBuf>,
+    /// The initramfs of that kernel.
+    #[arg(long, value_name = "FILE", requires = "kernel")]
+    pub(crate) initramfs: Option<PathBuf>,
+    /// Start the image's user space with Debian's kernel: for the image of a board that cannot be
+    /// emulated.
+    #[arg(long, conflicts_with_all = ["firmware", "kernel"])]
+    pub(crate) user_space: bool,
     /// Print what was found as JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -52,7 +52,11 @@ pub(crate) fn run(args: &Apply, ui: &Ui) -> Result<Exit, Failure> {
     target.write_to(&args.out)?;
     let folder = free_folder(&args.out);
     patchset::write(&files, &folder)?;
-    let written: Vec<PathBuf> = files.iter().map(|f| folder.join(&f.path)).collect();
+    let mut written: Vec<PathBuf> = files.iter().map(|f| folder.join(&f.path)).collect();
+    let overlay = folder.join("disk.qcow2");
+    if tuned_parts.write_overlay(&overlay)? {
+        written.push(overlay);
+    }
     if args.json {
         ui.print(&document(&target, &args.out, &written)?);
     } else {

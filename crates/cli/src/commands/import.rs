@@ -1,6 +1,6 @@
 //! `bootlap import`: makes a target of a disk image.
 
-use bootlap_engine::import::import;
+use bootlap_engine::import::{Request, Wish, import};
 use bootlap_engine::{Exit, Failure, Progress, TOOL};
 use bootlap_model::shell_word;
 use bootlap_report::imported;
@@ -9,8 +9,18 @@ use crate::args::Import;
 use crate::ui::{self, Ui};
 
 pub(crate) fn run(args: &Import, ui: &Ui) -> Result<Exit, Failure> {
-    let wish = args.firmware.map(Into::into);
-    let found = import(&args.image, &args.out, wish, ui)?;
+    let wish = match args.user_space {
+        true => Some(Wish::UserSpace),
+        false => args.firmware.map(Into::into),
+    };
+    let request = Request {
+        image: &args.image,
+        out: &args.out,
+        wish,
+        kernel: args.kernel.as_deref(),
+        initramfs: args.initramfs.as_deref(),
+    };
+    let found = import(&request, ui)?;
     match args.json {
         true => ui.document(imported::json(&found, TOOL))?,
         false => ui.print(&imported::text(&found, &ui::style())),

@@ -6,14 +6,19 @@
 mod folder;
 mod target;
 mod unpack;
+mod user_space;
 
 use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use bootlap_artefact::compress::Compression;
 use bootlap_artefact::kernel_image::{KernelFormat, KernelImage, uefi_entry};
+use bootlap_image::beside::Beside;
 pub use bootlap_image::plan::Wish;
-use bootlap_image::plan::{self, Firmware, Plan};
+use bootlap_image::plan::{self, Firmware, Kernel, Plan, Source};
 use bootlap_image::{Found, Handover, Window};
 use bootlap_product::Target;
 use bootlap_product::initramfs::compression;
@@ -21,35 +26,52 @@ use bootlap_report::imported::{Chosen, Imported, Loader, Partition, Starts};
 
 use crate::failure::{Exit, Failure};
 use crate::progress::Progress;
-use target::Description;
+use folder::Files;
+use target::{Description, Handed};
 
-/// Makes a target of `image`, a file or a build's folder, in the new folder `out`.
+/// What to make a target of.
+pub struct Request<'a> {
+    /// A file, or a build's folder.
+    pub image: &'a Path,
+    /// The target's folder, which is made.
+    pub out: &'a Path,
+    /// What is to run first, if somebody knows that better.
+    pub wish: Option<Wish>,
+    /// A kernel that is not on the image.
+    pub kernel: Option<&'a Path>,
+    /// Its initramfs.
+    pub initramfs: Option<&'a Path>,
+}
+
+/// Makes a target of an image in a new folder.
 ///
 /// # Errors
 /// If the image cannot be read, nothing on it can be started, or the folder is there.
-pub fn import(
-    image: &Path,
-    out: &Path,
-    wish: Option<Wish>,
-    progress: &dyn Progress,
-) -> Result<Imported, Failure> {
+pub fn import(request: &Request<'_>, progress: &dyn Progress) -> Result<Imported, Failure> {
+    let out = request.out;
     if fs::symlink_metadata(out).is_ok() {
         return Err(
             Failure::new(Exit::Usage, format!("{} exists already", out.display()))
                 .hint("name a new folder with --out; nothing is written over"),
         );
     }
-    let image = match image.is_dir() {
-        true => folder::image(image)?,
-        false => image.to_owned(),
-    };
-    let known = fs::metadata(&image)
-        .map_err(|e| Failure::new(Exit::Usage, format!("cannot read {}: {e}", image.display())))?;
-    if !known.is_file() {
-        return Err(
-            Failure::new(Exit::Usage, format!("{} is no file", image.display()))
-                .hint("copy a device into one first: dd if=DEVICE of=disk.img conv=sparse"),
-        );
+    let files = files(request)?;
+    let named = [
+        &files.disk,
+        &files.kernel,
+        &files.initramfs,
+        &files.devicetree,
+    ];
+    for path in named.into_iter().flatten() {
+        let known = fs::metadata(path).map_err(|e| {
+            Failure::new(Exit::Usage, format!("cannot read {}: {e}", path.display()))
+        })?;
+        if !known.is_file() {
+            return Err(
+                Failure::new(Exit::Usage, format!("{} is no file", path.display()))
+                    .hint("copy a device into one first: dd if=DEVICE of=disk.img conv=sparse"),
+            );
+        }
     }
     let failed = |e: std::io::Error| {
         Failure::new(Exit::Usage, format!("cannot create {}: {e}", out.display()))
@@ -58,7 +80,7 @@ pub fn import(
         fs::create_dir_all(above).map_err(failed)?;
     }
     fs::create_dir(out).map_err(failed)?;
-    let made = into(&image, out, wish, progress);
+    let made = into(request, &files, progress);
     if made.is_err() {
         // It was made a moment ago, and half a target helps nobody.
         let _ = fs::remove_dir_all(out);
@@ -66,58 +88,196 @@ pub fn import(
     made
 }
 
+/// The files that are to be booted.
+fn files(request: &Request<'_>) -> Result<Files, Failure> {
+    let image = request.image;
+    let mut files = match image.is_dir() {
+        true => folder::files(image)?,
+        false => Files {
+            disk: Some(image.to_owned()),
+            ..Files::default()
+        },
+    };
+    if let Some(kernel) = request.kernel {
+        files.kernel = Some(kernel.to_owned());
+        files.initramfs = request.initramfs.map(Path::to_owned);
+        if !image.is_dir() && files.initramfs.is_none() && is_initramfs(image) {
+            files.initramfs = files.disk.take();
+        }
+    }
+    if request.wish == Some(Wish::UserSpace) {
+        (files.kernel, files.initramfs, files.script) = (None, None, None);
+    }
+    Ok(files)
+}
+
+/// Whether a file is an archive of cpio, compressed or not.
+fn is_initramfs(path: &Path) -> bool {
+    let begins = || {
+        let mut head = [0; 6];
+        let mut file = BufReader::new(File::open(path)?);
+        let packed = Compression::detect(file.fill_buf()?);
+        match packed.reader(file)? {
+            Some(mut inside) => inside.read_exact(&mut head)?,
+            None => return Ok(false),
+        }
+        std::io::Result::Ok(head.starts_with(b"07070"))
+    };
+    begins().unwrap_or(false)
+}
+
+/// What was found, and the files that it is in.
+struct Seen {
+    found: Found,
+    bytes: u64,
+    /// What had to be undone to read it.
+    unpacked_from: Vec<String>,
+    /// The disk, as a file in the target's folder names it; none if there is none.
+    disk: Option<String>,
+}
+
 fn into(
-    image: &Path,
-    out: &Path,
-    wish: Option<Wish>,
+    request: &Request<'_>,
+    files: &Files,
     progress: &dyn Progress,
 ) -> Result<Imported, Failure> {
-    let raw = unpack::raw(image, &out.join("disk.img"), progress)?;
-    progress.step("looking at the disk");
+    let (image, out) = (request.image, request.out);
     let unusable = |why: &str| {
         let what = format!("{}: {why}", image.display());
         Failure::new(Exit::NothingUsable, what)
     };
-    let opened = File::open(&raw.path).and_then(|file| Ok((file.metadata()?.len(), file)));
-    let (bytes, file) = opened.map_err(|e| unusable(&e.to_string()))?;
-    let found = Found::of(&Window::all(Rc::new(file), bytes));
-    let plan = Plan::of(&found, wish).map_err(|why| match no_disk(&raw.path) {
+    let seen = see(files, out, progress)?;
+    let found = &seen.found;
+    let beside = match &files.kernel {
+        Some(kernel) => Some(beside(kernel, files)?),
+        None => None,
+    };
+    let plan = Plan::of(found, request.wish, beside.as_ref());
+    let plan = plan.map_err(|why| match files.disk.as_deref().and_then(no_disk) {
         Some(what) => unusable(&format!("it is {what}, and no disk"))
-            .hint("import the disk that it is on, or name it in a target (docs/targets.md)"),
-        None => unusable(&why).hint("if you know what it is, describe it: docs/targets.md"),
+            .hint("import the disk that it is on, or name both: ROOT --kernel KERNEL"),
+        None => unusable(&why).hint(
+            "a kernel that lies elsewhere is named with --kernel; if you know what the image is, \
+             describe it: docs/targets.md",
+        ),
     })?;
 
-    let write = |name: &str, bytes: &[u8]| {
+    let write = |name: &str, bytes: &[u8], mode: u32| {
         let path = out.join(name);
-        fs::write(&path, bytes).map_err(|e| {
+        let written = || {
+            path.parent().map_or(Ok(()), fs::create_dir_all)?;
+            let mut options = File::options();
+            let mut file = options
+                .write(true)
+                .create_new(true)
+                .mode(mode)
+                .open(&path)?;
+            file.write_all(bytes)
+        };
+        written().map_err(|e: std::io::Error| {
             Failure::new(
                 Exit::Internal,
                 format!("cannot write {}: {e}", path.display()),
             )
         })
     };
-    let handover = match plan.direct {
-        Some(_) => Some(Handover::of(&found).map_err(|why| unusable(&why))?),
+    let handover = match plan.kernel.as_ref().map(|kernel| &kernel.from) {
+        Some(Source::Disk) => {
+            let handover = Handover::of(found).map_err(|why| unusable(&why))?;
+            let compression = packed_with(&handover, found);
+            Some(Handed::on_disk(&handover, compression))
+        }
+        Some(Source::Beside) => Some(handed(files, out)?),
+        Some(Source::Package(_, early)) => {
+            write("initramfs/init", user_space::init(early).as_bytes(), 0o777)?;
+            None
+        }
         None => None,
     };
     let name = name_of(out, image);
-    let named = match raw.from.is_empty() {
-        true => seen_from(out, image)?,
-        false => "disk.img".to_owned(),
-    };
     let description = Description {
         name: &name,
-        summary: &summary(&found, image),
-        image: &named,
+        summary: &summary(found, image),
+        disk: seen.disk.as_deref(),
         plan: &plan,
-        handover: handover.as_ref(),
-        compression: handover.as_ref().and_then(|h| packed_with(h, &found)),
+        handed: handover.as_ref(),
     };
     let text = description.text();
     let shown = out.join("target.toml").display().to_string();
     Target::parse(out.to_owned(), text.clone(), &shown)?;
-    write("target.toml", text.as_bytes())?;
-    Ok(imported(image, &raw, bytes, &found, &plan, shown))
+    write("target.toml", text.as_bytes(), 0o666)?;
+    Ok(imported(request, files, &seen, &plan, shown))
+}
+
+/// Looks at the disk, or at the initramfs where there is none.
+fn see(files: &Files, out: &Path, progress: &dyn Progress) -> Result<Seen, Failure> {
+    let unusable = |path: &Path, why: String| {
+        let what = format!("{}: {why}", path.display());
+        Failure::new(Exit::NothingUsable, what)
+    };
+    if let Some(image) = &files.disk {
+        let raw = unpack::raw(image, &out.join("disk.img"), progress)?;
+        progress.step("looking at the disk");
+        let opened = File::open(&raw.path).and_then(|file| Ok((file.metadata()?.len(), file)));
+        let (bytes, file) = opened.map_err(|e| unusable(image, e.to_string()))?;
+        return Ok(Seen {
+            found: Found::of(&Window::all(Rc::new(file), bytes)),
+            bytes,
+            disk: Some(match raw.from.is_empty() {
+                true => seen_from(out, image)?,
+                false => "disk.img".to_owned(),
+            }),
+            unpacked_from: raw.from,
+        });
+    }
+    let Some(initramfs) = &files.initramfs else {
+        let kernel = files.kernel.as_deref().unwrap_or(out);
+        let why = "there is neither a disk nor an initramfs for it; name one: ROOT --kernel KERNEL";
+        return Err(unusable(kernel, why.to_owned()));
+    };
+    progress.step("looking at the initramfs");
+    let bytes = fs::read(initramfs).map_err(|e| unusable(initramfs, e.to_string()))?;
+    let found = Found::of_initramfs(&bytes);
+    Ok(Seen {
+        found: found.ok_or_else(|| unusable(initramfs, "it is no initramfs".to_owned()))?,
+        bytes: bytes.len() as u64,
+        disk: None,
+        unpacked_from: Vec::new(),
+    })
+}
+
+/// The kernel beside an image.
+fn beside(kernel: &Path, files: &Files) -> Result<Beside, Failure> {
+    let unusable = |why: String| {
+        let what = format!("{}: {why}", kernel.display());
+        Failure::new(Exit::NothingUsable, what)
+    };
+    let bytes = fs::read(kernel).map_err(|e| unusable(e.to_string()))?;
+    let known = KernelImage::describe(&bytes).map_err(|e| unusable(e.to_string()))?;
+    Ok(Beside {
+        arch: known.arch,
+        script: files.script.clone(),
+    })
+}
+
+/// The kernel and its initramfs as the target's file names them.
+fn handed(files: &Files, out: &Path) -> Result<Handed, Failure> {
+    let named = |path: &Option<PathBuf>| path.as_ref().map(|p| seen_from(out, p)).transpose();
+    let initramfs = match &files.initramfs {
+        Some(path) => {
+            let bytes = fs::read(path).map_err(|e| {
+                Failure::new(Exit::Usage, format!("cannot read {}: {e}", path.display()))
+            })?;
+            Some((seen_from(out, path)?, compression(&bytes).to_string()))
+        }
+        None => None,
+    };
+    Ok(Handed {
+        kernel: named(&files.kernel)?.unwrap_or_default(),
+        devicetree: named(&files.devicetree)?,
+        initramfs,
+        note: "as it lies beside the image",
+    })
 }
 
 /// What a file is that people take for a disk.
@@ -184,13 +344,13 @@ fn seen_from(out: &Path, image: &Path) -> Result<String, Failure> {
 
 /// All of it for people and programs.
 fn imported(
-    image: &Path,
-    raw: &unpack::Raw,
-    bytes: u64,
-    found: &Found,
+    request: &Request<'_>,
+    files: &Files,
+    seen: &Seen,
     plan: &Plan,
     target: String,
 ) -> Imported {
+    let found = &seen.found;
     let partitions = found
         .table
         .partitions
@@ -221,13 +381,6 @@ fn imported(
             }
         }),
     });
-    let starts = found.default().map(|(loader, entry)| Starts {
-        how: plan::waits(loader, entry),
-        kernel: entry.kernel.clone(),
-        version: version(found),
-        initramfs: entry.initramfs.clone(),
-        cmdline: entry.cmdline.clone(),
-    });
     let mut notes = found.table.odd.clone();
     for (partition, volume) in found.table.partitions.iter().zip(&found.volumes) {
         if let Some(trouble) = &volume.trouble {
@@ -244,16 +397,22 @@ fn imported(
         why: why.clone(),
     });
     Imported {
-        image: image.display().to_string(),
-        unpacked_from: raw.from.clone(),
-        bytes,
+        image: files
+            .disk
+            .as_deref()
+            .unwrap_or(request.image)
+            .display()
+            .to_string(),
+        unpacked_from: seen.unpacked_from.clone(),
+        bytes: seen.bytes,
         table: match found.table.iso {
+            _ if !found.is_disk() => String::new(),
             true => format!("{}, also an ISO 9660", found.table.kind.name()),
             false => found.table.kind.name().to_owned(),
         },
         partitions: partitions.collect(),
         loaders: loaders.collect(),
-        starts,
+        starts: starts(files, found, plan),
         architecture: plan.machine.debian.to_owned(),
         chosen: chosen.collect(),
         notes,
@@ -261,10 +420,57 @@ fn imported(
     }
 }
 
+/// What is started: by the boot loader, or by the machine.
+fn starts(files: &Files, found: &Found, plan: &Plan) -> Option<Starts> {
+    let shown = |path: &Option<PathBuf>| {
+        let path = path.as_ref().map(|path| path.display().to_string());
+        path.unwrap_or_default()
+    };
+    match &plan.kernel {
+        Some(Kernel {
+            from: Source::Beside,
+            cmdline,
+        }) => {
+            return Some(Starts {
+                how: "the machine starts".to_owned(),
+                kernel: shown(&files.kernel),
+                version: String::new(),
+                initramfs: files
+                    .initramfs
+                    .iter()
+                    .map(|p| p.display().to_string())
+                    .collect(),
+                cmdline: cmdline.clone(),
+            });
+        }
+        Some(Kernel {
+            from: Source::Package(package, early),
+            cmdline,
+        }) => {
+            return Some(Starts {
+                how: format!("the machine starts {package}, and that {}", early.init),
+                kernel: format!("package {package}"),
+                version: String::new(),
+                initramfs: Vec::new(),
+                cmdline: cmdline.clone(),
+            });
+        }
+        _ => {}
+    }
+    found.default().map(|(loader, entry)| Starts {
+        how: plan::waits(loader, entry),
+        kernel: entry.kernel.clone(),
+        version: found.kernel_version().unwrap_or_default(),
+        initramfs: entry.initramfs.clone(),
+        cmdline: entry.cmdline.clone(),
+    })
+}
+
 fn value(key: &str, plan: &Plan) -> String {
     match key {
         "ready" => format!("{:?}", plan.ready),
         "kernel" => "no firmware".to_owned(),
+        "disk" => plan.bus.to_owned(),
         _ => match &plan.firmware {
             Firmware::Uefi([image, _])
             | Firmware::Uboot(image)
@@ -288,15 +494,4 @@ fn system(found: &Found, volume: usize) -> String {
         name => name,
     };
     format!("{name}, {}", system.init.name())
-}
-
-fn version(found: &Found) -> String {
-    let described = found
-        .default()
-        .and_then(|(loader, entry)| found.kernel(loader, entry));
-    let version = described
-        .and_then(|kernel| kernel.version)
-        .unwrap_or_default();
-    let version = version.strip_prefix("Linux version ").unwrap_or(&version);
-    version.split(' ').next().unwrap_or_default().to_owned()
 }

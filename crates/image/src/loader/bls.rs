@@ -27,7 +27,7 @@ pub(super) fn read(volumes: &[Volume]) -> Option<Loader> {
             config = Some(place);
             (wait, pattern) = settings(&text);
         }
-        all.extend(entries(files));
+        all.extend(entries(volume, files));
         for path in files
             .ending("EFI/Linux", ".efi")
             .into_iter()
@@ -70,13 +70,15 @@ fn settings(text: &str) -> (Wait, String) {
     (wait, pattern)
 }
 
-/// The entries of a folder `loader/entries`, by their files' names.
-pub(super) fn entries(files: &dyn Files) -> Vec<(String, Entry)> {
+/// The entries of a volume's folder `loader/entries`, by their files' names.
+pub(super) fn entries(volume: usize, files: &dyn Files) -> Vec<(String, Entry)> {
     let mut found = Vec::new();
     for folder in ["loader/entries", "boot/loader/entries"] {
         for path in files.ending(folder, ".conf").into_iter().take(MOST_ENTRIES) {
             let text = files.text(&path).unwrap_or_default();
-            found.push((id(&path), entry(&text)));
+            let id = id(&path);
+            let at = Some(Place { volume, path });
+            found.push((id, Entry { at, ..entry(&text) }));
         }
     }
     found

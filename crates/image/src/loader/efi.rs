@@ -86,6 +86,29 @@ pub(crate) fn arch(volumes: &[Volume]) -> Option<Arch> {
     found.map(|(_, arch)| *arch)
 }
 
+/// The first bytes of the code of the program that firmware starts of a disk if nothing else
+/// was set up.
+pub(crate) fn entry_code(volumes: &[Volume]) -> Option<Vec<u8>> {
+    /// As much of a program is not found in another one; in these there is no jump in it.
+    const ENOUGH: usize = 16;
+    let (name, _) = DEFAULT.iter().find(|(_, of)| Some(*of) == arch(volumes))?;
+    let path = format!("EFI/BOOT/{name}");
+    let program = readable(volumes).find_map(|(_, files)| files.read(&path, MOST_FILE).ok())?;
+    fn code<'d>(file: &impl Object<'d>) -> Option<Vec<u8>> {
+        let entry = file.entry();
+        let section = file.sections().take(MOST).find_map(|section| {
+            let into = usize::try_from(entry.checked_sub(section.address())?).ok()?;
+            section.data().ok()?.get(into..into.checked_add(ENOUGH)?)
+        })?;
+        section
+            .iter()
+            .any(|byte| *byte != 0)
+            .then(|| section.to_vec())
+    }
+    let wide = PeFile64::parse(&*program).ok().and_then(|file| code(&file));
+    wide.or_else(|| code(&PeFile32::parse(&*program).ok()?))
+}
+
 /// What firmware starts of this disk, the default first.
 pub(super) fn programs(volumes: &[Volume]) -> Vec<Loader> {
     let mut found: Vec<Loader> = Vec::new();

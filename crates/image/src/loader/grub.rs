@@ -32,7 +32,7 @@ pub(super) fn read(volumes: &[Volume]) -> Option<Loader> {
             let Some(text) = files.text(&path) else {
                 continue;
             };
-            let mut loader = Run::of(&text, files, &path).loader();
+            let mut loader = Run::of(&text, (volume, files), &path).loader();
             loader.config = Some(Place { volume, path });
             // One that only leads to another has no entries.
             if found
@@ -69,6 +69,8 @@ struct Item {
 }
 
 struct Run<'f> {
+    /// Where the configuration is.
+    volume: usize,
     files: &'f dyn Files,
     variables: HashMap<String, String>,
     frames: Vec<Frame>,
@@ -82,10 +84,11 @@ struct Run<'f> {
 }
 
 impl<'f> Run<'f> {
-    fn of(text: &str, files: &'f dyn Files, path: &str) -> Self {
+    fn of(text: &str, (volume, files): (usize, &'f dyn Files), path: &str) -> Self {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         let prefix = ("prefix".to_owned(), format!("/{folder}"));
         let mut run = Self {
+            volume,
             files,
             variables: HashMap::from([prefix]),
             frames: Vec::new(),
@@ -316,7 +319,7 @@ impl<'f> Run<'f> {
                 self.items[at].entry.devicetree = path(words.first().copied().unwrap_or_default());
             }
             ("blscfg", _) => {
-                for (id, entry) in bls::entries(self.files) {
+                for (id, entry) in bls::entries(self.volume, self.files) {
                     let place = vec![self.counted()];
                     let names = vec![entry.title.clone(), id.trim_end_matches(".conf").to_owned()];
                     self.items.push(Item {
@@ -464,7 +467,7 @@ mod tests {
     }
 
     fn loader(text: &str) -> Loader {
-        Run::of(text, &None_, "boot/grub/grub.cfg").loader()
+        Run::of(text, (0, &None_), "boot/grub/grub.cfg").loader()
     }
 
     const MADE: &str = r#"

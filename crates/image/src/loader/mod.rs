@@ -5,6 +5,7 @@ pub(crate) mod efi;
 mod extlinux;
 mod gap;
 mod grub;
+mod pi;
 
 use crate::table::Table;
 use crate::volume::{Files, Place, Volume};
@@ -14,6 +15,9 @@ use crate::window::Window;
 pub(crate) fn section(program: &[u8], name: &str) -> Option<Vec<u8>> {
     efi::section(program, name)
 }
+
+/// What a Raspberry Pi's firmware is called.
+pub(crate) const PI: &str = "Raspberry Pi firmware";
 
 /// A boot loader.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,6 +67,8 @@ pub struct Entry {
     pub cmdline: String,
     /// The file system that the paths are in, as far as the entry says so.
     pub uuid: String,
+    /// The file that it is in, where that is not the loader's configuration.
+    pub at: Option<Place>,
 }
 
 /// All boot loaders of a disk, the one that runs last first.
@@ -98,6 +104,15 @@ pub(crate) fn find(disk: &Window, table: &Table, volumes: &[Volume]) -> Vec<Load
         {
             found.push(loader);
         }
+    }
+    if let Some(loader) = pi::read(volumes) {
+        // It starts the kernel, or one of the others.
+        let first = if loader.default.is_some() {
+            0
+        } else {
+            found.len()
+        };
+        found.insert(first, loader);
     }
     let known = |found: &[Loader], name: &str| found.iter().any(|l| l.name == name);
     for program in programs.into_iter().chain(in_gap) {

@@ -7,11 +7,8 @@ use std::ops::Range;
 use bootlap_rootfs::root_image::{self, ReadAt};
 use ext4_view::{Ext4, Ext4Error, Ext4Read};
 
-use super::{Files, Volume};
+use super::{Files, MOST_NAMES, Volume};
 use crate::window::Window;
-
-/// No folder that is looked at here has as many names.
-const MOST_NAMES: usize = 1 << 16;
 
 impl Ext4Read for Window {
     fn read(&mut self, at: u64, into: &mut [u8]) -> Result<(), Box<dyn Error + Send + Sync>> {

@@ -1,7 +1,10 @@
 //! File systems, as far as they can be read.
 
+mod archive;
 mod ext;
 mod fat;
+mod squash;
+mod walk;
 
 use std::io;
 use std::ops::Range;
@@ -10,6 +13,9 @@ use crate::window::{Window, number};
 
 /// Larger files are read by nobody here: kernels and initramfs are smaller.
 pub const MOST_FILE: u64 = 1 << 30;
+
+/// No folder that is looked at here has as many names.
+const MOST_NAMES: usize = 1 << 16;
 
 /// A file of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,8 +88,7 @@ impl dyn Files + '_ {
 }
 
 /// What is told by a few bytes at a place.
-const MAGICS: [(u64, &[u8], &str); 14] = [
-    (0, b"hsqs", "squashfs"),
+const MAGICS: [(u64, &[u8], &str); 13] = [
     (0, b"XFSB", "xfs"),
     (0, b"LUKS\xba\xbe", "crypto_LUKS"),
     (0, b"UBI#", "ubi"),
@@ -100,6 +105,15 @@ const MAGICS: [(u64, &[u8], &str); 14] = [
 ];
 
 impl Volume {
+    pub(crate) fn is_archive(&self) -> bool {
+        self.kind == archive::KIND
+    }
+
+    /// What is in an initramfs; `None` if it is none.
+    pub fn of_archive(bytes: &[u8]) -> Option<Self> {
+        archive::open(bytes)
+    }
+
     /// What is in these bytes.
     pub fn of(window: &Window) -> Self {
         let head = window.up_to(0, 0x1_0048).unwrap_or_default();
@@ -114,6 +128,12 @@ impl Volume {
             return match ext::open(window) {
                 Ok(volume) => volume,
                 Err(e) => unread("ext4", Some(e)),
+            };
+        }
+        if head.starts_with(squash::MAGIC) {
+            return match squash::open(window) {
+                Ok(volume) => volume,
+                Err(e) => unread(squash::KIND, Some(e)),
             };
         }
         for (at, magic, kind) in MAGICS {
@@ -131,6 +151,6 @@ impl Volume {
 }
 
 /// A path without what does not matter, in pieces.
-fn pieces(path: &str) -> impl Iterator<Item = &str> {
+fn pieces(path: &str) -> impl DoubleEndedIterator<Item = &str> {
     path.split('/').filter(|piece| !matches!(*piece, "" | "."))
 }

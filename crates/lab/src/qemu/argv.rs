@@ -46,7 +46,7 @@ impl Argv {
         }
         let filled = spec.args.iter().map(|arg| settings.places.filled(arg));
         let mut args: Vec<String> = filled.collect();
-        if let Some(attached) = settings.attached {
+        if let Some(attached) = &settings.attached {
             args.extend(attach(attached, &settings.places.disk, &spec.machine));
         }
         if !args.is_empty() {
@@ -54,7 +54,8 @@ impl Argv {
             argv.args.push("-snapshot".into());
         }
         if settings.probe && settings.mode.repeats() {
-            let card = settings.attached.is_some_and(|a| a.bus == Bus::Sd);
+            let attached = settings.attached.as_ref();
+            let card = attached.is_some_and(|a| a.bus == Bus::Sd);
             let cards = settings.cards_take_time() || card;
             let (args, disks) = disks::take_over(&args, cards)?;
             argv.args.extend(args);
@@ -63,6 +64,9 @@ impl Argv {
             }
         } else {
             argv.args.extend(args);
+        }
+        if let Some(attached) = &settings.attached {
+            argv.patch(&attached.patches)?;
         }
         Ok(argv)
     }
@@ -151,10 +155,8 @@ impl Argv {
                 image,
                 variables,
                 payload,
-                patches,
                 ..
             } => {
-                self.patch(patches)?;
                 let mut files = Vec::new();
                 let flash = [
                     image.as_ref().filter(|_| variables.is_some()),
@@ -204,8 +206,8 @@ impl Argv {
         }
         let disk = self.disks.last_mut().ok_or_else(|| {
             io::Error::other(
-                "a disk is changed by bootlap's probe in counted time; remove [loader], or leave \
-                 out --plain and --no-probe",
+                "bootlap's probe shows the guest a changed disk, in counted time: leave out \
+                 --plain and --no-probe, or boot an image that `bootlap apply` wrote",
             )
         })?;
         patches.iter().try_for_each(|patch| disk.patch(patch))
@@ -240,10 +242,11 @@ impl Argv {
         if let Some(image) = image {
             options += &format!(",image={image:#x}");
         }
-        if let Boot::Firmware { kernel_code, .. } = boot
-            && !kernel_code.is_empty()
-        {
-            options += &format!(",code={}", hex(kernel_code));
+        if let Boot::Firmware { code, .. } = boot {
+            let programs = [("code", &code.kernel), ("loader", &code.loader)];
+            for (name, entries) in programs.iter().filter(|p| !p.1.is_empty()) {
+                options += &format!(",{name}={}", hex(entries));
+            }
         }
         if settings.mode.repeats() {
             let facts = self.name(facts, "what was done with time".into());
@@ -359,7 +362,7 @@ fn is_arm(program: &str) -> bool {
 }
 
 /// The arguments that attach an image.
-fn attach(attached: Attached, path: &str, machine: &str) -> Vec<String> {
+fn attach(attached: &Attached, path: &str, machine: &str) -> Vec<String> {
     const DISK: &str = "drive=bootlap-disk";
     let file = path.replace(',', ",,");
     let format = attached.format.name();

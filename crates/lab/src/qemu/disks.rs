@@ -93,7 +93,14 @@ impl Disk {
     fn told(&self) -> String {
         let image = self.image.as_ref().map_or(-1, AsRawFd::as_raw_fd);
         let kind = if self.card { "card" } else { "disk" };
-        let pages = self.patched.iter().map(|page| format!(".{page}"));
+        let mut runs: Vec<[u64; 2]> = Vec::new();
+        for page in &self.patched {
+            match runs.last_mut() {
+                Some([_, last]) if *last + 1 == *page => *last = *page,
+                _ => runs.push([*page; 2]),
+            }
+        }
+        let pages = runs.iter().map(|[first, last]| format!(".{first}-{last}"));
         let pages: String = pages.collect();
         format!("{}:{image}:{kind}{pages}", self.written.fd().as_raw_fd())
     }

@@ -59,8 +59,14 @@ impl Inputs {
             ("seed".to_owned(), settings.seed.to_string()),
             ("ready".to_owned(), ready.to_owned()),
         ];
-        if let Some(attached) = settings.attached {
-            inputs.push(("disk".to_owned(), format!("{attached:?}")));
+        if let Some(attached) = &settings.attached {
+            let (format, bus) = (attached.format, attached.bus);
+            inputs.push(("disk".to_owned(), format!("{format:?} on {bus:?}")));
+            let patches = attached.patches.iter();
+            inputs.extend(patches.map(|patch| {
+                let name = format!("on the disk at {:#x}", patch.at);
+                (name, sha256(&patch.bytes))
+            }));
         }
         match boot {
             Boot::Flash {
@@ -99,14 +105,10 @@ impl Inputs {
                 image,
                 variables,
                 payload,
-                kernel_code,
-                patches,
+                code,
             } => {
-                for patch in patches {
-                    let name = format!("on the disk at {:#x}", patch.at);
-                    inputs.push((name, HEXLOWER.encode(&patch.bytes)));
-                }
-                inputs.push(("kernel's entries".to_owned(), hex(kernel_code)));
+                inputs.push(("kernel's entries".to_owned(), hex(&code.kernel)));
+                inputs.push(("boot loader's entry".to_owned(), hex(&code.loader)));
                 let blobs = [
                     ("firmware", image),
                     ("its variables", variables),

@@ -131,7 +131,7 @@ impl QemuSettings {
             .iter()
             .flat_map(|arg| arg.split([',', '=']))
             .filter(|word| word.starts_with("{dir}/") || *word == "{root}")
-            .chain(self.attached.map(|_| "{disk}"))
+            .chain(self.attached.as_ref().map(|_| "{disk}"))
             .map(|name| (name.to_owned(), self.places.real(name)))
             .filter(|(_, path)| path.is_file())
             .collect();

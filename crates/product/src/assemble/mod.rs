@@ -11,7 +11,7 @@ use crate::cache::sha256;
 use crate::cmdline;
 use crate::images;
 use crate::initramfs::{archives, compression as initramfs_compression};
-use crate::part::{Blob, Pack, Part, PartHash, Patch};
+use crate::part::{Blob, Code, Pack, Part, PartHash, Patch};
 use crate::parts::disk::DiskPart;
 use crate::payload::Payload;
 use crate::spec::{Bus, DiskFormat, Flash, Medium, Place, Spec, Unpacker};
@@ -29,12 +29,14 @@ pub struct Assembly {
 }
 
 /// How a disk is attached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attached {
     /// How its image is written down.
     pub format: DiskFormat,
     /// To what.
     pub bus: Bus,
+    /// What is not on the disk as it is in the image.
+    pub patches: Vec<Patch>,
 }
 
 #[derive(Clone)]
@@ -56,8 +58,7 @@ enum Images {
         image: Option<Blob>,
         variables: Option<Blob>,
         payload: Option<Blob>,
-        kernel_code: Vec<Vec<u8>>,
-        patches: Vec<Patch>,
+        code: Code,
     },
 }
 
@@ -96,11 +97,8 @@ pub enum Boot<B = Blob> {
         variables: Option<B>,
         /// What it finds in memory.
         payload: Option<B>,
-        /// The first bytes of the code at each entry of the kernel on the disk, as far as
-        /// it is known.
-        kernel_code: Vec<Vec<u8>>,
-        /// What is not on the disk as it is in the image.
-        patches: Vec<Patch>,
+        /// How what is on the disk begins.
+        code: Code,
     },
 }
 
@@ -140,14 +138,12 @@ impl<B> Boot<B> {
                 image,
                 variables,
                 payload,
-                kernel_code,
-                patches,
+                code,
             } => Boot::Firmware {
                 image: image.as_ref().map(&mut *to).transpose()?,
                 variables: variables.as_ref().map(&mut *to).transpose()?,
                 payload: payload.as_ref().map(&mut *to).transpose()?,
-                kernel_code: kernel_code.clone(),
-                patches: patches.clone(),
+                code: code.clone(),
             },
         })
     }
@@ -161,8 +157,8 @@ impl Assembly {
     }
 
     /// The image that it boots from, and how that is attached; it is not for writing.
-    pub fn disk(&self) -> Option<(&Path, Attached)> {
-        self.disk.as_ref().map(|(path, how)| (path.as_path(), *how))
+    pub fn disk(&self) -> Option<(&Path, &Attached)> {
+        self.disk.as_ref().map(|(path, how)| (path.as_path(), how))
     }
 
     /// Whether words can be added to the kernel's command line: not where that is on the
@@ -225,20 +221,19 @@ impl Assembly {
             }),
             Images::Firmware { .. } if !extra.is_empty() => Err(TargetError::MissingPart(format!(
                 "there is no command line that could get {extra:?}: the kernel and its words \
-                 are on the disk; bootloader-none makes a target whose words can be changed"
+                 are on the disk; write all of them into loader.cmdline (docs/targets.md), or \
+                 have the machine start the kernel (recipe bootloader-none)"
             ))),
             Images::Firmware {
                 image,
                 variables,
                 payload,
-                kernel_code,
-                patches,
+                code,
             } => Ok(Boot::Firmware {
                 image: image.clone(),
                 variables: variables.clone(),
                 payload: payload.clone(),
-                kernel_code: kernel_code.clone(),
-                patches: patches.clone(),
+                code: code.clone(),
             }),
         }
     }
@@ -261,20 +256,16 @@ impl Target {
                 let how = Attached {
                     format: disk.format,
                     bus: disk.bus,
+                    patches: found.patches.clone(),
                 };
                 progress("looking at the disk");
-                Some((found.path.clone(), how, found.hash()?))
+                Some((found.path.clone(), how, found.hash(cache)?))
             }
             _ => None,
         };
         if let (None, Some((path, how, hash))) = (&spec.kernel, &disk) {
-            let timeout_s = spec.loader.and_then(|loader| loader.timeout_s);
-            let patches = match (&parts.disk, timeout_s) {
-                (Some(disk), Some(seconds)) => disk.with_wait(seconds)?,
-                _ => Vec::new(),
-            };
-            let disk = (path.clone(), *how);
-            return Ok(Assembly::of_disk(parts, disk, hash.clone(), patches));
+            let disk = (path.clone(), how.clone());
+            return Ok(Assembly::of_disk(parts, disk, hash.clone()));
         }
         let (Some(kernel), Some(kernel_spec)) = (&parts.kernel, &spec.kernel) else {
             return Err(TargetError::MissingPart(format!(
@@ -370,12 +361,7 @@ impl Target {
 
 impl Assembly {
     /// Of what firmware finds on a disk.
-    fn of_disk(
-        parts: &Parts,
-        disk: (PathBuf, Attached),
-        hash: PartHash,
-        patches: Vec<Patch>,
-    ) -> Self {
+    fn of_disk(parts: &Parts, disk: (PathBuf, Attached), hash: PartHash) -> Self {
         let named = [
             ("firmware", &parts.firmware.image),
             ("firmware's variables", &parts.firmware.variables),
@@ -388,15 +374,14 @@ impl Assembly {
             Some(Blob::new(name, 0, part.bytes.clone()))
         });
         let [image, variables, payload] = blobs;
-        let kernel = parts.disk.as_ref().map(DiskPart::kernel);
+        let programs = parts.disk.as_ref().map(DiskPart::programs);
         Self {
             parts: hashes,
             images: Images::Firmware {
                 image,
                 variables,
                 payload,
-                kernel_code: kernel.map_or_else(Vec::new, |kernel| kernel.code.clone()),
-                patches,
+                code: programs.map_or_else(Code::default, |programs| programs.code.clone()),
             },
             cmdline: String::new(),
             root: None,

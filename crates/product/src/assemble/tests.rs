@@ -494,8 +494,7 @@ fn a_disk_boots_by_its_firmware() {
         image,
         variables,
         payload,
-        kernel_code,
-        patches,
+        code,
     }) = assembly.boot("")
     else {
         panic!("not by its firmware");
@@ -503,7 +502,7 @@ fn a_disk_boots_by_its_firmware() {
     assert_eq!(&*image.unwrap().bytes, b"firmware");
     assert_eq!(&*variables.unwrap().bytes, b"variables");
     // Nothing is known of what is on it.
-    assert!(payload.is_none() && kernel_code.is_empty() && patches.is_empty());
+    assert!(payload.is_none() && code == Code::default() && attached.patches.is_empty());
     let said = assembly.boot("quiet").err().unwrap().to_string();
     assert!(said.contains("are on the disk"), "{said}");
 }

@@ -2,6 +2,7 @@
 
 mod archive;
 mod image;
+mod modules;
 mod only;
 
 use std::collections::{BTreeMap, HashMap};
@@ -120,7 +121,7 @@ impl What {
 type Found = BTreeMap<Vec<u8>, What>;
 
 /// Everything that `spec` asks for; what is named later replaces what is not:
-/// `image`, `dirs`, `tree`, `files`, `links`.
+/// `image`, `dirs`, `tree`, `files`, `links`, `modules`.
 pub(crate) fn entries(spec: &Initramfs, finder: &dyn Find) -> Result<Vec<Entry>, TargetError> {
     let named = Named {
         section: SECTION,
@@ -130,6 +131,7 @@ pub(crate) fn entries(spec: &Initramfs, finder: &dyn Find) -> Result<Vec<Entry>,
         links: &spec.links,
     };
     let mut found = named.find(finder)?;
+    modules::add(&spec.modules, finder, &mut found)?;
     if let Some(name) = &spec.image {
         image::put_under(&finder.part("initramfs.image", name)?, &mut found)?;
     }

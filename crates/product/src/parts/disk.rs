@@ -5,18 +5,21 @@
 //! boot loaders do with the parts of an initramfs.
 
 use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
 use bootlap_artefact::kernel_image::{KernelImage, entry_code};
 use bootlap_image::loader::Wait;
-use bootlap_image::{Found, Handover, Window};
+use bootlap_image::{Found, Handover, ReadAt, Window};
 
-use crate::TargetError;
-use crate::cache::fingerprint;
-use crate::part::{Part, PartHash, Patch};
-use crate::spec::DiskFormat;
+use crate::cache::sha256;
+use crate::disk_changes::{Changes, Place};
+use crate::part::{Code, Find, Part, PartHash, Patch};
+use crate::spec::{Disk, DiskFormat, LoaderSettings};
+use crate::{Cache, Progress, TargetError};
 
 /// What names of files on the disk begin with.
 pub(crate) const ON_DISK: &str = "disk:";
@@ -27,6 +30,8 @@ pub(crate) struct DiskPart {
     pub(crate) path: PathBuf,
     pub(crate) origin: String,
     pub(crate) format: DiskFormat,
+    /// What is not on it as it is in the image.
+    pub(crate) patches: Vec<Patch>,
     /// What takes long to find out: many variants of a target share it.
     known: Arc<Known>,
 }
@@ -34,16 +39,41 @@ pub(crate) struct DiskPart {
 #[derive(Default)]
 struct Known {
     hash: OnceLock<PartHash>,
-    kernel: OnceLock<OnDisk>,
+    programs: OnceLock<Programs>,
 }
 
-/// The kernel that the disk's boot loader starts, as far as it can be read.
+/// The boot loader that firmware starts, and the kernel that is started in the end, as far as
+/// they can be read.
 #[derive(Default)]
-pub(crate) struct OnDisk {
-    /// How it begins, at each of its entries.
-    pub(crate) code: Vec<Vec<u8>>,
-    /// Whether it is packed in a program that unpacks it.
+pub(crate) struct Programs {
+    /// How they begin.
+    pub(crate) code: Code,
+    /// Whether the kernel is packed in a program that unpacks it.
     pub(crate) unpacks_itself: bool,
+}
+
+/// An image with other bytes at some places.
+struct Patched {
+    file: File,
+    patches: Vec<Patch>,
+}
+
+impl ReadAt for Patched {
+    fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
+        self.file.read_exact_at(into, at)?;
+        let end = at + into.len() as u64;
+        for patch in &self.patches {
+            let (first, last) = (
+                patch.at.max(at),
+                (patch.at + patch.bytes.len() as u64).min(end),
+            );
+            if first < last {
+                let from = &patch.bytes[(first - patch.at) as usize..(last - patch.at) as usize];
+                into[(first - at) as usize..(last - at) as usize].copy_from_slice(from);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Whether a kernel is packed in a program that unpacks it.
@@ -65,57 +95,112 @@ impl DiskPart {
             path,
             origin,
             format,
+            patches: Vec::new(),
             known: Arc::default(),
         }
     }
 
+    /// The same with what a target changes on it.
+    pub(crate) fn changed(
+        mut self,
+        disk: &Disk,
+        loader: Option<&LoaderSettings>,
+        finder: &dyn Find,
+        cache: &Cache,
+        progress: Progress<'_>,
+    ) -> Result<Self, TargetError> {
+        let mut changes = Changes::of(disk, finder)?;
+        let words = loader.and_then(|loader| loader.cmdline.as_deref());
+        if !changes.is_empty() || words.is_some() {
+            self.raw()?;
+            let image = cache.fingerprint(&self.path)?;
+            if !changes.is_empty() {
+                self.patches = changes.patches(&self.path, &image, cache, progress)?;
+            }
+            if let Some(words) = words {
+                let found = self.found()?;
+                let changed = found.with_cmdline(words);
+                let (place, text) =
+                    changed.map_err(|e| TargetError::artefact("loader.cmdline", e))?;
+                let partition = found.table.partitions[place.volume].number;
+                let path = format!("/{}", place.path.trim_start_matches('/'));
+                changes.put(Place { partition, path }, text.into_bytes());
+                self.patches = changes.patches(&self.path, &image, cache, progress)?;
+            }
+        }
+        if let Some(seconds) = loader.and_then(|loader| loader.timeout_s) {
+            let patches = self.with_wait(seconds)?;
+            self.patches.extend(patches);
+        }
+        Ok(self)
+    }
+
     /// What it is, for the manifest.
-    pub(crate) fn hash(&self) -> Result<PartHash, TargetError> {
+    pub(crate) fn hash(&self, cache: &Cache) -> Result<PartHash, TargetError> {
         if let Some(hash) = self.known.hash.get() {
             return Ok(hash.clone());
         }
         let file = fs::metadata(&self.path);
         let file = file.map_err(|e| TargetError::io("read", &self.path, e))?;
+        let mut image = cache.fingerprint(&self.path)?;
+        if !self.patches.is_empty() {
+            for patch in &self.patches {
+                image += &format!(" {:#x} {}", patch.at, sha256(&patch.bytes));
+            }
+            image = sha256(image.as_bytes());
+        }
         let hash = PartHash {
             name: "disk".to_owned(),
             origin: self.origin.clone(),
-            sha256: fingerprint(&self.path)?,
+            sha256: image,
             bytes: file.len(),
         };
         Ok(self.known.hash.get_or_init(|| hash).clone())
     }
 
-    /// The kernel that its boot loader starts.
-    pub(crate) fn kernel(&self) -> &OnDisk {
-        self.known.kernel.get_or_init(|| {
+    /// What runs of it until the kernel does.
+    pub(crate) fn programs(&self) -> &Programs {
+        self.known.programs.get_or_init(|| {
+            let loader = self.found().ok().and_then(|found| found.uefi_entry_code());
             let kernel = self.starts().and_then(|starts| {
                 let part = self.part("kernel.image", &starts.kernel);
                 part.map_err(|e| e.to_string())
             });
-            let Ok(kernel) = kernel else {
-                return OnDisk::default();
-            };
-            let bytes = kernel.unwrapped().unwrap_or_default();
-            let code = entry_code(&bytes).into_iter().map(<[u8]>::to_vec);
-            OnDisk {
-                code: code.collect(),
-                unpacks_itself: unpacks_itself(&bytes),
+            let kernel = kernel
+                .ok()
+                .and_then(|part| Some(part.unwrapped().ok()?.into_owned()));
+            let kernel = kernel.unwrap_or_default();
+            let entries = entry_code(&kernel).into_iter().map(<[u8]>::to_vec);
+            Programs {
+                code: Code {
+                    kernel: entries.collect(),
+                    loader: loader.into_iter().collect(),
+                },
+                unpacks_itself: unpacks_itself(&kernel),
             }
         })
     }
 
-    fn found(&self) -> Result<Found, TargetError> {
-        if self.format != DiskFormat::Raw {
-            return Err(TargetError::artefact(
+    fn raw(&self) -> Result<(), TargetError> {
+        match self.format {
+            DiskFormat::Raw => Ok(()),
+            DiskFormat::Qcow2 => Err(TargetError::artefact(
                 &self.origin,
                 "only raw images are looked into; make it one: qemu-img convert -O raw IMAGE \
                  disk.img",
-            ));
+            )),
         }
+    }
+
+    /// What is on it, as the guest sees it.
+    fn found(&self) -> Result<Found, TargetError> {
+        self.raw()?;
         let failed = |e| TargetError::io("read", &self.path, e);
         let file = File::open(&self.path).map_err(failed)?;
         let bytes = file.metadata().map_err(failed)?.len();
-        Ok(Found::of(&Window::all(Rc::new(file), bytes)))
+        let patches = self.patches.clone();
+        let seen = Patched { file, patches };
+        Ok(Found::of(&Window::all(Rc::new(seen), bytes)))
     }
 
     /// The file that `key`'s value names, or all of them.
@@ -143,6 +228,16 @@ impl DiskPart {
             bytes: p.bytes,
         };
         Ok(patches.into_iter().map(patch).collect())
+    }
+
+    /// The command line that its boot loader gives the kernel, if that can be changed.
+    pub(crate) fn words(&self) -> Result<String, String> {
+        let found = self.found().map_err(|e| e.to_string())?;
+        let (_, entry) = found
+            .default()
+            .ok_or("no boot loader's entry was found on the disk")?;
+        found.with_cmdline(&entry.cmdline)?;
+        Ok(entry.cmdline.clone())
     }
 
     /// The boot loader's name, and how long its menu waits now.

@@ -6,6 +6,7 @@
 //! the target boots from; everything else is a path beside `target.toml`.
 
 pub(crate) mod disk;
+mod overlay;
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -152,7 +153,7 @@ impl Parts {
     pub fn kernel_unpacks_itself(&self) -> bool {
         match (&self.kernel, &self.disk) {
             (Some(kernel), _) => kernel.unwrapped().is_ok_and(|k| disk::unpacks_itself(&k)),
-            (None, Some(disk)) => disk.kernel().unpacks_itself,
+            (None, Some(disk)) => disk.programs().unpacks_itself,
             (None, None) => false,
         }
     }
@@ -256,6 +257,32 @@ impl Find for Finder<'_> {
             self.target.dir.display()
         )))
     }
+
+    fn kernel_modules(&self) -> Result<PathBuf, TargetError> {
+        let kernel = self.target.spec.kernel.as_ref();
+        let image = kernel.and_then(|k| k.image.as_deref()).unwrap_or_default();
+        if !image.starts_with("package:") {
+            return Err(TargetError::MissingPart(format!(
+                "initramfs.modules are those of a packaged kernel, and kernel.image is {image:?}; \
+                 name modules as files in [initramfs.files], or a kernel as package:NAME/path"
+            )));
+        }
+        let (path, origin) = self.path("kernel.image", image)?;
+        modules_of(&path).ok_or_else(|| {
+            TargetError::MissingPart(format!(
+                "initramfs.modules: {origin} comes without modules; leave the key out"
+            ))
+        })
+    }
+}
+
+/// Where the modules of the packaged kernel at `/boot/vmlinuz-VERSION` are.
+fn modules_of(kernel: &Path) -> Option<PathBuf> {
+    let package = kernel.parent()?.parent()?;
+    let (_, version) = kernel.file_name()?.to_str()?.split_once('-')?;
+    // Merged systems have all below /usr.
+    let folders = ["lib/modules", "usr/lib/modules"].map(|f| package.join(f).join(version));
+    folders.into_iter().find(|folder| folder.is_dir())
 }
 
 /// Whether a value names what packages or builds bring, and no path.
@@ -299,7 +326,9 @@ impl<'a> Finder<'a> {
             )));
         }
         let path = std::path::absolute(&path).map_err(|e| TargetError::io("read", &path, e))?;
-        Ok(DiskPart::new(path, origin, disk.format))
+        let part = DiskPart::new(path, origin, disk.format);
+        let loader = self.target.spec.loader.as_ref();
+        part.changed(disk, loader, self, self.cache, self.progress)
     }
 
     /// What `key`'s value `build:OUTPUT` names, built if it is not yet.

@@ -68,7 +68,11 @@ fn menu(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
         (Some(disk), None) => disk,
         _ => return Err("there is no boot loader on a disk".into()),
     };
-    let set = target.spec.loader.and_then(|loader| loader.timeout_s);
+    let set = target
+        .spec
+        .loader
+        .as_ref()
+        .and_then(|loader| loader.timeout_s);
     // A second is the least that U-Boot waits.
     let least = match disk.wait()? {
         ("U-Boot", Wait::Tenths(tenths)) => tenths <= 10,

@@ -118,6 +118,9 @@ impl<'t> Session<'t> {
             ProbeMark::ImageEntry => {
                 out.wire_milestone(Milestone::KernelImage, Some(at), here);
             }
+            ProbeMark::LoaderEntry => {
+                out.wire_milestone(Milestone::BootloaderStart, Some(at), here);
+            }
             // Where a recorder stops; none is in a recording of ours.
             ProbeMark::Limit => {}
             ProbeMark::Other(_) => self.notice(

@@ -234,6 +234,8 @@ pub enum ProbeMark {
     ImageEntry,
     /// The guest's time at which the boot is given up.
     Limit,
+    /// The first instruction of a boot loader that firmware starts.
+    LoaderEntry,
     /// A mark of a newer probe.
     Other(u8),
 }
@@ -245,6 +247,7 @@ impl ProbeMark {
             2 => ProbeMark::UserEntry,
             3 => ProbeMark::ImageEntry,
             4 => ProbeMark::Limit,
+            5 => ProbeMark::LoaderEntry,
             other => ProbeMark::Other(other),
         }
     }
@@ -255,6 +258,7 @@ impl ProbeMark {
             ProbeMark::UserEntry => 2,
             ProbeMark::ImageEntry => 3,
             ProbeMark::Limit => 4,
+            ProbeMark::LoaderEntry => 5,
             ProbeMark::Other(code) => code,
         }
     }

@@ -3,7 +3,7 @@
 use bootlap_artefact::arch::Arch;
 use bootlap_artefact::kernel_image::KernelImage;
 
-use super::{find, line, name_of, set};
+use super::{Line, find, name_of};
 use crate::cmdline::{self, is_parameter, value_of};
 use crate::recipe::{Recipe, RecipeMeta};
 use crate::{Edit, Parts, Target};
@@ -44,7 +44,8 @@ impl Recipe for Fixed {
     }
 
     fn edits(&self, target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
-        let line = line(target)?;
+        let of = Line::of(target, parts)?;
+        let line = of.text.as_str();
         let there = cmdline::words(line);
         if self.x86 && !may_be_x86(target, parts) {
             return Err("only x86 kernels know these parameters, and this is none".into());
@@ -69,7 +70,7 @@ impl Recipe for Fixed {
             let words = self.words.join(" ");
             return Err(format!("the command line has {words} already"));
         }
-        Ok(set(cmdline::with(line, &missing.join(" "))))
+        Ok(of.set(cmdline::with(line, &missing.join(" "))))
     }
 }
 

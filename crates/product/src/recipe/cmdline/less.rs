@@ -1,6 +1,6 @@
 //! Parameters that go.
 
-use super::{line, name_of, set};
+use super::{Line, name_of};
 use crate::cmdline::{self, is_parameter, value_of};
 use crate::recipe::{Recipe, RecipeMeta};
 use crate::{Edit, Parts, Target};
@@ -21,15 +21,15 @@ impl Recipe for Less {
         self.meta
     }
 
-    fn edits(&self, target: &Target, _: &Parts, _: &str) -> Result<Vec<Edit>, String> {
-        let line = line(target)?;
-        let words = cmdline::words(line);
+    fn edits(&self, target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+        let line = Line::of(target, parts)?;
+        let words = cmdline::words(&line.text);
         if !words.iter().any(|w| (self.goes)(w)) {
             return Err(format!("the command line is without {} already", self.what));
         }
         let instead = (self.instead)(&words)?;
-        let less = cmdline::changed(line, |w| (!(self.goes)(w)).then(|| w.to_owned()));
-        Ok(set(match instead {
+        let less = cmdline::changed(&line.text, |w| (!(self.goes)(w)).then(|| w.to_owned()));
+        Ok(line.set(match instead {
             Some(word) => cmdline::with(&less, word),
             None => less,
         }))

@@ -13,17 +13,33 @@ mod values;
 pub(super) use {fixed::*, less::*, values::*};
 
 use crate::cmdline::{self, is_parameter};
-use crate::{Edit, Target};
+use crate::{Edit, Parts, Target};
 
-fn line(target: &Target) -> Result<&str, String> {
-    let kernel = target.spec.kernel.as_ref();
-    let kernel = kernel.ok_or("the target does not say its kernel.cmdline; add it")?;
-    Ok(&kernel.cmdline)
+/// A command line, and the key of a target's file that sets it.
+struct Line {
+    key: &'static str,
+    text: String,
 }
 
-/// The edit that makes `new` the command line.
-fn set(new: String) -> Vec<Edit> {
-    vec![Edit::set("kernel.cmdline", new)]
+impl Line {
+    /// The kernel's, whether the machine gives it or the boot loader on a disk.
+    fn of(target: &Target, parts: &Parts) -> Result<Self, String> {
+        let loader = target.spec.loader.as_ref();
+        let told = loader.and_then(|loader| loader.cmdline.clone());
+        let (key, text) = match (&target.spec.kernel, &parts.disk) {
+            (Some(kernel), _) => ("kernel.cmdline", kernel.cmdline.clone()),
+            (None, Some(disk)) => ("loader.cmdline", told.map_or_else(|| disk.words(), Ok)?),
+            (None, None) => {
+                return Err("the target does not say its kernel.cmdline; add it".into());
+            }
+        };
+        Ok(Self { key, text })
+    }
+
+    /// The edit that makes `new` the command line.
+    fn set(&self, new: String) -> Vec<Edit> {
+        vec![Edit::set(self.key, new)]
+    }
 }
 
 /// The parameter's name in `word`.

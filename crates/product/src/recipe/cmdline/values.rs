@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use super::fixed::QUIET_LEVEL;
-use super::{find, is_plain, line, name_of, set, with_parameter};
+use super::{Line, find, is_plain, name_of, with_parameter};
 use crate::cmdline::{self, is_parameter, value_of};
 use crate::recipe::{Listed, Recipe, RecipeMeta};
 use crate::{Edit, Parts, Target};
@@ -28,8 +28,8 @@ impl Recipe for Valued {
         self.lists.then_some(Listed::Changed)
     }
 
-    fn edits(&self, target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
-        let line = line(target)?;
+    fn edits(&self, target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String> {
+        let line = Line::of(target, parts)?;
         let value = if value.is_empty() {
             self.default
         } else {
@@ -42,11 +42,11 @@ impl Recipe for Valued {
                  without spaces and quotes"
             ));
         }
-        let changed = (self.apply)(line, value)?;
-        if changed == line {
+        let changed = (self.apply)(&line.text, value)?;
+        if changed == line.text {
             return Err(format!("the command line says {value} already"));
         }
-        Ok(set(changed))
+        Ok(line.set(changed))
     }
 }
 

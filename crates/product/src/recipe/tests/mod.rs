@@ -237,7 +237,7 @@ fn the_kernel_of_a_disk_is_handed_over_with_its_words() {
     let parts = base_parts("loader-timeout");
     let choice = Choice::parse("loader-timeout").unwrap();
     let waits_not = choice.apply(&of_disk(), &parts).unwrap();
-    assert_eq!(waits_not.spec.loader.unwrap().timeout_s, Some(0));
+    assert_eq!(waits_not.spec.loader.as_ref().unwrap().timeout_s, Some(0));
     let choice = Choice::parse("bootloader-none").unwrap();
     let direct = choice.apply(&waits_not, &parts).unwrap();
     let kernel = direct.spec.kernel.as_ref().unwrap();

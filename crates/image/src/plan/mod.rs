@@ -1,23 +1,31 @@
 //! What to boot an image with: machine, firmware, bus and the pattern of ready, each with
 //! its reason, and what could not be known.
 
+mod beside;
+mod storage;
+mod user_space;
+
 use bootlap_artefact::arch::Arch;
 
 use crate::Found;
+use crate::beside::Beside;
 use crate::handover::kernel_in_boot;
 use crate::loader::{Entry, Loader, Wait, efi};
+use crate::machine::MACHINES;
+pub use crate::machine::Machine;
 use crate::system::{Init, System};
 
 /// How an image is to be booted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The machine that has its processor.
-    pub machine: &'static Machine,
+    pub machine: Machine,
     /// What runs first.
     pub firmware: Firmware,
-    /// Words for the kernel's command line, where bootlap has to start the kernel itself:
-    /// what the image starts would not be seen.
-    pub direct: Option<String>,
+    /// The kernel, where the machine starts that itself.
+    pub kernel: Option<Kernel>,
+    /// What the disk is attached to: one of the target's file.
+    pub bus: &'static str,
     /// The pattern of ready.
     pub ready: &'static str,
     /// Why each was chosen: key of the target's file, and the reason.
@@ -26,123 +34,38 @@ pub struct Plan {
     pub unknown: Vec<String>,
 }
 
-/// An emulated machine.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Machine {
-    /// The processors that it has.
-    arch: Arch,
-    /// As Debian calls them.
-    pub debian: &'static str,
-    /// The architecture whose packages have its firmware: a release need not have its own.
-    pub packages: &'static str,
-    /// QEMU's program, `-M`, `-cpu`.
-    pub program: &'static str,
-    /// See `program`.
-    pub machine: &'static str,
-    /// See `program`.
-    pub cpu: &'static str,
-    /// Memory in MiB.
-    pub memory_mb: u32,
-    /// Whether the turns of polled waits can be left out. Some loops of U-Boot for RISC-V
-    /// end earlier than they seem to: seen with 2023.01.
-    pub skip_waits: bool,
-    /// The device of its serial line, as Linux calls it.
-    pub console: &'static str,
-    /// Whether the kernel finds that by itself, if its command line names none.
-    finds_console: bool,
-    /// Its UEFI: program and variables.
-    uefi: Option<[&'static str; 2]>,
-    /// Its U-Boot, and whether another program has to start it.
-    uboot: Option<(&'static str, bool)>,
+/// A kernel that the machine starts itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    /// Which.
+    pub from: Source,
+    /// Its command line.
+    pub cmdline: String,
 }
 
-const MACHINES: [Machine; 5] = [
-    Machine {
-        arch: Arch::X86_64,
-        debian: "amd64",
-        packages: "amd64",
-        program: "qemu-system-x86_64",
-        machine: "q35",
-        cpu: "max",
-        memory_mb: 1024,
-        skip_waits: true,
-        console: "ttyS0",
-        finds_console: false,
-        uefi: Some([
-            "package:ovmf/usr/share/OVMF/OVMF_CODE_4M.fd",
-            "package:ovmf/usr/share/OVMF/OVMF_VARS_4M.fd",
-        ]),
-        uboot: None,
-    },
-    Machine {
-        arch: Arch::X86,
-        debian: "i386",
-        packages: "i386",
-        program: "qemu-system-i386",
-        machine: "q35",
-        cpu: "max",
-        memory_mb: 1024,
-        skip_waits: true,
-        console: "ttyS0",
-        finds_console: false,
-        uefi: None,
-        uboot: None,
-    },
-    Machine {
-        arch: Arch::Arm64,
-        debian: "arm64",
-        packages: "arm64",
-        program: "qemu-system-aarch64",
-        machine: "virt",
-        cpu: "cortex-a57",
-        memory_mb: 1024,
-        skip_waits: true,
-        console: "ttyAMA0",
-        finds_console: true,
-        uefi: Some([
-            "package:qemu-efi-aarch64/usr/share/AAVMF/AAVMF_CODE.fd",
-            "package:qemu-efi-aarch64/usr/share/AAVMF/AAVMF_VARS.fd",
-        ]),
-        uboot: Some((
-            "package:u-boot-qemu/usr/lib/u-boot/qemu_arm64/u-boot.bin",
-            false,
-        )),
-    },
-    Machine {
-        arch: Arch::Arm,
-        debian: "armhf",
-        packages: "armhf",
-        program: "qemu-system-arm",
-        machine: "virt",
-        cpu: "cortex-a15",
-        memory_mb: 512,
-        skip_waits: true,
-        console: "ttyAMA0",
-        finds_console: true,
-        uefi: None,
-        uboot: Some((
-            "package:u-boot-qemu/usr/lib/u-boot/qemu_arm/u-boot.bin",
-            false,
-        )),
-    },
-    Machine {
-        arch: Arch::Riscv,
-        debian: "riscv64",
-        packages: "amd64",
-        program: "qemu-system-riscv64",
-        machine: "virt",
-        cpu: "rv64",
-        memory_mb: 1024,
-        skip_waits: false,
-        console: "ttyS0",
-        finds_console: true,
-        uefi: None,
-        uboot: Some((
-            "package:u-boot-qemu/usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin",
-            true,
-        )),
-    },
-];
+/// Where a kernel is from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// From the disk: what its boot loader would start.
+    Disk,
+    /// From beside the image.
+    Beside,
+    /// From the distribution, and what starts the image's user space with it.
+    Package(&'static str, Early),
+}
+
+/// What the first program has to do before it starts the root's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Early {
+    /// Modules that the disk and its file systems need.
+    pub modules: Vec<&'static str>,
+    /// The root's device.
+    pub device: String,
+    /// Its file system.
+    pub kind: &'static str,
+    /// What runs first in it.
+    pub init: String,
+}
 
 /// What runs first on a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -170,6 +93,8 @@ pub enum Wish {
     Uboot,
     /// None: the image's kernel is started by the machine.
     Direct,
+    /// None, and a kernel of the distribution: for the image of a board that cannot be emulated.
+    UserSpace,
 }
 
 const LOGIN: &str = "login: ";
@@ -178,12 +103,14 @@ const PRESS_ENTER: &str = "Please press Enter to activate this console";
 const STARTED: &str = "Run .* as init process";
 
 impl Plan {
-    /// For an image; `wish` is what somebody who knows it better asked for.
+    /// For an image, and the kernel that lies beside it, if one does; `wish` is what somebody who
+    /// knows it better asked for.
     ///
     /// # Errors
     /// What is missing, and what can be done.
-    pub fn of(found: &Found, wish: Option<Wish>) -> Result<Self, String> {
-        let arch = found.arch().ok_or(
+    pub fn of(found: &Found, wish: Option<Wish>, beside: Option<&Beside>) -> Result<Self, String> {
+        let of_kernel = beside.and_then(|kernel| kernel.arch);
+        let arch = of_kernel.or_else(|| found.arch()).ok_or(
             "nothing on it tells which processor it is for: no EFI program, no boot loader, no \
              kernel and no root file system that can be read",
         )?;
@@ -196,15 +123,24 @@ impl Plan {
             )
         })?;
         let mut plan = Self {
-            machine,
+            machine: machine.clone(),
             firmware: Firmware::None,
-            direct: None,
+            kernel: None,
+            bus: "virtio-blk",
             ready: LOGIN,
             why: Vec::new(),
             unknown: Vec::new(),
         };
-        plan.firmware(found, wish)?;
-        plan.console(found, wish)?;
+        match (wish, beside) {
+            (Some(Wish::UserSpace), _) => plan.user_space(found)?,
+            (_, Some(kernel)) => plan.beside(found, kernel)?,
+            _ => {
+                plan.firmware(found, wish)?;
+                plan.console(found, wish)?;
+                plan.drivers(found)?;
+                plan.root(found);
+            }
+        }
         plan.ready(found);
         plan.doubts(found);
         Ok(plan)
@@ -214,8 +150,12 @@ impl Plan {
         self.why.push((key, why.into()));
     }
 
+    fn start(&mut self, from: Source, cmdline: String) {
+        self.kernel = Some(Kernel { from, cmdline });
+    }
+
     fn firmware(&mut self, found: &Found, wish: Option<Wish>) -> Result<(), String> {
-        let machine = self.machine;
+        let machine = self.machine.clone();
         let program = efi::arch(&found.volumes) == Some(machine.arch);
         let sector = found.loaders.iter().any(|l| l.by_sector);
         let for_uboot = found.loaders.iter().any(|l| l.name == "U-Boot");
@@ -294,10 +234,11 @@ impl Plan {
 
     /// Whether the kernel speaks on the machine's serial line, and what to do if not.
     fn console(&mut self, found: &Found, wish: Option<Wish>) -> Result<(), String> {
-        let machine = self.machine;
+        let machine = self.machine.clone();
         let Some((loader, entry)) = found.default() else {
             if self.firmware == Firmware::None {
-                self.direct = Some(format!("{} console={}", root_word(found), machine.console));
+                let cmdline = format!("{} console={}", root_word(found), machine.console);
+                self.start(Source::Disk, cmdline);
             }
             return Ok(());
         };
@@ -328,7 +269,8 @@ impl Plan {
                 true => String::new(),
                 false => format!(" console={}", machine.console),
             };
-            self.direct = Some(format!("{}{more}", entry.cmdline).trim().to_owned());
+            let cmdline = format!("{}{more}", entry.cmdline);
+            self.start(Source::Disk, cmdline.trim().to_owned());
         }
         Ok(())
     }
@@ -380,14 +322,21 @@ impl Plan {
 
     fn doubts(&mut self, found: &Found) {
         if let Some((loader, entry)) = found.default() {
-            if loader.wait == Wait::Forever && self.direct.is_none() {
+            if loader.wait == Wait::Forever && self.kernel.is_none() {
                 self.unknown.push(format!(
                     "{} waits until somebody chooses, and here nobody does; set a timeout on a \
                      copy of the disk, or import it with --firmware direct",
                     loader.name
                 ));
             }
-            if found.place(loader, entry, &entry.kernel).is_none() {
+            let its_own = matches!(
+                &self.kernel,
+                None | Some(Kernel {
+                    from: Source::Disk,
+                    ..
+                })
+            );
+            if its_own && found.place(loader, entry, &entry.kernel).is_none() {
                 self.unknown.push(format!(
                     "{} starts {}, which is not found on the disk",
                     loader.name, entry.kernel

@@ -1,0 +1,210 @@
+//! Files of ext2, ext3 and ext4, by e2fsprogs: debugfs writes, e2fsck looks afterwards.
+//!
+//! debugfs says what went wrong and goes on, so what it did is read back (`super::check`).
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use bootlap_image::Found;
+use bootlap_image::table::Partition;
+use bootlap_image::volume::Files;
+
+use super::{Change, Place};
+use crate::TargetError;
+
+/// Equal changes make equal blocks: everything that is written is of this time.
+const TIME: &str = "20200101000000";
+
+/// Makes the changes; what the tools said of them.
+pub(super) fn change(
+    image: &Path,
+    partition: &Partition,
+    found: &Found,
+    volume: usize,
+    changes: &[(&Place, &Change)],
+) -> Result<String, TargetError> {
+    let device = format!("{}?offset={}", image.display(), partition.start);
+    let folder = tempfile::tempdir().map_err(|e| TargetError::io("make", Path::new("/tmp"), e))?;
+    let temporary = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        let written = fs::write(&path, bytes);
+        written.map_err(|e| TargetError::io("write", &path, e))?;
+        Ok::<_, TargetError>(path.display().to_string())
+    };
+    // A journal that was not replayed would write over what is changed now.
+    let replayed = run("e2fsck", &["-E", "journal_only", "-p", &device])?;
+    let files = found.files(volume);
+    let mut script = format!("set_current_time {TIME}\n");
+    let mut folders: BTreeSet<String> = BTreeSet::new();
+    for (n, (place, change)) in changes.iter().enumerate() {
+        let is_there = files.is_some_and(|f| f.has(&place.path) || f.link(&place.path).is_some());
+        let known = match is_there {
+            true => Some(Known::of(&device, &place.path)?),
+            false => None,
+        };
+        // debugfs takes a link at the end of a path for what it is, also where it wants a folder.
+        let (above, name) = place.split();
+        let above = real(files, above)?;
+        let path = format!("{}/{name}", above.trim_end_matches('/'));
+        if is_there {
+            let _ = writeln!(script, "rm \"{path}\"");
+        }
+        if !matches!(change, Change::Nothing) {
+            for part in ancestors(&above) {
+                let there = files.is_some_and(|files| files.list(part).is_ok());
+                if !there && folders.insert(part.to_owned()) {
+                    let _ = writeln!(script, "mkdir \"{part}\"");
+                }
+            }
+        }
+        match change {
+            Change::Nothing => {}
+            Change::Link(to) => {
+                let _ = writeln!(script, "symlink \"{path}\" \"{to}\"");
+            }
+            Change::File { bytes, executable } => {
+                let source = temporary(&n.to_string(), bytes)?;
+                let mode = if *executable { 0o755 } else { 0o644 };
+                let known = known.unwrap_or(Known {
+                    mode,
+                    user: 0,
+                    group: 0,
+                    attributes: Vec::new(),
+                });
+                let _ = writeln!(script, "cd \"{above}\"\nwrite \"{source}\" \"{name}\"");
+                for (field, value) in [
+                    ("mode", format!("0{:o}", 0o100_000 | known.mode)),
+                    ("uid", known.user.to_string()),
+                    ("gid", known.group.to_string()),
+                ] {
+                    let _ = writeln!(script, "sif \"{path}\" {field} {value}");
+                }
+                for (k, (attribute, value)) in known.attributes.iter().enumerate() {
+                    let value = temporary(&format!("{n}.{k}"), value)?;
+                    let _ = writeln!(script, "ea_set -f \"{value}\" \"{path}\" {attribute}");
+                }
+            }
+        }
+    }
+    let commands = temporary("commands", script.as_bytes())?;
+    let done = run("debugfs", &["-w", "-f", &commands, &device])?;
+    let checked = run("e2fsck", &["-f", "-n", &device])?;
+    if !checked.status.success() {
+        return Err(TargetError::artefact(
+            "disk",
+            format!(
+                "e2fsck finds errors in partition {}, which need not be of its changes; mend a \
+                 copy of the image first: {}",
+                partition.number,
+                String::from_utf8_lossy(&checked.stdout).trim()
+            ),
+        ));
+    }
+    let said = [&replayed.stderr, &done.stderr].map(|said| String::from_utf8_lossy(said));
+    Ok(said.concat())
+}
+
+/// A folder's path without links on the way.
+fn real(files: Option<&dyn Files>, path: &str) -> Result<String, TargetError> {
+    const MOST_LINKS: usize = 40;
+    let names = |path: &str| -> Vec<String> {
+        let names = path.rsplit('/').filter(|name| !matches!(*name, "" | "."));
+        names.map(str::to_owned).collect()
+    };
+    let mut rest = names(path);
+    let mut found: Vec<String> = Vec::new();
+    let mut links = 0;
+    while let Some(name) = rest.pop() {
+        if name == ".." {
+            found.pop();
+            continue;
+        }
+        found.push(name);
+        let here = format!("/{}", found.join("/"));
+        if let Some(to) = files.and_then(|files| files.link(&here)) {
+            links += 1;
+            if links > MOST_LINKS || to.contains(['"', '\n']) {
+                let why = format!("{path}: a link on the way leads nowhere");
+                return Err(TargetError::artefact("disk", why));
+            }
+            found.pop();
+            if to.starts_with('/') {
+                found.clear();
+            }
+            rest.extend(names(&to));
+        }
+    }
+    Ok(format!("/{}", found.join("/")))
+}
+
+/// The folders on the way to a path, and that itself.
+fn ancestors(path: &str) -> impl Iterator<Item = &str> {
+    let ends = path.match_indices('/').skip(1).map(|(at, _)| at);
+    let all = ends.chain([path.len()]).map(|end| &path[..end]);
+    all.filter(|part| *part != "/")
+}
+
+/// What stays of a file that is written anew.
+struct Known {
+    mode: u32,
+    user: u32,
+    group: u32,
+    attributes: Vec<(String, Vec<u8>)>,
+}
+
+impl Known {
+    fn of(device: &str, path: &str) -> Result<Self, TargetError> {
+        let stat = run("debugfs", &["-R", &format!("stat \"{path}\""), device])?;
+        let stat = String::from_utf8_lossy(&stat.stdout).into_owned();
+        let behind = |key: &str| {
+            let (_, rest) = stat.split_once(key)?;
+            rest.split_whitespace().next().map(str::to_owned)
+        };
+        let number = |key: &str| behind(key).and_then(|text| text.parse().ok()).unwrap_or(0);
+        let mode = behind("Mode:").and_then(|text| u32::from_str_radix(&text, 8).ok());
+        let listed = run("debugfs", &["-R", &format!("ea_list \"{path}\""), device])?;
+        let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+        let mut attributes = Vec::new();
+        for line in listed.lines() {
+            let Some((name, _)) = line.trim().split_once(" (") else {
+                continue;
+            };
+            let kept = tempfile::NamedTempFile::new();
+            let kept = kept.map_err(|e| TargetError::io("make", Path::new("/tmp"), e))?;
+            let to = kept.path().display();
+            let get = format!("ea_get -f \"{to}\" \"{path}\" {name}");
+            run("debugfs", &["-R", &get, device])?;
+            let value = fs::read(kept.path());
+            let value = value.map_err(|e| TargetError::io("read", kept.path(), e))?;
+            attributes.push((name.to_owned(), value));
+        }
+        Ok(Self {
+            mode: mode.map_or(0o644, |mode| mode & 0o7777),
+            user: number("User:"),
+            group: number("Group:"),
+            attributes,
+        })
+    }
+}
+
+/// Runs a program of e2fsprogs: not everybody's path leads to it.
+fn run(program: &str, args: &[&str]) -> Result<Output, TargetError> {
+    let start = |program: &str| {
+        let mut command = Command::new(program);
+        command.args(args).stdin(Stdio::null());
+        command
+            .env("LC_ALL", "C")
+            .env("E2FSPROGS_FAKE_TIME", "1577836800");
+        command.output()
+    };
+    let done = start(program).or_else(|_| start(&format!("/usr/sbin/{program}")));
+    done.map_err(|e| {
+        TargetError::artefact(
+            "disk",
+            format!("cannot run {program}: {e}; Debian and Ubuntu have it in e2fsprogs"),
+        )
+    })
+}

@@ -1,0 +1,284 @@
+//! Files of a disk changed as a build would have changed them: the blocks that the guest sees
+//! instead of the image's.
+//!
+//! The file systems' own tools change a copy, which needs no root rights: debugfs for ext2-4,
+//! mtools for FAT. The copy is looked at by e2fsck, read back, and thrown away; what is kept are
+//! the blocks in which it differs.
+
+mod copy;
+mod ext;
+mod fat;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::Path;
+use std::rc::Rc;
+
+use bootlap_image::{Found, Window};
+use sha2::{Digest, Sha256};
+
+use crate::part::{Find, Patch};
+use crate::spec::Disk;
+use crate::{Cache, Progress, TargetError};
+
+/// What is to be on a disk.
+#[derive(Debug, Default)]
+pub(crate) struct Changes(BTreeMap<Place, Change>);
+
+/// A path on a partition.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    /// As Linux numbers it; 0 where there is no table.
+    pub(crate) partition: u32,
+    /// From the top, with a slash.
+    pub(crate) path: String,
+}
+
+/// What is to be at a place.
+#[derive(Debug)]
+pub(crate) enum Change {
+    File { bytes: Vec<u8>, executable: bool },
+    Link(String),
+    Nothing,
+}
+
+impl Place {
+    /// Of `PARTITION:PATH`.
+    fn parse(key: &str, text: &str) -> Result<Self, TargetError> {
+        let parsed = text.split_once(':').and_then(|(partition, path)| {
+            let names = path.strip_prefix('/')?.split('/');
+            let plain = |name: &str| {
+                let odd = |c: char| c.is_control() || c == '"' || c == '\\';
+                !matches!(name, "" | "." | "..") && !name.contains(odd)
+            };
+            let all = names.clone().all(plain);
+            all.then_some(Self {
+                partition: partition.parse().ok()?,
+                path: path.to_owned(),
+            })
+        });
+        parsed.ok_or_else(|| {
+            TargetError::artefact(
+                key,
+                format!("{text:?} is no place on a disk; write PARTITION:/PATH, as 2:/etc/fstab"),
+            )
+        })
+    }
+
+    /// Its folder, and its name there.
+    fn split(&self) -> (&str, &str) {
+        let (folder, name) = self.path.rsplit_once('/').unwrap_or(("", &self.path));
+        (if folder.is_empty() { "/" } else { folder }, name)
+    }
+}
+
+impl Changes {
+    /// Those that a target names.
+    pub(crate) fn of(disk: &Disk, finder: &dyn Find) -> Result<Self, TargetError> {
+        let mut all = BTreeMap::new();
+        for text in &disk.remove {
+            all.insert(Place::parse("disk.remove", text)?, Change::Nothing);
+        }
+        for (text, to) in &disk.links {
+            all.insert(Place::parse("disk.links", text)?, Change::Link(to.clone()));
+        }
+        for (text, content) in &disk.texts {
+            let change = Change::File {
+                bytes: content.clone().into_bytes(),
+                executable: false,
+            };
+            all.insert(Place::parse("disk.texts", text)?, change);
+        }
+        for (text, name) in &disk.files {
+            let key = format!("disk.files.{text:?}");
+            let path = finder.content(&key, name)?;
+            let failed = |e| TargetError::io("read", &path, e);
+            let bytes = fs::read(&path).map_err(failed)?;
+            let executable = copy::is_executable(&path).map_err(failed)?;
+            let change = Change::File { bytes, executable };
+            all.insert(Place::parse(&key, text)?, change);
+        }
+        Ok(Self(all))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The same with a file more.
+    pub(crate) fn put(&mut self, place: Place, bytes: Vec<u8>) {
+        let change = Change::File {
+            bytes,
+            executable: false,
+        };
+        self.0.insert(place, change);
+    }
+
+    /// What they are known by.
+    fn hash(&self) -> String {
+        let mut hash = Sha256::new();
+        for (place, change) in &self.0 {
+            let (kind, bytes) = match change {
+                Change::File { bytes, executable } => (u8::from(*executable), &bytes[..]),
+                Change::Link(to) => (2, to.as_bytes()),
+                Change::Nothing => (3, &[][..]),
+            };
+            let head = format!(
+                "{}:{}\n{kind} {}\n",
+                place.partition,
+                place.path,
+                bytes.len()
+            );
+            hash.update(head);
+            hash.update(bytes);
+        }
+        data_encoding::HEXLOWER.encode(&hash.finalize())
+    }
+
+    /// The blocks of the raw image at `image` that differ once they are made; `fingerprint` is
+    /// what the image is known by.
+    pub(crate) fn patches(
+        &self,
+        image: &Path,
+        fingerprint: &str,
+        cache: &Cache,
+        progress: Progress<'_>,
+    ) -> Result<Vec<Patch>, TargetError> {
+        let key = format!("{fingerprint}-{}", self.hash());
+        let packed = cache.bytes("disk-changes", &key, || {
+            progress("changing files on a copy of the disk");
+            Ok(pack(&self.made(image, cache)?))
+        })?;
+        unpack(&packed).ok_or_else(|| {
+            TargetError::artefact("disk", "what was kept of its changes is damaged; try again")
+        })
+    }
+
+    fn made(&self, image: &Path, cache: &Cache) -> Result<Vec<Patch>, TargetError> {
+        let copy = copy::sparse(image, cache.root())?;
+        let found = look(copy.path())?;
+        let mut of_partition: BTreeMap<u32, Vec<(&Place, &Change)>> = BTreeMap::new();
+        for (place, change) in &self.0 {
+            let changes = of_partition.entry(place.partition).or_default();
+            changes.push((place, change));
+        }
+        let mut patches = Vec::new();
+        for (number, changes) in of_partition {
+            let volume = found
+                .table
+                .partitions
+                .iter()
+                .position(|p| p.number == number);
+            let Some(volume) = volume else {
+                return Err(TargetError::artefact(
+                    "disk",
+                    format!("it has no partition {number}; `bootlap import` lists those it has"),
+                ));
+            };
+            let partition = &found.table.partitions[volume];
+            let said = match found.volumes[volume].kind {
+                "ext2" | "ext3" | "ext4" => {
+                    ext::change(copy.path(), partition, &found, volume, &changes)?
+                }
+                "vfat" => fat::change(copy.path(), partition, &found, volume, &changes)?,
+                kind => return Err(cannot(number, kind)),
+            };
+            check(copy.path(), volume, &changes, &said)?;
+            patches.extend(copy::differences(image, copy.path(), partition)?);
+        }
+        Ok(patches)
+    }
+}
+
+/// Why the files of a partition cannot be changed.
+fn cannot(number: u32, kind: &str) -> TargetError {
+    let why = match kind {
+        "crypto_LUKS" => {
+            "it is encrypted: change what is put into it, and make it again".to_owned()
+        }
+        "DM_verity_hash" => "it is signed (dm-verity): change its root, and sign that".to_owned(),
+        "squashfs" | "erofs" => {
+            format!("{kind} cannot be changed in place: change the folder it is made of")
+        }
+        "" => "its file system is not known here".to_owned(),
+        kind => format!("files of {kind} cannot be changed here; ext2-4 and FAT can"),
+    };
+    TargetError::artefact("disk", format!("partition {number}: {why}"))
+}
+
+fn look(image: &Path) -> Result<Found, TargetError> {
+    let failed = |e| TargetError::io("read", image, e);
+    let file = File::open(image).map_err(failed)?;
+    let bytes = file.metadata().map_err(failed)?.len();
+    Ok(Found::of(&Window::all(Rc::new(file), bytes)))
+}
+
+/// Whether all is there now, read by other code than that which wrote it.
+fn check(
+    image: &Path,
+    volume: usize,
+    changes: &[(&Place, &Change)],
+    said: &str,
+) -> Result<(), TargetError> {
+    let found = look(image)?;
+    let files = found.files(volume);
+    for (place, change) in changes {
+        let is_there = files.is_some_and(|files| match change {
+            Change::File { bytes, .. } => {
+                let most = bytes.len() as u64 + 1;
+                files.link(&place.path).is_none()
+                    && files
+                        .read(&place.path, most)
+                        .is_ok_and(|read| read == *bytes)
+            }
+            Change::Link(to) => files.link(&place.path).as_ref() == Some(to),
+            Change::Nothing => {
+                let gone = files.link(&place.path).is_none() && !files.has(&place.path);
+                // Nor was it a folder: that is not removed with all that is in it.
+                gone && files.list(&place.path).is_err()
+            }
+        });
+        if !is_there {
+            let what = match change {
+                Change::Nothing => "removed",
+                _ => "written",
+            };
+            return Err(TargetError::artefact(
+                "disk",
+                format!(
+                    "{}:{} could not be {what}: {}",
+                    place.partition,
+                    place.path,
+                    said.trim()
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// As they are kept: place, length and bytes of each.
+fn pack(patches: &[Patch]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    for patch in patches {
+        packed.extend(patch.at.to_le_bytes());
+        packed.extend((patch.bytes.len() as u64).to_le_bytes());
+        packed.extend(&patch.bytes);
+    }
+    packed
+}
+
+fn unpack(mut packed: &[u8]) -> Option<Vec<Patch>> {
+    let mut patches = Vec::new();
+    while !packed.is_empty() {
+        let number = |at: usize| Some(u64::from_le_bytes(packed.get(at..at + 8)?.try_into().ok()?));
+        let (at, length) = (number(0)?, usize::try_from(number(8)?).ok()?);
+        let bytes = packed.get(16..16_usize.checked_add(length)?)?.to_vec();
+        packed = &packed[16 + length..];
+        patches.push(Patch { at, bytes });
+    }
+    Some(patches)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,223 @@
+//! Real file systems, changed by the real tools.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::{FileExt, symlink};
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use super::*;
+
+fn run(program: &str, args: &[&str]) {
+    let mut command = std::process::Command::new(program);
+    let path = std::env::var("PATH").unwrap();
+    command.env("PATH", format!("{path}:/sbin:/usr/sbin"));
+    let done = command.args(args).stdin(Stdio::null()).output().unwrap();
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{program} {args:?}: {said}");
+}
+
+/// An ext4 with some files, and what a target wants of it.
+struct Bench {
+    dir: tempfile::TempDir,
+    image: PathBuf,
+    cache: Cache,
+}
+
+impl Bench {
+    fn ext4() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let tree = dir.path().join("tree");
+        fs::create_dir_all(tree.join("usr/lib")).unwrap();
+        fs::create_dir_all(tree.join("etc")).unwrap();
+        fs::write(tree.join("usr/lib/os-release"), "NAME=Tiny\n").unwrap();
+        fs::write(tree.join("etc/inittab"), "old\n".repeat(3000)).unwrap();
+        fs::write(tree.join("etc/service"), "x").unwrap();
+        symlink("usr/lib", tree.join("lib")).unwrap();
+        let image = dir.path().join("root.img");
+        let args = ["-q", "-t", "ext4", "-d", tree.to_str().unwrap()];
+        run(
+            "mke2fs",
+            &[&args[..], &[image.to_str().unwrap(), "8M"]].concat(),
+        );
+        let device = image.to_str().unwrap();
+        for command in [
+            "sif /etc/inittab mode 0100750",
+            "sif /etc/inittab uid 42",
+            "ea_set /etc/inittab user.kind hello",
+        ] {
+            run("debugfs", &["-w", "-R", command, device]);
+        }
+        let cache = Cache::at(dir.path().join("cache"));
+        Self { dir, image, cache }
+    }
+
+    fn patches(&self, changes: &Changes) -> Result<Vec<Patch>, TargetError> {
+        let known = crate::fingerprint(&self.image).unwrap();
+        changes.patches(&self.image, &known, &self.cache, &|_| {})
+    }
+
+    /// The image with the patches.
+    fn patched(&self, patches: &[Patch]) -> PathBuf {
+        let path = self.dir.path().join("patched.img");
+        fs::copy(&self.image, &path).unwrap();
+        let file = File::options().write(true).open(&path).unwrap();
+        for patch in patches {
+            file.write_all_at(&patch.bytes, patch.at).unwrap();
+        }
+        path
+    }
+}
+
+fn changes(all: &[(&str, Option<Result<&str, &str>>)]) -> Changes {
+    let change = |what: &Option<Result<&str, &str>>| match what {
+        None => Change::Nothing,
+        Some(Ok(text)) => Change::File {
+            bytes: text.as_bytes().to_vec(),
+            executable: false,
+        },
+        Some(Err(to)) => Change::Link((*to).to_owned()),
+    };
+    let place = |text: &str| Place::parse("test", text).unwrap();
+    let all = all.iter().map(|(at, what)| (place(at), change(what)));
+    Changes(all.collect::<BTreeMap<_, _>>())
+}
+
+#[test]
+fn files_of_ext4_are_changed_and_all_else_stays() {
+    let bench = Bench::ext4();
+    let before = crate::fingerprint(&bench.image).unwrap();
+    let wanted = changes(&[
+        ("0:/etc/inittab", Some(Ok("new\n"))),
+        ("0:/etc/service", None),
+        ("0:/etc/not there", None),
+        ("0:/etc/a/b/drop in.conf", Some(Ok("[Unit]\n"))),
+        ("0:/lib/mask.service", Some(Err("/dev/null"))),
+    ]);
+    let patches = bench.patches(&wanted).unwrap();
+    let bytes: usize = patches.iter().map(|patch| patch.bytes.len()).sum();
+    assert!((4096..200_000).contains(&bytes), "{bytes} bytes differ");
+    let path = bench.patched(&patches);
+    let found = look(&path).unwrap();
+    let files = found.files(0).unwrap();
+    assert_eq!(files.text("/etc/inittab").unwrap(), "new\n");
+    assert_eq!(files.text("/etc/a/b/drop in.conf").unwrap(), "[Unit]\n");
+    assert_eq!(
+        files.link("/usr/lib/mask.service").as_deref(),
+        Some("/dev/null")
+    );
+    assert_eq!(files.text("/usr/lib/os-release").unwrap(), "NAME=Tiny\n");
+    assert_eq!(files.list("/etc").unwrap(), ["a", "inittab"]);
+    // Owner, mode and attributes are those of the file that was there.
+    let device = path.to_str().unwrap();
+    let ask = |command: &str| {
+        let mut debugfs = std::process::Command::new("/usr/sbin/debugfs");
+        let done = debugfs.args(["-R", command, device]).output().unwrap();
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    };
+    let stat = ask("stat /etc/inittab");
+    assert!(
+        stat.contains("Mode:  0750") && stat.contains("User:    42"),
+        "{stat}"
+    );
+    assert!(ask("ea_get /etc/inittab user.kind").contains("hello"));
+    // The image is as it was, nothing is left, and the same comes of it again.
+    assert_eq!(crate::fingerprint(&bench.image).unwrap(), before);
+    let other = Bench {
+        cache: Cache::at(bench.dir.path().join("other")),
+        ..bench
+    };
+    assert_eq!(other.patches(&wanted).unwrap(), patches);
+    let kept = fs::read_dir(other.cache.root()).unwrap();
+    let names: Vec<_> = kept.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["disk-changes"]);
+}
+
+#[test]
+fn files_of_fat_are_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    let image = dir.path().join("fat.img");
+    File::create(&image).unwrap().set_len(40 << 20).unwrap();
+    let device = image.to_str().unwrap();
+    run("mkfs.vfat", &["-F", "32", device]);
+    let text = dir.path().join("text");
+    fs::write(&text, "timeout 5\n").unwrap();
+    run("mmd", &["-i", device, "::/loader"]);
+    run(
+        "mcopy",
+        &[
+            "-i",
+            device,
+            text.to_str().unwrap(),
+            "::/loader/loader.conf",
+        ],
+    );
+    run("mcopy", &["-i", device, text.to_str().unwrap(), "::/gone"]);
+    let bench = Bench {
+        cache: Cache::at(dir.path().join("cache")),
+        dir,
+        image,
+    };
+    let wanted = changes(&[
+        ("0:/loader/loader.conf", Some(Ok("timeout 0\n"))),
+        ("0:/loader/entries/a long name.conf", Some(Ok("title A\n"))),
+        ("0:/gone", None),
+    ]);
+    let patches = bench.patches(&wanted).unwrap();
+    let found = look(&bench.patched(&patches)).unwrap();
+    let files = found.files(0).unwrap();
+    assert_eq!(files.text("/loader/loader.conf").unwrap(), "timeout 0\n");
+    assert_eq!(files.list("/loader/entries").unwrap(), ["a long name.conf"]);
+    assert!(!files.has("/gone"));
+    let other = Bench {
+        cache: Cache::at(bench.dir.path().join("other")),
+        ..bench
+    };
+    assert_eq!(other.patches(&wanted).unwrap(), patches);
+    let link = changes(&[("0:/a", Some(Err("b")))]);
+    let said = other.patches(&link).err().unwrap().to_string();
+    assert!(said.contains("FAT has no links"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_done_is_told() {
+    for odd in [
+        "etc/a",
+        "1:etc/a",
+        "x:/a",
+        "1:/a/../b",
+        "1:/a\"b",
+        "1:/a\nrm /b",
+        "1:/",
+    ] {
+        assert!(Place::parse("disk.remove", odd).is_err(), "{odd}");
+    }
+    let bench = Bench::ext4();
+    let said = |changes: &Changes| bench.patches(changes).err().unwrap().to_string();
+    let no_partition = said(&changes(&[("3:/a", None)]));
+    assert!(no_partition.contains("no partition 3"), "{no_partition}");
+    // A folder is not removed with all that is in it.
+    let folder = said(&changes(&[("0:/etc", None)]));
+    assert!(folder.contains("could not be removed"), "{folder}");
+    let full = "x".repeat(9 << 20);
+    let full = said(&changes(&[("0:/a", Some(Ok(&full)))]));
+    assert!(full.contains("could not be written"), "{full}");
+    // The image may have errors of its own.
+    let device = bench.image.to_str().unwrap();
+    run(
+        "debugfs",
+        &["-w", "-R", "sif /etc/service links_count 7", device],
+    );
+    let broken = said(&changes(&[("0:/etc/inittab", Some(Ok("new")))]));
+    assert!(broken.contains("e2fsck finds errors"), "{broken}");
+    let squashed = bench.dir.path().join("root.sqfs");
+    let tree = bench.dir.path().join("tree");
+    let options = ["-noappend", "-quiet", "-no-progress"];
+    let paths = [tree.to_str().unwrap(), squashed.to_str().unwrap()];
+    run("mksquashfs", &[&paths[..], &options[..]].concat());
+    fs::rename(&squashed, &bench.image).unwrap();
+    let squashfs = said(&changes(&[("0:/etc/inittab", None)]));
+    assert!(
+        squashfs.contains("cannot be changed in place"),
+        "{squashfs}"
+    );
+}
