@@ -296,7 +296,7 @@ fn a_build_is_started_as_its_script_says() {
                   -kernel Image -initrd rootfs.cpio.gz -append \"console=ttyAMA0 a=b\" $@\n";
     fs::write(images.join("start-qemu.sh"), script).unwrap();
     let found = import(&dir, &images, "build", &[]);
-    assert_eq!(found["partitions"][0]["system"], "Tiny, System V init");
+    assert_eq!(found["partitions"][0]["system"], "Tiny, BusyBox init");
     assert_eq!(found["starts"]["cmdline"], "console=ttyAMA0 a=b");
     let file = dir.join("build/target.toml");
     let text = fs::read_to_string(&file).unwrap();

@@ -10,7 +10,8 @@ use bootlap_artefact::kernel_image::KernelImage;
 use bootlap_artefact::uboot_env::{EnvError, EnvLayout, UbootEnv};
 use bootlap_artefact::uboot_script::{Script, flatten};
 use bootlap_artefact::uimage::UimageHeader;
-use bootlap_image::plan::Plan;
+use bootlap_image::beside::Beside;
+use bootlap_image::plan::{Plan, Wish};
 use bootlap_image::{Found, Handover, Window};
 use bootlap_kbuild::dot_config::DotConfig;
 use bootlap_product::{Edit, Target};
@@ -69,6 +70,13 @@ pub fn disk(bytes: &[u8]) {
         assert!(found.named(&handover.kernel).is_some());
     }
     let _ = Plan::of(&found, None, None);
+    let _ = Plan::of(&found, Some(Wish::UserSpace), None);
+    if let Ok((place, text)) = found.with_cmdline("a b") {
+        assert!(found.read(&place).is_some() && text.contains("a b"));
+    }
+    if let Some(found) = Found::of_initramfs(bytes) {
+        let _ = Plan::of(&found, None, Some(&Beside::default()));
+    }
 }
 
 /// A flattened image tree.

@@ -121,8 +121,12 @@ fn init(files: &dyn Files) -> (Init, String) {
         Some("openrc-init") => Init::Openrc,
         Some("sysvinit") => Init::Sysv,
         _ if path.ends_with("systemd") => Init::Systemd,
-        _ if files.has("etc/inittab") => Init::Sysv,
-        _ => Init::Other,
+        _ => match files.text("etc/inittab") {
+            // Its lines have no run levels.
+            Some(inittab) if inittab.lines().any(|l| l.trim().starts_with("::")) => Init::Busybox,
+            Some(_) => Init::Sysv,
+            None => Init::Other,
+        },
     };
     (kind, format!("/{path}"))
 }

@@ -30,11 +30,12 @@ const DISKS: [&str; 7] = [
     "*.sdcard*",
 ];
 /// Kernels, as they are called beside an image.
-const KERNELS: [&str; 9] = [
+const KERNELS: [&str; 10] = [
     "bzImage",
     "Image",
     "zImage",
     "vmlinuz*",
+    "linux",
     "Image.gz",
     "vmlinux",
     "*-kernel.bin",

@@ -12,7 +12,7 @@ use super::{Files, Volume, pieces};
 
 pub(super) const KIND: &str = "cpio";
 /// What all of it may unpack to, bytes.
-const MOST: usize = 1 << 30;
+const MOST: usize = 512 << 20;
 
 /// By path without a leading slash; the top is the empty one.
 struct Archive(BTreeMap<String, Node>);
