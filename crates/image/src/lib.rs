@@ -19,6 +19,7 @@ pub mod plan;
 mod setting;
 pub mod system;
 pub mod table;
+pub mod units;
 pub mod volume;
 mod window;
 mod words;

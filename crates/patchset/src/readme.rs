@@ -134,7 +134,19 @@ fn said(change: &Change) -> String {
                 )
             }
             "loader.timeout-s" => format!("its menu waits {value} s, or as few as it can"),
-            key => format!("{} on the disk", markdown(key.trim_start_matches("disk."))),
+            "disk.remove" => format!("{} is not on the disk", markdown(value)),
+            key => {
+                let (how, place) = key
+                    .trim_start_matches("disk.")
+                    .split_once('.')
+                    .unwrap_or(("", key));
+                let place = markdown(place.trim_matches('"'));
+                match how {
+                    "links" => format!("{place} on the disk is a link to {}", markdown(value)),
+                    "texts" => format!("{place} on the disk is {}", markdown(value)),
+                    _ => format!("{place} on the disk is {}'s content", markdown(value)),
+                }
+            }
         },
         Change::Other(key) => format!("{} of target.toml", markdown(key)),
     }

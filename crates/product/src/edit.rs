@@ -88,14 +88,19 @@ impl Edit {
         }
     }
 
+    /// Adds the text `value` to the list `key`.
+    pub fn add(key: &str, value: impl Into<String>) -> Self {
+        Self {
+            key: key.to_owned(),
+            value: value.into(),
+            how: How::Add,
+        }
+    }
+
     /// Lets the target's initramfs and root hold what lies at `path`, outside of
     /// the target's own folder.
     pub fn allow(path: impl Into<String>) -> Self {
-        Self {
-            key: "outside".to_owned(),
-            value: path.into(),
-            how: How::Add,
-        }
+        Self::add("outside", path)
     }
 
     /// Whether it names other parts, or other files in them: those have to be

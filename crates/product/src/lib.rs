@@ -38,6 +38,8 @@ pub mod touched;
 pub mod whole_file;
 mod write_out;
 
+pub use bootlap_image::units::{Unit, Units};
+
 pub use assemble::{Assembly, Attached, Boot};
 pub use board_model::{BoardModel, BoardTable, ByPhase, CacheSize, MemoryModel};
 pub use build::{Build, Built};

@@ -39,6 +39,7 @@ pub mod table;
 mod terminal;
 pub mod trials;
 pub mod tuning;
+pub mod units;
 pub mod xml;
 
 pub use json::{FORMAT, id};

@@ -21,6 +21,7 @@ use crate::store::StoreJson;
 use crate::table::TableJson;
 use crate::trials::TrialsJson;
 use crate::tuning::TuningJson;
+use crate::units::UnitsJson;
 
 /// The JSON schemas of the documents, each by the command that prints it.
 pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
@@ -50,6 +51,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("store", schema_of::<StoreJson>("bootlap store")),
         ("rc", schema_of::<RcReport>("bootlap rc")),
         ("reduce", schema_of::<ReducedJson>("bootlap reduce")),
+        ("units", schema_of::<UnitsJson>("bootlap units")),
         ("series", schema_of::<SeriesJson>("bootlap boot of a board")),
     ]
 }

@@ -51,7 +51,14 @@ impl Slow {
 
     /// What the boot shows of them.
     pub(super) fn find(&self, boot: &Boot<'_>) -> Option<Finding> {
-        cost(boot, |u| self.is(u.name) || self.is(u.description))
+        let is_one = |u: &Unit<'_>| self.is(u.name) || self.is(u.description);
+        let found = units(boot).into_iter().filter(is_one);
+        let mut names: Vec<&str> = found.map(|unit| unit.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        // Those whose names are not known, or that cannot be deferred, need a person.
+        let later = boot.recipe(&format!("systemd-defer={}", names.join(",")));
+        Some(cost(boot, is_one)?.recipe(later))
     }
 }
 

@@ -93,6 +93,8 @@ pub(crate) enum Command {
     History(History),
     /// List the files of the initramfs that a boot opens.
     Touched(Touched),
+    /// List the units that systemd starts on a target's disk, and what can be later.
+    Units(Units),
     /// Find the part of a recipe's list that a target needs, or takes
     Reduce(Reduce),
     /// Order init scripts by their headers, for bootlap-agent to start them.
@@ -435,6 +437,26 @@ pub(crate) struct Advise {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) lab: LabArgs,
+}
+
+#[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  bootlap units my-product
+  bootlap try my-product systemd-defer=cups.service
+  bootlap try my-product systemd-defer=$(bootlap units my-product --deferrable)")]
+pub(crate) struct Units {
+    /// The target's folder.
+    pub(crate) target: PathBuf,
+    /// Print only those that can be started later, with commas between.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) deferrable: bool,
+    /// Print them as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The folder for packages and compressed images [default: $BOOTLAP_CACHE, or bootlap in
+    /// the user's cache folder].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cache: Option<PathBuf>,
 }
 
 #[derive(ClapArgs)]

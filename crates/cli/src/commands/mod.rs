@@ -28,6 +28,7 @@ mod store;
 mod touched;
 mod try_recipes;
 mod tune;
+mod units;
 
 use bootlap_engine::{Exit, Failure};
 
@@ -54,6 +55,7 @@ pub(crate) fn run(command: Command, ui: &Ui) -> Result<Exit, Failure> {
         Command::Splash(a) => splash::run(&a, ui),
         Command::Touched(a) => touched::run(&a, ui),
         Command::Reduce(a) => reduce::run(&a, ui),
+        Command::Units(a) => units::run(&a, ui),
         Command::Try(a) => try_recipes::run(&a, ui),
         Command::Tune(a) => tune::run(&a, ui),
         Command::Apply(a) => apply::run(&a, ui),

@@ -321,6 +321,17 @@ impl Plan {
     }
 
     fn doubts(&mut self, found: &Found) {
+        let script = found.loaders.iter().find_map(|loader| {
+            let config = loader.config.as_ref()?;
+            (loader.name == "U-Boot" && loader.entries.is_empty()).then_some(config)
+        });
+        if let (Some(script), None) = (script, &self.kernel) {
+            self.unknown.push(format!(
+                "what /{} starts is U-Boot's to know: it may want variables of its own board; if \
+                 nothing starts, import it with --user-space",
+                script.path
+            ));
+        }
         if let Some((loader, entry)) = found.default() {
             if loader.wait == Wait::Forever && self.kernel.is_none() {
                 self.unknown.push(format!(

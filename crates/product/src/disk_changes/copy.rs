@@ -52,7 +52,7 @@ fn data(file: &File, at: u64, size: u64) -> Option<(u64, u64)> {
     match rustix::fs::seek(file, SeekFrom::Data(at)) {
         Ok(start) => {
             let end = rustix::fs::seek(file, SeekFrom::Hole(start)).unwrap_or(size);
-            Some((start, end.min(size)))
+            (start < size).then_some((start, end.min(size)))
         }
         Err(rustix::io::Errno::NXIO) => None,
         // A file system without holes.

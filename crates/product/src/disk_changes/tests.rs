@@ -132,6 +132,41 @@ fn files_of_ext4_are_changed_and_all_else_stays() {
     assert_eq!(names, ["disk-changes"]);
 }
 
+/// A disk of two partitions, of which the first is changed: what is behind it is not looked at.
+#[test]
+fn only_its_partition_is_compared() {
+    let bench = Bench::ext4();
+    let root = fs::read(&bench.image).unwrap();
+    let disk = bench.dir.path().join("disk.img");
+    let file = File::create(&disk).unwrap();
+    file.set_len(64 << 20).unwrap();
+    let table = "label: dos\nstart=2048, size=16384, type=83\nstart=65536, size=2048, type=83\n";
+    let mut sfdisk = std::process::Command::new("/sbin/sfdisk");
+    let mut child = sfdisk
+        .arg("-q")
+        .arg(&disk)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), table.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+    file.write_all_at(&root, 1 << 20).unwrap();
+    file.write_all_at(&[7; 4096], 33 << 20).unwrap();
+    let bench = Bench {
+        image: disk,
+        ..bench
+    };
+    let wanted = changes(&[("1:/etc/inittab", Some(Ok("new\n")))]);
+    let patches = bench.patches(&wanted).unwrap();
+    let inside = |patch: &Patch| (1 << 20..9 << 20).contains(&patch.at);
+    assert!(patches.iter().all(inside));
+    let found = look(&bench.patched(&patches)).unwrap();
+    assert_eq!(
+        found.files(0).unwrap().text("/etc/inittab").unwrap(),
+        "new\n"
+    );
+}
+
 #[test]
 fn files_of_fat_are_changed() {
     let dir = tempfile::tempdir().unwrap();

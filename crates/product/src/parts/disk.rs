@@ -13,6 +13,8 @@ use std::sync::{Arc, OnceLock};
 
 use bootlap_artefact::kernel_image::{KernelImage, entry_code};
 use bootlap_image::loader::Wait;
+use bootlap_image::system::Init;
+use bootlap_image::units::Units;
 use bootlap_image::{Found, Handover, ReadAt, Window};
 
 use crate::cache::sha256;
@@ -39,6 +41,7 @@ pub(crate) struct DiskPart {
 #[derive(Default)]
 struct Known {
     hash: OnceLock<PartHash>,
+    units: OnceLock<Result<(u32, Units), String>>,
     programs: OnceLock<Programs>,
 }
 
@@ -238,6 +241,24 @@ impl DiskPart {
             .ok_or("no boot loader's entry was found on the disk")?;
         found.with_cmdline(&entry.cmdline)?;
         Ok(entry.cmdline.clone())
+    }
+
+    /// The partition of the first root with systemd, and the units that this starts.
+    pub(crate) fn units(&self) -> Result<(u32, Units), String> {
+        self.known
+            .units
+            .get_or_init(|| self.look_for_units())
+            .clone()
+    }
+
+    fn look_for_units(&self) -> Result<(u32, Units), String> {
+        let found = self.found().map_err(|e| e.to_string())?;
+        let all = found.systems.iter();
+        let system = all.clone().find(|system| system.init == Init::Systemd);
+        let system = system.ok_or("no root with systemd was found on the disk")?;
+        let units = found.files(system.volume).and_then(Units::of);
+        let partition = found.table.partitions[system.volume].number;
+        Ok((partition, units.ok_or("no units were found on the disk")?))
     }
 
     /// The boot loader's name, and how long its menu waits now.

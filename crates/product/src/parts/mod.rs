@@ -12,6 +12,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use bootlap_artefact::kernel_image::KernelImage;
+use bootlap_image::units::Units;
 use bootlap_kbuild::dot_config::DotConfig;
 use regex::Regex;
 
@@ -156,6 +157,15 @@ impl Parts {
             (None, Some(disk)) => disk.programs().unpacks_itself,
             (None, None) => false,
         }
+    }
+
+    /// The units that systemd starts on the disk.
+    ///
+    /// # Errors
+    /// If there is no disk, or no systemd on it.
+    pub fn units(&self) -> Result<Units, String> {
+        let disk = self.disk.as_ref().ok_or("the target has no [disk]")?;
+        Ok(disk.units()?.1)
     }
 
     /// Bytes of all files in the initramfs, if there is one.

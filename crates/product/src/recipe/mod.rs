@@ -16,6 +16,7 @@ mod list;
 mod options;
 mod own;
 mod root;
+mod systemd;
 
 use std::fs;
 use std::path::Path;
@@ -189,6 +190,8 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &cmdline::ROOTWAIT,
         &cmdline::NO_ROOTDELAY,
         &cmdline::ROOTFSTYPE,
+        &systemd::DEFER,
+        &systemd::MASK,
     ]
 }
 

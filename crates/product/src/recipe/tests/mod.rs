@@ -67,6 +67,8 @@ fn example(recipe: &str) -> &'static str {
         "boot-image" | "initramfs-touched" => "Cargo.toml",
         "kernel-options" => "FTRACE=n,CONFIG_LOG_BUF_SHIFT=14",
         "uboot-options" => "ZSTD=y",
+        "systemd-mask" => "late.service,web.service",
+        "systemd-defer" => "alone.service",
         _ => "7",
     }
 }
@@ -112,6 +114,7 @@ fn base(recipe: &str) -> Target {
         "initramfs-none" => without_loader("root=/dev/vda"),
         "uboot-falcon" => orangepi(),
         "loader-timeout" => of_disk(),
+        name if name.starts_with("systemd-") => of_systemd(),
         name if name.starts_with("boot-image") => with_root(),
         "uboot-flat-bootcmd" | "uboot-exact-size" | "uboot-load-in-place" => arm32(),
         _ => kiosk(),
@@ -126,6 +129,11 @@ fn of_disk() -> Target {
 }
 
 const DISK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/disk/fat12");
+
+/// The same, with systemd on it.
+fn of_systemd() -> Target {
+    parse(&of_disk().text.replace("fat12", "systemd")).unwrap()
+}
 
 /// The kiosk with a disk.
 fn with_root() -> Target {
@@ -147,8 +155,10 @@ fn without_loader(words: &str) -> Target {
 
 /// The parts of [`base`].
 fn base_parts(recipe: &str) -> Parts {
-    if recipe == "loader-timeout" {
-        return of_disk().parts(&Cache::at("none".into()), &|_| {}).unwrap();
+    if recipe == "loader-timeout" || recipe.starts_with("systemd-") {
+        return base(recipe)
+            .parts(&Cache::at("none".into()), &|_| {})
+            .unwrap();
     }
     let mut parts = parts(Some(&able()));
     if base(recipe).spec.uimage.is_some() || recipe == "uboot-falcon" {
@@ -481,4 +491,42 @@ fn the_catalogue_is_complete() {
     let count = names.len();
     names.dedup();
     assert_eq!(names.len(), count);
+}
+
+#[test]
+fn units_are_masked_and_deferred_with_what_needs_them() {
+    let target = of_systemd();
+    let parts = base_parts("systemd-mask");
+    let why = |recipe: &str| refused(recipe, &target, &parts);
+    let needed = why("systemd-mask=late.service");
+    assert!(
+        needed.contains("web.service does not start without"),
+        "{needed}"
+    );
+    let unknown = why("systemd-defer=no.service");
+    assert!(
+        unknown.contains("not started by multi-user.target"),
+        "{unknown}"
+    );
+    let early = why("systemd-defer=early.service");
+    assert!(
+        early.contains("multi-user.target") || early.contains("early boot"),
+        "{early}"
+    );
+    let named = why("systemd-defer=named.service");
+    assert!(named.contains("multi-user.target itself starts"), "{named}");
+    let target = why("systemd-defer=multi-user.target");
+    assert!(target.contains("only services"), "{target}");
+    let choice = Choice::parse("systemd-defer=web.service,late.service").unwrap();
+    let later = choice.apply(&of_systemd(), &parts).unwrap();
+    let disk = later.spec.disk.unwrap();
+    let wants = "0:/etc/systemd/system/multi-user.target.wants";
+    assert_eq!(
+        disk.remove,
+        ["web", "late"].map(|name| format!("{wants}/{name}.service"))
+    );
+    let link = &disk.links[&format!("{wants}/bootlap-later.timer")];
+    assert_eq!(link, "../bootlap-later.timer");
+    let timer = &disk.texts["0:/etc/systemd/system/bootlap-later.timer"];
+    assert!(timer.contains("After=multi-user.target\n"), "{timer}");
 }

@@ -1,0 +1,163 @@
+//! Recipes for systemd on a disk: which units it starts, and when.
+
+use bootlap_image::units::{MASKS, Unit, Units};
+
+use super::{Listed, Plain};
+use crate::{Edit, Parts, Target};
+
+/// Units are not started at all.
+///
+/// Each is masked: a link to `/dev/null` stands in its place, so that nothing starts it, also
+/// not what asks for it. What cannot start without it is refused, or masked with it. `bootlap
+/// reduce TARGET systemd-mask=LIST` finds the most of a list that a target does without.
+pub(super) const MASK: Plain = Plain::new(
+    "systemd-mask",
+    "units of systemd are not started",
+    "what they do is not done; what asks for one of them gets an error",
+    mask,
+)
+.lists(Listed::Changed);
+
+/// Units are started once the boot is over.
+///
+/// What has each of them started, a link in a folder `.wants` or `.requires`, goes. Two seconds
+/// after all else has started, a timer starts them together (`bootlap-later.target`). Nothing
+/// is lost, only later. A timer, because a login waits as long as anything is still to be
+/// started (`Type=idle`).
+pub(super) const DEFER: Plain = Plain::new(
+    "systemd-defer",
+    "units of systemd are started once the boot is over",
+    "what they do comes some seconds later; what needs them by other means than its unit's \
+     dependencies has to wait, or try again",
+    defer,
+)
+.lists(Listed::Changed);
+
+/// What starts those that were deferred.
+const LATER: &str = "bootlap-later";
+const TARGET: &str = "[Unit]\nDescription=What was deferred until the boot was over\n";
+
+fn mask(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String> {
+    let (partition, units, names) = asked(parts, value)?;
+    let mut edits = Vec::new();
+    for name in &names {
+        let place = format!("{partition}:{MASKS}/{name}");
+        if target
+            .spec
+            .disk
+            .as_ref()
+            .is_some_and(|disk| disk.links.contains_key(&place))
+        {
+            return Err(format!("{name} is masked already"));
+        }
+        started(&units, name)?;
+        stays_without(&units, name, &names)?;
+        edits.push(Edit::set(&format!("disk.links.{place:?}"), "/dev/null"));
+    }
+    Ok(edits)
+}
+
+fn defer(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String> {
+    let (partition, units, names) = asked(parts, value)?;
+    let at = |path: &str| format!("{partition}:{path}");
+    let mut edits = Vec::new();
+    for name in &names {
+        let link = at(&format!("{MASKS}/{LATER}.target.wants/{name}"));
+        if target
+            .spec
+            .disk
+            .as_ref()
+            .is_some_and(|disk| disk.links.contains_key(&link))
+        {
+            return Err(format!("{name} is deferred already"));
+        }
+        let unit = started(&units, name)?;
+        let (_, kind) = name.rsplit_once('.').unwrap_or_default();
+        if !matches!(kind, "service" | "socket" | "timer" | "path") {
+            return Err(format!(
+                "{name}: only services, sockets, timers and paths are deferred"
+            ));
+        }
+        if unit.early {
+            return Err(format!(
+                "{name} is a part of the early boot, which others rely on without saying so; \
+                 mask it if it is not needed"
+            ));
+        }
+        stays_without(&units, name, &names)?;
+        let linked = |of: &String| unit.links.iter().any(|(_, by)| by == of);
+        let all = units.started.iter();
+        let mut others = all.filter(|(of, other)| other.wants.contains(name) && !linked(of));
+        if let Some((of, _)) = others.next() {
+            return Err(format!(
+                "{of} itself starts {name}, and not by a link; mask it instead"
+            ));
+        }
+        for (path, _) in &unit.links {
+            edits.push(Edit::add("disk.remove", at(path)));
+        }
+        edits.push(Edit::set(
+            &format!("disk.links.{link:?}"),
+            format!("../{name}"),
+        ));
+    }
+    let default = &units.default;
+    let timer = format!(
+        "[Unit]\nDescription=Start what was deferred\nDefaultDependencies=no\nAfter={default}\n\
+         Conflicts=shutdown.target\nBefore=shutdown.target\n\n\
+         [Timer]\nOnActiveSec=2\nAccuracySec=100ms\nUnit={LATER}.target\n"
+    );
+    let texts = [("target", TARGET.to_owned()), ("timer", timer)];
+    for (kind, text) in texts {
+        let place = at(&format!("{MASKS}/{LATER}.{kind}"));
+        edits.push(Edit::set(&format!("disk.texts.{place:?}"), text));
+    }
+    let link = at(&format!("{MASKS}/{default}.wants/{LATER}.timer"));
+    edits.push(Edit::set(
+        &format!("disk.links.{link:?}"),
+        format!("../{LATER}.timer"),
+    ));
+    Ok(edits)
+}
+
+/// The partition of the root with systemd, what that starts, and the units that are named.
+fn asked(parts: &Parts, value: &str) -> Result<(u32, Units, Vec<String>), String> {
+    let disk = parts
+        .disk
+        .as_ref()
+        .ok_or("there is no [disk] with systemd on it")?;
+    let (partition, units) = disk.units()?;
+    let names = value
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty());
+    let names: Vec<String> = names.map(str::to_owned).collect();
+    if names.is_empty() {
+        return Err("name units with commas between, as bluetooth.service,cups.socket".into());
+    }
+    Ok((partition, units, names))
+}
+
+fn started<'u>(units: &'u Units, name: &str) -> Result<&'u Unit, String> {
+    units.started.get(name).ok_or_else(|| {
+        format!(
+            "{name} is not started by {}, masked, or made by a generator; name a unit that \
+             `bootlap units` lists",
+            units.default
+        )
+    })
+}
+
+/// Refuses what something else that stays cannot start without.
+fn stays_without(units: &Units, name: &str, names: &[String]) -> Result<(), String> {
+    let need = units.need(name);
+    let mut need = need
+        .into_iter()
+        .filter(|other| !names.iter().any(|n| n == other));
+    match need.next() {
+        Some(other) => Err(format!(
+            "{other} does not start without {name}; name that, too"
+        )),
+        None => Ok(()),
+    }
+}
