@@ -17,6 +17,7 @@ pub mod loader;
 mod machine;
 pub mod plan;
 mod setting;
+pub mod stars;
 pub mod system;
 pub mod table;
 pub mod units;

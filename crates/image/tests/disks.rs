@@ -215,6 +215,42 @@ fn squashfs_with_links_is_read() {
     }
 }
 
+/// A card for a board: U-Boot finds a script on it, and what that starts is not known.
+#[test]
+fn a_script_for_uboot_is_seen() {
+    let dir = tempfile::tempdir().unwrap();
+    let tree = dir.path().join("tree");
+    fs::create_dir_all(tree.join("boot")).unwrap();
+    fs::create_dir_all(tree.join("sbin")).unwrap();
+    fs::write(tree.join("boot/boot.scr"), "script").unwrap();
+    let mut arm64 = b"\x7fELF\x02\x01\x01".to_vec();
+    arm64.resize(64, 0);
+    arm64[18] = 183;
+    fs::write(tree.join("sbin/init"), &arm64).unwrap();
+    let path = sized(dir.path(), "root.img", 16 << 20);
+    run(
+        "mke2fs",
+        &["-q", "-t", "ext4", "-d", text(&tree), text(&path)],
+        "",
+    );
+    let found = Found::of(&window(&path));
+    assert_eq!(found.loaders[0].name, "U-Boot");
+    let plan = Plan::of(&found, None, None).unwrap();
+    assert!(matches!(plan.firmware, Firmware::Uboot(_)), "{plan:?}");
+    let told = plan
+        .unknown
+        .iter()
+        .any(|note| note.contains("/boot/boot.scr"));
+    assert!(told, "{:?}", plan.unknown);
+    let space = Plan::of(&found, Some(Wish::UserSpace), None).unwrap();
+    let kernel = space.kernel.unwrap();
+    assert!(
+        kernel.cmdline.contains("root=/dev/vda "),
+        "{}",
+        kernel.cmdline
+    );
+}
+
 #[test]
 fn tables_are_read() {
     let dir = tempfile::tempdir().unwrap();

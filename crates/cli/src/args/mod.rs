@@ -141,8 +141,8 @@ pub(crate) struct Import {
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) out: PathBuf,
     /// What runs first; by default what the image is made for.
-    #[arg(long, value_name = "KIND")]
-    pub(crate) firmware: Option<FirmwareKind>,
+    #[arg(long, value_name = "KIND", value_parser = firmware())]
+    pub(crate) firmware: Option<Wish>,
     /// A kernel that is not on the image, such as one beside a root file system.
     #[arg(long, value_name = "FILE", conflicts_with = "firmware")]
     pub(crate) kernel: Option<PathBuf>,
@@ -159,27 +159,10 @@ pub(crate) struct Import {
 }
 
 /// What runs first on an imported image.
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum FirmwareKind {
-    /// UEFI.
-    Uefi,
-    /// A PC's BIOS.
-    Bios,
-    /// U-Boot.
-    Uboot,
-    /// None: the machine starts the image's kernel itself.
-    Direct,
-}
-
-impl From<FirmwareKind> for Wish {
-    fn from(kind: FirmwareKind) -> Self {
-        match kind {
-            FirmwareKind::Uefi => Self::Uefi,
-            FirmwareKind::Bios => Self::Bios,
-            FirmwareKind::Uboot => Self::Uboot,
-            FirmwareKind::Direct => Self::Direct,
-        }
-    }
+fn firmware() -> impl TypedValueParser<Value = Wish> {
+    let named = |name: String| Wish::FIRMWARE.into_iter().find(|(known, _)| *known == name);
+    PossibleValuesParser::new(Wish::FIRMWARE.map(|(name, _)| name))
+        .map(move |name| named(name).map_or(Wish::Direct, |(_, wish)| wish))
 }
 
 #[derive(ClapArgs)]

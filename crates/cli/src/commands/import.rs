@@ -11,7 +11,7 @@ use crate::ui::{self, Ui};
 pub(crate) fn run(args: &Import, ui: &Ui) -> Result<Exit, Failure> {
     let wish = match args.user_space {
         true => Some(Wish::UserSpace),
-        false => args.firmware.map(Into::into),
+        false => args.firmware,
     };
     let request = Request {
         image: &args.image,

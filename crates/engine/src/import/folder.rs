@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bootlap_image::beside::{self, Script};
+use bootlap_image::stars::fits;
 
 use crate::failure::{Exit, Failure};
 
@@ -245,21 +246,6 @@ impl<'f> Here<'f> {
             }
         }
     }
-}
-
-fn fits(name: &str, pattern: &str) -> bool {
-    let mut pieces = pattern.split('*');
-    let first = pieces.next().unwrap_or_default();
-    let Some(mut rest) = name.strip_prefix(first) else {
-        return false;
-    };
-    for piece in pieces {
-        match rest.find(piece) {
-            Some(at) => rest = &rest[at + piece.len()..],
-            None => return false,
-        }
-    }
-    pattern.ends_with('*') || rest.is_empty()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::efi;
 use super::{Entry, Loader, Wait, readable};
+use crate::stars::fits;
 use crate::volume::{Files, MOST_FILE, Place, Volume};
 
 const CONFIG: &str = "loader/loader.conf";
@@ -133,28 +134,10 @@ fn by_version(a: &str, b: &str) -> Ordering {
     pieces(a).cmp(&pieces(b))
 }
 
-/// `default debian-*`: a shell's pattern with stars.
+/// `default debian-*`: with or without the ending.
 fn matches(pattern: &str, id: &str) -> bool {
-    if pattern.is_empty() {
-        return false;
-    }
-    let id = [id, id.trim_end_matches(".conf")];
-    let mut pieces = pattern.split('*');
-    let first = pieces.next().unwrap_or_default();
-    id.iter().any(|id| {
-        let Some(mut rest) = id.strip_prefix(first) else {
-            return false;
-        };
-        let mut exact = true;
-        for piece in pieces.clone() {
-            exact = piece.is_empty();
-            match rest.find(piece) {
-                Some(at) => rest = &rest[at + piece.len()..],
-                None => return false,
-            }
-        }
-        pattern.ends_with('*') && exact || rest.is_empty()
-    })
+    let ids = [id, id.trim_end_matches(".conf")];
+    !pattern.is_empty() && ids.iter().any(|id| fits(id, pattern))
 }
 
 #[cfg(test)]

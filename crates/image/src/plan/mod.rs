@@ -97,6 +97,16 @@ pub enum Wish {
     UserSpace,
 }
 
+impl Wish {
+    /// What can run first, by what it is called.
+    pub const FIRMWARE: [(&str, Self); 4] = [
+        ("uefi", Self::Uefi),
+        ("bios", Self::Bios),
+        ("uboot", Self::Uboot),
+        ("direct", Self::Direct),
+    ];
+}
+
 const LOGIN: &str = "login: ";
 /// What BusyBox and OpenWrt write where a key has to be pressed first.
 const PRESS_ENTER: &str = "Please press Enter to activate this console";
