@@ -309,12 +309,20 @@ fn a_build_is_started_as_its_script_says() {
     }
     assert!(!text.contains("[disk]"), "{text}");
     let ready = text.lines().find(|l| l.starts_with("pattern")).unwrap();
-    fs::write(
-        &file,
-        text.replace(ready, "pattern = \"built and started\""),
-    )
-    .unwrap();
+    let started = text.replace(ready, "pattern = \"built and started\"");
+    fs::write(&file, &started).unwrap();
     assert_eq!(boot(&dir, "build", "2")["identical"], true);
+
+    // What was to come behind it does not: a boot that is no slower is no good then.
+    let later = started.replace("[ready]\n", "[ready]\nlater = \"never said\"\n");
+    fs::write(&file, later).unwrap();
+    let mut command = bootlap(&dir);
+    let said = failure(
+        command.args(["try", "build", "cmdline-quiet", "-k", "5"]),
+        6,
+    );
+    assert!(said.contains("what has to come later did not"), "{said}");
+    assert!(said.contains("never said"), "{said}");
 }
 
 /// Twenty GB of which a few MB are there.
@@ -360,6 +368,28 @@ fn an_example_is_what_import_writes() {
     };
     assert_eq!(rest(&written), rest(&example));
     assert_eq!(firmware(&written), firmware(&example));
+}
+
+/// Units that were put off are started once the boot is over, and the boot is over sooner.
+#[test]
+#[ignore = "a dozen boots of a PC; make test-images"]
+fn units_wait_until_the_boot_is_over() {
+    let dir = scratch("import-units");
+    import(&dir, &disk("vm-uefi"), "vm", &["--firmware", "direct"]);
+    let listed = json(bootlap(&dir).args(["units", "vm", "--json"]));
+    assert_eq!(listed["default"], "graphical.target");
+    let units = listed["units"].as_array().unwrap();
+    let of = |name: &str| units.iter().find(|unit| unit["name"] == name).unwrap();
+    assert_eq!(of("systemd-logind.service")["deferrable"], true);
+    assert_eq!(of("systemd-journald.service")["early"], true);
+    let before = fs::read(dir.join("vm/target.toml")).unwrap();
+    let defer = "systemd-defer=systemd-logind.service,e2scrub_reap.service";
+    let tried = json(bootlap(&dir).args(["try", "vm", defer, "-k", "5", "--json"]));
+    assert_eq!(tried["trials"].as_array().unwrap().len(), 1, "{tried}");
+    assert_eq!(tried["trials"][0]["verdict"], "faster", "{tried}");
+    assert_eq!(fs::read(dir.join("vm/target.toml")).unwrap(), before);
+    succeeded(bootlap(&dir).args(["apply", "vm", defer, "-o", "later"]));
+    assert!(dir.join("later/patches/disk.qcow2").is_file());
 }
 
 /// All disks of `scripts/make-disk`, and one of them on each bus: an hour.

@@ -110,15 +110,22 @@ pub struct Experiment<'l, 'a> {
 struct Booted {
     runs: Vec<Run>,
     timelines: Vec<Timeline>,
+    /// One that went on until what has to come behind ready, if anything has to.
+    later: Option<Run>,
 }
 
 impl Booted {
+    /// Whether it got ready, and what has to come behind that did not.
+    fn fell_short(&self) -> bool {
+        self.later.as_ref().is_some_and(|run| run.ready().is_none())
+    }
+
     /// Whether it makes no sense to boot it any more.
     fn is_broken(&self, mode: Mode) -> bool {
         let never = self.runs.iter().all(|run| run.ready().is_none());
         // In simulated time one boot tells; else it may have been bad luck.
         let enough = if mode.repeats() { 1 } else { 2 };
-        never && self.runs.len() >= enough
+        never && self.runs.len() >= enough || self.fell_short()
     }
 }
 
@@ -299,7 +306,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
         few: usize,
     ) -> Option<Trial> {
         let (before, name) = (self.booted.get(&before.name)?, &after.name);
-        let after = self.booted.get(name)?;
+        let after = self.booted.get(name).filter(|side| !side.fell_short())?;
         // Rounds are booted together: a side never counts boots that the other
         // has not.
         let rounds = before.timelines.len().min(after.timelines.len()).min(few);
@@ -346,16 +353,27 @@ impl<'l, 'a> Experiment<'l, 'a> {
 
     /// A baseline that does not boot leaves nothing to compare with.
     fn check_base(&self, base: &Side) -> Result<(), Failure> {
+        let short = self.booted.get(&base.name).is_some_and(Booted::fell_short);
         match self.ready_ns(base) {
-            Some(_) => Ok(()),
-            None => Err(self.broken(base).into()),
+            Some(_) if !short => Ok(()),
+            _ => Err(self.broken(base).into()),
         }
     }
 
     /// What to say of a side that does not boot.
     pub fn broken(&self, side: &Side) -> Broken {
         let runs = self.runs(&side.name);
-        runs.iter().find_map(Broken::of).unwrap_or_else(|| Broken {
+        let later = self
+            .booted
+            .get(&side.name)
+            .and_then(|side| side.later.as_ref());
+        let later = || {
+            let broken = Broken::of(later?)?;
+            let why = format!("it did, but what has to come later did not: {}", broken.why);
+            Some(Broken { why, ..broken })
+        };
+        let found = runs.iter().find_map(Broken::of).or_else(later);
+        found.unwrap_or_else(|| Broken {
             why: format!("{} was not booted", side.name),
             tail: Vec::new(),
             run: self.dir(),
@@ -371,8 +389,40 @@ impl<'l, 'a> Experiment<'l, 'a> {
         self.warm_up(sides)?;
         if !self.lab.makes_a_share() {
             self.rounds(what, sides, 0..boots.min(1))?;
+            self.look_later(sides)?;
         }
         self.rounds(what, sides, 0..boots)
+    }
+
+    /// Boots each side that got ready once more, until what has to come behind that.
+    fn look_later(&mut self, sides: &[&Side]) -> Result<(), Stop> {
+        let mut awaiting = Vec::new();
+        for side in sides {
+            let booted = self.booted.get(&side.name);
+            let open = booted.is_some_and(|b| b.later.is_none() && !b.is_broken(self.mode));
+            if let (true, Some(later)) = (open, self.lab.awaiting_later(&side.bootable)?) {
+                let dir = self.session.folder(&side.name).map_err(Failure::from)?;
+                awaiting.push((&side.name, later, dir));
+            }
+        }
+        if awaiting.is_empty() {
+            return Ok(());
+        }
+        self.afford(awaiting.len())?;
+        let (patience, limit) = (self.patience(), self.given_up_at());
+        let plan = awaiting.iter().map(|(name, later, dir)| Planned {
+            dir: dir.join("later"),
+            patience,
+            limit,
+            ..Planned::perturbed(later, dir, name, 0)
+        });
+        let plan: Vec<Planned<'_>> = plan.collect();
+        let runs = self.lab.batch("looking at what comes later", &plan)?;
+        self.boots += runs.len();
+        for ((name, ..), run) in awaiting.iter().zip(runs) {
+            self.booted.entry((*name).clone()).or_default().later = Some(run);
+        }
+        Ok(())
     }
 
     /// The first boot of a program on a computer is slower than the next: its

@@ -254,6 +254,18 @@ impl<'a> Lab<'a> {
         self.assemble(target, parts)
     }
 
+    /// The same, booted until what has to come behind ready; `None` if nothing has to.
+    pub fn awaiting_later(&self, bootable: &Bootable) -> Result<Option<Bootable>, Failure> {
+        let Some(later) = &bootable.target.spec.ready.later else {
+            return Ok(None);
+        };
+        let target = bootable.target.with(&[Edit::set("ready.pattern", later)])?;
+        Ok(Some(Bootable {
+            target,
+            ..bootable.clone()
+        }))
+    }
+
     fn assemble(&self, target: Target, parts: Arc<Parts>) -> Result<Bootable, Failure> {
         let (how, mode) = match target.machine.clone() {
             Machine::Board(spec) => (How::Board(Box::new(spec)), Mode::Board),

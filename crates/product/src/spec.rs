@@ -73,6 +73,9 @@ pub struct Ready {
     /// A command that fails if a boot that got ready does not work; see
     /// `docs/targets.md`.
     pub check: Option<String>,
+    /// What has to come behind it, as a pattern of the console: what was put off and must not
+    /// be lost.
+    pub later: Option<String>,
     /// Give up after this many seconds of the host's time.
     #[serde(default = "default_timeout_s")]
     pub timeout_s: u64,

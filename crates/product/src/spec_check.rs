@@ -177,6 +177,9 @@ fn disk(spec: &Spec, machine: &Machine) -> Result<(), Mistake> {
 
 fn patterns(spec: &Spec) -> Result<(), Mistake> {
     pattern("ready.pattern", &spec.ready.pattern)?;
+    if let Some(later) = &spec.ready.later {
+        pattern("ready.later", later)?;
+    }
     if let Some(application) = &spec.ready.application {
         pattern("ready.application", application)?;
     }

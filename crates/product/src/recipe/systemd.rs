@@ -1,5 +1,7 @@
 //! Recipes for systemd on a disk: which units it starts, and when.
 
+use std::collections::BTreeSet;
+
 use bootlap_image::units::{MASKS, Unit, Units};
 
 use super::{Listed, Plain};
@@ -22,8 +24,9 @@ pub(super) const MASK: Plain = Plain::new(
 ///
 /// What has each of them started, a link in a folder `.wants` or `.requires`, goes. Two seconds
 /// after all else has started, a timer starts them together (`bootlap-later.target`). Nothing
-/// is lost, only later. A timer, because a login waits as long as anything is still to be
-/// started (`Type=idle`).
+/// is lost, only later: a line on the console says that they are started, and `ready.later`
+/// has experiments boot once until it comes. A timer, because a login waits as long as anything
+/// is still to be started (`Type=idle`).
 pub(super) const DEFER: Plain = Plain::new(
     "systemd-defer",
     "units of systemd are started once the boot is over",
@@ -35,6 +38,10 @@ pub(super) const DEFER: Plain = Plain::new(
 
 /// What starts those that were deferred.
 const LATER: &str = "bootlap-later";
+const TIMER: &str = "bootlap-later.timer";
+const TOLD: &str = "bootlap-later.service";
+/// What is on the console once they are started: `ready.later` holds boots to it.
+const STARTED: &str = "bootlap-later: all is started";
 const TARGET: &str = "[Unit]\nDescription=What was deferred until the boot was over\n";
 
 fn mask(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String> {
@@ -101,23 +108,51 @@ fn defer(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, Strin
             format!("../{name}"),
         ));
     }
+    let wants = at(&format!("{MASKS}/{LATER}.target.wants/"));
+    let known = target.spec.disk.iter().flat_map(|disk| disk.links.keys());
+    let known = known.filter_map(|link| link.strip_prefix(&wants));
+    let all: BTreeSet<&str> = known.chain(names.iter().map(String::as_str)).collect();
+    let all: Vec<&str> = all.into_iter().filter(|name| *name != TOLD).collect();
     let default = &units.default;
-    let timer = format!(
+    for (name, text) in [
+        (format!("{LATER}.target"), TARGET.to_owned()),
+        (TIMER.to_owned(), timer(default)),
+        (TOLD.to_owned(), told(&all)),
+    ] {
+        let place = at(&format!("{MASKS}/{name}"));
+        edits.push(Edit::set(&format!("disk.texts.{place:?}"), text));
+    }
+    for (link, to) in [
+        (format!("{wants}{TOLD}"), TOLD),
+        (at(&format!("{MASKS}/{default}.wants/{TIMER}")), TIMER),
+    ] {
+        edits.push(Edit::set(
+            &format!("disk.links.{link:?}"),
+            format!("../{to}"),
+        ));
+    }
+    if target.spec.ready.later.is_none() {
+        edits.push(Edit::set("ready.later", STARTED));
+    }
+    Ok(edits)
+}
+
+/// A timer that runs out two seconds after `default` was reached.
+fn timer(default: &str) -> String {
+    format!(
         "[Unit]\nDescription=Start what was deferred\nDefaultDependencies=no\nAfter={default}\n\
          Conflicts=shutdown.target\nBefore=shutdown.target\n\n\
          [Timer]\nOnActiveSec=2\nAccuracySec=100ms\nUnit={LATER}.target\n"
-    );
-    let texts = [("target", TARGET.to_owned()), ("timer", timer)];
-    for (kind, text) in texts {
-        let place = at(&format!("{MASKS}/{LATER}.{kind}"));
-        edits.push(Edit::set(&format!("disk.texts.{place:?}"), text));
-    }
-    let link = at(&format!("{MASKS}/{default}.wants/{LATER}.timer"));
-    edits.push(Edit::set(
-        &format!("disk.links.{link:?}"),
-        format!("../{LATER}.timer"),
-    ));
-    Ok(edits)
+    )
+}
+
+/// A service that says when `units` are started.
+fn told(units: &[&str]) -> String {
+    format!(
+        "[Unit]\nDescription=Tell that what was deferred is started\nAfter={}\n\n[Service]\n\
+         Type=oneshot\nExecStart=/bin/sh -c \"echo '{STARTED}' >/dev/console\"\n",
+        units.join(" ")
+    )
 }
 
 /// The partition of the root with systemd, what that starts, and the units that are named.
