@@ -8,6 +8,8 @@ use bootlap_artefact::arch::Arch;
 pub struct Beside {
     /// The processor that it is for, if it says so.
     pub arch: Option<Arch>,
+    /// Whether it has an initramfs.
+    pub has_initramfs: bool,
     /// How the build starts it, if that is known.
     pub script: Option<Script>,
 }

@@ -11,6 +11,29 @@ use crate::table::{self, Table};
 use crate::volume::{Files, MOST_FILE, Place, Volume};
 use crate::window::Window;
 
+/// A kernel's drivers, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Drivers {
+    /// Those that are there from its start.
+    pub built_in: BTreeSet<String>,
+    /// Those that something has to load.
+    pub modules: BTreeSet<String>,
+}
+
+impl Drivers {
+    /// Whether it has all of these.
+    pub fn have(&self, names: &[&str]) -> bool {
+        let mut names = names.iter();
+        names.all(|name| self.built_in.contains(*name) || self.modules.contains(*name))
+    }
+}
+
+/// The driver in a file of this path, as the kernel calls it.
+fn driver(path: &str) -> Option<String> {
+    let (name, _) = path.rsplit('/').next()?.split_once(".ko")?;
+    Some(name.replace('-', "_"))
+}
+
 /// What is on an image.
 pub struct Found {
     /// Its partitions.
@@ -61,32 +84,31 @@ impl Found {
         version.split(' ').next().map(str::to_owned)
     }
 
-    /// The names of the drivers that this kernel has, built in or as modules; `None` if no root
-    /// has a list of them.
-    pub fn drivers(&self) -> Option<BTreeSet<String>> {
+    /// The drivers that this kernel has, or the only one that a root has modules for; `None` if
+    /// no root has a list of them.
+    pub fn drivers(&self) -> Option<Drivers> {
         let version = self.kernel_version();
         self.systems.iter().find_map(|system| {
             let files = self.files(system.volume)?;
-            let folders = ["lib/modules", "usr/lib/modules"];
-            let folder = folders.iter().find_map(|folder| {
-                let there = files.list(folder).unwrap_or_default();
-                let version = match (&version, there.as_slice()) {
-                    (Some(version), there) if there.contains(version) => version,
-                    (None, [only]) => only,
-                    _ => return None,
-                };
-                Some(format!("{folder}/{version}"))
-            })?;
+            let folder = ["lib/modules", "usr/lib/modules"]
+                .iter()
+                .find_map(|folder| {
+                    let there = files.list(folder).unwrap_or_default();
+                    let version = match (&version, there.as_slice()) {
+                        (Some(version), there) if there.contains(version) => version,
+                        (None, [only]) => only,
+                        _ => return None,
+                    };
+                    Some(format!("{folder}/{version}"))
+                })?;
             let built_in = files.text(&format!("{folder}/modules.builtin"))?;
-            let modules = files
-                .text(&format!("{folder}/modules.dep"))
-                .unwrap_or_default();
+            let modules = files.text(&format!("{folder}/modules.dep"));
+            let modules = modules.unwrap_or_default();
             let files = modules.lines().filter_map(|line| line.split(':').next());
-            let names = built_in.lines().chain(files).filter_map(|path| {
-                let (name, _) = path.rsplit('/').next()?.split_once(".ko")?;
-                Some(name.replace('-', "_"))
-            });
-            Some(names.collect())
+            Some(Drivers {
+                built_in: built_in.lines().filter_map(driver).collect(),
+                modules: files.filter_map(driver).collect(),
+            })
         })
     }
 

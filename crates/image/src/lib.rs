@@ -26,7 +26,7 @@ mod window;
 mod words;
 
 pub use bootlap_rootfs::root_image::ReadAt;
-pub use found::Found;
+pub use found::{Drivers, Found};
 pub use handover::Handover;
 pub use setting::Patch;
 pub use volume::Place;

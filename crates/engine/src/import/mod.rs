@@ -256,6 +256,7 @@ fn beside(kernel: &Path, files: &Files) -> Result<Beside, Failure> {
     let known = KernelImage::describe(&bytes).map_err(|e| unusable(e.to_string()))?;
     Ok(Beside {
         arch: known.arch,
+        has_initramfs: files.initramfs.is_some(),
         script: files.script.clone(),
     })
 }

@@ -30,6 +30,15 @@ impl Plan {
                 None => "the machine starts it, as it lies beside the image".to_owned(),
             },
         );
+        let drivers = found.drivers().filter(|_| on_disk && !kernel.has_initramfs);
+        if drivers.is_some_and(|drivers| !drivers.built_in.contains("virtio_blk")) {
+            self.unknown.push(
+                "the kernel has no driver for a virtio disk built in (CONFIG_VIRTIO_BLK=y), and \
+                 there is no initramfs to load one: it may not find its root; name one with \
+                 --initramfs, or import the root with --user-space"
+                    .to_owned(),
+            );
+        }
         self.start(Source::Beside, cmdline.trim().to_owned());
         self.root(found);
         Ok(())

@@ -11,7 +11,7 @@ impl Plan {
         let Some(drivers) = found.drivers() else {
             return Ok(());
         };
-        let has = |names: &[&str]| names.iter().all(|name| drivers.contains(*name));
+        let has = |names: &[&str]| drivers.have(names);
         if has(&["virtio_blk"]) {
             return Ok(());
         }
