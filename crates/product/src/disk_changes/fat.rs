@@ -27,6 +27,13 @@ pub(super) fn change(
     let files = found.files(volume);
     let mut said = String::new();
     for (place, change) in changes {
+        // They would stand for other files.
+        if place.path.contains(['*', '?', '[', ']', ':']) {
+            return Err(TargetError::artefact(
+                "disk",
+                format!("{}: a name on FAT has none of * ? [ ] :", place.path),
+            ));
+        }
         let to = format!("::{}", place.path);
         match change {
             Change::Link(_) => {

@@ -80,6 +80,12 @@ impl Changes {
             all.insert(Place::parse("disk.remove", text)?, Change::Nothing);
         }
         for (text, to) in &disk.links {
+            if to.is_empty() || to.contains(|c: char| c.is_control() || c == '"') {
+                return Err(TargetError::artefact(
+                    "disk.links",
+                    format!("{text}: a link cannot lead to {to:?}"),
+                ));
+            }
             all.insert(Place::parse("disk.links", text)?, Change::Link(to.clone()));
         }
         for (text, content) in &disk.texts {

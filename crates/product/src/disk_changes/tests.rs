@@ -211,6 +211,9 @@ fn files_of_fat_are_changed() {
     let link = changes(&[("0:/a", Some(Err("b")))]);
     let said = other.patches(&link).err().unwrap().to_string();
     assert!(said.contains("FAT has no links"), "{said}");
+    let pattern = changes(&[("0:/g*", None)]);
+    let said = other.patches(&pattern).err().unwrap().to_string();
+    assert!(said.contains("has none of"), "{said}");
 }
 
 #[test]
