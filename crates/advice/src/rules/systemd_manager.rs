@@ -82,6 +82,7 @@ fn status(boot: &Boot<'_>) -> Option<Finding> {
     let finding = shown
         .found()
         .why(format!("{} lines, {} bytes", shown.seen.len(), cost.bytes))
+        .recipe(boot.recipe("systemd-status-auto"))
         .saves_printing(boot, Printer::Systemd, cost);
     (cost.bytes >= 1000).then_some(finding)
 }

@@ -190,6 +190,7 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &cmdline::ROOTWAIT,
         &cmdline::NO_ROOTDELAY,
         &cmdline::ROOTFSTYPE,
+        &systemd::STATUS,
         &systemd::DEFER,
         &systemd::MASK,
     ]

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use bootlap_image::units::{MASKS, Unit, Units};
 
+use super::cmdline::{Line, find};
 use super::{Listed, Plain};
+use crate::cmdline::with;
 use crate::{Edit, Parts, Target};
 
 /// Units are not started at all.
@@ -35,6 +37,35 @@ pub(super) const DEFER: Plain = Plain::new(
     defer,
 )
 .lists(Listed::Changed);
+
+/// systemd writes on the console only what fails or takes long.
+///
+/// `systemd.show_status=auto`. By default it writes a line, or two, for each unit, and each
+/// character costs ten bit times on a serial line; `quiet` does the same and silences the
+/// kernel, too. The journal has it all.
+pub(super) const STATUS: Plain = Plain::new(
+    "systemd-status-auto",
+    "systemd writes on the console only what fails or takes long",
+    "the console does not tell what was started; a ready pattern that is one of these lines does \
+     not come",
+    status,
+);
+
+fn status(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+    let disk = parts
+        .disk
+        .as_ref()
+        .ok_or("there is no [disk] with systemd on it")?;
+    disk.units()?;
+    let line = Line::of(target, parts)?;
+    for word in ["systemd.show_status", "quiet"] {
+        if let Some(word) = find(&line.text, word) {
+            return Err(format!("the command line has {word} already"));
+        }
+    }
+    let words = with(&line.text, "systemd.show_status=auto");
+    Ok(line.set(words))
+}
 
 /// What starts those that were deferred.
 const LATER: &str = "bootlap-later";

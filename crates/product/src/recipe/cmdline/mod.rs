@@ -16,14 +16,14 @@ use crate::cmdline::{self, is_parameter};
 use crate::{Edit, Parts, Target};
 
 /// A command line, and the key of a target's file that sets it.
-struct Line {
+pub(super) struct Line {
     key: &'static str,
-    text: String,
+    pub(super) text: String,
 }
 
 impl Line {
     /// The kernel's, whether the machine gives it or the boot loader on a disk.
-    fn of(target: &Target, parts: &Parts) -> Result<Self, String> {
+    pub(super) fn of(target: &Target, parts: &Parts) -> Result<Self, String> {
         let loader = target.spec.loader.as_ref();
         let told = loader.and_then(|loader| loader.cmdline.clone());
         let (key, text) = match (&target.spec.kernel, &parts.disk) {
@@ -37,7 +37,7 @@ impl Line {
     }
 
     /// The edit that makes `new` the command line.
-    fn set(&self, new: String) -> Vec<Edit> {
+    pub(super) fn set(&self, new: String) -> Vec<Edit> {
         vec![Edit::set(self.key, new)]
     }
 }
@@ -49,7 +49,7 @@ fn name_of(word: &str) -> &str {
 
 /// The word of `line` that is the parameter `name`; the last one, which is the
 /// one that counts where a parameter may be given but once.
-fn find<'l>(line: &'l str, name: &str) -> Option<&'l str> {
+pub(super) fn find<'l>(line: &'l str, name: &str) -> Option<&'l str> {
     let words = cmdline::words(line);
     words.into_iter().rev().find(|w| is_parameter(w, name))
 }

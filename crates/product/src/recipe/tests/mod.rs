@@ -114,6 +114,13 @@ fn base(recipe: &str) -> Target {
         "initramfs-none" => without_loader("root=/dev/vda"),
         "uboot-falcon" => orangepi(),
         "loader-timeout" => of_disk(),
+        "systemd-status-auto" => {
+            let disk = format!(
+                "[disk]\nimage = {:?}\n\n[machine]\n",
+                DISK.replace("fat12", "systemd")
+            );
+            parse(&kiosk().text.replace("[machine]\n", &disk)).unwrap()
+        }
         name if name.starts_with("systemd-") => of_systemd(),
         name if name.starts_with("boot-image") => with_root(),
         "uboot-flat-bootcmd" | "uboot-exact-size" | "uboot-load-in-place" => arm32(),
@@ -155,10 +162,20 @@ fn without_loader(words: &str) -> Target {
 
 /// The parts of [`base`].
 fn base_parts(recipe: &str) -> Parts {
-    if recipe == "loader-timeout" || recipe.starts_with("systemd-") {
+    if recipe == "loader-timeout" || base(recipe).spec.kernel.is_none() {
         return base(recipe)
             .parts(&Cache::at("none".into()), &|_| {})
             .unwrap();
+    }
+    if recipe == "systemd-status-auto" {
+        let disk = of_systemd()
+            .parts(&Cache::at("none".into()), &|_| {})
+            .unwrap();
+        let parts = parts(Some(&able()));
+        return Parts {
+            disk: disk.disk,
+            ..parts
+        };
     }
     let mut parts = parts(Some(&able()));
     if base(recipe).spec.uimage.is_some() || recipe == "uboot-falcon" {
