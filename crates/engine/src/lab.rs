@@ -208,8 +208,24 @@ impl<'a> Lab<'a> {
             self.progress.stop_when_asked(&self.stop)?;
         }
         self.note_storage(&target);
+        self.note_processors(&target);
         let parts = self.parts(&target)?;
         self.assemble(target, Arc::new(parts))
+    }
+
+    /// A boot that hangs for no reason that its console would tell.
+    fn note_processors(&self, target: &Target) {
+        let Machine::Qemu(spec) = &target.machine else {
+            return;
+        };
+        if self.repeats() && bootlap_lab::hangs_when_counted(spec) {
+            self.progress.note(&format!(
+                "bootlap: PCs with {} processors hang in this QEMU (7) as soon as time is counted, \
+                 also without\n         bootlap: use QEMU 10, cpus = 1, or --plain \
+                 (docs/disks.md)",
+                spec.cpus
+            ));
+        }
     }
 
     /// Simulated time means nothing with some disks: better said before than

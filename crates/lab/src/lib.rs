@@ -35,7 +35,7 @@ pub use machine::{Machine, MachineEvent, MachineInfo};
 pub use parting::parting;
 pub use qemu::{
     HostFile, HostFiles, Inputs, Limit, Mode, Model, Places, Qemu, QemuSettings, changed,
-    in_host_time, model_words,
+    hangs_when_counted, in_host_time, model_words,
 };
 pub use recorder::{Recorder, boot};
 pub use replay::Replay;

@@ -38,6 +38,7 @@ use serde_json::json;
 use crate::qmp::Qmp;
 use crate::{LabError, Machine, MachineEvent, MachineInfo};
 use argv::Argv;
+pub use argv::hangs_when_counted;
 use disks::Disk;
 pub use disks::in_host_time;
 use idle::Idle;
