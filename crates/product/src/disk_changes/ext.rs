@@ -200,7 +200,7 @@ fn run(program: &str, args: &[&str]) -> Result<Output, TargetError> {
             .env("E2FSPROGS_FAKE_TIME", "1577836800");
         command.output()
     };
-    let done = start(program).or_else(|_| start(&format!("/usr/sbin/{program}")));
+    let done = start(program).or_else(|_| start(&format!("/sbin/{program}")));
     done.map_err(|e| {
         TargetError::artefact(
             "disk",

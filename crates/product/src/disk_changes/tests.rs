@@ -110,7 +110,7 @@ fn files_of_ext4_are_changed_and_all_else_stays() {
     // Owner, mode and attributes are those of the file that was there.
     let device = path.to_str().unwrap();
     let ask = |command: &str| {
-        let mut debugfs = std::process::Command::new("/usr/sbin/debugfs");
+        let mut debugfs = std::process::Command::new("/sbin/debugfs");
         let done = debugfs.args(["-R", command, device]).output().unwrap();
         String::from_utf8_lossy(&done.stdout).into_owned()
     };
