@@ -323,6 +323,10 @@ fn a_build_is_started_as_its_script_says() {
     );
     assert!(said.contains("what has to come later did not"), "{said}");
     assert!(said.contains("never said"), "{said}");
+    let list = "cmdline-initcall-blacklist=none_init,other_init";
+    let reduce = ["reduce", "build", list, "-o", "list", "-k", "5"];
+    let said = failure(bootlap(&dir).args(reduce), 6);
+    assert!(said.contains("what has to come later did not"), "{said}");
 }
 
 /// Twenty GB of which a few MB are there.

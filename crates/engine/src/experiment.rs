@@ -36,6 +36,8 @@ const AT_LEAST: Duration = Duration::from_secs(20);
 const LIMIT: i64 = 4;
 /// And so much longer, ns: what hangs in short boots may still be on its way.
 const LIMIT_AT_LEAST_NS: i64 = 2_000_000_000;
+/// And so much longer where something comes behind ready, however short the boot is.
+const LATER_NS: i64 = 60_000_000_000;
 
 /// One side of a comparison.
 #[derive(Clone)]
@@ -213,6 +215,14 @@ impl<'l, 'a> Experiment<'l, 'a> {
     /// The runs of a side, as far as it was booted.
     pub fn runs(&self, name: &str) -> &[Run] {
         self.booted.get(name).map_or(&[], |booted| &booted.runs)
+    }
+
+    /// Whether each boot of a side got ready, and what has to come behind that did.
+    pub fn works(&self, name: &str) -> bool {
+        self.booted.get(name).is_some_and(|side| {
+            let ready = side.runs.iter().all(|run| run.ready().is_some());
+            ready && !side.runs.is_empty() && !side.fell_short()
+        })
     }
 
     /// How `others` differ from `base`: boots until each verdict is sure, or
@@ -409,7 +419,8 @@ impl<'l, 'a> Experiment<'l, 'a> {
             return Ok(());
         }
         self.afford(awaiting.len())?;
-        let (patience, limit) = (self.patience(), self.given_up_at());
+        let patience = self.patience();
+        let limit = self.given_up_at(LATER_NS);
         let plan = awaiting.iter().map(|(name, later, dir)| Planned {
             dir: dir.join("later"),
             patience,
@@ -456,7 +467,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
             self.session.folder(&side.name).map_err(Failure::from)?;
         }
         let mut jobs: Vec<(usize, Planned<'_>)> = Vec::new();
-        let (patience, limit) = (self.patience(), self.given_up_at());
+        let (patience, limit) = (self.patience(), self.given_up_at(LIMIT_AT_LEAST_NS));
         let order = experiment::plan(sides.len(), perturbations.end, self.lab.seed());
         for job in order {
             let side = sides[job.variant];
@@ -503,11 +514,9 @@ impl<'l, 'a> Experiment<'l, 'a> {
     }
 
     /// The same in the guest's time, where that is counted, unless the user waits.
-    fn given_up_at(&self) -> Option<Limit> {
+    fn given_up_at(&self, at_least_ns: i64) -> Option<Limit> {
         let slowest = self.ready().filter_map(|run| Some(run.ready()?.ns)).max()?;
-        let ns = slowest
-            .saturating_mul(LIMIT)
-            .saturating_add(LIMIT_AT_LEAST_NS);
+        let ns = slowest.saturating_mul(LIMIT).saturating_add(at_least_ns);
         let counted = self.mode.repeats() && !self.lab.waits_as_told();
         counted.then(|| Limit::at(ns))
     }

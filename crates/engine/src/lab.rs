@@ -24,6 +24,7 @@ use bootlap_store::Store;
 use crate::elsewhere::Runner;
 use crate::evidence;
 use crate::failure::{Exit, Failure};
+use crate::forewarned;
 use crate::kept::{Keeper, Made, Wanted};
 use crate::progress::Progress;
 use crate::settings::{ELSEWHERE, Settings};
@@ -207,45 +208,11 @@ impl<'a> Lab<'a> {
         {
             self.progress.stop_when_asked(&self.stop)?;
         }
-        self.note_storage(&target);
-        self.note_processors(&target);
+        if self.repeats() {
+            forewarned::note(&target, self.progress);
+        }
         let parts = self.parts(&target)?;
         self.assemble(target, Arc::new(parts))
-    }
-
-    /// A boot that hangs for no reason that its console would tell.
-    fn note_processors(&self, target: &Target) {
-        let Machine::Qemu(spec) = &target.machine else {
-            return;
-        };
-        if self.repeats() && bootlap_lab::hangs_when_counted(spec) {
-            self.progress.note(&format!(
-                "bootlap: PCs with {} processors hang in this QEMU (7) as soon as time is counted, \
-                 also without\n         bootlap: use QEMU 10, cpus = 1, or --plain \
-                 (docs/disks.md)",
-                spec.cpus
-            ));
-        }
-    }
-
-    /// Simulated time means nothing with some disks: better said before than
-    /// found out after an hour.
-    fn note_storage(&self, target: &Target) {
-        let Machine::Qemu(spec) = &target.machine else {
-            return;
-        };
-        let dir = target.dir.display().to_string();
-        let named = |arg: &String| arg.replace("{dir}", &dir);
-        let args: Vec<String> = spec.args.iter().map(named).collect();
-        let told = bootlap_lab::in_host_time(&args);
-        if let (true, Some(disk)) = (self.repeats(), told) {
-            self.progress.note(&format!(
-                "bootlap: the host reads `{disk}` in its own time, and simulated time does not \
-                 wait for it:\n         seconds may appear that no board would take. Use an \
-                 image in one file of this host\n         (docs/targets.md), or measure with \
-                 --plain"
-            ));
-        }
     }
 
     /// The parts of a target, as far as it says what they are.

@@ -31,6 +31,7 @@ pub mod evidence;
 pub mod experiment;
 pub mod explained;
 mod failure;
+mod forewarned;
 pub mod history;
 pub mod import;
 mod kept;

@@ -93,7 +93,7 @@ pub fn reduce_list(
         .boot("booting it", &[&base], bench.boots)
         .map_err(Stop::failure)?;
     bench.tried += 1;
-    if !bench.got_ready(&base) {
+    if !bench.experiment.works(&base.name) {
         return Err(bench.experiment.broken(&base).into());
     }
     let at_once = lab.at_once(stock.mode()).get();
@@ -183,7 +183,8 @@ impl Bench<'_, '_, '_> {
             .boot("leaving parts out", &there, self.boots)
             .map_err(Stop::failure)?;
         self.tried += there.len();
-        let ready = |side: &Option<Side>| side.as_ref().is_some_and(|side| self.got_ready(side));
+        let works = |side: &Side| self.experiment.works(&side.name);
+        let ready = |side: &Option<Side>| side.as_ref().is_some_and(works);
         let passes: Vec<bool> = sides.iter().map(ready).collect();
         if let Some(at) = passes.iter().position(|passes| *passes) {
             let (list, left_out) = self.divided(&parts[at]);
@@ -194,11 +195,6 @@ impl Bench<'_, '_, '_> {
             });
         }
         Ok(passes)
-    }
-
-    fn got_ready(&self, side: &Side) -> bool {
-        let runs = self.experiment.runs(&side.name);
-        !runs.is_empty() && runs.iter().all(|run| run.ready().is_some())
     }
 
     /// How `after` differs from `before`, which must get ready in each perturbation.

@@ -53,7 +53,12 @@ pub struct Units {
 impl Units {
     /// Those of a root; `None` if it has no systemd.
     pub fn of(files: &dyn Files) -> Option<Self> {
-        let known = FOLDERS.map(|folder| files.list(folder).unwrap_or_default());
+        // Merged systems have one of them by two names.
+        let merged = files.link("lib").is_some();
+        let known = FOLDERS.map(|folder| match merged && folder.starts_with("lib/") {
+            true => Vec::new(),
+            false => files.list(folder).unwrap_or_default(),
+        });
         if known.iter().all(Vec::is_empty) {
             return None;
         }
@@ -165,10 +170,6 @@ impl Root<'_> {
     fn links(&self, started: &BTreeMap<String, Unit>) -> Vec<(String, String, String)> {
         let mut found = Vec::new();
         for (folder, names) in FOLDERS.iter().zip(&self.known) {
-            // The same folder by another name: merged systems.
-            if *folder == "lib/systemd/system" && !self.known[2].is_empty() {
-                continue;
-            }
             for name in names {
                 let of = name
                     .strip_suffix(".wants")

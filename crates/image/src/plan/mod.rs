@@ -165,19 +165,21 @@ impl Plan {
     }
 
     fn firmware(&mut self, found: &Found, wish: Option<Wish>) -> Result<(), String> {
-        let machine = self.machine.clone();
-        let program = efi::arch(&found.volumes) == Some(machine.arch);
+        let Machine {
+            arch, uefi, uboot, ..
+        } = self.machine;
+        let program = efi::arch(&found.volumes) == Some(arch);
         let sector = found.loaders.iter().any(|l| l.by_sector);
         let for_uboot = found.loaders.iter().any(|l| l.name == "U-Boot");
         let kernel = found.default().is_some() || kernel_in_boot(found).is_some();
         let cannot = |what: &str| {
             Err(format!(
                 "no {what} is known here for {}; leave out --firmware",
-                machine.arch.uboot_name()
+                arch.uboot_name()
             ))
         };
-        let pc = matches!(machine.arch, Arch::X86 | Arch::X86_64);
-        self.firmware = match (wish, machine.uefi, machine.uboot) {
+        let pc = matches!(arch, Arch::X86 | Arch::X86_64);
+        self.firmware = match (wish, uefi, uboot) {
             (Some(Wish::Uefi), None, _) => return cannot("UEFI"),
             (Some(Wish::Uboot), _, None) => return cannot("U-Boot"),
             (Some(Wish::Bios), ..) if !pc => return cannot("BIOS"),
@@ -244,18 +246,22 @@ impl Plan {
 
     /// Whether the kernel speaks on the machine's serial line, and what to do if not.
     fn console(&mut self, found: &Found, wish: Option<Wish>) -> Result<(), String> {
-        let machine = self.machine.clone();
+        let Machine {
+            console,
+            finds_console,
+            ..
+        } = self.machine;
         let Some((loader, entry)) = found.default() else {
             if self.firmware == Firmware::None {
-                let cmdline = format!("{} console={}", root_word(found), machine.console);
+                let cmdline = format!("{} console={console}", root_word(found));
                 self.start(Source::Disk, cmdline);
             }
             return Ok(());
         };
         let consoles = consoles(&entry.cmdline);
         let speaks = match consoles.as_slice() {
-            [] => machine.finds_console,
-            named => named.contains(&machine.console),
+            [] => finds_console,
+            named => named.contains(&console),
         };
         let is_there = found.place(loader, entry, &entry.kernel).is_some();
         if self.firmware == Firmware::None && !is_there {
@@ -267,17 +273,17 @@ impl Plan {
         if !speaks && is_there && wish.is_none() {
             self.firmware = Firmware::None;
             self.why.retain(|(key, _)| *key != "firmware");
-            self.chose("kernel", silent(machine.console, &consoles));
+            self.chose("kernel", silent(console, &consoles));
         } else if !speaks && self.firmware != Firmware::None {
             self.unknown.push(format!(
                 "the kernel's command line has no console={}, so its messages may not be seen",
-                machine.console
+                console
             ));
         }
         if self.firmware == Firmware::None {
             let more = match speaks {
                 true => String::new(),
-                false => format!(" console={}", machine.console),
+                false => format!(" console={}", console),
             };
             let cmdline = format!("{}{more}", entry.cmdline);
             self.start(Source::Disk, cmdline.trim().to_owned());

@@ -9,6 +9,7 @@ mod walk;
 use std::io;
 use std::ops::Range;
 
+use self::walk::{Tree, walk};
 use crate::window::{Window, number};
 
 /// Larger files are read by nobody here: kernels and initramfs are smaller.
@@ -66,7 +67,31 @@ pub trait Files {
     fn link(&self, path: &str) -> Option<String>;
 }
 
+/// A tree known by its paths, whether there is something at them or not.
+struct Paths<'f>(&'f dyn Files);
+
+impl Tree for Paths<'_> {
+    type Node = String;
+
+    fn child(&self, folder: &String, name: &str) -> io::Result<String> {
+        Ok(format!("{folder}/{name}"))
+    }
+
+    fn target(&self, path: &String) -> io::Result<Option<String>> {
+        Ok(self.0.link(path))
+    }
+}
+
 impl dyn Files + '_ {
+    /// A path, which need not be there, without links: from the top, with a slash in front of
+    /// each name. The top is empty.
+    ///
+    /// # Errors
+    /// If links lead to each other.
+    pub fn real(&self, path: &str) -> io::Result<String> {
+        walk(&Paths(self), &String::new(), path, true)
+    }
+
     /// A small text file; what is no UTF-8 in it is replaced.
     pub fn text(&self, path: &str) -> Option<String> {
         const MOST: u64 = 1 << 20;

@@ -3,6 +3,7 @@
 //! debugfs says what went wrong and goes on, so what it did is read back (`super::check`).
 
 use std::collections::BTreeSet;
+use std::env;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -10,7 +11,6 @@ use std::process::{Command, Output, Stdio};
 
 use bootlap_image::Found;
 use bootlap_image::table::Partition;
-use bootlap_image::volume::Files;
 
 use super::{Change, Place};
 use crate::TargetError;
@@ -27,7 +27,7 @@ pub(super) fn change(
     changes: &[(&Place, &Change)],
 ) -> Result<String, TargetError> {
     let device = format!("{}?offset={}", image.display(), partition.start);
-    let folder = tempfile::tempdir().map_err(|e| TargetError::io("make", Path::new("/tmp"), e))?;
+    let folder = tempfile::tempdir().map_err(|e| TargetError::io("make", &env::temp_dir(), e))?;
     let temporary = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);
         let written = fs::write(&path, bytes);
@@ -41,14 +41,19 @@ pub(super) fn change(
     let mut folders: BTreeSet<String> = BTreeSet::new();
     for (n, (place, change)) in changes.iter().enumerate() {
         let is_there = files.is_some_and(|f| f.has(&place.path) || f.link(&place.path).is_some());
-        let known = match is_there {
-            true => Some(Known::of(&device, &place.path)?),
-            false => None,
-        };
         // debugfs takes a link at the end of a path for what it is, also where it wants a folder.
         let (above, name) = place.split();
-        let above = real(files, above)?;
-        let path = format!("{}/{name}", above.trim_end_matches('/'));
+        let real = files.map_or_else(|| Ok(String::new()), |files| files.real(above));
+        let above = real.ok().filter(|real| !real.contains(['"', '\n']));
+        let above = above.ok_or_else(|| {
+            let why = format!("{}: the links on the way lead to each other", place.path);
+            TargetError::artefact("disk", why)
+        })?;
+        let path = format!("{above}/{name}");
+        let known = match is_there {
+            true => Some(Known::of(&device, &path, folder.path())?),
+            false => None,
+        };
         if is_there {
             let _ = writeln!(script, "rm \"{path}\"");
         }
@@ -74,7 +79,7 @@ pub(super) fn change(
                     group: 0,
                     attributes: Vec::new(),
                 });
-                let _ = writeln!(script, "cd \"{above}\"\nwrite \"{source}\" \"{name}\"");
+                let _ = writeln!(script, "cd \"{above}/\"\nwrite \"{source}\" \"{name}\"");
                 for (field, value) in [
                     ("mode", format!("0{:o}", 0o100_000 | known.mode)),
                     ("uid", known.user.to_string()),
@@ -107,39 +112,6 @@ pub(super) fn change(
     Ok(said.concat())
 }
 
-/// A folder's path without links on the way.
-fn real(files: Option<&dyn Files>, path: &str) -> Result<String, TargetError> {
-    const MOST_LINKS: usize = 40;
-    let names = |path: &str| -> Vec<String> {
-        let names = path.rsplit('/').filter(|name| !matches!(*name, "" | "."));
-        names.map(str::to_owned).collect()
-    };
-    let mut rest = names(path);
-    let mut found: Vec<String> = Vec::new();
-    let mut links = 0;
-    while let Some(name) = rest.pop() {
-        if name == ".." {
-            found.pop();
-            continue;
-        }
-        found.push(name);
-        let here = format!("/{}", found.join("/"));
-        if let Some(to) = files.and_then(|files| files.link(&here)) {
-            links += 1;
-            if links > MOST_LINKS || to.contains(['"', '\n']) {
-                let why = format!("{path}: a link on the way leads nowhere");
-                return Err(TargetError::artefact("disk", why));
-            }
-            found.pop();
-            if to.starts_with('/') {
-                found.clear();
-            }
-            rest.extend(names(&to));
-        }
-    }
-    Ok(format!("/{}", found.join("/")))
-}
-
 /// The folders on the way to a path, and that itself.
 fn ancestors(path: &str) -> impl Iterator<Item = &str> {
     let ends = path.match_indices('/').skip(1).map(|(at, _)| at);
@@ -156,7 +128,8 @@ struct Known {
 }
 
 impl Known {
-    fn of(device: &str, path: &str) -> Result<Self, TargetError> {
+    /// Of a file; `folder` is for what is read of it.
+    fn of(device: &str, path: &str, folder: &Path) -> Result<Self, TargetError> {
         let stat = run("debugfs", &["-R", &format!("stat \"{path}\""), device])?;
         let stat = String::from_utf8_lossy(&stat.stdout).into_owned();
         let behind = |key: &str| {
@@ -172,13 +145,10 @@ impl Known {
             let Some((name, _)) = line.trim().split_once(" (") else {
                 continue;
             };
-            let kept = tempfile::NamedTempFile::new();
-            let kept = kept.map_err(|e| TargetError::io("make", Path::new("/tmp"), e))?;
-            let to = kept.path().display();
-            let get = format!("ea_get -f \"{to}\" \"{path}\" {name}");
+            let kept = folder.join("attribute");
+            let get = format!("ea_get -f \"{}\" \"{path}\" {name}", kept.display());
             run("debugfs", &["-R", &get, device])?;
-            let value = fs::read(kept.path());
-            let value = value.map_err(|e| TargetError::io("read", kept.path(), e))?;
+            let value = fs::read(&kept).map_err(|e| TargetError::io("read", &kept, e))?;
             attributes.push((name.to_owned(), value));
         }
         Ok(Self {

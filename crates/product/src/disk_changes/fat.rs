@@ -1,5 +1,6 @@
 //! Files of FAT, by mtools.
 
+use std::env;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -60,8 +61,7 @@ pub(super) fn change(
                     File::set_modified(source.as_file(), SystemTime::UNIX_EPOCH + TIME)?;
                     Ok(source)
                 };
-                let source =
-                    written().map_err(|e| TargetError::io("make", Path::new("/tmp"), e))?;
+                let source = written().map_err(|e| TargetError::io("make", &env::temp_dir(), e))?;
                 let source = source.path().display().to_string();
                 said += &run("mcopy", &["-o", "-m", "-i", &device, &source, &to])?;
             }
