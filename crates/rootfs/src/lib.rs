@@ -1,10 +1,11 @@
 //! The root file system of a target as files: read from an image, ordered for
-//! image makers, its init scripts sorted by what they wait for, and the pictures
-//! that `bootlap-agent splash` shows from it.
+//! image makers, its init scripts sorted by what they wait for and rewritten to start fewer
+//! programs, and the pictures that `bootlap-agent splash` shows from it.
 
 pub mod init_scripts;
 pub mod layout;
 pub mod root_image;
+pub mod shell;
 pub mod splash;
 mod suggest;
 
