@@ -16,6 +16,7 @@ mod handover;
 pub mod loader;
 mod machine;
 pub mod plan;
+pub mod scripts;
 mod setting;
 pub mod stars;
 pub mod system;

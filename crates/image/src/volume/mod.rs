@@ -3,6 +3,8 @@
 mod archive;
 mod ext;
 mod fat;
+#[cfg(test)]
+pub(crate) mod paper;
 mod squash;
 mod walk;
 

@@ -7,12 +7,12 @@ use std::env;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
 use bootlap_image::Found;
 use bootlap_image::table::Partition;
 
-use super::{Change, Place};
+use super::{Change, Place, ancestors, place_on, tool};
 use crate::TargetError;
 
 /// Equal changes make equal blocks: everything that is written is of this time.
@@ -42,13 +42,7 @@ pub(super) fn change(
     for (n, (place, change)) in changes.iter().enumerate() {
         let is_there = files.is_some_and(|f| f.has(&place.path) || f.link(&place.path).is_some());
         // debugfs takes a link at the end of a path for what it is, also where it wants a folder.
-        let (above, name) = place.split();
-        let real = files.map_or_else(|| Ok(String::new()), |files| files.real(above));
-        let above = real.ok().filter(|real| !real.contains(['"', '\n']));
-        let above = above.ok_or_else(|| {
-            let why = format!("{}: the links on the way lead to each other", place.path);
-            TargetError::artefact("disk", why)
-        })?;
+        let (above, name) = place_on(files, place)?;
         let path = format!("{above}/{name}");
         let known = match is_there {
             true => Some(Known::of(&device, &path, folder.path())?),
@@ -112,13 +106,6 @@ pub(super) fn change(
     Ok(said.concat())
 }
 
-/// The folders on the way to a path, and that itself.
-fn ancestors(path: &str) -> impl Iterator<Item = &str> {
-    let ends = path.match_indices('/').skip(1).map(|(at, _)| at);
-    let all = ends.chain([path.len()]).map(|end| &path[..end]);
-    all.filter(|part| *part != "/")
-}
-
 /// What stays of a file that is written anew.
 struct Known {
     mode: u32,
@@ -160,21 +147,7 @@ impl Known {
     }
 }
 
-/// Runs a program of e2fsprogs: not everybody's path leads to it.
+/// Runs a program of e2fsprogs.
 fn run(program: &str, args: &[&str]) -> Result<Output, TargetError> {
-    let start = |program: &str| {
-        let mut command = Command::new(program);
-        command.args(args).stdin(Stdio::null());
-        command
-            .env("LC_ALL", "C")
-            .env("E2FSPROGS_FAKE_TIME", "1577836800");
-        command.output()
-    };
-    let done = start(program).or_else(|_| start(&format!("/sbin/{program}")));
-    done.map_err(|e| {
-        TargetError::artefact(
-            "disk",
-            format!("cannot run {program}: {e}; Debian and Ubuntu have it in e2fsprogs"),
-        )
-    })
+    tool::run("e2fsprogs", program, args)
 }

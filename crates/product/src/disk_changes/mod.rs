@@ -2,18 +2,21 @@
 //! instead of the image's.
 //!
 //! The file systems' own tools change a copy, which needs no root rights: debugfs for ext2-4,
-//! mtools for FAT. The copy is looked at by e2fsck, read back, and thrown away; what is kept are
+//! squashfs-tools for squashfs, mtools for FAT. The copy is looked at by e2fsck, read back, and thrown away; what is kept are
 //! the blocks in which it differs.
 
 mod copy;
 mod ext;
 mod fat;
+mod squash;
+mod tool;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::Path;
 use std::rc::Rc;
 
+use bootlap_image::volume::Files;
 use bootlap_image::{Found, Window};
 use sha2::{Digest, Sha256};
 
@@ -91,7 +94,8 @@ impl Changes {
         for (text, content) in &disk.texts {
             let change = Change::File {
                 bytes: content.clone().into_bytes(),
-                executable: false,
+                // A script; one that is written over keeps its mode.
+                executable: content.starts_with("#!"),
             };
             all.insert(Place::parse("disk.texts", text)?, change);
         }
@@ -187,6 +191,7 @@ impl Changes {
                     ext::change(copy.path(), partition, &found, volume, &changes)?
                 }
                 "vfat" => fat::change(copy.path(), partition, &found, volume, &changes)?,
+                "squashfs" => squash::change(copy.path(), partition, &found, volume, &changes)?,
                 kind => return Err(cannot(number, kind)),
             };
             check(copy.path(), volume, &changes, &said)?;
@@ -203,13 +208,35 @@ fn cannot(number: u32, kind: &str) -> TargetError {
             "it is encrypted: change what is put into it, and make it again".to_owned()
         }
         "DM_verity_hash" => "it is signed (dm-verity): change its root, and sign that".to_owned(),
-        "squashfs" | "erofs" => {
-            format!("{kind} cannot be changed in place: change the folder it is made of")
-        }
+        "erofs" => format!("{kind} cannot be changed in place: change the folder it is made of"),
         "" => "its file system is not known here".to_owned(),
-        kind => format!("files of {kind} cannot be changed here; ext2-4 and FAT can"),
+        kind => {
+            format!("files of {kind} cannot be changed here; those of ext2-4, squashfs and FAT can")
+        }
     };
     TargetError::artefact("disk", format!("partition {number}: {why}"))
+}
+
+/// The folder of a place without links on the way to it, and the name there.
+fn place_on<'p>(
+    files: Option<&dyn Files>,
+    place: &'p Place,
+) -> Result<(String, &'p str), TargetError> {
+    let (above, name) = place.split();
+    let real = files.map_or_else(|| Ok(String::new()), |files| files.real(above));
+    let above = real.ok().filter(|real| !real.contains(['"', '\n']));
+    let above = above.ok_or_else(|| {
+        let why = format!("{}: the links on the way lead to each other", place.path);
+        TargetError::artefact("disk", why)
+    })?;
+    Ok((above, name))
+}
+
+/// The folders on the way to a path, and that itself.
+fn ancestors(path: &str) -> impl Iterator<Item = &str> {
+    let ends = path.match_indices('/').skip(1).map(|(at, _)| at);
+    let all = ends.chain([path.len()]).map(|end| &path[..end]);
+    all.filter(|part| !matches!(*part, "/" | ""))
 }
 
 fn look(image: &Path) -> Result<Found, TargetError> {

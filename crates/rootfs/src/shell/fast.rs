@@ -457,7 +457,7 @@ fn single(script: &Script<'_>, simple: &Simple, names: &mut Names) -> Option<Fas
     };
     match (name.as_str(), operands.len()) {
         ("expr", 3) if text(0).as_deref() == Some("match") => matched(script, operands, names),
-        ("expr", 3) => sum(script, operands),
+        ("expr", 3 | 5) => sum(script, operands),
         ("basename", 1 | 2) => {
             let of = parameter(0)?;
             let new = names.next();
@@ -568,14 +568,20 @@ fn matched(script: &Script<'_>, operands: &[Word], names: &mut Names) -> Option<
     Some(fast)
 }
 
-/// `expr A + B` and its like, of numbers that are no octal ones.
+/// `expr A + B \* C` and its like, of numbers that are no octal ones.
 fn sum(script: &Script<'_>, operands: &[Word]) -> Option<Fast> {
-    let operator = operands[1].text()?;
+    let operators = operands.iter().skip(1).step_by(2).map(Word::text);
+    let operators: Vec<String> = operators.collect::<Option<_>>()?;
+    let known = |operator: &String| ["+", "-", "*", "/", "%"].contains(&operator.as_str());
+    if operands.len().is_multiple_of(2) || operators.is_empty() || !operators.iter().all(known) {
+        return None;
+    }
     // What 32 bits hold.
-    let long = match operator.as_str() {
-        "*" => "?????",
-        "+" | "-" | "/" | "%" => "?????????",
-        _ => return None,
+    let products = operators.iter().filter(|operator| *operator == "*").count();
+    let long = match products {
+        0 => "?????????",
+        1 => "?????",
+        _ => "????",
     };
     let mut tests = Vec::new();
     let mut number = |word: &Word| match &word.only()?.what {
@@ -593,11 +599,18 @@ fn sum(script: &Script<'_>, operands: &[Word]) -> Option<Fast> {
         }
         _ => None,
     };
-    let (a, b) = (number(&operands[0])?, number(&operands[2])?);
-    if matches!(operator.as_str(), "/" | "%") && !b.starts_with(|c| matches!(c, '1'..='9')) {
-        return None;
+    let numbers = operands.iter().step_by(2).map(&mut number);
+    let numbers: Vec<String> = numbers.collect::<Option<_>>()?;
+    let (first, rest) = numbers.split_first()?;
+    let mut value = first.clone();
+    for (operator, number) in operators.iter().zip(rest) {
+        let is_divisor = matches!(operator.as_str(), "/" | "%");
+        if is_divisor && !number.starts_with(|c| matches!(c, '1'..='9')) {
+            return None;
+        }
+        value += &format!(" {operator} {number}");
     }
-    let value = format!("$(({a} {operator} {b}))");
+    let value = format!("$(({value}))");
     Some(Fast {
         tests,
         succeeds: Some(format!("[ {value} != 0 ]")),

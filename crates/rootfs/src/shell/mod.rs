@@ -53,13 +53,28 @@ pub struct Replaced {
     pub forks: usize,
 }
 
-/// Rewrites a script; `functions` are names that other scripts give to functions which may be
-/// in the same shell.
+/// What other scripts may have left behind in the same shell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Beside {
+    functions: BTreeSet<String>,
+    /// `IFS` is mentioned.
+    odd_parting: bool,
+}
+
+impl Beside {
+    /// Adds a script that is read into the same shell.
+    pub fn add(&mut self, script: &str) {
+        self.functions.extend(functions_of(script));
+        self.odd_parting |= script.contains("IFS");
+    }
+}
+
+/// Rewrites a script.
 ///
 /// # Errors
 /// With the reason to leave it alone: it is not for a shell of POSIX, not understood, or there
 /// is nothing to gain.
-pub fn rewrite(script: &str, functions: &BTreeSet<String>) -> Result<Rewritten, String> {
+pub fn rewrite(script: &str, beside: &Beside) -> Result<Rewritten, String> {
     if script.len() > LONGEST {
         return Err(format!("it is longer than {} KiB", LONGEST >> 10));
     }
@@ -85,9 +100,9 @@ pub fn rewrite(script: &str, functions: &BTreeSet<String>) -> Result<Rewritten, 
             ));
         }
     }
-    let mut taken = functions.clone();
-    taken.extend(functions_of(script));
-    let edits = rules::edits(script, &list, &taken);
+    let mut all = beside.clone();
+    all.add(script);
+    let edits = rules::edits(script, &list, &all);
     if edits.is_empty() {
         return Err("it starts nothing that a shell can do as well".to_owned());
     }
@@ -111,7 +126,7 @@ pub fn rewrite(script: &str, functions: &BTreeSet<String>) -> Result<Rewritten, 
 }
 
 /// The names of functions in a script: more than there are, if anything.
-pub fn functions_of(script: &str) -> BTreeSet<String> {
+fn functions_of(script: &str) -> BTreeSet<String> {
     let is_part = |c: char| !c.is_whitespace() && !";&|(){}<>'\"".contains(c);
     let mut names = BTreeSet::new();
     for (at, _) in script.match_indices('(') {

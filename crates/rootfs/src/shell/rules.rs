@@ -1,9 +1,9 @@
 //! Where in a script the shell can do by itself what it starts programs for, and what stands
 //! there then. Each replacement is on the line of what it replaces.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::Beside;
 use super::fast::{Fast, Names, Script, chain, output, path};
 use super::syntax::{Command, List, Pipeline, Redirection, Simple, What, Word};
 
@@ -18,18 +18,18 @@ pub(super) struct Edit {
 }
 
 /// All of a script, in its order.
-pub(super) fn edits(text: &str, list: &List, taken: &BTreeSet<String>) -> Vec<Edit> {
+pub(super) fn edits(text: &str, list: &List, beside: &Beside) -> Vec<Edit> {
     // What the replacements are made of must be the shell's own.
     if ["read", "[", "true", "false"]
         .iter()
-        .any(|name| taken.contains(*name))
+        .any(|name| beside.functions.contains(*name))
     {
         return Vec::new();
     }
     let script = Script {
         text,
-        taken,
-        odd_parting: text.contains("IFS"),
+        taken: &beside.functions,
+        odd_parting: beside.odd_parting,
     };
     let mut rules = Rules {
         script,
@@ -139,12 +139,13 @@ impl Rules<'_> {
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline) -> Option<Edit> {
-        let simple = pipeline.commands.iter().map(|command| match command {
+        let simple = pipeline.commands.iter().map_while(|command| match command {
             Command::Simple(simple) if !has_document(&simple.redirections) => Some(simple),
             _ => None,
         });
-        let commands: Vec<&Simple> = simple.collect::<Option<_>>()?;
-        if let Some(fast) = chain(&self.script, &commands, &mut self.names)
+        let commands: Vec<&Simple> = simple.collect();
+        if commands.len() == pipeline.commands.len()
+            && let Some(fast) = chain(&self.script, &commands, &mut self.names)
             && fast.quiet
             && let Some(succeeds) = &fast.succeeds
         {
@@ -159,24 +160,18 @@ impl Rules<'_> {
         let [cat, reader, ..] = commands else {
             return None;
         };
-        let names: Vec<String> = commands
-            .iter()
-            .map_while(|c| c.words.first()?.text())
-            .collect();
+        let name = |command: &Simple| command.words.first().and_then(Word::text);
+        let (first, second) = (name(cat)?, name(reader)?);
         let plain = cat.redirections.is_empty() && cat.assigned.is_empty();
-        let is_cat = names.first().is_some_and(|name| name == "cat") && plain;
-        let reads = names
-            .get(1)
-            .is_some_and(|name| READERS.contains(&name.as_str()));
-        let taken = names
-            .iter()
-            .take(2)
+        let taken = [&first, &second]
+            .into_iter()
             .any(|name| self.script.taken.contains(name));
         let redirected = reader.redirections.iter().any(|r| r.operator.contains('<'));
         let [_, file] = &cat.words[..] else {
             return None;
         };
-        if !is_cat || !reads || taken || redirected {
+        let reads = READERS.contains(&second.as_str()) && !redirected;
+        if first != "cat" || !plain || !reads || taken {
             return None;
         }
         let path = path(&self.script, file)?;

@@ -229,7 +229,7 @@ struct Judged {
 
 fn judge(fragment: &Fragment, place: &Path, shells: &[(&str, PathBuf)]) -> Judged {
     let old = format!("#!/bin/sh\n{}\n", fragment.text);
-    let new = rewrite(&old, &BTreeSet::new());
+    let new = rewrite(&old, &Beside::default());
     let forks = new
         .as_ref()
         .map(|new| new.replaced.iter().map(|r| r.forks).sum());
@@ -263,7 +263,7 @@ fn judge(fragment: &Fragment, place: &Path, shells: &[(&str, PathBuf)]) -> Judge
 
 #[test]
 fn what_is_not_a_shells_is_left_alone() {
-    let none = BTreeSet::new();
+    let none = Beside::default();
     let why = |script: &str| rewrite(script, &none).unwrap_err();
     assert!(why("mkdir -p /a\n").contains("names no shell"));
     assert!(why("#!/bin/bash\nmkdir -p /a\n").contains("bash"));
@@ -282,7 +282,9 @@ fn what_is_not_a_shells_is_left_alone() {
         taken,
         BTreeSet::from(["cat".to_owned(), "mkdir".to_owned()])
     );
-    assert!(rewrite("#!/bin/sh\nmkdir -p /a\n", &taken).is_err());
+    let mut beside = Beside::default();
+    beside.add("mkdir() {\n:\n}\n");
+    assert!(rewrite("#!/bin/sh\nmkdir -p /a\n", &beside).is_err());
 }
 
 #[test]
@@ -299,7 +301,7 @@ fn deep_scripts_are_not_read() {
         "case $(",
     ] {
         let deep = format!("#!/bin/sh\n{}", open.repeat(20_000));
-        assert!(rewrite(&deep, &BTreeSet::new()).is_err(), "{open}");
+        assert!(rewrite(&deep, &Beside::default()).is_err(), "{open}");
     }
 }
 
@@ -313,7 +315,7 @@ proptest! {
             Just("; do ".to_owned()), Just("; done".to_owned()), Just("`".to_owned()),
             Just("if x; then ".to_owned()), Just("; fi".to_owned()), Just("'".to_owned())], 0..14)) {
         let script = format!("#!/bin/sh\n{}", parts.concat());
-        if let Ok(new) = rewrite(&script, &BTreeSet::new()) {
+        if let Ok(new) = rewrite(&script, &Beside::default()) {
             prop_assert!(read::read(&new.text).is_ok(), "{}", new.text);
         }
     }
