@@ -13,9 +13,11 @@ use std::sync::{Arc, OnceLock};
 
 use bootlap_artefact::kernel_image::{KernelImage, entry_code};
 use bootlap_image::loader::Wait;
+use bootlap_image::scripts::Scripts;
 use bootlap_image::system::Init;
 use bootlap_image::units::Units;
 use bootlap_image::{Found, Handover, ReadAt, Window};
+use bootlap_rootfs::shell::Rewritten;
 
 use crate::cache::sha256;
 use crate::disk_changes::{Changes, Place};
@@ -42,8 +44,12 @@ pub(crate) struct DiskPart {
 struct Known {
     hash: OnceLock<PartHash>,
     units: OnceLock<Result<(u32, Units), String>>,
+    scripts: OnceLock<Result<(u32, Scripts, Vec<Attempt>), String>>,
     programs: OnceLock<Programs>,
 }
+
+/// A script's file, and what it is rewritten, or why not.
+type Attempt = (String, Result<Rewritten, String>);
 
 /// The boot loader that firmware starts, and the kernel that is started in the end, as far as
 /// they can be read.
@@ -259,6 +265,37 @@ impl DiskPart {
         let units = found.files(system.volume).and_then(Units::of);
         let partition = found.table.partitions[system.volume].number;
         Ok((partition, units.ok_or("no units were found on the disk")?))
+    }
+
+    /// The partition of the first root that is started by init scripts, and these.
+    pub(crate) fn scripts(&self) -> Result<(u32, Scripts), String> {
+        let (partition, scripts, _) = self.known_scripts()?;
+        Ok((*partition, scripts.clone()))
+    }
+
+    /// Those scripts, rewritten so that they start fewer programs.
+    pub(crate) fn rewritten(&self) -> Result<Vec<Attempt>, String> {
+        Ok(self.known_scripts()?.2.clone())
+    }
+
+    fn known_scripts(&self) -> Result<&(u32, Scripts, Vec<Attempt>), String> {
+        let look = || {
+            let found = self.found().map_err(|e| e.to_string())?;
+            let mut all = found.systems.iter().filter_map(|system| {
+                let files = found.files(system.volume)?;
+                let scripts = Scripts::of(files, system.init)?;
+                let rewritten = scripts.rewritten(files);
+                let partition = found.table.partitions[system.volume].number;
+                Some((partition, scripts, rewritten))
+            });
+            all.next()
+                .ok_or_else(|| "no root with init scripts was found on the disk".to_owned())
+        };
+        self.known
+            .scripts
+            .get_or_init(look)
+            .as_ref()
+            .map_err(String::clone)
     }
 
     /// The boot loader's name, and how long its menu waits now.

@@ -16,6 +16,7 @@ mod list;
 mod options;
 mod own;
 mod root;
+mod scripts;
 mod systemd;
 
 use std::fs;
@@ -190,6 +191,9 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &cmdline::ROOTWAIT,
         &cmdline::NO_ROOTDELAY,
         &cmdline::ROOTFSTYPE,
+        &scripts::BUILTINS,
+        &scripts::DEFER,
+        &scripts::OFF,
         &systemd::STATUS,
         &systemd::DEFER,
         &systemd::MASK,

@@ -67,6 +67,8 @@ fn example(recipe: &str) -> &'static str {
         "boot-image" | "initramfs-touched" => "Cargo.toml",
         "kernel-options" => "FTRACE=n,CONFIG_LOG_BUF_SHIFT=14",
         "uboot-options" => "ZSTD=y",
+        "initscripts-defer" => "S10net,S20web",
+        "initscripts-off" => "S20web",
         "systemd-mask" => "late.service,web.service",
         "systemd-defer" => "alone.service",
         _ => "7",
@@ -122,6 +124,9 @@ fn base(recipe: &str) -> Target {
             parse(&kiosk().text.replace("[machine]\n", &disk)).unwrap()
         }
         name if name.starts_with("systemd-") => of_systemd(),
+        name if name.starts_with("initscripts-") => {
+            parse(&of_disk().text.replace("fat12", "scripts")).unwrap()
+        }
         name if name.starts_with("boot-image") => with_root(),
         "uboot-flat-bootcmd" | "uboot-exact-size" | "uboot-load-in-place" => arm32(),
         _ => kiosk(),

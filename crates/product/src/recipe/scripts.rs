@@ -1,0 +1,190 @@
+//! Recipes for init scripts on a disk: what they start, which of them run, and when.
+
+use std::collections::BTreeSet;
+
+use bootlap_image::scripts::{Script, Scripts};
+
+use super::{Listed, Plain};
+use crate::{Edit, Parts, Target};
+
+/// Init scripts do by themselves what they start programs for.
+///
+/// Each process that a script starts costs a fork, an exec and an exit: a millisecond or two on
+/// a small processor, and a script starts dozens. Where the shell gets to the same result
+/// (`mkdir -p` of what is there, `$(cat f)` of a line, `echo $x | cut`, `expr`, `basename`), it
+/// does. Each replacement tests that at run time, and runs the old command otherwise; output,
+/// exit status, variables and files are the same. What is not understood is left alone.
+pub(super) const BUILTINS: Plain = Plain::new(
+    "initscripts-builtins",
+    "init scripts do by themselves what they start programs for",
+    "the scripts are longer and harder to read; apply it to what is shipped, not to what is edited",
+    builtins,
+);
+
+/// Init scripts run once the boot is over.
+///
+/// They move to a folder of their own, and a last script starts them two seconds later, in the
+/// background and in their order. Nothing is lost, only later: a line on the console says that
+/// they were started, and `ready.later` has experiments boot once until it comes.
+pub(super) const DEFER: Plain = Plain::new(
+    "initscripts-defer",
+    "init scripts run once the boot is over",
+    "what they do comes some seconds later, and what needs them has to wait",
+    defer,
+)
+.lists(Listed::Changed);
+
+/// Init scripts do not run at all.
+///
+/// They go from the folder that is run. `bootlap minimise` finds the most that a target does
+/// without.
+pub(super) const OFF: Plain = Plain::new(
+    "initscripts-off",
+    "init scripts do not run",
+    "what they do is not done",
+    off,
+)
+.lists(Listed::Changed);
+
+/// Where scripts are that run later.
+const FOLDER: &str = "/etc/bootlap-later.d";
+/// The script that starts them: the last by its name.
+const STARTER: &str = "S99zz-bootlap-later";
+/// What is on the console once they ran.
+const STARTED: &str = "bootlap-later: all is started";
+
+/// What starts the others, at the next moment at which nothing else is to be done.
+fn starter() -> String {
+    format!(
+        "#!/bin/sh\n\
+         # Starts what was put off until the boot is over, two seconds later.\n\
+         case \"${{1-start}}\" in\n\
+         start | boot)\n\
+         \t(\n\
+         \t\tsleep 2\n\
+         \t\tfor i in {FOLDER}/S*; do \"$i\" \"${{1-start}}\"; done\n\
+         \t\techo '{STARTED}' >/dev/console\n\
+         \t) </dev/null >/dev/console 2>&1 &\n\
+         \t;;\n\
+         *)\n\
+         \tfor i in $(ls -r {FOLDER}); do \"{FOLDER}/$i\" \"$1\"; done\n\
+         \t;;\n\
+         esac\n"
+    )
+}
+
+fn builtins(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+    let disk = parts
+        .disk
+        .as_ref()
+        .ok_or("there is no [disk] with init scripts on it")?;
+    let (partition, _) = disk.scripts()?;
+    let changed = target.spec.disk.as_ref();
+    let mut edits = Vec::new();
+    let mut why = None;
+    for (file, new) in disk.rewritten()? {
+        let place = format!("{partition}:{file}");
+        let is_changed = |disk: &crate::spec::Disk| {
+            disk.texts.contains_key(&place) || disk.remove.contains(&place)
+        };
+        match new {
+            Ok(new) if !changed.is_some_and(is_changed) => {
+                edits.push(Edit::set(&format!("disk.texts.{place:?}"), new.text));
+            }
+            Ok(_) => why = Some("they are changed already".to_owned()),
+            Err(reason) => why = why.or(Some(format!("{file}: {reason}"))),
+        }
+    }
+    match edits.is_empty() {
+        true => Err(why.unwrap_or_else(|| "there are no scripts".to_owned())),
+        false => Ok(edits),
+    }
+}
+
+fn off(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String> {
+    let (partition, _, scripts) = asked(target, parts, value)?;
+    let remove = |script: &Script| Edit::add("disk.remove", format!("{partition}:{}", script.path));
+    Ok(scripts.iter().map(remove).collect())
+}
+
+fn defer(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String> {
+    let (partition, all, scripts) = asked(target, parts, value)?;
+    if !all.numbered {
+        return Err(
+            "OpenRC orders scripts by what they need; put them into a later runlevel".into(),
+        );
+    }
+    let at = |path: &str| format!("{partition}:{path}");
+    let mut edits = Vec::new();
+    for script in &scripts {
+        edits.push(Edit::add("disk.remove", at(&script.path)));
+        let place = at(&format!("{FOLDER}/{}", script.name));
+        let linked = script.path != script.file;
+        edits.push(match (linked, &script.text) {
+            (true, _) => Edit::set(&format!("disk.links.{place:?}"), script.file.clone()),
+            (false, Some(text)) if text.starts_with("#!") => {
+                // As it is now, if something was changed in it already.
+                let place_now = at(&script.path);
+                let disk = target.spec.disk.as_ref();
+                let text = disk
+                    .and_then(|disk| disk.texts.get(&place_now))
+                    .unwrap_or(text);
+                Edit::set(&format!("disk.texts.{place:?}"), text.clone())
+            }
+            (false, _) => {
+                let path = &script.path;
+                return Err(format!("{path} is no script that names its shell"));
+            }
+        });
+    }
+    // The last of the folders that are run.
+    let last = all
+        .started
+        .last()
+        .and_then(|script| script.path.rsplit_once('/'));
+    let (folder, _) = last.ok_or("there are no scripts in a folder")?;
+    let place = at(&format!("{folder}/{STARTER}"));
+    edits.push(Edit::set(&format!("disk.texts.{place:?}"), starter()));
+    if target.spec.ready.later.is_none() {
+        edits.push(Edit::set("ready.later", STARTED));
+    }
+    Ok(edits)
+}
+
+/// The partition of the root with init scripts, all of them, and those that are named.
+fn asked(
+    target: &Target,
+    parts: &Parts,
+    value: &str,
+) -> Result<(u32, Scripts, Vec<Script>), String> {
+    let disk = parts
+        .disk
+        .as_ref()
+        .ok_or("there is no [disk] with init scripts on it")?;
+    let (partition, all) = disk.scripts()?;
+    let names = value
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty());
+    let names: BTreeSet<&str> = names.collect();
+    if names.is_empty() {
+        return Err("name scripts with commas between, as S40network,S80ntp".into());
+    }
+    let removed = |path: &str| {
+        let place = format!("{partition}:{path}");
+        let disk = target.spec.disk.as_ref();
+        disk.is_some_and(|disk| disk.remove.contains(&place))
+    };
+    let mut scripts = Vec::new();
+    for name in names {
+        let script = all.started.iter().find(|script| script.name == name);
+        let script = script.ok_or_else(|| {
+            format!("{name} is not among the scripts that are run; `bootlap units` lists them")
+        })?;
+        if removed(&script.path) {
+            return Err(format!("{name} was taken away already"));
+        }
+        scripts.push(script.clone());
+    }
+    Ok((partition, all, scripts))
+}
