@@ -46,6 +46,7 @@ pub mod store;
 pub mod touched;
 pub mod tries;
 pub mod tune;
+pub mod units;
 
 pub use elsewhere::{Elsewhere, boot_job};
 pub use evidence::TOOL;

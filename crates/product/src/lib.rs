@@ -38,6 +38,7 @@ pub mod touched;
 pub mod whole_file;
 mod write_out;
 
+pub use bootlap_image::scripts::{Script, Scripts};
 pub use bootlap_image::units::{Unit, Units};
 
 pub use assemble::{Assembly, Attached, Boot};

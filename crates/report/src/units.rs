@@ -1,4 +1,4 @@
-//! The units that systemd starts on a target's disk: `units`.
+//! What systemd, or init scripts, start from a target's disk: `units`.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,7 +6,18 @@ use serde::Serialize;
 use crate::json::{FORMAT, line};
 use crate::terminal::{Align, Ink, Page, Style, Table, cell};
 
-/// The units that systemd starts, as the files of a disk say it: `bootlap units --json`.
+/// What starts units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Starter {
+    /// systemd.
+    #[default]
+    Systemd,
+    /// Init scripts, one after the other.
+    Scripts,
+}
+
+/// What is started, as the files of a disk say it: `bootlap units --json`.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct UnitsJson {
     /// Version of this format; fields are only added within one version.
@@ -15,18 +26,20 @@ pub struct UnitsJson {
     pub tool: String,
     /// The target's name.
     pub target: String,
-    /// What the boot aims at.
+    /// What starts it.
+    pub starter: Starter,
+    /// What the boot aims at: a unit, or the script that runs the others.
     pub default: String,
-    /// By name. What generators make is not among them.
+    /// Units by name, without those that generators make; or scripts in their order.
     pub units: Vec<UnitJson>,
 }
 
-/// A unit.
+/// A unit, or an init script.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct UnitJson {
     /// Its name.
     pub name: String,
-    /// What it calls itself.
+    /// What it calls itself; of a script, its path.
     pub description: String,
     /// The units that have it started.
     pub started_by: Vec<String>,
@@ -34,9 +47,9 @@ pub struct UnitJson {
     pub needed_by: Vec<String>,
     /// Whether it is a part of the early boot, before `sysinit.target`.
     pub early: bool,
-    /// Whether `systemd-defer` can have it started later, by itself.
+    /// Whether `systemd-defer` or `initscripts-defer` can have it started later, by itself.
     pub deferrable: bool,
-    /// Whether `systemd-mask` can leave it out, by itself.
+    /// Whether `systemd-mask` or `initscripts-off` can leave it out, by itself.
     pub maskable: bool,
 }
 
@@ -46,6 +59,7 @@ pub struct UnitJson {
 /// None for any list.
 pub fn json(
     target: &str,
+    starter: Starter,
     default: &str,
     units: &[UnitJson],
     tool: &str,
@@ -54,27 +68,36 @@ pub fn json(
         format: FORMAT,
         tool: tool.to_owned(),
         target: target.to_owned(),
+        starter,
         default: default.to_owned(),
         units: units.to_vec(),
     })
 }
 
 /// The same for a terminal.
-pub fn text(target: &str, default: &str, units: &[UnitJson], style: &Style) -> String {
+pub fn text(
+    target: &str,
+    starter: Starter,
+    default: &str,
+    units: &[UnitJson],
+    style: &Style,
+) -> String {
     let mut page = Page::new(style);
     let later = units.iter().filter(|unit| unit.deferrable).count();
-    let told = format!(
-        " starts {} units for {default}; {later} can be started later",
-        units.len()
-    );
+    let count = units.len();
+    let told = match starter {
+        Starter::Systemd => format!(" starts {count} units for {default}"),
+        Starter::Scripts => format!(" runs {count} scripts by {default}"),
+    };
+    let told = format!("{told}; {later} can be started later");
     let subject = page.subject(target).with(&told, Ink::Plain);
     page.line(subject);
     page.blank();
-    let columns = [
-        ("unit", Align::Left),
-        ("", Align::Left),
-        ("started by", Align::Flex),
-    ];
+    let (one, by) = match starter {
+        Starter::Systemd => ("unit", "started by"),
+        Starter::Scripts => ("script", "file"),
+    };
+    let columns = [(one, Align::Left), ("", Align::Left), (by, Align::Flex)];
     let mut table = Table::new(&columns);
     for unit in units {
         let can = match (unit.early, unit.deferrable, unit.maskable) {
@@ -84,6 +107,7 @@ pub fn text(target: &str, default: &str, units: &[UnitJson], style: &Style) -> S
             _ => "needed",
         };
         let by = match (unit.needed_by.as_slice(), unit.started_by.as_slice()) {
+            _ if starter == Starter::Scripts => unit.description.clone(),
             ([], by) => by.join(", "),
             (needed, _) => format!("{} (needs it)", needed.join(", ")),
         };

@@ -93,8 +93,24 @@ pub(crate) enum Command {
     History(History),
     /// List the files of the initramfs that a boot opens.
     Touched(Touched),
-    /// List the units that systemd starts on a target's disk, and what can be later.
+    /// List what is started from a target's disk, and what of it can be later.
     Units(Units),
+    /// Find the smallest user space with which a target still passes its check.
+    #[command(after_help = "Example:
+  bootlap minimise my-product
+
+Units of systemd, or init scripts, are left out, more and more of them. At the end each of what
+stays was left out alone, and the target did not get ready, failed its check (ready.check), or
+did not come to ready.later. A search that is interrupted goes on when it is started again.")]
+    Minimise(Minimise),
+    /// Find the fastest boot in which everything still runs, only later.
+    #[command(after_help = "Example:
+  bootlap defer my-product
+
+Units of systemd, or init scripts, are started once the boot is over, as many of them as can be.
+That all of them are is looked at. A search that is interrupted goes on when it is started
+again.")]
+    Defer(Minimise),
     /// Find the part of a recipe's list that a target needs, or takes
     Reduce(Reduce),
     /// Order init scripts by their headers, for bootlap-agent to start them.
@@ -440,6 +456,29 @@ pub(crate) struct Units {
     /// the user's cache folder].
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Minimise {
+    /// The target's folder.
+    pub(crate) target: PathBuf,
+    /// A file for the list that was found, one a line.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Perturbations in which what was found has to get ready, and is measured; fewer than 5
+    /// prove nothing.
+    #[arg(short = 'k', long, value_name = "K", default_value_t = 8,
+          value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) perturbations: u32,
+    /// Changes below this count as none: a share of the boot, or a time.
+    #[arg(long, value_name = "0.05%|5ms", default_value = "0.05%",
+          value_parser = compare::margin)]
+    pub(crate) margin: Margin,
+    /// Print the outcome as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) lab: LabArgs,
 }
 
 #[derive(ClapArgs)]

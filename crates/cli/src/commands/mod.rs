@@ -17,6 +17,7 @@ mod history;
 mod import;
 mod inspect;
 mod layout;
+mod minimise;
 mod pack;
 mod rc;
 mod reduce;
@@ -56,6 +57,8 @@ pub(crate) fn run(command: Command, ui: &Ui) -> Result<Exit, Failure> {
         Command::Touched(a) => touched::run(&a, ui),
         Command::Reduce(a) => reduce::run(&a, ui),
         Command::Units(a) => units::run(&a, ui),
+        Command::Minimise(a) => minimise::minimise(&a, ui),
+        Command::Defer(a) => minimise::defer(&a, ui),
         Command::Try(a) => try_recipes::run(&a, ui),
         Command::Tune(a) => tune::run(&a, ui),
         Command::Apply(a) => apply::run(&a, ui),

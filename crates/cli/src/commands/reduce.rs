@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bootlap_engine::reduce::{ReduceOptions, reduce_list};
+use bootlap_engine::reduce::{ReduceOptions, Reduced as Found, reduce_list};
 use bootlap_engine::{Exit, Failure, Progress, TOOL};
 use bootlap_model::shell_word;
 use bootlap_product::recipe::{List, Listed};
@@ -28,6 +28,20 @@ pub(crate) fn run(args: &Reduce, ui: &Ui) -> Result<Exit, Failure> {
     let found = reduce_list(&lab, &args.target, &options)?;
     found.list.write(&args.out)?;
     let recipe = recipe(found.recipe, &found.list, args);
+    let left = !found.list.members.is_empty();
+    tell(found, args.json, ui)?;
+    if left {
+        ui.note(&format!(
+            "{} has the list; `bootlap try {} {recipe}` measures it against the target as it is",
+            shell_word(args.out.display()),
+            shell_word(args.target.display()),
+        ));
+    }
+    Ok(Exit::Ok)
+}
+
+/// Prints what was found.
+pub(super) fn tell(found: Found, as_json: bool, ui: &Ui) -> Result<(), Failure> {
     let reduced = Reduced {
         target: found.stock.target.spec.name.clone(),
         mode: found.stock.mode().name().to_owned(),
@@ -38,18 +52,13 @@ pub(crate) fn run(args: &Reduce, ui: &Ui) -> Result<Exit, Failure> {
         tried: found.tried,
         trial: found.trial,
     };
-    match args.json {
-        true => ui.document(reduced::json(&reduced, TOOL))?,
-        false => ui.print(&reduced::text(&reduced, &ui::style())),
+    match as_json {
+        true => ui.document(reduced::json(&reduced, TOOL)),
+        false => {
+            ui.print(&reduced::text(&reduced, &ui::style()));
+            Ok(())
+        }
     }
-    if !reduced.list.is_empty() {
-        ui.note(&format!(
-            "{} has the list; `bootlap try {} {recipe}` measures it against the target as it is",
-            shell_word(args.out.display()),
-            shell_word(args.target.display()),
-        ));
-    }
-    Ok(Exit::Ok)
 }
 
 /// The recipe with its new list, as it is typed.

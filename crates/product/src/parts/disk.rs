@@ -44,12 +44,19 @@ pub(crate) struct DiskPart {
 struct Known {
     hash: OnceLock<PartHash>,
     units: OnceLock<Result<(u32, Units), String>>,
-    scripts: OnceLock<Result<(u32, Scripts, Vec<Attempt>), String>>,
+    scripts: OnceLock<Result<RootScripts, String>>,
     programs: OnceLock<Programs>,
 }
 
 /// A script's file, and what it is rewritten, or why not.
 type Attempt = (String, Result<Rewritten, String>);
+
+/// The init scripts of a root.
+struct RootScripts {
+    partition: u32,
+    scripts: Scripts,
+    rewritten: Vec<Attempt>,
+}
 
 /// The boot loader that firmware starts, and the kernel that is started in the end, as far as
 /// they can be read.
@@ -269,24 +276,27 @@ impl DiskPart {
 
     /// The partition of the first root that is started by init scripts, and these.
     pub(crate) fn scripts(&self) -> Result<(u32, Scripts), String> {
-        let (partition, scripts, _) = self.known_scripts()?;
-        Ok((*partition, scripts.clone()))
+        let known = self.known_scripts()?;
+        Ok((known.partition, known.scripts.clone()))
     }
 
     /// Those scripts, rewritten so that they start fewer programs.
     pub(crate) fn rewritten(&self) -> Result<Vec<Attempt>, String> {
-        Ok(self.known_scripts()?.2.clone())
+        Ok(self.known_scripts()?.rewritten.clone())
     }
 
-    fn known_scripts(&self) -> Result<&(u32, Scripts, Vec<Attempt>), String> {
+    fn known_scripts(&self) -> Result<&RootScripts, String> {
         let look = || {
             let found = self.found().map_err(|e| e.to_string())?;
             let mut all = found.systems.iter().filter_map(|system| {
                 let files = found.files(system.volume)?;
                 let scripts = Scripts::of(files, system.init)?;
                 let rewritten = scripts.rewritten(files);
-                let partition = found.table.partitions[system.volume].number;
-                Some((partition, scripts, rewritten))
+                Some(RootScripts {
+                    partition: found.table.partitions[system.volume].number,
+                    scripts,
+                    rewritten,
+                })
             });
             all.next()
                 .ok_or_else(|| "no root with init scripts was found on the disk".to_owned())

@@ -12,6 +12,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use bootlap_artefact::kernel_image::KernelImage;
+use bootlap_image::scripts::Scripts;
 use bootlap_image::units::Units;
 use bootlap_kbuild::dot_config::DotConfig;
 use regex::Regex;
@@ -166,6 +167,15 @@ impl Parts {
     pub fn units(&self) -> Result<Units, String> {
         let disk = self.disk.as_ref().ok_or("the target has no [disk]")?;
         Ok(disk.units()?.1)
+    }
+
+    /// The init scripts that are run from the disk.
+    ///
+    /// # Errors
+    /// If there is no disk, or there are none on it.
+    pub fn scripts(&self) -> Result<Scripts, String> {
+        let disk = self.disk.as_ref().ok_or("the target has no [disk]")?;
+        Ok(disk.scripts()?.1)
     }
 
     /// Bytes of all files in the initramfs, if there is one.

@@ -1,0 +1,62 @@
+//! `bootlap minimise` and `bootlap defer`: the smallest user space with which a target still
+//! passes its check, and the fastest in which everything still runs.
+
+use bootlap_engine::reduce::{ReduceOptions, reduce_list};
+use bootlap_engine::units::Started;
+use bootlap_engine::{Exit, Failure, Progress};
+use bootlap_model::shell_word;
+
+use super::reduce;
+use crate::args::Minimise;
+use crate::ui::Ui;
+
+/// Leaves out as much as can be.
+pub(crate) fn minimise(args: &Minimise, ui: &Ui) -> Result<Exit, Failure> {
+    run(args, ui, |started| (started.off(), started.dispensable()))
+}
+
+/// Starts as much as can be once the boot is over.
+pub(crate) fn defer(args: &Minimise, ui: &Ui) -> Result<Exit, Failure> {
+    run(args, ui, |started| (started.defer(), started.deferrable()))
+}
+
+fn run(
+    args: &Minimise,
+    ui: &Ui,
+    question: impl for<'s> Fn(&'s Started) -> (&'static str, Vec<&'s str>),
+) -> Result<Exit, Failure> {
+    let lab = args.lab.lab(ui)?;
+    let stock = lab.prepare(&args.target)?;
+    let started = Started::of(&stock.target, &stock.parts)?;
+    let (recipe, members) = question(&started);
+    if members.is_empty() {
+        let why = format!("{recipe} applies to nothing that is started");
+        return Err(Failure::new(Exit::NothingUsable, why)
+            .hint("`bootlap units TARGET` lists what is, and why not"));
+    }
+    if stock.target.spec.ready.check.is_none() {
+        ui.note(
+            "the target has no ready.check: what is found is all that its ready pattern needs, \
+             which may be less than your application does",
+        );
+    }
+    let options = ReduceOptions {
+        recipe: format!("{recipe}={}", members.join(",")),
+        perturbations: args.perturbations,
+        margin: args.margin,
+    };
+    let found = reduce_list(&lab, &args.target, &options)?;
+    if let Some(out) = &args.out {
+        found.list.write(out)?;
+    }
+    let list = found.list.members.join(",");
+    reduce::tell(found, args.json, ui)?;
+    if !list.is_empty() {
+        let target = shell_word(args.target.display());
+        let recipe = shell_word(format!("{recipe}={list}"));
+        ui.note(&format!(
+            "to have it: bootlap apply {target} {recipe} -o NEW-TARGET"
+        ));
+    }
+    Ok(Exit::Ok)
+}
