@@ -24,10 +24,21 @@ const HASH: usize = 12;
 pub struct ReduceOptions {
     /// The recipe with its list, as it is typed: `initramfs-touched=touched.txt`.
     pub recipe: String,
-    /// Perturbations of each side for the comparison at the end.
+    /// Perturbations of each side for the comparison at the end; 0 for none.
     pub perturbations: u32,
     /// A smaller change counts as none.
     pub margin: Margin,
+    /// What is looked for.
+    pub goal: Goal,
+}
+
+/// What a part of a list is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// The target gets ready, and passes its check.
+    Ready,
+    /// It does, and no later than with less of it: of changes that only move work.
+    Sooner,
 }
 
 /// What came of it.
@@ -36,6 +47,8 @@ pub struct Reduced {
     pub stock: Bootable,
     /// The recipe's name, without the list.
     pub recipe: &'static str,
+    /// What was looked for.
+    pub goal: Goal,
     /// The list with which the target still gets ready.
     pub list: List,
     /// What is not in it any more.
@@ -62,12 +75,15 @@ pub fn reduce_list(
     let choice = Choice::parse(&options.recipe)?;
     let whole = choice.list()?;
     let stock = lab.prepare(target)?;
-    let details = vec![options.recipe.clone(), whole.members.join("\n")];
+    let mut details = vec![options.recipe.clone(), whole.members.join("\n")];
+    if options.goal == Goal::Sooner {
+        details.push("sooner".to_owned());
+    }
     let experiment = Experiment::open(
         lab,
         "reduce",
         &stock,
-        options.perturbations,
+        options.perturbations.max(1),
         options.margin,
         details,
     )?;
@@ -85,6 +101,8 @@ pub fn reduce_list(
             false => REAL_TIME,
         },
         tried: 0,
+        goal: options.goal,
+        best_ns: i64::MAX,
     };
     let all: Part = (0..whole.members.len()).collect();
     let base = bench.side(&all)?;
@@ -96,10 +114,11 @@ pub fn reduce_list(
     if !bench.experiment.works(&base.name) {
         return Err(bench.experiment.broken(&base).into());
     }
+    bench.best_ns = bench.ready_ns(&base).unwrap_or(i64::MAX);
     let at_once = lab.at_once(stock.mode()).get();
     let kept = reduce(all.len(), at_once, |parts| bench.passes(parts))?;
     let found = bench.side(&kept)?;
-    let trial = match kept == all {
+    let trial = match kept == all || options.perturbations == 0 {
         true => None,
         false => Some(bench.compared(&base, &found, options.perturbations)?),
     };
@@ -110,6 +129,7 @@ pub fn reduce_list(
     experiment.finish()?;
     Ok(Reduced {
         recipe: choice.meta().name,
+        goal: options.goal,
         stock,
         list,
         left_out,
@@ -132,6 +152,9 @@ struct Bench<'b, 'l, 'a> {
     /// Boots of a part.
     boots: u32,
     tried: usize,
+    goal: Goal,
+    /// When the target was ready with the best part so far.
+    best_ns: i64,
 }
 
 impl Bench<'_, '_, '_> {
@@ -183,10 +206,13 @@ impl Bench<'_, '_, '_> {
             .boot("leaving parts out", &there, self.boots)
             .map_err(Stop::failure)?;
         self.tried += there.len();
-        let works = |side: &Side| self.experiment.works(&side.name);
-        let ready = |side: &Option<Side>| side.as_ref().is_some_and(works);
-        let passes: Vec<bool> = sides.iter().map(ready).collect();
+        let passes: Vec<bool> = sides
+            .iter()
+            .map(|side| side.as_ref().is_some_and(|side| self.is_good(side)))
+            .collect();
         if let Some(at) = passes.iter().position(|passes| *passes) {
+            let ready = sides[at].as_ref().and_then(|side| self.ready_ns(side));
+            self.best_ns = ready.unwrap_or(self.best_ns);
             let (list, left_out) = self.divided(&parts[at]);
             let (stays, goes) = (list.members.len(), left_out.len());
             self.lab.progress.note(&match list.listed {
@@ -195,6 +221,34 @@ impl Bench<'_, '_, '_> {
             });
         }
         Ok(passes)
+    }
+
+    fn is_good(&self, side: &Side) -> bool {
+        let works = self.experiment.works(&side.name);
+        works
+            && match (self.goal, self.ready_ns(side)) {
+                (Goal::Ready, _) => true,
+                (Goal::Sooner, None) => false,
+                (Goal::Sooner, Some(ready_ns)) => {
+                    // Where time is not counted, boots differ for no reason.
+                    let noise_ns = match self.stock.mode().repeats() {
+                        true => 0,
+                        false => self.experiment.margin_ns(side),
+                    };
+                    ready_ns <= self.best_ns.saturating_add(noise_ns)
+                }
+            }
+    }
+
+    /// When it was ready: the mean of its boots.
+    fn ready_ns(&self, side: &Side) -> Option<i64> {
+        let runs = self.experiment.runs(&side.name);
+        let all: Vec<i64> = runs
+            .iter()
+            .filter_map(|run| Some(run.ready()?.ns))
+            .collect();
+        let count = i64::try_from(all.len()).ok().filter(|count| *count > 0)?;
+        Some(all.iter().sum::<i64>() / count)
     }
 
     /// How `after` differs from `before`, which must get ready in each perturbation.

@@ -128,6 +128,16 @@ fn decimal(value: u64, unit: u64, decimals: usize) -> String {
     format!("{whole}.{rest:0decimals$}")
 }
 
+/// A recipe as it is typed; of a long list only the first, and how many there are.
+pub fn recipe(name: &str) -> String {
+    const FEW: usize = 3;
+    let members = name.split(',').count();
+    match name.split_once(',') {
+        Some((first, _)) if members > FEW => format!("{first},… ({members})"),
+        _ => name.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -22,6 +22,8 @@ pub struct Reduced {
     pub recipe: String,
     /// Whether the list says what is changed; else what stays.
     pub changes: bool,
+    /// Whether it also had to be ready no later than with less of it.
+    pub sooner: bool,
     /// The list that was found.
     pub list: Vec<String>,
     /// What is not in it any more.
@@ -94,6 +96,10 @@ pub fn text(reduced: &Reduced, style: &Style) -> String {
     page.line(line.with(&found, Ink::Plain));
     let indent = Line::indented(MARGIN + 2);
     let why = match (reduced.left_out.is_empty(), reduced.changes) {
+        (false, true) if reduced.sooner => {
+            "It gets ready soonest without these changes; with any one of them it does so later, \
+             or not, or fails its check:"
+        }
         (true, false) => "Without any one of them it does not get ready, or fails its check.",
         (true, true) => "It gets ready with all of these changes, and passes its check.",
         (false, false) => {

@@ -1,7 +1,7 @@
 //! `bootlap minimise` and `bootlap defer`: the smallest user space with which a target still
 //! passes its check, and the fastest in which everything still runs.
 
-use bootlap_engine::reduce::{ReduceOptions, reduce_list};
+use bootlap_engine::reduce::{Goal, ReduceOptions, reduce_list};
 use bootlap_engine::units::Started;
 use bootlap_engine::{Exit, Failure, Progress};
 use bootlap_model::shell_word;
@@ -12,18 +12,21 @@ use crate::ui::Ui;
 
 /// Leaves out as much as can be.
 pub(crate) fn minimise(args: &Minimise, ui: &Ui) -> Result<Exit, Failure> {
-    run(args, ui, |started| (started.off(), started.dispensable()))
+    let question = |started: &Started| (started.off(), owned(&started.dispensable()));
+    run(args, ui, Goal::Ready, question)
 }
 
 /// Starts as much as can be once the boot is over.
 pub(crate) fn defer(args: &Minimise, ui: &Ui) -> Result<Exit, Failure> {
-    run(args, ui, |started| (started.defer(), started.deferrable()))
+    let question = |started: &Started| (started.defer(), owned(&started.deferrable()));
+    run(args, ui, Goal::Sooner, question)
 }
 
 fn run(
     args: &Minimise,
     ui: &Ui,
-    question: impl for<'s> Fn(&'s Started) -> (&'static str, Vec<&'s str>),
+    goal: Goal,
+    question: impl Fn(&Started) -> (&'static str, Vec<String>),
 ) -> Result<Exit, Failure> {
     let lab = args.lab.lab(ui)?;
     let stock = lab.prepare(&args.target)?;
@@ -44,6 +47,7 @@ fn run(
         recipe: format!("{recipe}={}", members.join(",")),
         perturbations: args.perturbations,
         margin: args.margin,
+        goal,
     };
     let found = reduce_list(&lab, &args.target, &options)?;
     if let Some(out) = &args.out {
@@ -59,4 +63,8 @@ fn run(
         ));
     }
     Ok(Exit::Ok)
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bootlap_engine::reduce::{ReduceOptions, Reduced as Found, reduce_list};
+use bootlap_engine::reduce::{Goal, ReduceOptions, Reduced as Found, reduce_list};
 use bootlap_engine::{Exit, Failure, Progress, TOOL};
 use bootlap_model::shell_word;
 use bootlap_product::recipe::{List, Listed};
@@ -24,6 +24,7 @@ pub(crate) fn run(args: &Reduce, ui: &Ui) -> Result<Exit, Failure> {
         recipe: args.recipe.clone(),
         perturbations: args.perturbations,
         margin: args.margin,
+        goal: Goal::Ready,
     };
     let found = reduce_list(&lab, &args.target, &options)?;
     found.list.write(&args.out)?;
@@ -47,6 +48,7 @@ pub(super) fn tell(found: Found, as_json: bool, ui: &Ui) -> Result<(), Failure> 
         mode: found.stock.mode().name().to_owned(),
         recipe: found.recipe.to_owned(),
         changes: found.list.listed == Listed::Changed,
+        sooner: found.goal == Goal::Sooner,
         list: found.list.members,
         left_out: found.left_out,
         tried: found.tried,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use bootlap_analysis::Effect;
 use bootlap_analysis::tune::{Bench, Candidate, Depth, Fate, Set, Step};
 use bootlap_product::recipe::Choice;
-use bootlap_report::format::duration;
+use bootlap_report::format::{duration, recipe};
 use bootlap_report::tuning::Excluded;
 
 use crate::experiment::{Compared, Experiment, Side, Stop};
@@ -134,8 +134,8 @@ impl<'b, 'l, 'a> LabBench<'b, 'l, 'a> {
         self.broken.insert(set.clone(), broken);
     }
 
-    fn candidate(&self, at: usize) -> &str {
-        &self.names[at].name
+    fn candidate(&self, at: usize) -> String {
+        recipe(&self.names[at].name)
     }
 }
 

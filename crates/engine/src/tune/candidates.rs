@@ -38,15 +38,23 @@ pub(super) fn wants_touched(options: &TuneOptions) -> bool {
     among && !typed && !options.without.iter().any(|name| name == TOUCHED)
 }
 
+/// Whether it is to be looked for what can be started later: nobody has named a list of it.
+pub(super) fn wants_later(recipe: &str, options: &TuneOptions) -> bool {
+    let named = |names: &[String]| names.iter().any(|name| name.starts_with(recipe));
+    options.only.is_empty() && !named(&options.recipes) && !named(&options.without)
+}
+
 /// Collects them: what `options` ask for, what is advised, and the catalogue. `touched`
-/// is the list of the files that a boot opens, if one was watched.
+/// is the list of the files that a boot opens, if one was watched, and `later` the recipe for
+/// all that can be started later.
 pub(super) fn candidates(
     stock: &Bootable,
     findings: &[Finding],
     touched: Option<&Path>,
+    later: Option<&str>,
     options: &TuneOptions,
 ) -> Result<Candidates, Failure> {
-    let mut all = with_list(stock, findings, touched, options)?;
+    let mut all = with_list(stock, findings, touched, later, options)?;
     // Where this search has its list is of no interest, and different each time.
     if let Some(list) = touched {
         let name = format!("{TOUCHED}={}", list.display());
@@ -65,6 +73,7 @@ fn with_list(
     stock: &Bootable,
     findings: &[Finding],
     touched: Option<&Path>,
+    later: Option<&str>,
     options: &TuneOptions,
 ) -> Result<Candidates, Failure> {
     let listed = touched.map(|list| format!("{TOUCHED}={}", list.display()));
@@ -77,6 +86,7 @@ fn with_list(
         return collect(stock, wanted, own.len(), own.len(), &options.without);
     }
     wanted.extend(parse(listed.as_slice())?);
+    wanted.extend(later.map(Choice::parse).transpose()?);
     let advised = findings.iter().filter_map(|f| f.recipe.as_deref());
     wanted.extend(tried_unasked(advised, options.all)?);
     let asked = wanted.len();

@@ -29,7 +29,9 @@ use crate::explained::explained_findings;
 use crate::failure::{Exit, Failure};
 use crate::lab::{Bootable, Lab};
 use crate::output::{self, free_folder};
+use crate::reduce::{Goal, ReduceOptions, reduce_list};
 use crate::touched::touched;
+use crate::units::Started;
 use bench::LabBench;
 use candidates::{Candidates, LIST};
 
@@ -106,10 +108,17 @@ pub fn tune(lab: &Lab<'_>, target: &Path, options: &TuneOptions) -> Result<Tuned
         true => watch(lab, &mut experiment, &stock)?,
         false => None,
     };
-    let all = candidates::candidates(&stock, &findings, touched.as_deref(), options)?;
+    let (later, boots) = later(lab, target, &stock, options)?;
+    let all = candidates::candidates(
+        &stock,
+        &findings,
+        touched.as_deref(),
+        later.as_deref(),
+        options,
+    )?;
     let minutes = options.minutes.map(|m| Duration::from_secs(m * 60));
     experiment.limit(Budget {
-        boots: options.boots,
+        boots: options.boots.map(|most| most.saturating_sub(boots)),
         until: minutes.map(|m| Instant::now() + m),
     });
     let mut bench = LabBench::new(
@@ -144,7 +153,7 @@ pub fn tune(lab: &Lab<'_>, target: &Path, options: &TuneOptions) -> Result<Tuned
         excluded: bench.broken.values().cloned().collect(),
         left_out: left_out(&all, &found, &findings),
         proof: proof.total,
-        boots: bench.experiment.boots(),
+        boots: bench.experiment.boots() + boots,
         stopped,
         out: options.out.display().to_string(),
         runs: runs.display().to_string(),
@@ -235,6 +244,38 @@ fn watch(
             Ok(None)
         }
     }
+}
+
+/// The recipe for all that a disk starts and that can be started later without harm, if any of
+/// it saves time; and the boots that it took to know.
+fn later(
+    lab: &Lab<'_>,
+    target: &Path,
+    stock: &Bootable,
+    options: &TuneOptions,
+) -> Result<(Option<String>, usize), Failure> {
+    let Ok(started) = Started::of(&stock.target, &stock.parts) else {
+        return Ok((None, 0));
+    };
+    let (recipe, members) = (started.defer(), started.deferrable());
+    if members.is_empty() || !candidates::wants_later(recipe, options) {
+        return Ok((None, 0));
+    }
+    lab.progress
+        .note("0/4 Look for what can be started once the boot is over");
+    let found = reduce_list(
+        lab,
+        target,
+        &ReduceOptions {
+            recipe: format!("{recipe}={}", members.join(",")),
+            perturbations: 0,
+            margin: options.margin,
+            goal: Goal::Sooner,
+        },
+    )?;
+    let members = found.list.members.join(",");
+    let recipe = (!members.is_empty()).then(|| format!("{recipe}={members}"));
+    Ok((recipe, found.tried))
 }
 
 /// What the proof says.

@@ -2,7 +2,7 @@
 
 use bootlap_analysis::{Delta, Moved, Trial, Verdict};
 
-use crate::format::{change, duration, predicted};
+use crate::format::{change, duration, predicted, recipe};
 use crate::terminal::{Align, Ink, Line, MARGIN, Page, Style, Table, cell};
 
 /// A table of trials, then for each the account of where the time went.
@@ -37,7 +37,7 @@ fn table(trials: &[Trial], columns: usize) -> Table {
     for trial in trials {
         let (verdict, ink) = verdict(trial.effect.verdict);
         let mut cells = vec![
-            cell(&trial.recipe, Ink::Plain),
+            cell(&recipe(&trial.recipe), Ink::Plain),
             cell(&duration(trial.before_ns), Ink::Plain),
             cell(&duration(trial.after_ns), Ink::Plain),
             cell(&duration(trial.effect.shift_ns.saturating_neg()), ink),
@@ -73,7 +73,8 @@ pub(crate) fn verdict(verdict: Verdict) -> (&'static str, Ink) {
 
 fn account(trial: &Trial, page: &mut Page<'_>) {
     page.blank();
-    page.line(Line::indented(MARGIN).with(&trial.recipe, Ink::Strong));
+    let name = recipe(&trial.recipe);
+    page.line(Line::indented(MARGIN).with(&name, Ink::Strong));
     let indent = Line::indented(MARGIN + 2);
     page.wrapped(indent.clone(), &certainty(trial), Ink::Faint);
     let [without, with] = trial.not_ready;

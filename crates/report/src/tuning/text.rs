@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use crate::boot::text::time_label;
-use crate::format::{change, duration, times};
+use crate::format::{change, duration, recipe, times};
 use crate::terminal::{Align, Ink, Line, MARGIN, Page, Style, Table, bar, cell};
 use crate::trials::{came_back, interval, verdict};
 use crate::tuning::{Tuning, Waterfall};
@@ -19,7 +19,7 @@ pub fn text(tuning: &Tuning, style: &Style) -> String {
     waterfall(tuning, &mut page);
     for step in &tuning.steps {
         for moved in &step.trial.moved {
-            let text = format!("{}: {}", step.recipe, came_back(moved));
+            let text = format!("{}: {}", recipe(&step.recipe), came_back(moved));
             page.wrapped(Line::indented(MARGIN), &text, Ink::Faint);
         }
     }
@@ -78,7 +78,7 @@ fn headline(tuning: &Tuning, page: &mut Page<'_>) {
 /// From the start down to the end, each step where it stands.
 fn waterfall(tuning: &Tuning, page: &mut Page<'_>) {
     let proof = &tuning.proof;
-    let names = tuning.steps.iter().map(|s| s.recipe.width());
+    let names = tuning.steps.iter().map(|s| recipe(&s.recipe).width());
     let columns = page.columns();
     let name = names
         .max()
@@ -111,7 +111,8 @@ fn waterfall(tuning: &Tuning, page: &mut Page<'_>) {
         let shift_ns = step.trial.effect.shift_ns;
         let (_, ink) = verdict(step.trial.effect.verdict);
         let to_ns = at_ns.saturating_add(shift_ns);
-        row(&step.recipe, &change(shift_ns), ink, at_ns, to_ns);
+        let name = recipe(&step.recipe);
+        row(&name, &change(shift_ns), ink, at_ns, to_ns);
         at_ns = to_ns;
     }
     row(
@@ -147,13 +148,19 @@ fn beside(tuning: &Tuning, page: &mut Page<'_>) {
     };
     let time = |ns: i64| cell(&duration(ns), Ink::Plain);
     row("before", Ink::Strong, &|axis| time(axis.before_ns));
-    for recipe in recipes {
-        row(recipe, Ink::Plain, &|axis| match axis.saved_ns(recipe) {
-            Some(saved_ns) if saved_ns < 0 => cell(&change(saved_ns.saturating_neg()), Ink::Bad),
-            Some(saved_ns) => cell(&change(saved_ns.saturating_neg()), Ink::Good),
-            None if axis.left_out.iter().any(|out| out == recipe) => cell("left out", Ink::Faint),
-            None => cell("—", Ink::Faint),
-        });
+    for name in recipes {
+        row(
+            &recipe(name),
+            Ink::Plain,
+            &|axis| match axis.saved_ns(name) {
+                Some(saved_ns) if saved_ns < 0 => {
+                    cell(&change(saved_ns.saturating_neg()), Ink::Bad)
+                }
+                Some(saved_ns) => cell(&change(saved_ns.saturating_neg()), Ink::Good),
+                None if axis.left_out.iter().any(|out| out == name) => cell("left out", Ink::Faint),
+                None => cell("—", Ink::Faint),
+            },
+        );
     }
     row("after", Ink::Strong, &|axis| time(axis.after_ns));
     table.render(page);
@@ -161,11 +168,11 @@ fn beside(tuning: &Tuning, page: &mut Page<'_>) {
 
 /// Names and what is said of them.
 fn entries(entries: Vec<(&String, &String)>, ink: Ink, page: &mut Page<'_>) {
-    let names = entries.iter().map(|(name, _)| name.width());
+    let names = entries.iter().map(|(name, _)| recipe(name).width());
     let name = names.max().unwrap_or(0).min(page.columns() / 2);
-    for (recipe, why) in entries {
+    for (long, why) in entries {
         let mut lead = Line::indented(MARGIN);
-        lead.append(Line::default().with(recipe, ink).fit(name));
+        lead.append(Line::default().with(&recipe(long), ink).fit(name));
         lead.push("  ", Ink::Plain);
         page.wrapped(lead, why, Ink::Faint);
     }
