@@ -401,7 +401,7 @@ fn units_wait_until_the_boot_is_over() {
 #[ignore = "minutes for each disk; make test-images"]
 fn every_disk_boots_twice_alike() {
     let dir = scratch("import-all");
-    for name in ["card", "riscv", "vm-uefi", "vm-uki", "bios"] {
+    for name in ["card", "riscv", "router", "vm-uefi", "vm-uki", "bios"] {
         import(&dir, &disk(name), name, &[]);
         assert_eq!(boot(&dir, name, "2")["identical"], true, "{name}");
     }

@@ -12,6 +12,8 @@ use bootlap_artefact::uboot_script::{Script, flatten};
 use bootlap_artefact::uimage::UimageHeader;
 use bootlap_image::beside::Beside;
 use bootlap_image::plan::{Plan, Wish};
+use bootlap_image::scripts::Scripts;
+use bootlap_image::units::Units;
 use bootlap_image::{Found, Handover, Window};
 use bootlap_kbuild::dot_config::DotConfig;
 use bootlap_product::{Edit, Target};
@@ -58,6 +60,15 @@ pub fn ext_image(bytes: &[u8]) {
 pub fn disk(bytes: &[u8]) {
     let image = Window::all(Rc::new(bytes.to_vec()), bytes.len() as u64);
     let found = Found::of(&image);
+    for system in &found.systems {
+        if let Some(files) = found.files(system.volume) {
+            let units = Units::of(files);
+            assert!(units.is_none_or(|units| units.started.len() <= 5000));
+            if let Some(scripts) = Scripts::of(files, system.init) {
+                assert_eq!(scripts.rewritten(files).len(), scripts.files().len());
+            }
+        }
+    }
     assert_eq!(found.table.partitions.len(), found.volumes.len());
     for partition in &found.table.partitions {
         let end = partition.start + partition.bytes;

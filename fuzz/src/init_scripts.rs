@@ -6,6 +6,7 @@ use std::path::Path;
 use bootlap_rootfs::init_scripts::{
     Facilities, Folder, Header, Order, OrderError, Plan, Planned, Script, order,
 };
+use bootlap_rootfs::shell::{Beside, rewrite};
 
 /// Stands before each file of an input, with its name behind it.
 const MARK: &[u8] = b"%% ";
@@ -23,6 +24,7 @@ pub fn check(input: &[u8]) {
     for facility in facilities.names() {
         assert!(facilities.scripts(facility).contains(&facility));
     }
+    files.values().for_each(|script| rewrites(script));
     let names: Vec<String> = files.keys().cloned().collect();
     let head = |name: &str| Ok(files.get(name).copied().unwrap_or_default().to_vec());
     let folder = Folder {
@@ -50,6 +52,18 @@ pub fn check(input: &[u8]) {
             }
         }
     }
+}
+
+/// A rewritten script has all lines of the old one, and is not rewritten again.
+fn rewrites(script: &[u8]) {
+    let text = String::from_utf8_lossy(script);
+    let Ok(new) = rewrite(&text, &Beside::default()) else {
+        return;
+    };
+    assert_eq!(new.text.lines().count(), text.lines().count() + 1);
+    assert!(!new.replaced.is_empty() && new.text.len() > text.len());
+    assert!(new.replaced.iter().all(|r| r.forks > 0 && r.line <= text.lines().count()));
+    assert!(rewrite(&new.text, &Beside::default()).is_err());
 }
 
 fn files(input: &[u8]) -> (&[u8], BTreeMap<String, &[u8]>) {

@@ -32,6 +32,9 @@ use std::collections::BTreeSet;
 const LONGEST: usize = 256 << 10;
 /// What names of variables of ours begin with.
 const OURS: &str = "_bootlap";
+/// The last line of a rewritten script.
+const MARK: &str =
+    "# Rewritten by bootlap: what comes before each `else` spares what is behind it.\n";
 
 /// A script that starts fewer programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +81,7 @@ pub fn rewrite(script: &str, beside: &Beside) -> Result<Rewritten, String> {
     if script.len() > LONGEST {
         return Err(format!("it is longer than {} KiB", LONGEST >> 10));
     }
-    if script.contains(OURS) {
+    if script.contains(OURS) || script.ends_with(MARK) {
         return Err("it was rewritten before".to_owned());
     }
     interpreter(script)?;
@@ -122,6 +125,10 @@ pub fn rewrite(script: &str, beside: &Beside) -> Result<Rewritten, String> {
         }
     }
     text.push_str(&script[at..]);
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(MARK);
     Ok(Rewritten { text, replaced })
 }
 

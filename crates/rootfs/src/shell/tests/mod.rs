@@ -241,7 +241,7 @@ fn judge(fragment: &Fragment, place: &Path, shells: &[(&str, PathBuf)]) -> Judge
     let Ok(new) = new else {
         return Judged { forks, wrong };
     };
-    if new.text.lines().count() != old.lines().count() {
+    if new.text.lines().count() != old.lines().count() + 1 {
         wrong.push(format!("other lines: {}", new.text));
     }
     for (shell, applets) in shells {
