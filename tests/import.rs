@@ -413,3 +413,152 @@ fn every_disk_boots_twice_alike() {
         assert_eq!(boot(&dir, bus, "2")["identical"], true, "{bus}");
     }
 }
+
+/// Init scripts are listed, rewritten and moved without a boot.
+#[test]
+fn init_scripts_are_listed_and_changed() {
+    let dir = scratch("init-scripts");
+    let image = dir.join("small.img");
+    fs::copy(root().join("fuzz/seeds/disk/scripts"), &image).unwrap();
+    // Room for what is written.
+    let file = File::options().write(true).open(&image).unwrap();
+    file.set_len(64 << 10).unwrap();
+    fs::create_dir(dir.join("small")).unwrap();
+    let text = format!(
+        "format = 1\nname = \"small\"\n\n[ready]\npattern = \"x\"\n\n[machine]\nkind = \"qemu\"\n\
+         program = \"qemu-system-aarch64\"\nmachine = \"virt\"\ncpu = \"cortex-a57\"\n\
+         memory-mb = 128\n\n[disk]\nimage = {image:?}\n"
+    );
+    fs::write(dir.join("small/target.toml"), text).unwrap();
+    let listed = json(bootlap(&dir).args(["units", "small", "--json"]));
+    assert_eq!(listed["starter"], "scripts");
+    assert_eq!(listed["default"], "/etc/init.d/rcS");
+    let names: Vec<&Value> = listed["units"].as_array().unwrap().iter().collect();
+    assert_eq!(names.len(), 2, "{listed}");
+    assert_eq!(names[0]["name"], "S10net");
+    let later = printed(bootlap(&dir).args(["units", "small", "--deferrable"]));
+    assert_eq!(later.trim(), "S10net,S20web");
+    let recipes = ["initscripts-builtins", "initscripts-defer=S20web"];
+    let mut apply = bootlap(&dir);
+    succeeded(
+        apply
+            .args(["apply", "small"])
+            .args(recipes)
+            .args(["-o", "new"]),
+    );
+    let new = fs::read_to_string(dir.join("new/target.toml")).unwrap();
+    assert!(new.contains("_bootlap1"), "{new}");
+    assert!(
+        new.contains("later = \"bootlap-later: all is started\""),
+        "{new}"
+    );
+    assert!(dir.join("new/patches/disk.qcow2").is_file());
+    let failed = failure(
+        bootlap(&dir).args(["try", "small", "initscripts-off=S99none"]),
+        2,
+    );
+    assert!(failed.contains("bootlap units"), "{failed}");
+}
+
+/// A guest mounts a disk as it is, and as a target changes it: they differ in what the target
+/// names, and in the folders that these are in.
+#[test]
+fn a_changed_disk_differs_where_it_was_told_to() {
+    let dir = scratch("disk-differs");
+    // Each name with mode, owner, size, and what is in it.
+    let init = "#!/bin/busybox sh\nb=/bin/busybox\n$b mount -t devtmpfs dev /dev\n\
+        while read -r m; do $b insmod /modules/$m; done </modules/order\n\
+        until [ -b /dev/vda3 ]; do $b sleep 0.1; done\n\
+        $b mount -t ext4 -o ro,noload /dev/vda1 /root/1\n\
+        $b mount -t squashfs -o ro /dev/vda2 /root/2\n\
+        cd /root\n\
+        $b find . ! -name lost+found | $b sort | while read -r f; do\n\
+        if [ -L $f ]; then what=$($b readlink $f)\n\
+        elif [ -f $f ]; then what=$($b md5sum <$f); else what=; fi\n\
+        echo \"= $f $($b stat -c '%a %u:%g %F %h' $f) $what\"\n\
+        done\necho 'listed all'\n";
+    let image = disk("router");
+    let before = bootlap_product::fingerprint(&image).unwrap();
+    let target = format!(
+        "format = 1\nname = \"look\"\n\n[ready]\npattern = \"listed all\"\ntimeout-s = 300\n\n\
+         [machine]\nkind = \"qemu\"\nprogram = \"qemu-system-aarch64\"\nmachine = \"virt\"\n\
+         cpu = \"cortex-a57\"\nmemory-mb = 512\n\n[packages]\narchitecture = \"arm64\"\n\n\
+         [kernel]\nimage = \"package:linux-image-arm64/boot/vmlinu*\"\n\
+         cmdline = \"quiet console=ttyAMA0\"\n\n[initramfs]\ncompression = \"none\"\n\
+         tree = \"initramfs\"\n\
+         modules = [\"virtio_pci\", \"virtio_blk\", \"crc32c_generic\", \"ext4\", \"squashfs\"]\n\
+         dirs = [\"/dev\", \"/root\", \"/root/1\", \"/root/2\"]\n\
+         files = {{ \"/bin/busybox\" = \"package:busybox-static/bin/busybox\" }}\n\n\
+         [disk]\nimage = {image:?}\n"
+    );
+    let changes = "remove = [\"2:/etc/init.d/S70ddns\", \"1:/boot/extlinux/extlinux.conf\"]\n\n\
+         [disk.texts]\n\"2:/etc/init.d/S60usb\" = \"#!/bin/sh\\n\"\n\
+         \"2:/etc/new/conf\" = \"x\\n\"\n\"1:/boot/new\" = \"#!/bin/sh\\n\"\n\n\
+         [disk.links]\n\"2:/sbin/more\" = \"../bin/busybox\"\n";
+    for (name, text) in [("look", target.clone()), ("changed", target + changes)] {
+        let tree = dir.join(name).join("initramfs");
+        fs::create_dir_all(&tree).unwrap();
+        fs::write(tree.join("init"), init).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(tree.join("init"), mode).unwrap();
+        fs::write(dir.join(name).join("target.toml"), text).unwrap();
+    }
+    let listed = |target: &str| {
+        let booted = boot(&dir, target, "1");
+        let run = dir.join(booted["run"].as_str().unwrap());
+        let console = fs::read(run.join("console")).unwrap();
+        let console = String::from_utf8_lossy(&console).replace('\r', "");
+        let lines = console.lines().filter_map(|line| line.strip_prefix("= ./"));
+        let lines = lines.map(|line| line.split_once(' ').unwrap_or((line, "")));
+        let all: std::collections::BTreeMap<String, String> = lines
+            .map(|(name, what)| (name.to_owned(), what.to_owned()))
+            .collect();
+        all
+    };
+    let (old, new) = (listed("look"), listed("changed"));
+    assert!(old.len() > 300, "{} names", old.len());
+    let names: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let differ: Vec<&str> = names
+        .into_iter()
+        .filter(|name| old.get(*name) != new.get(*name))
+        .map(String::as_str)
+        .collect();
+    let told = [
+        "1/boot/extlinux/extlinux.conf",
+        "1/boot/new",
+        // It has a folder more.
+        "2/etc",
+        "2/etc/init.d/S60usb",
+        "2/etc/init.d/S70ddns",
+        "2/etc/new",
+        "2/etc/new/conf",
+        "2/sbin/more",
+    ];
+    assert_eq!(differ, told);
+    assert!(new["2/etc/init.d/S60usb"].starts_with("755 0:0"), "{new:?}");
+    assert!(new["1/boot/new"].starts_with("755 0:0"), "{new:?}");
+    assert_eq!(bootlap_product::fingerprint(&image).unwrap(), before);
+}
+
+/// Of a router's thirty scripts, three are needed for its page, and the rest can be later.
+#[test]
+#[ignore = "a hundred boots; make test-images"]
+fn scripts_run_once_the_boot_is_over() {
+    let dir = scratch("import-router");
+    import(&dir, &disk("router"), "router", &["--firmware", "direct"]);
+    let file = dir.join("router/target.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let page = "pattern = \"router: the page answers\"";
+    fs::write(&file, text.replace("pattern = \"login: \"", page)).unwrap();
+    let later = json(bootlap(&dir).args(["defer", "router", "-k", "5", "--json"]));
+    let needed = ["S06hostname", "S20network", "S90web", "S95health"];
+    assert_eq!(later["left_out"], serde_json::json!(needed));
+    assert_eq!(later["trial"]["verdict"], "faster", "{later}");
+    let fewest = || json(bootlap(&dir).args(["minimise", "router", "-k", "5", "--json"]));
+    let first = fewest();
+    assert_eq!(first["left_out"], serde_json::json!(needed[..3]));
+    assert_eq!(first["list"], fewest()["list"]);
+    let builtins = ["try", "router", "initscripts-builtins", "-k", "5", "--json"];
+    let tried = json(bootlap(&dir).args(builtins));
+    assert_eq!(tried["trials"][0]["verdict"], "faster", "{tried}");
+}
