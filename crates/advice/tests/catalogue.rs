@@ -37,6 +37,7 @@ const NEED_A_TARGET: &[&str] = &[
     "script-bash",
     "script-interpreter",
     "script-mdev",
+    "script-builtins",
     "app-strip",
     "app-dynamic",
     "app-upx",

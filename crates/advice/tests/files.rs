@@ -130,3 +130,27 @@ fn programs_are_looked_at() {
     assert!(!hits("app-upx", "/init", &symbols));
     assert!(!hits("app-upx", "/lib/x.ko", &elf(&[b"....UPX!"])));
 }
+
+#[test]
+fn init_scripts_on_a_disk_that_start_programs() {
+    let disk = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/disk/scripts");
+    let (start, _) = TARGET.split_once("[kernel]").unwrap();
+    let text = format!("{start}[disk]\nimage = {disk:?}\n");
+    let dir = tempfile::tempdir().unwrap();
+    let target = Target::parse(dir.path().to_owned(), text, "target.toml").unwrap();
+    let cache = Cache::at(dir.path().join("cache"));
+    let parts = target.parts(&cache, &|_| {}).unwrap();
+    let timeline = Timeline::default();
+    let found = find("script-builtins")
+        .unwrap()
+        .check(&Boot::new(&timeline).of(&target, &parts));
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].recipe.as_deref(), Some("initscripts-builtins"));
+    assert!(
+        found[0].why.starts_with("2 commands in 1 init scripts"),
+        "{}",
+        found[0].why
+    );
+    assert_eq!(found[0].saving.kind, SavingKind::Unknown);
+    assert!(findings("script-builtins", &[]).is_empty());
+}

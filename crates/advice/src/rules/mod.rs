@@ -29,6 +29,7 @@ mod probing;
 mod programs;
 mod root_wait;
 mod script_files;
+mod script_folder;
 mod scripts;
 mod security;
 mod seen;
@@ -120,6 +121,7 @@ const FAMILIES: &[&[(&str, Check)]] = &[
     initramfs::CHECKS,
     filesystems::CHECKS,
     scripts::CHECKS,
+    script_folder::CHECKS,
     script_files::CHECKS,
     programs::CHECKS,
     systemd::CHECKS,

@@ -178,6 +178,17 @@ impl Parts {
         Ok(disk.scripts()?.1)
     }
 
+    /// In how many init scripts of the disk how many commands need not start a program; `None`
+    /// if that is not known, or there are none.
+    pub fn spared(&self) -> Option<(usize, usize)> {
+        let all = self.disk.as_ref()?.rewritten().ok()?;
+        let new: Vec<usize> = all
+            .iter()
+            .filter_map(|(_, new)| Some(new.as_ref().ok()?.replaced.len()))
+            .collect();
+        (!new.is_empty()).then(|| (new.len(), new.iter().sum()))
+    }
+
     /// Bytes of all files in the initramfs, if there is one.
     pub fn initramfs_bytes(&self) -> Option<usize> {
         let entries = self.initramfs.as_ref()?.iter();

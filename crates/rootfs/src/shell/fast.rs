@@ -178,10 +178,9 @@ pub(super) fn output(script: &Script<'_>, list: &List, names: &mut Names) -> Opt
     let [pipeline] = &list.pipelines[..] else {
         return None;
     };
-    if list.joined {
+    if list.joined || pipeline.negated {
         return None;
     }
-    // `!` in front would be a part of the list, and not of the pipeline.
     let simple = pipeline.commands.iter().map(|command| match command {
         Command::Simple(simple) => Some(simple),
         _ => None,

@@ -197,7 +197,8 @@ impl<'s> Reader<'s> {
     }
 
     fn pipeline(&mut self, list: &mut List) -> Read<()> {
-        if self.peek() == "!" {
+        let negated = self.peek() == "!";
+        if negated {
             self.at += 1;
             self.blanks();
         }
@@ -221,6 +222,7 @@ impl<'s> Reader<'s> {
         let end = self.text[..end].trim_end_matches([' ', '\t']).len();
         list.pipelines.push(Pipeline {
             range: start..end,
+            negated,
             commands,
         });
         Ok(())

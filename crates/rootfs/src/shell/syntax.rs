@@ -15,6 +15,8 @@ pub(super) struct List {
 pub(super) struct Pipeline {
     /// Without the `!` in front of it.
     pub(super) range: Range<usize>,
+    /// There is one.
+    pub(super) negated: bool,
     pub(super) commands: Vec<Command>,
 }
 
