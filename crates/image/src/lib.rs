@@ -12,6 +12,7 @@
 
 pub mod beside;
 mod found;
+pub mod generators;
 mod handover;
 pub mod loader;
 mod machine;

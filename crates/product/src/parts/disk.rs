@@ -16,7 +16,7 @@ use bootlap_image::loader::Wait;
 use bootlap_image::scripts::Scripts;
 use bootlap_image::system::Init;
 use bootlap_image::units::Units;
-use bootlap_image::{Found, Handover, ReadAt, Window};
+use bootlap_image::{Found, Handover, ReadAt, Window, generators};
 use bootlap_rootfs::shell::Rewritten;
 
 use crate::cache::sha256;
@@ -272,6 +272,23 @@ impl DiskPart {
         let units = found.files(system.volume).and_then(Units::of);
         let partition = found.table.partitions[system.volume].number;
         Ok((partition, units.ok_or("no units were found on the disk")?))
+    }
+
+    /// The partition of the first root with systemd, and those of its generators that make
+    /// nothing of this command line and its files.
+    pub(crate) fn idle_generators(
+        &self,
+        cmdline: &str,
+    ) -> Result<(u32, Vec<&'static str>), String> {
+        let (partition, _) = self.units()?;
+        let found = self.found().map_err(|e| e.to_string())?;
+        let all = found.systems.iter();
+        let volumes = all.filter(|system| system.init == Init::Systemd);
+        let files = volumes
+            .filter_map(|system| found.files(system.volume))
+            .next();
+        let idle = files.map_or_else(Vec::new, |files| generators::idle(files, cmdline));
+        Ok((partition, idle))
     }
 
     /// The partition of the first root that is started by init scripts, and these.

@@ -195,6 +195,7 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &scripts::DEFER,
         &scripts::OFF,
         &systemd::STATUS,
+        &systemd::GENERATORS,
         &systemd::DEFER,
         &systemd::MASK,
     ]

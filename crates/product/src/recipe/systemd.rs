@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use bootlap_image::generators;
 use bootlap_image::units::{MASKS, Unit, Units};
 
 use super::cmdline::{Line, find};
@@ -50,6 +51,42 @@ pub(super) const STATUS: Plain = Plain::new(
      not come",
     status,
 );
+
+/// Generators of systemd that have nothing to do are not run.
+///
+/// systemd runs all of its generators at each start, before any unit: they make units of
+/// `crypttab`, of `rc.local`, of words on the command line. Those of which neither the file nor
+/// the words are there make nothing, and a link to `/dev/null` in
+/// `/etc/systemd/system-generators` spares them. Others, and those that are not known, run.
+pub(super) const GENERATORS: Plain = Plain::new(
+    "systemd-generators-off",
+    "generators of systemd that have nothing to do are not run",
+    "what is written into crypttab, rc.local and their like later has no effect",
+    generators_off,
+);
+
+fn generators_off(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+    let disk = parts
+        .disk
+        .as_ref()
+        .ok_or("there is no [disk] with systemd on it")?;
+    let line = Line::of(target, parts)?;
+    let (partition, idle) = disk.idle_generators(&line.text)?;
+    let place = |name: &str| format!("{partition}:{}/{name}", generators::MASKS);
+    let linked = |place: &String| {
+        let disk = target.spec.disk.as_ref();
+        disk.is_some_and(|disk| disk.links.contains_key(place))
+    };
+    let places: Vec<String> = idle.into_iter().map(place).collect();
+    match places.iter().find(|place| !linked(place)) {
+        None if places.is_empty() => Err("none of its generators has nothing to do".into()),
+        None => Err("they are masked already".into()),
+        Some(_) => Ok(places
+            .iter()
+            .map(|place| Edit::set(&format!("disk.links.{place:?}"), "/dev/null"))
+            .collect()),
+    }
+}
 
 fn status(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
     let disk = parts

@@ -116,7 +116,7 @@ fn base(recipe: &str) -> Target {
         "initramfs-none" => without_loader("root=/dev/vda"),
         "uboot-falcon" => orangepi(),
         "loader-timeout" => of_disk(),
-        "systemd-status-auto" => {
+        "systemd-status-auto" | "systemd-generators-off" => {
             let disk = format!(
                 "[disk]\nimage = {:?}\n\n[machine]\n",
                 DISK.replace("fat12", "systemd")
@@ -172,7 +172,7 @@ fn base_parts(recipe: &str) -> Parts {
             .parts(&Cache::at("none".into()), &|_| {})
             .unwrap();
     }
-    if recipe == "systemd-status-auto" {
+    if matches!(recipe, "systemd-status-auto" | "systemd-generators-off") {
         let disk = of_systemd()
             .parts(&Cache::at("none".into()), &|_| {})
             .unwrap();
