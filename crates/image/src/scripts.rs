@@ -120,16 +120,23 @@ impl Scripts {
             .iter()
             .map(|file| files.text(file).unwrap_or_default())
             .collect();
-        // A first script may read those of the folder into itself.
-        let mut together = Beside::default();
-        texts.iter().for_each(|text| together.add(text));
+        let is_first = |file: &str| self.first.iter().any(|first| first == file);
+        let mut each = all.iter().zip(&texts);
+        let one_shell = each.any(|(file, text)| is_first(file) && unknown_source(text).is_some());
+        // A first script may read those of the folder into itself: then all of them, and what
+        // they read, are in one shell.
+        let mut together = (Beside::default(), true);
+        if one_shell {
+            let mut seen = BTreeSet::new();
+            for text in &texts {
+                together.0.add(text);
+                together.1 &= add_sources(files, text, &mut together.0, &mut seen);
+            }
+        }
         let each = all.iter().zip(&texts).map(|(file, text)| {
-            let is_first = self.first.iter().any(|first| first == file);
-            let (mut beside, unknown) = match is_first {
-                true => (together.clone(), None),
-                false => (Beside::default(), unknown_source(text)),
-            };
-            let all_seen = add_sources(files, text, &mut beside, &mut BTreeSet::new());
+            let (mut beside, mut all_seen) = together.clone();
+            all_seen &= add_sources(files, text, &mut beside, &mut BTreeSet::new());
+            let unknown = unknown_source(text).filter(|_| !is_first(file));
             let new = match unknown {
                 Some(source) => Err(format!("it reads {source} into itself, whichever that is")),
                 None if !all_seen => Err("it reads too many files into itself".to_owned()),
@@ -260,14 +267,14 @@ mod tests {
 
     #[test]
     fn busybox_and_its_folder() {
-        let tree = Tree(BTreeMap::from([
+        let mut tree = Tree(BTreeMap::from([
             (
                 "etc/inittab",
                 "::sysinit:/etc/init.d/rcS\n::respawn:/sbin/getty 115200 tty1\n",
             ),
             (
                 "etc/init.d/rcS",
-                "#!/bin/sh\nfor i in /etc/init.d/S??* ;do\n[ -f \"$i\" ] && . $i\ndone\n",
+                "#!/bin/sh\nfor i in /etc/init.d/S??* ;do\n[ -f \"$i\" ] && $i start\ndone\n",
             ),
             (
                 "etc/init.d/S10b",
@@ -293,6 +300,14 @@ mod tests {
         // A function of a file that it reads has the name of the program.
         assert!(of("S10b").as_ref().unwrap_err().contains("nothing"));
         assert!(of("S20c").as_ref().unwrap_err().contains("$CONFIG"));
+        // In one shell, that function is there for all.
+        tree.0.insert(
+            "etc/init.d/rcS",
+            "#!/bin/sh\nfor i in /etc/init.d/S??* ;do\n. $i\ndone\n",
+        );
+        let rewritten = found.rewritten(&tree);
+        let first = rewritten.iter().find(|(file, _)| file.ends_with("S05a"));
+        assert_eq!(first.unwrap().1.as_ref().unwrap().replaced.len(), 1);
     }
 
     #[test]
@@ -317,5 +332,25 @@ mod tests {
         let found = Scripts::of(&tree, Init::Procd).unwrap();
         assert_eq!(names(&found), ["S10boot"]);
         assert_eq!(Scripts::of(&tree, Init::Systemd), None);
+    }
+
+    #[test]
+    fn runlevels_of_openrc() {
+        let tree = Tree(BTreeMap::from([
+            ("etc/inittab", "::sysinit:/sbin/openrc sysinit\n"),
+            ("etc/init.d/net", "#!/sbin/openrc-run\nstart() { :; }\n"),
+            ("etc/init.d/web", "#!/sbin/openrc-run\n"),
+            ("etc/runlevels/boot/net", "->/etc/init.d/net"),
+            ("etc/runlevels/default/web", "->/etc/init.d/web"),
+            ("etc/runlevels/shutdown/net", "->/etc/init.d/net"),
+        ]));
+        let found = Scripts::of(&tree, Init::Openrc).unwrap();
+        assert_eq!(names(&found), ["net", "web"]);
+        assert!(!found.numbered);
+        let all = found.rewritten(&tree);
+        assert!(
+            all.iter()
+                .all(|(_, new)| new.as_ref().unwrap_err().contains("openrc-run"))
+        );
     }
 }
