@@ -6,7 +6,7 @@
 //! cheap only once nobody hashes it), a step-wise search notices:
 //!
 //! 1. *Screen*: each change alone, a glance of few boots. What breaks the
-//!    target is out.
+//!    target is out; what does not apply may later, on top of another.
 //! 2. *Combine*: what looked good is added, the largest saving first, as long
 //!    as each step still helps.
 //! 3. *Settle*: from that set, every change is left out once, and every other
@@ -247,6 +247,9 @@ impl<'c> Search<'c> {
         let (idle, others): (Vec<usize>, Vec<usize>) =
             usable.into_iter().partition(|c| self.did_nothing(*c));
         let mut moves: Vec<Move> = others.iter().map(|c| (*c, self.like(*c))).collect();
+        // What did not apply by itself may do so on top of what is kept.
+        let on_top = refused.iter().filter(|c| !self.alone_ns.contains_key(c));
+        moves.extend(on_top.map(|c| (*c, self.like(*c))));
         // What does not go together with one of the set may be better than that.
         let alone = refused.iter().filter(|c| self.alone_ns.contains_key(c));
         moves.extend(alone.flat_map(|c| self.found.set.iter().map(|other| (*c, Some(*other)))));

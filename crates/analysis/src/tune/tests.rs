@@ -14,6 +14,8 @@ struct Model {
     broken: Set,
     /// Pairs that cannot be put together.
     apart: BTreeSet<(usize, usize)>,
+    /// The first of a pair applies only on top of the second.
+    on_top: BTreeSet<(usize, usize)>,
     orders_left: usize,
     seen: RefCell<BTreeSet<Set>>,
 }
@@ -29,6 +31,7 @@ impl Model {
             together_ns: BTreeMap::new(),
             broken: Set::new(),
             apart: BTreeSet::new(),
+            on_top: BTreeSet::new(),
             orders_left: usize::MAX,
             seen: RefCell::default(),
         }
@@ -48,6 +51,10 @@ impl Model {
         let both = |(a, b): &(usize, usize)| to.contains(a) && to.contains(b);
         if self.apart.iter().any(both) {
             return Fate::Refused("not both".into());
+        }
+        let alone = |(a, b): &(usize, usize)| to.contains(a) && !to.contains(b);
+        if self.on_top.iter().any(alone) {
+            return Fate::Refused("only with the other".into());
         }
         self.seen.borrow_mut().insert(to.clone());
         let shift_ns = self.boot_ns(to) - self.boot_ns(from);
@@ -112,6 +119,20 @@ impl Bench for Model {
     }
 
     fn step(&mut self, _: &Step<'_>) {}
+}
+
+#[test]
+fn what_applies_only_on_top_of_another_is_found() {
+    let mut model = Model::of(&[100, 400, 50]);
+    model.on_top.insert((1, 0));
+    let candidates = model.candidates();
+    let mut search = Search::new(&candidates);
+    assert!(search.run(&mut model).is_ok());
+    let found = search.found();
+    assert_eq!(found.set, Set::from([0, 1, 2]));
+    // And not before that.
+    let place = |c: usize| found.order.iter().position(|at| *at == c);
+    assert!(place(0) < place(1));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use bootlap_report::tuning::LeftOut;
 
 use super::TuneOptions;
 use crate::failure::{Exit, Failure};
-use crate::lab::Bootable;
+use crate::lab::{Bootable, Lab};
 use crate::tries::parse;
 
 /// The recipe whose value is the list of files that a boot opens.
@@ -48,6 +48,7 @@ pub(super) fn wants_later(recipe: &str, options: &TuneOptions) -> bool {
 /// is the list of the files that a boot opens, if one was watched, and `later` the recipe for
 /// all that can be started later.
 pub(super) fn candidates(
+    lab: &Lab<'_>,
     stock: &Bootable,
     findings: &[Finding],
     touched: Option<&Path>,
@@ -55,6 +56,7 @@ pub(super) fn candidates(
     options: &TuneOptions,
 ) -> Result<Candidates, Failure> {
     let mut all = with_list(stock, findings, touched, later, options)?;
+    on_top(lab, stock, &mut all);
     // Where this search has its list is of no interest, and different each time.
     if let Some(list) = touched {
         let name = format!("{TOUCHED}={}", list.display());
@@ -168,6 +170,39 @@ fn collect(
         }
     }
     Ok(all)
+}
+
+/// Takes in what does not apply by itself, but on top of a change that was asked for: without
+/// its boot loader, much of a target can be changed that could not be before.
+fn on_top(lab: &Lab<'_>, stock: &Bootable, all: &mut Candidates) {
+    let asked: Vec<Choice> = all
+        .choices
+        .iter()
+        .filter(|choice| choice.only_asked_for())
+        .cloned()
+        .collect();
+    let without: Vec<Bootable> = asked
+        .iter()
+        .filter_map(|choice| lab.with(stock, [choice]).ok())
+        .collect();
+    let refused = std::mem::take(&mut all.refused);
+    for out in refused {
+        let choice = Choice::parse(&out.recipe).ok();
+        let applies = |choice: &Choice| {
+            let edits = |on: &Bootable| choice.edits(&on.target, &on.parts).is_ok();
+            without.iter().any(edits)
+        };
+        match choice.filter(applies) {
+            Some(choice) => {
+                all.names.push(Candidate {
+                    name: out.recipe,
+                    kind: choice.meta().name.to_owned(),
+                });
+                all.choices.push(choice);
+            }
+            None => all.refused.push(out),
+        }
+    }
 }
 
 fn check_forbidden(without: &[String], known: &[Choice]) -> Result<(), Failure> {

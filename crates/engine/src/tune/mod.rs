@@ -110,6 +110,7 @@ pub fn tune(lab: &Lab<'_>, target: &Path, options: &TuneOptions) -> Result<Tuned
     };
     let (later, boots) = later(lab, target, &stock, options)?;
     let all = candidates::candidates(
+        lab,
         &stock,
         &findings,
         touched.as_deref(),
@@ -159,7 +160,7 @@ pub fn tune(lab: &Lab<'_>, target: &Path, options: &TuneOptions) -> Result<Tuned
         runs: runs.display().to_string(),
     };
     let kept: Vec<&Choice> = found.order.iter().map(|c| &all.choices[*c]).collect();
-    write_patches(&stock, &tuned.bootable, &kept, &tuning, &options.out)?;
+    write_patches(lab, &stock, &tuned.bootable, &kept, &tuning, &options.out)?;
     let page = runs.join("tune.html");
     write_page(&before, &bench, &tuned, &tuning, findings, &page)?;
     let document = tuning::json(&tuning).map_err(|e| Failure::new(Exit::Internal, e))?;
@@ -388,6 +389,7 @@ fn write_target(target: &Target, touched: Option<&Path>, out: &Path) -> Result<(
 
 /// Writes what a person carries into a build of their own.
 fn write_patches(
+    lab: &Lab<'_>,
     stock: &Bootable,
     tuned: &Bootable,
     choices: &[&Choice],
@@ -399,18 +401,18 @@ fn write_patches(
         "modelled" => patchset::Time::Modelled,
         _ => patchset::Time::Measured,
     };
-    let mut target = stock.target.clone();
+    let mut so_far = stock.clone();
     let mut patches = Vec::new();
     for (choice, step) in choices.iter().zip(&tuning.steps) {
-        let known = target.edits.len();
-        target = choice.apply(&target, &stock.parts)?;
+        let known = so_far.target.edits.len();
+        so_far = lab.with(&so_far, [*choice])?;
         let effect = step.trial.effect;
         let [low, high] = effect.interval_ns;
         patches.push(patchset::Step {
             recipe: step.recipe.clone(),
             title: step.title.clone(),
             risk: step.risk.clone(),
-            edits: target.edits[known..].to_vec(),
+            edits: so_far.target.edits[known..].to_vec(),
             measured: Some(patchset::Measured {
                 saved_ns: effect.shift_ns.saturating_neg(),
                 interval_ns: [high, low].map(i64::saturating_neg),
