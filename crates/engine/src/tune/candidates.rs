@@ -57,6 +57,15 @@ pub(super) fn candidates(
 ) -> Result<Candidates, Failure> {
     let mut all = with_list(stock, findings, touched, later, options)?;
     on_top(lab, stock, &mut all);
+    let own = || options.recipes.iter().chain(&options.only);
+    if let Some(out) = all
+        .refused
+        .iter()
+        .find(|out| own().any(|own| *own == out.recipe))
+    {
+        let why = format!("recipe {} {}", out.recipe, out.why);
+        return Err(Failure::new(Exit::Usage, why));
+    }
     // Where this search has its list is of no interest, and different each time.
     if let Some(list) = touched {
         let name = format!("{TOUCHED}={}", list.display());
@@ -85,7 +94,7 @@ fn with_list(
     }
     let mut wanted: Vec<Choice> = parse(&own)?;
     if !options.only.is_empty() {
-        return collect(stock, wanted, own.len(), own.len(), &options.without);
+        return collect(stock, wanted, own.len(), &options.without);
     }
     wanted.extend(parse(listed.as_slice())?);
     wanted.extend(later.map(Choice::parse).transpose()?);
@@ -108,7 +117,7 @@ fn with_list(
         };
         wanted.extend(parse(&values)?);
     }
-    collect(stock, wanted, own.len(), asked, &options.without)
+    collect(stock, wanted, asked, &options.without)
 }
 
 /// Recipes that are advised, without those that are tried on request only.
@@ -121,12 +130,11 @@ fn tried_unasked<'a>(
     Ok(choices)
 }
 
-/// Those of `wanted` that apply and are not forbidden. The first `own` must
-/// apply; why one of the first `asked` does not is worth a line.
+/// Those of `wanted` that apply and are not forbidden. Why one of the first `asked` does not is
+/// worth a line.
 fn collect(
     stock: &Bootable,
     wanted: Vec<Choice>,
-    own: usize,
     asked: usize,
     without: &[String],
 ) -> Result<Candidates, Failure> {
@@ -153,10 +161,6 @@ fn collect(
                     kind: choice.meta().name.to_owned(),
                 });
                 all.choices.push(choice);
-            }
-            Err(why) if at < own => {
-                let why = format!("recipe {name} does not apply: {why}");
-                return Err(Failure::new(Exit::Usage, why));
             }
             // What is so already is nothing to talk about.
             Err(why) if at < asked || !why.contains("already") => {
