@@ -396,6 +396,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
     /// first: a side that does not get ready in it is booted no more. Not so where
     /// others make a share of each round, and have not made it yet.
     pub fn boot(&mut self, what: &str, sides: &[&Side], boots: u32) -> Result<(), Stop> {
+        let sides = &once_each(sides, |side| &side.name)[..];
         self.warm_up(sides)?;
         if !self.lab.makes_a_share() {
             self.rounds(what, sides, 0..boots.min(1))?;
@@ -552,4 +553,28 @@ fn corrected(trials: &[Option<Trial>]) -> Vec<Option<Effect>> {
     let each = trials.iter();
     each.map(|trial| trial.as_ref().and_then(|_| effects.next()))
         .collect()
+}
+
+/// Those of a list, each once: what is asked for twice would be booted twice in the same
+/// folder, and counted twice.
+fn once_each<'s, T>(all: &[&'s T], name: impl Fn(&T) -> &str) -> Vec<&'s T> {
+    let mut each: Vec<&T> = Vec::new();
+    for one in all {
+        if !each.iter().any(|known| name(known) == name(one)) {
+            each.push(one);
+        }
+    }
+    each
+}
+
+#[cfg(test)]
+mod tests {
+    use super::once_each;
+
+    #[test]
+    fn what_is_named_twice_is_booted_once() {
+        let [a, b, c] = ["a", "b", "c"].map(str::to_owned);
+        let each = once_each(&[&a, &b, &a, &c, &b], |name| name.as_str());
+        assert_eq!(each, ["a", "b", "c"]);
+    }
 }
