@@ -21,6 +21,9 @@ struct Known {
     words: &'static [&'static str],
 }
 
+/// Words that aim at something else than the default target: then all may have work.
+const ELSEWHERE: &str = "emergency rescue single -b -s s S 1 2 3 4 5";
+
 const KNOWN: [Known; 8] = [
     Known {
         name: "systemd-cryptsetup-generator",
@@ -45,7 +48,7 @@ const KNOWN: [Known; 8] = [
     Known {
         name: "systemd-system-update-generator",
         files: &["system-update", "etc/system-update"],
-        words: &["systemd.unit"],
+        words: &[],
     },
     Known {
         name: "systemd-run-generator",
@@ -72,6 +75,13 @@ const KNOWN: [Known; 8] = [
 
 /// The generators of a root that make nothing of its files and of this command line.
 pub fn idle(files: &dyn Files, cmdline: &str) -> Vec<&'static str> {
+    let elsewhere = |word: &str| {
+        let mut all = ELSEWHERE.split(' ');
+        all.any(|known| known == word) || word.contains("systemd.unit=")
+    };
+    if cmdline.split_whitespace().any(elsewhere) {
+        return Vec::new();
+    }
     let is_there = |path: &str| files.has(path) || files.link(path).is_some();
     let said = |begin: &&str| {
         let words = cmdline.split_whitespace();
@@ -125,6 +135,9 @@ mod tests {
             found,
             ["systemd-cryptsetup-generator", "systemd-debug-generator"]
         );
+        for elsewhere in ["ro single", "systemd.unit=rescue.target", "3"] {
+            assert!(idle(&tree, elsewhere).is_empty(), "{elsewhere}");
+        }
         let found = idle(&tree, "rd.luks.uuid=1 systemd.debug_shell");
         assert!(found.is_empty(), "{found:?}");
     }
