@@ -51,6 +51,8 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("store", schema_of::<StoreJson>("bootlap store")),
         ("rc", schema_of::<RcReport>("bootlap rc")),
         ("reduce", schema_of::<ReducedJson>("bootlap reduce")),
+        ("defer", schema_of::<ReducedJson>("bootlap defer")),
+        ("minimise", schema_of::<ReducedJson>("bootlap minimise")),
         ("units", schema_of::<UnitsJson>("bootlap units")),
         ("series", schema_of::<SeriesJson>("bootlap boot of a board")),
     ]
