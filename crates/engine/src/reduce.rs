@@ -2,7 +2,7 @@
 //! and less of the list (`analysis::reduce`).
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use bootlap_analysis::Trial;
 use bootlap_analysis::groups::Margin;
@@ -60,7 +60,7 @@ pub struct Reduced {
     pub trial: Option<Trial>,
 }
 
-/// Looks for the smallest list of what stays with which `target` still gets ready and passes
+/// Looks for the smallest list of what stays with which `stock` still gets ready and passes
 /// its check, or for the largest list of what is changed.
 ///
 /// # Errors
@@ -69,12 +69,11 @@ pub struct Reduced {
 /// was found, in another perturbation.
 pub fn reduce_list(
     lab: &Lab<'_>,
-    target: &Path,
+    stock: Bootable,
     options: &ReduceOptions,
 ) -> Result<Reduced, Failure> {
     let choice = Choice::parse(&options.recipe)?;
     let whole = choice.list()?;
-    let stock = lab.prepare(target)?;
     let mut details = vec![options.recipe.clone(), whole.members.join("\n")];
     if options.goal == Goal::Sooner {
         details.push("sooner".to_owned());

@@ -53,6 +53,16 @@ impl Started {
         }
     }
 
+    /// The recipe that starts all later that can be; `None` if nothing can.
+    pub fn deferring(&self) -> Option<String> {
+        with_list(self.defer(), &self.deferrable())
+    }
+
+    /// The recipe that leaves out all that can be; `None` if nothing can.
+    pub fn leaving_out(&self) -> Option<String> {
+        with_list(self.off(), &self.dispensable())
+    }
+
     /// Those that can be started later, each by itself and all together.
     pub fn deferrable(&self) -> Vec<&str> {
         let later = self.units.iter().filter(|unit| unit.deferrable);
@@ -60,7 +70,7 @@ impl Started {
     }
 
     /// Those that can be left out together: nothing that stays needs one of them.
-    pub fn dispensable(&self) -> Vec<&str> {
+    fn dispensable(&self) -> Vec<&str> {
         let names = self.units.iter().map(|unit| unit.name.as_str());
         let mut out: BTreeSet<&str> = names.filter(|name| *name != self.default).collect();
         loop {
@@ -115,6 +125,10 @@ impl Started {
             default,
         }
     }
+}
+
+fn with_list(recipe: &str, members: &[&str]) -> Option<String> {
+    (!members.is_empty()).then(|| format!("{recipe}={}", members.join(",")))
 }
 
 /// Whether a recipe applies to one unit alone.

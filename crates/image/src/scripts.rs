@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use bootlap_rootfs::init_scripts::number;
 use bootlap_rootfs::shell::{Beside, Rewritten, rewrite};
 
 use crate::system::Init;
@@ -68,7 +69,7 @@ impl Scripts {
             let names = files.list(&folder).unwrap_or_default();
             for name in names.into_iter().take(MOST) {
                 let path = format!("{folder}/{name}");
-                let is_one = !scripts.numbered || is_numbered(&name);
+                let is_one = !scripts.numbered || number(&name).is_some();
                 if let (true, Ok(file)) = (is_one && files.has(&path), files.real(&path)) {
                     let text = files.read(&file, LARGEST).ok();
                     scripts.started.push(Script {
@@ -97,7 +98,7 @@ impl Scripts {
                 let new =
                     plain && folder.starts_with("/etc/") && !found.iter().any(|f| f == folder);
                 let names = files.list(folder).unwrap_or_default();
-                if new && names.iter().any(|name| is_numbered(name)) {
+                if new && names.iter().any(|name| number(name).is_some()) {
                     found.push(folder.to_owned());
                 }
             }
@@ -146,12 +147,6 @@ impl Scripts {
         });
         each.collect()
     }
-}
-
-/// `S50web`: a number behind the S, as OpenWrt and Buildroot have it.
-fn is_numbered(name: &str) -> bool {
-    let bytes = name.as_bytes();
-    bytes.len() > 3 && bytes[0] == b'S' && bytes[1].is_ascii_digit() && bytes[2].is_ascii_digit()
 }
 
 /// What init starts before logins, and the run level that it aims at.

@@ -40,6 +40,7 @@ mod write_out;
 
 pub use bootlap_image::scripts::{Script, Scripts};
 pub use bootlap_image::units::{Unit, Units};
+pub use bootlap_rootfs::init_scripts::number as script_number;
 
 pub use assemble::{Assembly, Attached, Boot};
 pub use board_model::{BoardModel, BoardTable, ByPhase, CacheSize, MemoryModel};

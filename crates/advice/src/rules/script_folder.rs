@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use bootlap_model::{Evidence, Milestone};
+use bootlap_product::script_number;
 
 use super::checks;
 use super::stages::since_kernel;
@@ -28,10 +29,8 @@ struct Ran<'a> {
 /// `S40network` in a line that tells of it, with its path in front or not.
 fn script(text: &str) -> Option<&str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
-    text.split(|c| !is_part(c)).find(|word| {
-        let bytes = word.as_bytes();
-        bytes.len() > 3 && bytes[0] == b'S' && bytes[1..3].iter().all(u8::is_ascii_digit)
-    })
+    let mut words = text.split(|c| !is_part(c));
+    words.find(|word| script_number(word).is_some())
 }
 
 fn ran<'a>(boot: &Boot<'a>) -> Vec<Ran<'a>> {

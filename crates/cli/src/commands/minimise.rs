@@ -12,31 +12,28 @@ use crate::ui::Ui;
 
 /// Leaves out as much as can be.
 pub(crate) fn minimise(args: &Minimise, ui: &Ui) -> Result<Exit, Failure> {
-    let question = |started: &Started| (started.off(), owned(&started.dispensable()));
-    run(args, ui, Goal::Ready, question)
+    run(args, ui, Goal::Ready, Started::leaving_out)
 }
 
 /// Starts as much as can be once the boot is over.
 pub(crate) fn defer(args: &Minimise, ui: &Ui) -> Result<Exit, Failure> {
-    let question = |started: &Started| (started.defer(), owned(&started.deferrable()));
-    run(args, ui, Goal::Sooner, question)
+    run(args, ui, Goal::Sooner, Started::deferring)
 }
 
 fn run(
     args: &Minimise,
     ui: &Ui,
     goal: Goal,
-    question: impl Fn(&Started) -> (&'static str, Vec<String>),
+    recipe: impl Fn(&Started) -> Option<String>,
 ) -> Result<Exit, Failure> {
     let lab = args.lab.lab(ui)?;
     let stock = lab.prepare(&args.target)?;
     let started = Started::of(&stock.target, &stock.parts)?;
-    let (recipe, members) = question(&started);
-    if members.is_empty() {
-        let why = format!("{recipe} applies to nothing that is started");
-        return Err(Failure::new(Exit::NothingUsable, why)
-            .hint("`bootlap units TARGET` lists what is, and why not"));
-    }
+    let recipe = recipe(&started).ok_or_else(|| {
+        let why = "nothing that is started can go, or come later, by itself";
+        Failure::new(Exit::NothingUsable, why)
+            .hint("`bootlap units TARGET` lists what is started, and what needs it")
+    })?;
     if stock.target.spec.ready.check.is_none() {
         ui.note(
             "the target has no ready.check: what is found is all that its ready pattern needs, \
@@ -44,27 +41,23 @@ fn run(
         );
     }
     let options = ReduceOptions {
-        recipe: format!("{recipe}={}", members.join(",")),
+        recipe,
         perturbations: args.perturbations,
         margin: args.margin,
         goal,
     };
-    let found = reduce_list(&lab, &args.target, &options)?;
+    let found = reduce_list(&lab, stock, &options)?;
     if let Some(out) = &args.out {
         found.list.write(out)?;
     }
-    let list = found.list.members.join(",");
+    let (name, list) = (found.recipe, found.list.members.join(","));
     reduce::tell(found, args.json, ui)?;
     if !list.is_empty() {
         let target = shell_word(args.target.display());
-        let recipe = shell_word(format!("{recipe}={list}"));
+        let recipe = shell_word(format!("{name}={list}"));
         ui.note(&format!(
             "to have it: bootlap apply {target} {recipe} -o NEW-TARGET"
         ));
     }
     Ok(Exit::Ok)
-}
-
-fn owned(names: &[&str]) -> Vec<String> {
-    names.iter().map(|name| (*name).to_owned()).collect()
 }

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Reduce, ui: &Ui) -> Result<Exit, Failure> {
         margin: args.margin,
         goal: Goal::Ready,
     };
-    let found = reduce_list(&lab, &args.target, &options)?;
+    let found = reduce_list(&lab, lab.prepare(&args.target)?, &options)?;
     found.list.write(&args.out)?;
     let recipe = recipe(found.recipe, &found.list, args);
     let left = !found.list.members.is_empty();

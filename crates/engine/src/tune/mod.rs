@@ -108,7 +108,7 @@ pub fn tune(lab: &Lab<'_>, target: &Path, options: &TuneOptions) -> Result<Tuned
         true => watch(lab, &mut experiment, &stock)?,
         false => None,
     };
-    let (later, boots) = later(lab, target, &stock, options)?;
+    let (later, boots) = later(lab, &stock, options)?;
     let all = candidates::candidates(
         lab,
         &stock,
@@ -251,24 +251,26 @@ fn watch(
 /// it saves time; and the boots that it took to know.
 fn later(
     lab: &Lab<'_>,
-    target: &Path,
     stock: &Bootable,
     options: &TuneOptions,
 ) -> Result<(Option<String>, usize), Failure> {
     let Ok(started) = Started::of(&stock.target, &stock.parts) else {
         return Ok((None, 0));
     };
-    let (recipe, members) = (started.defer(), started.deferrable());
-    if members.is_empty() || !candidates::wants_later(recipe, options) {
+    let recipe = started.defer();
+    let Some(all) = started
+        .deferring()
+        .filter(|_| candidates::wants_later(recipe, options))
+    else {
         return Ok((None, 0));
-    }
+    };
     lab.progress
         .note("0/4 Look for what can be started once the boot is over");
     let found = reduce_list(
         lab,
-        target,
+        stock.clone(),
         &ReduceOptions {
-            recipe: format!("{recipe}={}", members.join(",")),
+            recipe: all,
             perturbations: 0,
             margin: options.margin,
             goal: Goal::Sooner,

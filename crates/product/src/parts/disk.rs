@@ -16,6 +16,7 @@ use bootlap_image::loader::Wait;
 use bootlap_image::scripts::Scripts;
 use bootlap_image::system::Init;
 use bootlap_image::units::Units;
+use bootlap_image::volume::Files;
 use bootlap_image::{Found, Handover, ReadAt, Window, generators};
 use bootlap_rootfs::shell::Rewritten;
 
@@ -66,6 +67,16 @@ pub(crate) struct Programs {
     pub(crate) code: Code,
     /// Whether the kernel is packed in a program that unpacks it.
     pub(crate) unpacks_itself: bool,
+}
+
+/// The partition and the files of the first root with systemd.
+fn with_systemd(found: &Found) -> Result<(u32, &dyn Files), String> {
+    let mut all = found.systems.iter();
+    let system = all.find(|system| system.init == Init::Systemd);
+    let system = system.ok_or("no root with systemd was found on the disk")?;
+    let files = found.files(system.volume);
+    let files = files.ok_or("the root with systemd cannot be read")?;
+    Ok((found.table.partitions[system.volume].number, files))
 }
 
 /// An image with other bytes at some places.
@@ -266,12 +277,9 @@ impl DiskPart {
 
     fn look_for_units(&self) -> Result<(u32, Units), String> {
         let found = self.found().map_err(|e| e.to_string())?;
-        let all = found.systems.iter();
-        let system = all.clone().find(|system| system.init == Init::Systemd);
-        let system = system.ok_or("no root with systemd was found on the disk")?;
-        let units = found.files(system.volume).and_then(Units::of);
-        let partition = found.table.partitions[system.volume].number;
-        Ok((partition, units.ok_or("no units were found on the disk")?))
+        let (partition, files) = with_systemd(&found)?;
+        let units = Units::of(files).ok_or("no units were found on the disk")?;
+        Ok((partition, units))
     }
 
     /// The partition of the first root with systemd, and those of its generators that make
@@ -280,15 +288,9 @@ impl DiskPart {
         &self,
         cmdline: &str,
     ) -> Result<(u32, Vec<&'static str>), String> {
-        let (partition, _) = self.units()?;
         let found = self.found().map_err(|e| e.to_string())?;
-        let all = found.systems.iter();
-        let volumes = all.filter(|system| system.init == Init::Systemd);
-        let files = volumes
-            .filter_map(|system| found.files(system.volume))
-            .next();
-        let idle = files.map_or_else(Vec::new, |files| generators::idle(files, cmdline));
-        Ok((partition, idle))
+        let (partition, files) = with_systemd(&found)?;
+        Ok((partition, generators::idle(files, cmdline)))
     }
 
     /// The partition of the first root that is started by init scripts, and these.

@@ -25,6 +25,15 @@ pub struct List {
     pub members: Vec<String>,
 }
 
+/// What is named with commas between.
+pub(super) fn members(value: &str) -> Vec<String> {
+    let members = value.split(',').map(str::trim);
+    members
+        .filter(|m| !m.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
 impl Choice {
     /// The list that is its value.
     ///
@@ -50,13 +59,7 @@ impl Choice {
                 let members = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
                 members.map(str::to_owned).collect()
             }
-            Listed::Changed => {
-                let members = self.value.split(',').map(str::trim);
-                members
-                    .filter(|m| !m.is_empty())
-                    .map(str::to_owned)
-                    .collect()
-            }
+            Listed::Changed => members(&self.value),
         };
         if members.is_empty() {
             let example = match listed {

@@ -28,6 +28,9 @@ pub use list::{List, Listed};
 
 use crate::{Edit, Parts, Target, TargetError};
 
+/// What is on the console once all that was put off is started: `ready.later` holds boots to it.
+const LATER_STARTED: &str = "bootlap-later: all is started";
+
 /// What a recipe is.
 pub struct RecipeMeta {
     /// Its name, as typed: `uboot-bootdelay`.

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use bootlap_image::scripts::{Script, Scripts};
 
-use super::{Listed, Plain};
+use super::list::members;
+use super::{LATER_STARTED, Listed, Plain};
 use crate::{Edit, Parts, Target};
 
 /// Init scripts do by themselves what they start programs for.
@@ -50,8 +51,6 @@ pub(super) const OFF: Plain = Plain::new(
 const FOLDER: &str = "/etc/bootlap-later.d";
 /// The script that starts them: the last by its name.
 const STARTER: &str = "S99zz-bootlap-later";
-/// What is on the console once they ran.
-const STARTED: &str = "bootlap-later: all is started";
 
 /// What starts the others, at the next moment at which nothing else is to be done.
 fn starter() -> String {
@@ -63,7 +62,7 @@ fn starter() -> String {
          \t(\n\
          \t\tsleep 2\n\
          \t\tfor i in {FOLDER}/S*; do \"$i\" \"${{1-start}}\"; done\n\
-         \t\techo '{STARTED}' >/dev/console\n\
+         \t\techo '{LATER_STARTED}' >/dev/console\n\
          \t) </dev/null >/dev/console 2>&1 &\n\
          \t;;\n\
          *)\n\
@@ -146,7 +145,7 @@ fn defer(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, Strin
     let place = at(&format!("{folder}/{STARTER}"));
     edits.push(Edit::set(&format!("disk.texts.{place:?}"), starter()));
     if target.spec.ready.later.is_none() {
-        edits.push(Edit::set("ready.later", STARTED));
+        edits.push(Edit::set("ready.later", LATER_STARTED));
     }
     Ok(edits)
 }
@@ -162,11 +161,7 @@ fn asked(
         .as_ref()
         .ok_or("there is no [disk] with init scripts on it")?;
     let (partition, all) = disk.scripts()?;
-    let names = value
-        .split(',')
-        .map(str::trim)
-        .filter(|name| !name.is_empty());
-    let names: BTreeSet<&str> = names.collect();
+    let names: BTreeSet<String> = members(value).into_iter().collect();
     if names.is_empty() {
         return Err("name scripts with commas between, as S40network,S80ntp".into());
     }

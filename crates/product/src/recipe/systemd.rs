@@ -6,7 +6,8 @@ use bootlap_image::generators;
 use bootlap_image::units::{MASKS, Unit, Units};
 
 use super::cmdline::{Line, find};
-use super::{Listed, Plain};
+use super::list::members;
+use super::{LATER_STARTED, Listed, Plain};
 use crate::cmdline::with;
 use crate::{Edit, Parts, Target};
 
@@ -108,8 +109,6 @@ fn status(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> 
 const LATER: &str = "bootlap-later";
 const TIMER: &str = "bootlap-later.timer";
 const TOLD: &str = "bootlap-later.service";
-/// What is on the console once they are started: `ready.later` holds boots to it.
-const STARTED: &str = "bootlap-later: all is started";
 const TARGET: &str = "[Unit]\nDescription=What was deferred until the boot was over\n";
 
 fn mask(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String> {
@@ -200,7 +199,7 @@ fn defer(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, Strin
         ));
     }
     if target.spec.ready.later.is_none() {
-        edits.push(Edit::set("ready.later", STARTED));
+        edits.push(Edit::set("ready.later", LATER_STARTED));
     }
     Ok(edits)
 }
@@ -218,7 +217,7 @@ fn timer(default: &str) -> String {
 fn told(units: &[&str]) -> String {
     format!(
         "[Unit]\nDescription=Tell that what was deferred is started\nAfter={}\n\n[Service]\n\
-         Type=oneshot\nExecStart=/bin/sh -c \"echo '{STARTED}' >/dev/console\"\n",
+         Type=oneshot\nExecStart=/bin/sh -c \"echo '{LATER_STARTED}' >/dev/console\"\n",
         units.join(" ")
     )
 }
@@ -230,11 +229,7 @@ fn asked(parts: &Parts, value: &str) -> Result<(u32, Units, Vec<String>), String
         .as_ref()
         .ok_or("there is no [disk] with systemd on it")?;
     let (partition, units) = disk.units()?;
-    let names = value
-        .split(',')
-        .map(str::trim)
-        .filter(|name| !name.is_empty());
-    let names: Vec<String> = names.map(str::to_owned).collect();
+    let names = members(value);
     if names.is_empty() {
         return Err("name units with commas between, as bluetooth.service,cups.socket".into());
     }

@@ -168,7 +168,7 @@ fn starts(level: &str) -> bool {
 }
 
 /// 20 of `S20network`.
-fn number(name: &str) -> Option<u8> {
+pub fn number(name: &str) -> Option<u8> {
     let digits = name.strip_prefix('S')?.get(..2)?;
     let is_number = digits.bytes().all(|b| b.is_ascii_digit()) && name.len() > 3;
     is_number.then(|| digits.parse().ok()).flatten()

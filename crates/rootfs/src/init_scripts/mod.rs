@@ -21,7 +21,7 @@ mod tests;
 
 pub use bootlap_wire::plan::{Plan, PlanError, Planned};
 pub use facility::Facilities;
-pub use folder::{Folder, Script};
+pub use folder::{Folder, Script, number};
 pub use header::Header;
 pub use order::{Order, OrderError, Wait, Why, order};
 pub use schedule::{Schedule, Slot, Task, schedule};

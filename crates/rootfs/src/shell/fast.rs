@@ -380,14 +380,13 @@ fn options(name: &str, operands: &[Word]) -> Option<Options> {
                     _ => return None,
                 }
             }
-            let mut delimiter = delimiter?.chars().collect::<Vec<_>>().into_iter();
-            let one = delimiter.next().filter(|c| ":=,/.-_@ ".contains(*c))?;
-            if delimiter.next().is_some() {
+            let delimiter: char = delimiter?.parse().ok()?;
+            if !":=,/.-_@ ".contains(delimiter) {
                 return None;
             }
             Filter::Field {
                 number: number?,
-                delimiter: one,
+                delimiter,
             }
         }
         "awk" => {

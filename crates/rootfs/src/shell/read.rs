@@ -438,7 +438,6 @@ impl<'s> Reader<'s> {
         }
         all.push(Redirection {
             operator: self.text[start..start + ahead + operator.len()].to_owned(),
-            range: start..self.at,
             to,
         });
         Ok(true)

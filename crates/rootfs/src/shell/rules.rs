@@ -126,13 +126,9 @@ impl Rules<'_> {
     ) -> Option<Edit> {
         let old = self.old(range)?;
         let tests = tests.join(" && ");
-        let before = match tests.is_empty() {
-            true => return None,
-            false => format!("if {tests}; then {fast}; else {old}; fi"),
-        };
         Some(Edit {
             range: range.clone(),
-            text: before,
+            text: format!("if {tests}; then {fast}; else {old}; fi"),
             old: old.to_owned(),
             forks,
         })
@@ -211,7 +207,6 @@ impl Rules<'_> {
         let (first, rest) = operands.split_first()?;
         let option = first.text();
         let mut tests = Vec::new();
-        let mut fast = ":".to_owned();
         match (name.as_str(), option.as_deref()) {
             ("mkdir", Some("-p")) if !rest.is_empty() => {
                 for word in rest {
@@ -230,11 +225,10 @@ impl Rules<'_> {
                 let file = &self.script.text[first.range.clone()];
                 // Not `:`, at whose failure the shell would end.
                 tests.push(format!("{{ true >{file}; }} 2>/dev/null"));
-                fast = ":".to_owned();
             }
             _ => return None,
         }
-        self.instead(&simple.range, &tests, &fast, 1)
+        self.instead(&simple.range, &tests, ":", 1)
     }
 
     /// Tests by which there is nothing at a path, and it could be there.
@@ -293,6 +287,7 @@ impl Rules<'_> {
             return None;
         }
         new.push_str(&self.script.text[at..simple.range.end]);
+        // A sum of numbers needs none.
         if tests.is_empty() {
             tests.push("true".to_owned());
         }

@@ -48,7 +48,6 @@ pub(super) struct Simple {
 pub(super) struct Redirection {
     /// With its number: `2>`.
     pub(super) operator: String,
-    pub(super) range: Range<usize>,
     pub(super) to: Word,
 }
 
