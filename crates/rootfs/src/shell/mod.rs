@@ -1,7 +1,7 @@
 //! Shell scripts that start fewer programs.
 //!
 //! ```text
-//! script ──read──► tree ──rules──► what a shell can do itself, and when ──edit──► script
+//! script ──read, words──► tree ──rules──► what a shell can do itself, and when ──► script
 //! ```
 //!
 //! A script is not changed in what it does. Each replacement tests at run time that the shell
@@ -19,12 +19,15 @@
 //!
 //! Scripts come from anybody's image: what is not understood is left alone.
 
+mod chain;
 mod fast;
+mod output;
 mod read;
 mod rules;
 mod syntax;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use std::collections::BTreeSet;
 

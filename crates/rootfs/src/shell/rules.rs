@@ -4,7 +4,9 @@
 use std::ops::Range;
 
 use super::Beside;
-use super::fast::{Fast, Names, Script, chain, output, path};
+use super::chain::chain;
+use super::fast::{Fast, Names, Script, path};
+use super::output::output;
 use super::syntax::{Command, List, Pipeline, Redirection, Simple, What, Word};
 
 /// A part of the script, and what stands there instead.
