@@ -107,8 +107,8 @@ impl Edit {
     /// found anew.
     pub fn names_parts(&self) -> bool {
         let places = [
-            "archive", "dirs", "files", "image", "links", "modules", "only", "order", "remove",
-            "strip", "texts", "tree",
+            "archive", "dirs", "files", "image", "links", "minimal", "modules", "only", "order",
+            "remove", "strip", "texts", "tree",
         ];
         let names = Key::parse(&self.key).unwrap_or_default();
         // What its loader is told is on the disk.

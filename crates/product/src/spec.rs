@@ -267,6 +267,8 @@ pub struct Initramfs {
     pub modules: Vec<String>,
     /// A list of paths: of the files, only these stay, and what they need.
     pub only: Option<String>,
+    /// Modules: only they, what they need and what mounts a root stay.
+    pub minimal: Option<Vec<String>>,
     /// What goes from programs that only debuggers read.
     #[serde(default)]
     pub strip: Strip,
@@ -275,7 +277,7 @@ pub struct Initramfs {
 impl Initramfs {
     /// Whether it is an image of other tools and nothing else.
     pub(crate) fn is_untouched(&self) -> bool {
-        let named = self.tree.is_some() || self.only.is_some();
+        let named = self.tree.is_some() || self.only.is_some() || self.minimal.is_some();
         let lists = [
             self.files.is_empty(),
             self.links.is_empty(),

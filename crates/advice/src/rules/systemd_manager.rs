@@ -40,17 +40,19 @@ fn late(boot: &Boot<'_>) -> Option<Finding> {
         let program = l.text.strip_prefix("Run ")?;
         program.strip_suffix(" as init process")
     });
-    let fix = match program {
-        Some(program) if program != "/init" => {
+    let (fix, recipe) = match program {
+        Some(program) if program != "/init" => (
             format!(
                 "see what {program} does before it logs: is it a wrapper, is it read slowly, does it load a policy (SELinux, IMA)?"
-            )
-        }
-        _ => String::new(),
+            ),
+            Err(String::new()),
+        ),
+        _ => (String::new(), boot.recipe("initramfs-minimal")),
     };
     Some(
         Finding::new()
             .fix(fix)
+            .recipe(recipe)
             .why(match silence {
                 Some(line) => format!(
                     "{before} from the kernel's first program to systemd, {} of them behind {:?}",

@@ -2,19 +2,7 @@
 
 use super::{Early, Plan, Source, consoles};
 use crate::Found;
-
-/// Modules for each kind of file system.
-const FILE_SYSTEMS: [(&str, &[&str]); 9] = [
-    ("ext2", &["crc32c_generic", "ext4"]),
-    ("ext3", &["crc32c_generic", "ext4"]),
-    ("ext4", &["crc32c_generic", "ext4"]),
-    ("squashfs", &["squashfs", "overlay"]),
-    ("vfat", &["vfat", "nls_cp437", "nls_ascii"]),
-    ("btrfs", &["crc32c_generic", "btrfs"]),
-    ("xfs", &["crc32c_generic", "xfs"]),
-    ("f2fs", &["crc32_generic", "f2fs"]),
-    ("erofs", &["erofs"]),
-];
+use crate::early::file_system_modules;
 
 impl Plan {
     /// Starts the first root file system with a kernel of the distribution.
@@ -36,8 +24,7 @@ impl Plan {
         };
         let mut modules = vec!["virtio_pci", "virtio_blk"];
         for volume in &found.volumes {
-            let known = FILE_SYSTEMS.iter().find(|(kind, _)| *kind == volume.kind);
-            for name in known.map_or(&[][..], |(_, names)| names) {
+            for name in file_system_modules(volume.kind) {
                 if !modules.contains(name) {
                     modules.push(name);
                 }

@@ -325,23 +325,24 @@ fn image_entry(program: &str, boot: &Boot) -> Option<u64> {
     }
 }
 
-/// The first and the last address of memory-mapped flash, where it is known.
+/// The first and the last address of memory-mapped flash, where it is known: that of a
+/// boot loader, or one that `machine.args` attach to a machine that starts the kernel.
 fn flash(spec: &Spec, boot: &Boot) -> Option<[u64; 2]> {
-    let Boot::Flash {
-        medium: Medium::Nor,
-        bank_size,
-        banks,
-        ..
-    } = boot
-    else {
-        return None;
-    };
-    let base = match spec.machine.starts_with("virt") {
-        true if is_arm(&spec.program) => 0,
-        true if spec.program.contains("riscv") => 0x2000_0000,
+    let (base, both_banks) = match spec.machine.starts_with("virt") {
+        true if is_arm(&spec.program) => (0, 0x800_0000),
+        true if spec.program.contains("riscv") => (0x2000_0000, 0x400_0000),
         _ => return None,
     };
-    let size = bank_size.checked_mul(banks.len() as u64)?;
+    let size = match boot {
+        Boot::Flash {
+            medium: Medium::Nor,
+            bank_size,
+            banks,
+            ..
+        } => bank_size.checked_mul(banks.len() as u64)?,
+        Boot::Direct { .. } if spec.args.iter().any(|arg| arg.contains("if=pflash")) => both_banks,
+        _ => return None,
+    };
     Some([base, base + size.checked_sub(1)?])
 }
 

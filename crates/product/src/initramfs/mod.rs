@@ -2,6 +2,7 @@
 
 mod archive;
 mod image;
+pub(crate) mod minimal;
 mod modules;
 mod only;
 
@@ -139,6 +140,9 @@ pub(crate) fn entries(spec: &Initramfs, finder: &dyn Find) -> Result<Vec<Entry>,
     if let Some(name) = &spec.only {
         let list = finder.part("initramfs.only", name)?;
         only::keep(&mut found, &list.bytes, name)?;
+    }
+    if let Some(modules) = &spec.minimal {
+        minimal::reduce(&mut found, modules)?;
     }
     strip_all(&mut found, spec.strip);
     Ok(listed(found))

@@ -12,9 +12,10 @@ use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
 use bootlap_artefact::kernel_image::{KernelImage, entry_code};
+use bootlap_image::early::file_system_modules;
 use bootlap_image::loader::Wait;
 use bootlap_image::scripts::Scripts;
-use bootlap_image::system::Init;
+use bootlap_image::system::{Init, System};
 use bootlap_image::units::Units;
 use bootlap_image::volume::Files;
 use bootlap_image::{Found, Handover, ReadAt, Window, generators};
@@ -291,6 +292,21 @@ impl DiskPart {
         let found = self.found().map_err(|e| e.to_string())?;
         let (partition, files) = with_systemd(&found)?;
         Ok((partition, generators::idle(files, cmdline)))
+    }
+
+    /// Whether the first root with systemd mounts disks besides its own.
+    pub(crate) fn mounts_others(&self) -> Result<bool, String> {
+        let found = self.found().map_err(|e| e.to_string())?;
+        let with_systemd = |system: &&System| system.init == Init::Systemd;
+        let system = found.systems.iter().find(with_systemd);
+        let system = system.ok_or("there is no systemd on the disk")?;
+        Ok(found.mounts_other_disks(system.volume))
+    }
+
+    /// The modules that mount the root of this command line, but for those of the disk itself.
+    pub(crate) fn root_modules(&self, cmdline: &str) -> Result<&'static [&'static str], String> {
+        let found = self.found().map_err(|e| e.to_string())?;
+        Ok(file_system_modules(found.plain_root(cmdline)?))
     }
 
     /// The partition of the first root that is started by init scripts, and these.

@@ -11,6 +11,7 @@ mod cmdline;
 mod compression;
 mod falcon;
 mod initramfs;
+mod initramfs_minimal;
 mod kernel;
 mod list;
 mod options;
@@ -18,6 +19,7 @@ mod own;
 mod root;
 mod scripts;
 mod systemd;
+mod systemd_coldplug;
 
 use std::fs;
 use std::path::Path;
@@ -155,6 +157,7 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &compression::INITRAMFS_COMPRESSION,
         &initramfs::STRIP_PROGRAMS,
         &initramfs::TOUCHED,
+        &initramfs_minimal::REDUCED,
         &initramfs::BUILT_IN,
         &initramfs::NO_INITRAMFS,
         &root::BOOT_IMAGE,
@@ -199,6 +202,7 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &scripts::OFF,
         &systemd::STATUS,
         &systemd::GENERATORS,
+        &systemd_coldplug::LATER,
         &systemd::DEFER,
         &systemd::MASK,
     ]

@@ -170,38 +170,52 @@ fn defer(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, Strin
         for (path, _) in &unit.links {
             edits.push(Edit::add("disk.remove", at(path)));
         }
-        edits.push(Edit::set(
-            &format!("disk.links.{link:?}"),
-            format!("../{name}"),
-        ));
     }
+    edits.extend(start_later(target, partition, &units.default, &names));
+    Ok(edits)
+}
+
+/// What starts `names` once `default` is reached, beside what is put off already, and tells it.
+pub(super) fn start_later(
+    target: &Target,
+    partition: u32,
+    default: &str,
+    names: &[String],
+) -> Vec<Edit> {
+    let at = |path: &str| format!("{partition}:{path}");
     let wants = at(&format!("{MASKS}/{LATER}.target.wants/"));
+    let link =
+        |name: &str, to: &str| Edit::set(&format!("disk.links.{name:?}"), format!("../{to}"));
+    let mut edits: Vec<Edit> = names
+        .iter()
+        .map(|name| link(&format!("{wants}{name}"), name))
+        .collect();
     let known = target.spec.disk.iter().flat_map(|disk| disk.links.keys());
     let known = known.filter_map(|link| link.strip_prefix(&wants));
     let all: BTreeSet<&str> = known.chain(names.iter().map(String::as_str)).collect();
     let all: Vec<&str> = all.into_iter().filter(|name| *name != TOLD).collect();
-    let default = &units.default;
     for (name, text) in [
         (format!("{LATER}.target"), TARGET.to_owned()),
         (TIMER.to_owned(), timer(default)),
         (TOLD.to_owned(), told(&all)),
     ] {
-        let place = at(&format!("{MASKS}/{name}"));
-        edits.push(Edit::set(&format!("disk.texts.{place:?}"), text));
+        edits.push(text_at(partition, &name, text));
     }
-    for (link, to) in [
-        (format!("{wants}{TOLD}"), TOLD),
-        (at(&format!("{MASKS}/{default}.wants/{TIMER}")), TIMER),
-    ] {
-        edits.push(Edit::set(
-            &format!("disk.links.{link:?}"),
-            format!("../{to}"),
-        ));
-    }
+    edits.push(link(&format!("{wants}{TOLD}"), TOLD));
+    edits.push(link(
+        &at(&format!("{MASKS}/{default}.wants/{TIMER}")),
+        TIMER,
+    ));
     if target.spec.ready.later.is_none() {
         edits.push(Edit::set("ready.later", LATER_STARTED));
     }
-    Ok(edits)
+    edits
+}
+
+/// The edit that puts a unit's text, or a part of it, into `/etc/systemd/system`.
+pub(super) fn text_at(partition: u32, name: &str, text: String) -> Edit {
+    let place = format!("{partition}:{MASKS}/{name}");
+    Edit::set(&format!("disk.texts.{place:?}"), text)
 }
 
 /// A timer that runs out two seconds after `default` was reached.

@@ -8,6 +8,7 @@ use bootlap_artefact::hash::Hash;
 use bootlap_kbuild::dot_config::DotConfig;
 
 use super::*;
+use crate::initramfs::{Entry, What};
 use crate::part::Part;
 use crate::target::tests::{PLAIN, kiosk, parse};
 use crate::{Cache, cmdline};
@@ -124,6 +125,7 @@ fn base(recipe: &str) -> Target {
             parse(&kiosk().text.replace("[machine]\n", &disk)).unwrap()
         }
         name if name.starts_with("systemd-") => of_systemd(),
+        "initramfs-minimal" => of_distribution("root=/dev/vda"),
         name if name.starts_with("initscripts-") => {
             parse(&of_disk().text.replace("fat12", "scripts")).unwrap()
         }
@@ -147,6 +149,77 @@ fn of_systemd() -> Target {
     parse(&of_disk().text.replace("fat12", "systemd")).unwrap()
 }
 
+/// The same, whose kernel and initramfs the machine starts.
+fn of_distribution(words: &str) -> Target {
+    let text = of_systemd().text;
+    parse(&format!(
+        "{text}\n[kernel]\nimage = \"vmlinuz\"\ncmdline = {words:?}\n\n\
+         [initramfs]\nimage = \"initrd\"\n"
+    ))
+    .unwrap()
+}
+
+/// What a distribution's initramfs holds, with modules that are called so.
+fn of_initramfs(names: &[&str], more: &str) -> Vec<Entry> {
+    let file = |path: &str, bytes: &str| Entry {
+        path: path.into(),
+        what: What::File {
+            executable: true,
+            bytes: bytes.into(),
+        },
+    };
+    let folder = "usr/lib/modules/6.1";
+    let list: String = names.iter().map(|n| format!("kernel/{n}.ko:\n")).collect();
+    let programs = ["sh", "mount", "run-init", "blkid", "modprobe"];
+    let programs = programs.map(|name| file(&format!("usr/bin/{name}"), ""));
+    let mut all = vec![
+        file("init", ""),
+        file(&format!("{folder}/modules.dep"), &list),
+    ];
+    all.extend(
+        names
+            .iter()
+            .map(|n| file(&format!("{folder}/kernel/{n}.ko"), "")),
+    );
+    all.extend(programs);
+    all.push(file(more, ""));
+    all
+}
+
+/// The modules that the disk of [`of_distribution`] is mounted with.
+const OF_SQUASHFS: [&str; 4] = ["virtio_pci", "virtio_blk", "squashfs", "overlay"];
+
+#[test]
+fn a_minimal_initramfs_needs_what_it_mounts_the_root_with() {
+    let disk = base_parts("initramfs-minimal").disk;
+    let with = |names: &[&str], more: &str| Parts {
+        initramfs: Some(of_initramfs(names, more)),
+        disk: disk.clone(),
+        ..parts(None)
+    };
+    let why = |words: &str, names: &[&str], more: &str| {
+        refused(
+            "initramfs-minimal",
+            &of_distribution(words),
+            &with(names, more),
+        )
+    };
+    let root = "root=/dev/vda";
+    let no_driver = why(root, &OF_SQUASHFS[2..], "etc/x");
+    assert!(no_driver.contains("no module virtio_pci"), "{no_driver}");
+    let grows = why(root, &OF_SQUASHFS, "scripts/local-bottom/growroot");
+    assert!(grows.contains("growroot"), "{grows}");
+    let locked = why(root, &OF_SQUASHFS, "cryptroot/crypttab");
+    assert!(locked.contains("crypttab"), "{locked}");
+    for words in [
+        "root=/dev/mapper/vg-root",
+        "root=/dev/vda boot=live",
+        "root=UUID=12-34",
+    ] {
+        assert_ne!(why(words, &OF_SQUASHFS, "etc/x"), "", "{words}");
+    }
+}
+
 /// The kiosk with a disk.
 fn with_root() -> Target {
     let disk = "args = [\"-drive\", \"file={root},format=raw,if=none,id=root\"]";
@@ -167,6 +240,16 @@ fn without_loader(words: &str) -> Target {
 
 /// The parts of [`base`].
 fn base_parts(recipe: &str) -> Parts {
+    if recipe == "initramfs-minimal" {
+        let disk = of_systemd()
+            .parts(&Cache::at("none".into()), &|_| {})
+            .unwrap();
+        return Parts {
+            disk: disk.disk,
+            initramfs: Some(of_initramfs(&OF_SQUASHFS, "etc/x")),
+            ..parts(None)
+        };
+    }
     if recipe == "loader-timeout" || base(recipe).spec.kernel.is_none() {
         return base(recipe)
             .parts(&Cache::at("none".into()), &|_| {})

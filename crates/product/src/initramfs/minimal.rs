@@ -1,0 +1,375 @@
+//! An initramfs that does nothing but mount the root.
+//!
+//! A distribution's initramfs is made for any machine: it starts udev, which loads a driver for
+//! each device that it finds, and looks for the root among them. Where root and machine are
+//! known, a shell, `mount` and a few modules are enough. All of them are the distribution's own:
+//! they come from the initramfs itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Found, Look, What, add_parents, only, wrong};
+use crate::TargetError;
+
+/// Where programs are.
+const FOLDERS: [&str; 4] = ["usr/bin", "bin", "usr/sbin", "sbin"];
+/// What programs read on their way.
+const READ: [&str; 6] = [
+    "etc/ld.so.cache",
+    "etc/ld.so.conf",
+    "etc/ld.so.conf.d/",
+    "etc/modprobe.d/",
+    "lib/modprobe.d/",
+    "usr/lib/modprobe.d/",
+];
+/// Folders that the kernel and `/init` use.
+const STAY: [&str; 5] = ["dev", "proc", "root", "run", "sys"];
+
+/// What stays, and the new `/init`.
+struct Plan {
+    paths: Vec<Vec<u8>>,
+    init: String,
+}
+
+/// Takes everything out of `found` but what mounts a root with these modules.
+pub(super) fn reduce(found: &mut Found, modules: &[String]) -> Result<(), TargetError> {
+    let members = found.iter().map(|(path, what)| (&path[..], what));
+    let plan = Plan::of(members, modules).map_err(|why| wrong(format!("minimal: {why}")))?;
+    let init = What::File {
+        executable: true,
+        bytes: plan.init.into_bytes(),
+    };
+    found.insert(b"init".to_vec(), init);
+    only::keep(found, &plan.paths.join(&b'\n'), "initramfs.minimal")?;
+    found.retain(|_, what| !matches!(what.look(), Look::Dir) || what.is_early());
+    for folder in STAY {
+        found.insert(folder.as_bytes().to_vec(), What::Dir);
+    }
+    add_parents(super::SECTION, found)
+}
+
+/// Why these members cannot be reduced so, if they cannot.
+pub(crate) fn fits<'e>(
+    members: impl Iterator<Item = (&'e [u8], &'e What)>,
+    modules: &[String],
+) -> Result<(), String> {
+    Plan::of(members, modules).map(|_| ())
+}
+
+impl Plan {
+    fn of<'e>(
+        members: impl Iterator<Item = (&'e [u8], &'e What)>,
+        modules: &[String],
+    ) -> Result<Self, String> {
+        let members: BTreeMap<&[u8], &What> = members.collect();
+        let mut programs = Programs {
+            members: &members,
+            paths: Vec::new(),
+        };
+        for name in ["sh", "mount"] {
+            programs.need(name)?;
+        }
+        let enter = match programs.take("run-init") {
+            true => "run-init",
+            false => programs.need("switch_root").map(|()| "switch_root")?,
+        };
+        let can = Can {
+            blkid: programs.take("blkid"),
+            sleep: programs.take("sleep"),
+        };
+        let mut paths = programs.paths.clone();
+        let needed = Modules::of(&members)?.needed(modules)?;
+        if !needed.is_empty() {
+            programs.need("modprobe")?;
+            paths.append(&mut programs.paths);
+            paths.extend(needed);
+        }
+        let is_read = |path: &&[u8]| READ.iter().any(|read| path.starts_with(read.as_bytes()));
+        paths.extend(members.keys().filter(|p| is_read(p)).map(|p| p.to_vec()));
+        Ok(Self {
+            paths,
+            init: init(modules, enter, &can),
+        })
+    }
+}
+
+/// Programs that are not always there.
+struct Can {
+    blkid: bool,
+    sleep: bool,
+}
+
+struct Programs<'f, 'e> {
+    members: &'f BTreeMap<&'e [u8], &'e What>,
+    paths: Vec<Vec<u8>>,
+}
+
+impl Programs<'_, '_> {
+    /// Takes a program; whether there is one.
+    fn take(&mut self, name: &str) -> bool {
+        let mut places = FOLDERS.iter().map(|folder| format!("{folder}/{name}"));
+        let place = places.find(|place| self.members.contains_key(place.as_bytes()));
+        self.paths.extend(place.clone().map(String::into_bytes));
+        place.is_some()
+    }
+
+    fn need(&mut self, name: &str) -> Result<(), String> {
+        match self.take(name) {
+            true => Ok(()),
+            false => Err(format!("the initramfs has no {name}")),
+        }
+    }
+}
+
+/// The modules in an initramfs, as `depmod` lists them.
+struct Modules<'e> {
+    /// Files that `modprobe` reads.
+    lists: Vec<&'e [u8]>,
+    /// The folder, with a slash behind it.
+    folder: &'e [u8],
+    /// What each needs, itself first; paths below the folder.
+    needs: BTreeMap<String, Vec<&'e str>>,
+    built_in: BTreeSet<String>,
+}
+
+impl<'e> Modules<'e> {
+    fn of(members: &BTreeMap<&'e [u8], &'e What>) -> Result<Self, String> {
+        let mut found = Self {
+            lists: Vec::new(),
+            folder: b"",
+            needs: BTreeMap::new(),
+            built_in: BTreeSet::new(),
+        };
+        let text = |what: &'e What| match what.look() {
+            Look::File { bytes, .. } => std::str::from_utf8(bytes).ok(),
+            _ => None,
+        };
+        for (path, what) in members {
+            let Some(at) = end_of_folder(path) else {
+                continue;
+            };
+            let (folder, name) = path.split_at(at);
+            if !name.starts_with(b"modules.") {
+                continue;
+            }
+            if !found.folder.is_empty() && found.folder != folder {
+                return Err("the initramfs has modules of two kernels".into());
+            }
+            found.folder = folder;
+            found.lists.push(path);
+            let lines = text(what).unwrap_or_default().lines();
+            match name {
+                b"modules.dep" => found.needs.extend(lines.filter_map(|line| {
+                    let (file, needs) = line.split_once(':')?;
+                    let all = [file].into_iter().chain(needs.split_whitespace());
+                    Some((module(file)?, all.collect()))
+                })),
+                b"modules.builtin" => found.built_in.extend(lines.filter_map(module)),
+                _ => {}
+            }
+        }
+        Ok(found)
+    }
+
+    /// The files of these modules and of what they need, and the lists; nothing where all of
+    /// them are built in.
+    fn needed(&self, wanted: &[String]) -> Result<Vec<Vec<u8>>, String> {
+        let mut files: BTreeSet<&str> = BTreeSet::new();
+        for name in wanted {
+            let name = name.replace('-', "_");
+            if self.built_in.contains(&name) {
+                continue;
+            }
+            let needs = self.needs.get(&name).ok_or_else(|| {
+                format!("the initramfs has no module {name}, and the kernel has it not built in")
+            })?;
+            files.extend(needs);
+        }
+        let mut paths: Vec<Vec<u8>> = files
+            .into_iter()
+            .map(|file| [self.folder, file.as_bytes()].concat())
+            .collect();
+        if !paths.is_empty() {
+            paths.extend(self.lists.iter().map(|list| list.to_vec()));
+        }
+        Ok(paths)
+    }
+}
+
+/// Behind `lib/modules/VERSION/`, wherever that is.
+fn end_of_folder(path: &[u8]) -> Option<usize> {
+    let start = ["usr/lib/modules/", "lib/modules/"]
+        .iter()
+        .find(|start| path.starts_with(start.as_bytes()))?
+        .len();
+    let version = path[start..].iter().position(|b| *b == b'/')?;
+    Some(start + version + 1)
+}
+
+/// The module in `kernel/fs/ext4/ext4.ko.xz`.
+fn module(file: &str) -> Option<String> {
+    let (name, _) = file.rsplit('/').next()?.split_once(".ko")?;
+    Some(name.replace('-', "_"))
+}
+
+/// The program that the kernel starts: any POSIX shell reads it.
+fn init(modules: &[String], enter: &str, can: &Can) -> String {
+    let load = match modules {
+        [] => String::new(),
+        names => format!("modprobe -a -q {}\n", names.join(" ")),
+    };
+    let (by_name, kind) = match can.blkid {
+        true => (
+            "blkid -l -o device -t \"$root\"",
+            "[ -n \"$type\" ] || type=$(blkid -o value -s TYPE \"$disk\")\n",
+        ),
+        false => (":", ""),
+    };
+    let pause = if can.sleep { "\tsleep 0.1\n" } else { "" };
+    let arguments = match enter {
+        "run-init" => "\"$init\" \"$@\" <root/dev/console >root/dev/console 2>&1",
+        _ => "\"$init\" \"$@\"",
+    };
+    format!(
+        r#"#!/bin/sh
+# Made by bootlap: mounts the root that the command line names, and starts its init.
+export PATH=/usr/bin:/bin:/usr/sbin:/sbin
+mount -t devtmpfs -o mode=0755 dev /dev
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+{load}mode=ro init=/sbin/init root= type= flags=
+read -r line </proc/cmdline
+for word in $line; do
+	case $word in
+	root=*) root=${{word#root=}} ;;
+	rootfstype=*) type=${{word#rootfstype=}} ;;
+	rootflags=*) flags=,${{word#rootflags=}} ;;
+	init=*) init=${{word#init=}} ;;
+	ro | rw) mode=$word ;;
+	esac
+done
+device() {{
+	case $root in
+	/dev/*) echo "$root" ;;
+	*) {by_name} ;;
+	esac
+}}
+tries=0
+until disk=$(device) && [ -b "$disk" ]; do
+	if [ $tries -ge 100 ]; then
+		echo "bootlap: there is no $root; the modules here may not be those of its disk"
+		exec sh
+	fi
+	tries=$((tries + 1))
+{pause}done
+{kind}if ! mount ${{type:+-t "$type"}} -o "$mode$flags" "$disk" /root; then
+	echo "bootlap: $disk cannot be mounted"
+	exec sh
+fi
+for folder in dev proc sys; do mount -n -o move "/$folder" "/root/$folder"; done
+cd /
+exec {enter} /root {arguments}
+"#
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    fn file(bytes: &str) -> What {
+        What::File {
+            executable: true,
+            bytes: bytes.into(),
+        }
+    }
+
+    fn distribution() -> Found {
+        let dep = "kernel/fs/ext4/ext4.ko.xz: kernel/lib/crc16.ko.xz kernel/fs/jbd2/jbd2.ko.xz\n\
+                   kernel/lib/crc16.ko.xz:\nkernel/fs/jbd2/jbd2.ko.xz:\n\
+                   kernel/drivers/snd.ko.xz:\n";
+        let modules = "usr/lib/modules/6.1.0";
+        let mut found = Found::new();
+        for (path, bytes) in [
+            ("init", "#!/bin/sh\n"),
+            ("scripts/init-top/udev", ""),
+            ("usr/bin/busybox", ""),
+            ("usr/bin/run-init", ""),
+            ("usr/bin/udevadm", ""),
+            ("usr/sbin/modprobe", ""),
+            ("usr/sbin/blkid", ""),
+            (&format!("{modules}/modules.dep"), dep),
+            (
+                &format!("{modules}/modules.builtin"),
+                "kernel/drivers/virtio/virtio-blk.ko\n",
+            ),
+            (&format!("{modules}/kernel/fs/ext4/ext4.ko.xz"), ""),
+            (&format!("{modules}/kernel/fs/jbd2/jbd2.ko.xz"), ""),
+            (&format!("{modules}/kernel/lib/crc16.ko.xz"), ""),
+            (&format!("{modules}/kernel/drivers/snd.ko.xz"), ""),
+        ] {
+            found.insert(path.into(), file(bytes));
+        }
+        for name in ["sh", "mount"] {
+            let to = b"busybox".to_vec();
+            found.insert(format!("usr/bin/{name}").into(), What::Link { to });
+        }
+        let to = b"usr/bin".to_vec();
+        found.insert(b"bin".to_vec(), What::Link { to });
+        found
+    }
+
+    fn names(found: &Found) -> Vec<String> {
+        let files = found
+            .iter()
+            .filter(|(_, what)| !matches!(what.look(), Look::Dir));
+        files
+            .map(|(path, _)| String::from_utf8_lossy(path).into_owned())
+            .collect()
+    }
+
+    #[test]
+    fn only_what_mounts_the_root_stays() {
+        let mut found = distribution();
+        let modules = ["virtio_blk".to_owned(), "ext4".to_owned()];
+        reduce(&mut found, &modules).unwrap();
+        let kept = names(&found);
+        let gone = |name: &str| !kept.iter().any(|path| path.ends_with(name));
+        assert!(
+            gone("udevadm") && gone("snd.ko.xz") && gone("init-top/udev"),
+            "{kept:?}"
+        );
+        for name in ["bin", "usr/bin/sh", "usr/bin/busybox", "usr/sbin/modprobe"] {
+            assert!(kept.iter().any(|path| path == name), "{name}: {kept:?}");
+        }
+        for name in ["ext4.ko.xz", "crc16.ko.xz", "jbd2.ko.xz", "modules.dep"] {
+            assert!(!gone(name), "{name}: {kept:?}");
+        }
+        let Some(Look::File { bytes, .. }) = found.get(&b"init"[..]).map(What::look) else {
+            panic!("{kept:?}");
+        };
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        assert!(text.contains("modprobe -a -q virtio_blk ext4\n"), "{text}");
+        assert!(!found.contains_key(&b"scripts"[..]), "an empty folder");
+        let read = Command::new("sh")
+            .args(["-n", "-c", &text])
+            .status()
+            .unwrap();
+        assert!(read.success(), "{text}");
+    }
+
+    #[test]
+    fn what_is_missing_is_told() {
+        let why = |without: &str, module: &str| {
+            let mut found = distribution();
+            found.retain(|path, _| path != without.as_bytes());
+            reduce(&mut found, &[module.to_owned()])
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(why("usr/bin/mount", "ext4").contains("no mount"));
+        assert!(why("usr/sbin/modprobe", "ext4").contains("no modprobe"));
+        assert!(why("", "nvme").contains("no module nvme"));
+    }
+}

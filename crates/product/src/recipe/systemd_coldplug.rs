@@ -1,0 +1,94 @@
+//! Which devices udev looks at while systemd boots.
+
+use bootlap_image::units::Units;
+
+use super::Plain;
+use super::systemd::{start_later, text_at};
+use crate::{Edit, Parts, Target};
+
+/// udev looks at few devices first, and at all of them once the boot is over.
+///
+/// `systemd-udev-trigger.service` has udev look at every device that the kernel knows, and load a
+/// module for each that has one: sound, watchdog, mouse, sensors, while the application waits for
+/// its turn on the CPU. With this, the service asks for disks that there are, networks, terminals
+/// and virtio alone, for network controllers on PCI, and for those of disks if `/etc/fstab` waits
+/// for any besides the root. Two seconds after all else has started, all devices are asked for, as
+/// before.
+pub(super) const LATER: Plain = Plain::new(
+    "systemd-coldplug-later",
+    "udev looks at the devices that few boots need once the boot is over",
+    "modules for sound, video, sensors and input come some seconds later; so does a network whose \
+     controller is on neither PCI nor virtio and whose driver is a module",
+    later,
+);
+
+const TRIGGER: &str = "systemd-udev-trigger.service";
+const DROP_IN: &str = "systemd-udev-trigger.service.d/bootlap.conf";
+const ALL: &str = "bootlap-coldplug.service";
+const ALL_TEXT: &str = "[Unit]\n\
+    Description=Coldplug all udev Devices\n\
+    Requires=systemd-udevd.service\n\
+    After=systemd-udevd.service\n\n\
+    [Service]\n\
+    Type=oneshot\n\
+    ExecStart=-udevadm trigger --type=devices --action=add\n\
+    ExecStart=-udevadm settle\n";
+/// Whose devices a boot needs: they have names in `/dev`, addresses, or drivers of both.
+const NEEDED: [&str; 7] = ["block", "net", "tty", "mem", "virtio", "mmc", "nvme"];
+
+fn later(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+    let disk = parts
+        .disk
+        .as_ref()
+        .ok_or("there is no [disk] with systemd on it")?;
+    let (partition, units) = disk.units()?;
+    needed(&units)?;
+    let place = format!("{partition}:{}/{DROP_IN}", bootlap_image::units::MASKS);
+    let there = target.spec.disk.as_ref();
+    if there.is_some_and(|disk| disk.texts.contains_key(&place)) {
+        return Err("it is so already".into());
+    }
+    let disks = disk.mounts_others()?;
+    let mut edits = vec![
+        text_at(partition, DROP_IN, first(disks)),
+        text_at(partition, ALL, ALL_TEXT.to_owned()),
+    ];
+    let names = [ALL.to_owned()];
+    edits.extend(start_later(target, partition, &units.default, &names));
+    Ok(edits)
+}
+
+fn needed(units: &Units) -> Result<(), String> {
+    match units.started.contains_key(TRIGGER) {
+        true => Ok(()),
+        false => Err(format!("{TRIGGER} is not started, or masked")),
+    }
+}
+
+/// What the service asks for instead of everything.
+fn first(disks: bool) -> String {
+    let ask = "ExecStart=-udevadm trigger --action=add --type=";
+    let subsystems = NEEDED
+        .map(|name| format!(" --subsystem-match={name}"))
+        .concat();
+    let on_pci =
+        |class: &str| format!("{ask}devices --subsystem-match=pci --attr-match=class={class}*\n");
+    let mut text = format!("[Service]\nExecStart=\n{ask}subsystems\n{ask}devices{subsystems}\n");
+    text += &on_pci("0x02");
+    if disks {
+        text += &on_pci("0x01");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first;
+
+    #[test]
+    fn controllers_of_disks_are_asked_for_where_some_are_awaited() {
+        assert!(first(true).contains("class=0x01*"));
+        assert!(!first(false).contains("class=0x01*"));
+        assert!(first(false).starts_with("[Service]\nExecStart=\nExecStart=-udevadm"));
+    }
+}
