@@ -12,6 +12,7 @@ ENV = {**os.environ, "PATH": os.environ["PATH"] + ":/sbin:/usr/sbin", "LC_ALL": 
        "SOURCE_DATE_EPOCH": EPOCH, "E2FSPROGS_FAKE_TIME": EPOCH}
 UUID = "01234567-89ab-cdef-0123-456789abcdef"
 MIB = 1 << 20
+NOR_BYTES = 64 * MIB
 # As much as a small card has; sparse.
 DISK_MIB = 512
 PACKAGES = {"mke2fs": "e2fsprogs", "mkfs.xfs": "xfsprogs", "mkfs.btrfs": "btrfs-progs",
@@ -130,6 +131,15 @@ class Flash:
                 run("sumtool", "-i", out, "-o", whole, "-e", self.block, "-l",
                     *[option for option in self.jffs2_options if option == "-n"])
                 whole.rename(out)
+            # Blocks that are free say so: of others it is not known whether they are erased.
+            if "-n" not in self.jffs2_options:
+                marker = bytes.fromhex("85190320 0c000000 b1b01ee4".replace(" ", ""))
+                size = -(-out.stat().st_size // self.block) * self.block
+                with open(out, "r+b") as file:
+                    file.seek(0, 2)
+                    file.write(b"\xff" * (size - file.tell()))
+                    while file.tell() < NOR_BYTES:
+                        file.write(marker + b"\xff" * (self.block - len(marker)))
         return make
 
     def ubi(self, volume, static=False):

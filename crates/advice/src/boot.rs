@@ -353,6 +353,17 @@ impl<'a> Boot<'a> {
         Ok(choice.name())
     }
 
+    /// The same of a recipe that changes something called `what`.
+    pub(crate) fn recipe_about(&self, name: &str, what: &str) -> Result<String, String> {
+        let (target, parts) = self.target.ok_or("no target was given")?;
+        let choice = Choice::parse(name).map_err(|e| e.to_string())?;
+        let edits = choice.edits(target, parts)?;
+        match edits.iter().any(|edit| edit.key.contains(what)) {
+            true => Ok(choice.name()),
+            false => Err(format!("it does not change {what}")),
+        }
+    }
+
     /// The speed of the real board's console in baud, as `[board]` or the
     /// command line says it.
     pub(crate) fn baud(&self) -> u64 {

@@ -15,6 +15,7 @@ pub mod early;
 mod found;
 pub mod generators;
 mod handover;
+pub mod idle_services;
 pub mod loader;
 mod machine;
 pub mod plan;

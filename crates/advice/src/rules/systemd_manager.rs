@@ -188,6 +188,7 @@ fn first_boot(boot: &Boot<'_>) -> Option<Finding> {
         first
             .found()
             .why("it made a machine id and presets units")
+            .recipe(boot.recipe("systemd-machine-id"))
             .saves_unknown("compare with a second boot: if it says so again, the id is not stored"),
     )
 }

@@ -58,7 +58,12 @@ impl Slow {
         names.dedup();
         // Those whose names are not known, or that cannot be deferred, need a person.
         let later = boot.recipe(&format!("systemd-defer={}", names.join(",")));
-        Some(cost(boot, is_one)?.recipe(later))
+        let recipe = later.or_else(|_| match names[..] {
+            [one] if one.starts_with("systemd-fsck") => boot.recipe("cmdline-no-fsck"),
+            [one] => boot.recipe_about("systemd-idle-off", one),
+            _ => Err(String::new()),
+        });
+        Some(cost(boot, is_one)?.recipe(recipe))
     }
 }
 

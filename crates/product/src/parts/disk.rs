@@ -18,7 +18,7 @@ use bootlap_image::scripts::Scripts;
 use bootlap_image::system::{Init, System};
 use bootlap_image::units::Units;
 use bootlap_image::volume::Files;
-use bootlap_image::{Found, Handover, ReadAt, Window, generators};
+use bootlap_image::{Found, Handover, ReadAt, Window, generators, idle_services};
 use bootlap_rootfs::shell::Rewritten;
 
 use crate::cache::sha256;
@@ -292,6 +292,21 @@ impl DiskPart {
         let found = self.found().map_err(|e| e.to_string())?;
         let (partition, files) = with_systemd(&found)?;
         Ok((partition, generators::idle(files, cmdline)))
+    }
+
+    /// Those of systemd's services that this command line and the files give nothing to do.
+    pub(crate) fn idle_services(&self, cmdline: &str) -> Result<Vec<&'static str>, String> {
+        let found = self.found().map_err(|e| e.to_string())?;
+        let (_, files) = with_systemd(&found)?;
+        Ok(idle_services::idle(files, cmdline))
+    }
+
+    /// The partition of the first root with systemd, and the text of a file there, if there is
+    /// one.
+    pub(crate) fn text_of_systemd(&self, path: &str) -> Result<(u32, Option<String>), String> {
+        let found = self.found().map_err(|e| e.to_string())?;
+        let (partition, files) = with_systemd(&found)?;
+        Ok((partition, files.text(path)))
     }
 
     /// Whether the first root with systemd mounts disks besides its own.

@@ -19,6 +19,7 @@ mod own;
 mod root;
 mod scripts;
 mod systemd;
+mod systemd_build_time;
 mod systemd_coldplug;
 
 use std::fs;
@@ -161,6 +162,7 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &initramfs::BUILT_IN,
         &initramfs::NO_INITRAMFS,
         &root::BOOT_IMAGE,
+        &root::FORMAT,
         &kernel::MINIMAL,
         &kernel::OPTIONS,
         &kernel::OPTIMIZE_SIZE,
@@ -178,6 +180,7 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &cmdline::RCU_EXPEDITED,
         &cmdline::TRUST_ENTROPY,
         &cmdline::NO_AUDIT,
+        &cmdline::NO_FSCK,
         &cmdline::NO_ZEROING,
         &cmdline::NO_KSTACK_OFFSET,
         &cmdline::NO_WATCHDOG,
@@ -202,6 +205,8 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &scripts::OFF,
         &systemd::STATUS,
         &systemd::GENERATORS,
+        &systemd_build_time::IDLE,
+        &systemd_build_time::MACHINE_ID,
         &systemd_coldplug::LATER,
         &systemd::DEFER,
         &systemd::MASK,

@@ -1,6 +1,9 @@
-//! The recipe for the root's disk.
+//! Recipes for the root's disk.
 
+use super::cmdline::{Line, find};
 use super::{Plain, typed_file};
+use crate::cmdline::words;
+use crate::spec::RootFormat;
 use crate::{Edit, Parts, Target};
 
 /// The files of a boot lie in the image in the order of their use.
@@ -33,4 +36,76 @@ fn boot_image(target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, Stri
         return Err(format!("root.order is {list} already"));
     }
     Ok(vec![Edit::set("root.order", typed_file(value)?)])
+}
+
+/// The root's disk holds another file system, or is compressed otherwise.
+///
+/// The same files, owners and modes in a file system that is mounted and read faster on this
+/// board. Which one that is, storage and CPU decide: what is compressed is read in fewer bytes
+/// and costs the CPU to unpack (docs/tables/filesystems.md). squashfs and EROFS cannot be written
+/// to, so a root that is mounted `rw` stays as it is.
+pub(super) const FORMAT: Plain = Plain::new(
+    "root-format",
+    "the root's disk holds another file system, or is compressed otherwise",
+    "squashfs and EROFS cannot be written to: what the system keeps needs a place of its own, and \
+     updates write a whole image",
+    format,
+)
+.takes(&[
+    "erofs-lz4hc",
+    "erofs",
+    "squashfs-zstd",
+    "squashfs-lz4",
+    "squashfs-lzo",
+    "squashfs-gzip",
+    "ext4",
+]);
+
+fn format(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String> {
+    let root = target.spec.root.as_ref();
+    let root = root.ok_or("the target has no [root] of which an image could be made")?;
+    let (new, options) = match value.split_once('-') {
+        Some(("squashfs", how)) => (
+            RootFormat::Squashfs,
+            vec!["-comp".to_owned(), how.to_owned()],
+        ),
+        Some((_, how)) => (RootFormat::Erofs, vec![format!("-z{how}")]),
+        None if value == "ext4" => (RootFormat::Ext4, Vec::new()),
+        None => (RootFormat::Erofs, Vec::new()),
+    };
+    // squashfs is compressed with gzip unless it is told.
+    let same = |options: &[String]| {
+        options == root.options || (root.options.is_empty() && value == "squashfs-gzip")
+    };
+    if root.format == new && same(&options) {
+        return Err(format!("the root is {value} already"));
+    }
+    if root.order.is_some() && new == RootFormat::Erofs && !options.is_empty() {
+        return Err("mkfs.erofs puts files into an order only if it does not compress them".into());
+    }
+    let line = Line::of(target, parts)?;
+    let read_only = new != RootFormat::Ext4;
+    if read_only && words(&line.text).contains(&"rw") {
+        return Err(format!(
+            "the root is mounted for writing (rw), which {} cannot",
+            new.name()
+        ));
+    }
+    let mut edits = Vec::new();
+    if root.format != new {
+        edits.push(Edit::set("root.format", new.name()));
+    }
+    edits.push(Edit::remove("root.options"));
+    edits.extend(
+        options
+            .iter()
+            .map(|option| Edit::add("root.options", option)),
+    );
+    if let Some(word) = find(&line.text, "rootfstype") {
+        let told = line
+            .text
+            .replace(word, &format!("rootfstype={}", new.name()));
+        edits.extend(line.set(told));
+    }
+    Ok(edits)
 }

@@ -166,6 +166,17 @@ pub(in crate::recipe) const NO_AUDIT: Fixed = fixed!(
     ["audit=0"]
 );
 
+/// File systems are not checked before they are mounted.
+///
+/// `fsck.mode=skip` is a word of systemd and of initramfs-tools. A check of a clean file system
+/// reads little, but it is a program, its libraries, and a pause in the mount of the root.
+pub(in crate::recipe) const NO_FSCK: Fixed = fixed!(
+    "cmdline-no-fsck",
+    "file systems are not checked before they are mounted",
+    "damage is found later, by whoever reads what is damaged",
+    ["fsck.mode=skip"]
+);
+
 /// The kernel does not look for RAID arrays of the old kind.
 ///
 /// Built-in `md` waits for all devices and reads the superblocks of every

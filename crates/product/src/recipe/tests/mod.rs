@@ -117,7 +117,7 @@ fn base(recipe: &str) -> Target {
         "initramfs-none" => without_loader("root=/dev/vda"),
         "uboot-falcon" => orangepi(),
         "loader-timeout" => of_disk(),
-        "systemd-status-auto" | "systemd-generators-off" => {
+        "systemd-status-auto" | "systemd-generators-off" | "systemd-idle-off" => {
             let disk = format!(
                 "[disk]\nimage = {:?}\n\n[machine]\n",
                 DISK.replace("fat12", "systemd")
@@ -129,7 +129,12 @@ fn base(recipe: &str) -> Target {
         name if name.starts_with("initscripts-") => {
             parse(&of_disk().text.replace("fat12", "scripts")).unwrap()
         }
-        name if name.starts_with("boot-image") => with_root(),
+        "root-format=squashfs-gzip" => parse(&with_root().text.replace(
+            "\"squashfs\"",
+            "\"squashfs\"\noptions = [\"-comp\", \"xz\"]",
+        ))
+        .unwrap(),
+        name if name.starts_with("boot-image") || name.starts_with("root-format") => with_root(),
         "uboot-flat-bootcmd" | "uboot-exact-size" | "uboot-load-in-place" => arm32(),
         _ => kiosk(),
     }
@@ -255,7 +260,10 @@ fn base_parts(recipe: &str) -> Parts {
             .parts(&Cache::at("none".into()), &|_| {})
             .unwrap();
     }
-    if matches!(recipe, "systemd-status-auto" | "systemd-generators-off") {
+    if matches!(
+        recipe,
+        "systemd-status-auto" | "systemd-generators-off" | "systemd-idle-off"
+    ) {
         let disk = of_systemd()
             .parts(&Cache::at("none".into()), &|_| {})
             .unwrap();

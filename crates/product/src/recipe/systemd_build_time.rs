@@ -1,0 +1,82 @@
+//! What systemd does at a start that can be done once, when the image is made.
+
+use bootlap_image::units::MASKS;
+
+use super::Plain;
+use super::cmdline::Line;
+use crate::cache::sha256;
+use crate::{Edit, Parts, Target};
+
+/// Services of systemd that have nothing to do are not started.
+///
+/// `systemd-modules-load.service` runs for files in which there are only remarks,
+/// `systemd-sysusers.service` for users that are all there, `systemd-binfmt.service` for no format
+/// at all. Each of them is a process that reads its configuration and ends. Where the files of the
+/// root and the command line give one nothing to do, a link to `/dev/null` takes its place.
+pub(super) const IDLE: Plain = Plain::new(
+    "systemd-idle-off",
+    "services of systemd that have nothing to do are not started",
+    "what is written into modules-load.d, sysusers.d and binfmt.d later has no effect",
+    idle,
+);
+
+fn idle(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+    let disk = parts
+        .disk
+        .as_ref()
+        .ok_or("there is no [disk] with systemd on it")?;
+    let (partition, units) = disk.units()?;
+    let line = Line::of(target, parts)?;
+    let idle = disk.idle_services(&line.text)?;
+    let place = |name: &&str| format!("{partition}:{MASKS}/{name}");
+    let masked = |place: &String| {
+        let disk = target.spec.disk.as_ref();
+        disk.is_some_and(|disk| disk.links.contains_key(place))
+    };
+    let started = idle
+        .iter()
+        .filter(|name| units.started.contains_key(**name));
+    let places: Vec<String> = started.map(place).collect();
+    match places.iter().find(|place| !masked(place)) {
+        None if places.is_empty() => Err("none of those that are known has nothing to do".into()),
+        None => Err("they are masked already".into()),
+        Some(_) => Ok(places
+            .iter()
+            .map(|place| Edit::set(&format!("disk.links.{place:?}"), "/dev/null"))
+            .collect()),
+    }
+}
+
+/// The machine has its id from the start.
+///
+/// Without a content of `/etc/machine-id` systemd takes each start for the first: it makes an id,
+/// looks through the presets of all units, and starts what is for first boots alone. On a root
+/// that is not written to, that is so at every start. A device needs an id of its own, so put one
+/// there when it is made (`systemd-machine-id-setup --root=`).
+pub(super) const MACHINE_ID: Plain = Plain::new(
+    "systemd-machine-id",
+    "the machine has its id from the start",
+    "two machines with the same id are one to networks and logs: give each its own; what only \
+     first boots do is not done, such as to enable what presets enable",
+    machine_id,
+);
+
+const FILE: &str = "/etc/machine-id";
+
+fn machine_id(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+    let disk = parts
+        .disk
+        .as_ref()
+        .ok_or("there is no [disk] with systemd on it")?;
+    let (partition, now) = disk.text_of_systemd(FILE)?;
+    let place = format!("{partition}:{FILE}");
+    let written = target.spec.disk.as_ref();
+    if written.is_some_and(|disk| disk.texts.contains_key(&place))
+        || now.is_some_and(|now| !matches!(now.trim(), "" | "uninitialized"))
+    {
+        return Err("it has one already".into());
+    }
+    let id = &sha256(target.spec.name.as_bytes())[..32];
+    let key = format!("disk.texts.{place:?}");
+    Ok(vec![Edit::set(&key, format!("{id}\n"))])
+}
