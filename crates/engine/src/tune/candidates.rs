@@ -130,6 +130,35 @@ fn tried_unasked<'a>(
     Ok(choices)
 }
 
+/// Whether somebody has said to do without it.
+fn is_forbidden(choice: &Choice, without: &[String]) -> bool {
+    let is = |name: &String| *name == choice.name() || *name == choice.meta().name;
+    without.iter().any(is)
+}
+
+/// The target with all that is advised and applies, but for the recipe `but`.
+pub(super) fn all_advised(
+    lab: &Lab<'_>,
+    stock: &Bootable,
+    findings: &[Finding],
+    but: &str,
+    options: &TuneOptions,
+) -> Result<Bootable, Failure> {
+    let advised = findings.iter().filter_map(|f| f.recipe.as_deref());
+    let mut all = stock.clone();
+    for choice in tried_unasked(advised, options.all)? {
+        let forbidden = is_forbidden(&choice, &options.without);
+        if forbidden || choice.meta().name == but {
+            continue;
+        }
+        // What does not apply on top of the others is left out.
+        if let Ok(more) = lab.with(&all, [&choice]) {
+            all = more;
+        }
+    }
+    Ok(all)
+}
+
 /// Those of `wanted` that apply and are not forbidden. Why one of the first `asked` does not is
 /// worth a line.
 fn collect(
@@ -144,14 +173,10 @@ fn collect(
         names: Vec::new(),
         refused: Vec::new(),
     };
-    let forbidden = |choice: &Choice| {
-        let is = |w: &String| *w == choice.name() || *w == choice.meta().name;
-        without.iter().any(is)
-    };
     for (at, choice) in wanted.into_iter().enumerate() {
         let name = choice.name();
         let known = all.names.iter().any(|c| c.name == name);
-        if known || forbidden(&choice) {
+        if known || is_forbidden(&choice, without) {
             continue;
         }
         match choice.edits(&stock.target, &stock.parts) {
