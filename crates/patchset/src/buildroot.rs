@@ -46,7 +46,19 @@ pub(super) fn write(changes: &Changes<'_>, files: &mut Files) {
             compression_option(changes.initramfs_compression())
         ));
     }
-    if !changes.rootfs.is_empty() {
+    let root = changes.disk_root();
+    if !root.is_empty() {
+        files.script(
+            format!("{board}/post-build.sh"),
+            root.script(changes, "root"),
+        );
+        root.contents(&format!("{board}/root"), files);
+        options.push(format!(
+            "BR2_ROOTFS_POST_BUILD_SCRIPT=\"{here}/post-build.sh\""
+        ));
+    }
+    // What Buildroot puts together is the root; the initramfs beside it is made otherwise.
+    if !changes.rootfs.is_empty() && !changes.has_disk {
         files.script(
             format!("{board}/post-build.sh"),
             rootfs::script(changes, "rootfs"),

@@ -9,6 +9,7 @@ use bootlap_product::cmdline;
 use bootlap_product::{How, Machine, Parts, Target, TargetError};
 use bootlap_product::{Place, Spec, Unpacker};
 
+use super::disk_root::DiskRoot;
 use super::quote::{comment, slug};
 use super::rootfs_change::RootfsChange;
 use super::{Measured, Step};
@@ -67,6 +68,8 @@ pub(super) struct Changes<'a> {
     pub(super) tuned: Target,
     pub(super) steps: Vec<StepChanges<'a>>,
     pub(super) rootfs: Vec<RootfsChange<'a>>,
+    /// Whether the root is on a disk: the initramfs is another thing then.
+    pub(super) has_disk: bool,
     /// The kernel's processor family, if the target has a kernel.
     pub(super) arch: Option<Arch>,
     /// Whether the FIT holds an initramfs.
@@ -123,8 +126,14 @@ impl<'a> Changes<'a> {
             has_initramfs: tuned_parts.initramfs.is_some() && place == Some(Place::Beside),
             environment,
             variables,
+            has_disk: tuned.spec.disk.is_some(),
             tuned,
         })
+    }
+
+    /// What differs in the root on the disk.
+    pub(super) fn disk_root(&self) -> DiskRoot<'_> {
+        DiskRoot::between(&self.start.spec, &self.tuned.spec)
     }
 
     /// Whether any step made a change like this.
@@ -274,8 +283,9 @@ fn between(before: &Spec, after: &Spec, step: &Step) -> Vec<Change> {
 
 /// What can only be told from the key of an edit.
 fn by_key(key: &str) -> Option<Change> {
-    const KNOWN: [&str; 9] = [
+    const KNOWN: [&str; 10] = [
         "outside",
+        "ready.later",
         "kernel.cmdline",
         "kernel.compression",
         "kernel.unpacked-by",
@@ -288,6 +298,7 @@ fn by_key(key: &str) -> Option<Change> {
     let rootfs = [
         "initramfs.image",
         "initramfs.only",
+        "initramfs.minimal",
         "initramfs.strip",
         "initramfs.files",
         "initramfs.links",

@@ -14,6 +14,7 @@
 mod buildroot;
 mod changes;
 mod config;
+mod disk_root;
 mod image;
 mod plain;
 mod quote;

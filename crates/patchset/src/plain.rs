@@ -35,6 +35,11 @@ pub(super) fn write(changes: &Changes<'_>, files: &mut Files) {
         rootfs::contents(changes, "plain/initramfs", files);
         rootfs::drop_ins(changes, files);
     }
+    let root = changes.disk_root();
+    if !root.is_empty() {
+        files.script("plain/root.sh", root.script(changes, "root"));
+        root.contents("plain/root", files);
+    }
 }
 
 /// The command line before and after, or none if it did not change or is no

@@ -73,8 +73,8 @@ const THE_DISK: &str = "
 ## The disk
 
 `disk.qcow2` is what differs from the image, which is as it was. Boot it as it is, or make one \
-image of both: `qemu-img convert -O raw disk.qcow2 new.img`. In what builds the image, change \
-its files likewise, as said above. What boot loaders are told there:
+image of both: `qemu-img convert -O raw disk.qcow2 new.img`. What builds the image makes the \
+same changes with `root.sh`, as said above. What boot loaders are told there:
 
 - the menu: `GRUB_TIMEOUT=0` in `/etc/default/grub` and `update-grub`, `timeout 0` in \
 systemd-boot's `loader.conf`, or `TIMEOUT 1` in `extlinux.conf`
@@ -143,7 +143,7 @@ fn said(change: &Change) -> String {
                 let place = markdown(place.trim_matches('"'));
                 match how {
                     "links" => format!("{place} on the disk is a link to {}", markdown(value)),
-                    "texts" => format!("{place} on the disk is {}", markdown(value)),
+                    "texts" => format!("{place} on the disk is written"),
                     _ => format!("{place} on the disk is {}'s content", markdown(value)),
                 }
             }
@@ -174,6 +174,27 @@ fn by_hand(changes: &Changes<'_>, has: &dyn Fn(&str) -> bool) -> Vec<String> {
              again: `cd ROOT && find . | LC_ALL=C sort | cpio -o -H newc --owner=0:0`."
                 .to_owned(),
         );
+    }
+    if has("plain/root.sh") {
+        steps.push(
+            "Change the root where your image is put together, before it is made: \
+             `plain/root.sh ROOT` as root. With mkosi, from `mkosi.finalize`: \
+             `root.sh \"$BUILDROOT\"`; with debos, an action `run` with `chroot: false` and \
+             `root.sh \"$ROOTDIR\"`; with mmdebstrap, `--customize-hook='plain/root.sh \"$1\"'`."
+                .to_owned(),
+        );
+        let gone = changes.disk_root();
+        let gone: Vec<&str> = gone.rc_services().into_iter().collect();
+        if !gone.is_empty() {
+            steps.push(format!(
+                "With OpenWrt's image builder, `make image FILES=plain/root \
+                 DISABLED_SERVICES='{}'` does the same.",
+                gone.iter()
+                    .map(|name| comment(name))
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            ));
+        }
     }
     if has("plain/make-images.sh") {
         let mut makes = Vec::new();
@@ -251,6 +272,11 @@ fn with_yocto(changes: &Changes<'_>, has: &dyn Fn(&str) -> bool) -> Vec<String> 
             "In the initramfs's image recipe: `inherit bootlap-{slug}`."
         ));
     }
+    if has(&format!("{layer}/classes/bootlap-{slug}-root.bbclass")) {
+        steps.push(format!(
+            "In the image's recipe: `inherit bootlap-{slug}-root`."
+        ));
+    }
     if has(&format!("{layer}/recipes-kernel/linux/linux-%.bbappend")) {
         steps.push(
             "The kernel's fragment is for kernels that take `.cfg` files (`kernel-yocto`) and \
@@ -318,6 +344,12 @@ fn limits(changes: &Changes<'_>) -> Vec<String> {
                 markdown(&comment(key))
             ));
         }
+    }
+    for place in changes.disk_root().left {
+        limits.push(format!(
+            "{} on the disk: another partition, or a file of the target's; see there.",
+            markdown(place)
+        ));
     }
     let none = changes.any(|c| *c == Change::NoBootloader);
     if none {

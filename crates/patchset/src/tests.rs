@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
 
 use proptest::prelude::*;
@@ -512,6 +512,87 @@ fn drop_ins_of_systemd_are_where_one_looks_for_them() {
         files
             .iter()
             .any(|f| f.path.ends_with("board/t/post-build.sh") && f.executable)
+    );
+}
+
+/// What changes a root on a disk changes the one that a build puts together, too; twice is once,
+/// and what is not named stays.
+#[test]
+fn the_root_of_a_disk_is_changed_where_it_is_built() {
+    let start = parse(&format!("{PLAIN}[disk]\nimage = \"disk.img\"\n")).unwrap();
+    let step = step(
+        "systemd-defer=a.service",
+        &[
+            (r#"disk.texts."2:/etc/hello""#, "hello\n"),
+            (r#"disk.texts."2:/etc/init.d/S9 it's""#, "#!/bin/sh\n"),
+            (r#"disk.texts."2:/etc/motd""#, "new\n"),
+            (r#"disk.links."2:/etc/systemd/a.service""#, "/dev/null"),
+            (r#"disk.links."2:/etc/link""#, "../x y"),
+            (r#"disk.texts."1:/config.txt""#, "x"),
+        ],
+    );
+    let mut step = step;
+    step.edits
+        .push(Edit::add("disk.remove", "2:/etc/rc.d/S19firewall"));
+    step.edits.push(Edit::add("disk.remove", "2:/etc/out"));
+    let files = files(&start, &parts(None), &parts(None), &[step]).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let patches = dir.path().join("patches");
+    write(&files, &patches).unwrap();
+    let root = dir.path().join("root");
+    fs::create_dir_all(root.join("etc/rc.d")).unwrap();
+    let beside = dir.path().join("beside");
+    fs::write(&beside, "beside").unwrap();
+    fs::write(root.join("etc/motd"), "old").unwrap();
+    fs::set_permissions(root.join("etc/motd"), fs::Permissions::from_mode(0o600)).unwrap();
+    fs::write(root.join("etc/rc.d/S19firewall"), "").unwrap();
+    fs::write(root.join("etc/stays"), "stays").unwrap();
+    for link in ["hello", "out", "link"] {
+        symlink(&beside, root.join("etc").join(link)).unwrap();
+    }
+    let scripts = [
+        "plain/root.sh",
+        "buildroot/board/t/post-build.sh",
+        "yocto/meta-bootlap-t/files/bootlap-t-root/root.sh",
+    ];
+    for script in scripts.iter().chain(&scripts) {
+        let out = Command::new(patches.join(script))
+            .arg(&root)
+            .output()
+            .unwrap();
+        assert!(
+            out.status.success(),
+            "{}",
+            String::from_utf8_lossy(&out.stderr)
+        );
+    }
+    let text = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+    let mode = |path: &str| fs::metadata(root.join(path)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(text("etc/hello"), "hello\n");
+    assert_eq!(mode("etc/hello"), 0o644);
+    assert_eq!(
+        (text("etc/motd"), mode("etc/motd")),
+        ("new\n".into(), 0o600)
+    );
+    assert_eq!(mode("etc/init.d/S9 it's"), 0o755);
+    let to = |path: &str| fs::read_link(root.join(path)).unwrap();
+    assert_eq!(to("etc/systemd/a.service"), Path::new("/dev/null"));
+    assert_eq!(to("etc/link"), Path::new("../x y"));
+    assert!(!root.join("etc/rc.d/S19firewall").exists());
+    assert!(fs::symlink_metadata(root.join("etc/out")).is_err());
+    assert_eq!(
+        (text("etc/stays"), fs::read_to_string(&beside).unwrap()),
+        ("stays".into(), "beside".into())
+    );
+    let readme = files
+        .iter()
+        .find(|f| f.path == Path::new("README.md"))
+        .unwrap();
+    let readme = String::from_utf8_lossy(&readme.bytes);
+    assert!(readme.contains("DISABLED_SERVICES='firewall'"), "{readme}");
+    assert!(
+        readme.contains("1:/config.txt on the disk: another partition"),
+        "{readme}"
     );
 }
 

@@ -50,7 +50,17 @@ pub(super) fn write(changes: &Changes<'_>, files: &mut Files) {
         rootfs::contents(changes, &format!("{folder}/rootfs"), files);
         files.text(
             format!("{layer}/classes/bootlap-{slug}.bbclass"),
-            image_class(changes),
+            image_class(slug, "initramfs.sh"),
+        );
+    }
+    let root = changes.disk_root();
+    if !root.is_empty() {
+        let folder = format!("{layer}/files/bootlap-{slug}-root");
+        files.script(format!("{folder}/root.sh"), root.script(changes, "root"));
+        root.contents(&format!("{folder}/root"), files);
+        files.text(
+            format!("{layer}/classes/bootlap-{slug}-root.bbclass"),
+            image_class(&format!("{slug}-root"), "root.sh"),
         );
     }
     if let Some(text) = settings(changes) {
@@ -130,14 +140,13 @@ fn uboot_append(changes: &Changes<'_>, config: bool, environment: bool) -> Strin
     text
 }
 
-fn image_class(changes: &Changes<'_>) -> String {
-    let slug = &changes.slug;
+fn image_class(slug: &str, script: &str) -> String {
     let function = format!("bootlap_{}", slug.replace('-', "_"));
     format!(
         "# Changes the root file system of the image that inherits this.\n\
          ROOTFS_POSTPROCESS_COMMAND:append = \" {function};\"\n\
          {function}() {{\n\
-         \tsh \"${{BOOTLAP_LAYER}}/files/bootlap-{slug}/initramfs.sh\" \"${{IMAGE_ROOTFS}}\"\n\
+         \tsh \"${{BOOTLAP_LAYER}}/files/bootlap-{slug}/{script}\" \"${{IMAGE_ROOTFS}}\"\n\
          }}\n"
     )
 }
