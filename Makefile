@@ -7,7 +7,7 @@ CARGO ?= cargo
 PROFILE ?= release
 BOOTLAP = target/$(PROFILE)/bootlap
 
-.PHONY: agent agent-test demo setup-images test test-built test-images build lint remote remote-test web web-test fuzz tables \
+.PHONY: agent agent-test demo setup-filesystems setup-images test test-built test-images build lint remote remote-test web web-test fuzz tables \
 	benchmarks clean help
 
 help:
@@ -110,13 +110,17 @@ web-test:
 # The longest tables keep their boots in target/tables, so an interrupted one goes on.
 # Simulated boots are the same on any host; some benchmarks compare times of this host,
 # which should be idle.
-TABLES = references references-modelled calibrated bootloaders board-model splash modelled waits
+TABLES = references references-modelled calibrated bootloaders board-model splash modelled waits \
+	filesystems
 BENCHMARKS = boots disks verdicts probe-cost source-speed viewer capture check tune advise collect power-cuts \
 	replay-cost
 KEPT = target/tables
 table-disks: setup-images
 setup-images:
 	@scripts/setup images
+table-filesystems: setup-filesystems
+setup-filesystems:
+	@scripts/setup filesystems
 table-source-speed: OPTIONS = --slow
 table-advise: OPTIONS = --keep $(KEPT)/advise --layouts 5 kiosk arm32 $(KEPT)/debian
 table-advise: $(KEPT)/debian

@@ -13,6 +13,8 @@ ENV = {**os.environ, "PATH": os.environ["PATH"] + ":/sbin:/usr/sbin", "LC_ALL": 
 UUID = "01234567-89ab-cdef-0123-456789abcdef"
 MIB = 1 << 20
 NOR_BYTES = 64 * MIB
+# What JFFS2 writes at the beginning of a block that it has erased.
+CLEAN = bytes.fromhex("851903200c000000b1b01ee4")
 # As much as a small card has; sparse.
 DISK_MIB = 512
 PACKAGES = {"mke2fs": "e2fsprogs", "mkfs.xfs": "xfsprogs", "mkfs.btrfs": "btrfs-progs",
@@ -45,6 +47,17 @@ def padded(out, to):
     """As long as a multiple of `to`."""
     size = out.stat().st_size
     os.truncate(out, -(-size // to) * to)
+
+
+def held(image, of_nor):
+    """Bytes that it holds; of a disk without holes, of NOR without blocks that are free."""
+    if not of_nor:
+        return image.stat().st_blocks * 512
+    bytes_, block = image.read_bytes(), NOR.block
+    free = [b"\xff" * block, CLEAN + b"\xff" * (block - len(CLEAN))]
+    while bytes_[-block:] in free:
+        bytes_ = bytes_[:-block]
+    return len(bytes_)
 
 
 def ext(kind, *more):
@@ -133,13 +146,12 @@ class Flash:
                 whole.rename(out)
             # Blocks that are free say so: of others it is not known whether they are erased.
             if "-n" not in self.jffs2_options:
-                marker = bytes.fromhex("85190320 0c000000 b1b01ee4".replace(" ", ""))
                 size = -(-out.stat().st_size // self.block) * self.block
                 with open(out, "r+b") as file:
                     file.seek(0, 2)
                     file.write(b"\xff" * (size - file.tell()))
                     while file.tell() < NOR_BYTES:
-                        file.write(marker + b"\xff" * (self.block - len(marker)))
+                        file.write(CLEAN + b"\xff" * (self.block - len(CLEAN)))
         return make
 
     def ubi(self, volume, static=False):
