@@ -4,7 +4,7 @@ use bootlap_artefact::compress::Compression;
 
 use super::changes::{Change, Changes};
 use super::quote::comment;
-use super::{Files, config, image, plain, rootfs};
+use super::{Files, config, disk_root, image, plain, rootfs};
 
 pub(super) fn write(changes: &Changes<'_>, files: &mut Files) {
     let slug = &changes.slug;
@@ -46,13 +46,12 @@ pub(super) fn write(changes: &Changes<'_>, files: &mut Files) {
             compression_option(changes.initramfs_compression())
         ));
     }
-    let root = changes.disk_root();
-    if !root.is_empty() {
+    if !changes.disk_root().is_empty() {
         files.script(
             format!("{board}/post-build.sh"),
-            root.script(changes, "root"),
+            disk_root::script(changes, "root"),
         );
-        root.contents(&format!("{board}/root"), files);
+        disk_root::contents(changes, &format!("{board}/root"), files);
         options.push(format!(
             "BR2_ROOTFS_POST_BUILD_SCRIPT=\"{here}/post-build.sh\""
         ));

@@ -9,7 +9,7 @@ use bootlap_product::cmdline;
 use bootlap_product::{How, Machine, Parts, Target, TargetError};
 use bootlap_product::{Place, Spec, Unpacker};
 
-use super::disk_root::DiskRoot;
+use super::disk_root_change::DiskRoot;
 use super::quote::{comment, slug};
 use super::rootfs_change::RootfsChange;
 use super::{Measured, Step};

@@ -15,6 +15,7 @@ mod buildroot;
 mod changes;
 mod config;
 mod disk_root;
+mod disk_root_change;
 mod image;
 mod plain;
 mod quote;

@@ -4,7 +4,7 @@ use bootlap_artefact::uboot_env::UbootEnv;
 
 use super::changes::{Change, Changes};
 use super::quote::comment;
-use super::{Files, config, image, rootfs};
+use super::{Files, config, disk_root, image, rootfs};
 
 pub(super) fn write(changes: &Changes<'_>, files: &mut Files) {
     if let Some(text) = cmdline(changes) {
@@ -35,10 +35,9 @@ pub(super) fn write(changes: &Changes<'_>, files: &mut Files) {
         rootfs::contents(changes, "plain/initramfs", files);
         rootfs::drop_ins(changes, files);
     }
-    let root = changes.disk_root();
-    if !root.is_empty() {
-        files.script("plain/root.sh", root.script(changes, "root"));
-        root.contents("plain/root", files);
+    if !changes.disk_root().is_empty() {
+        files.script("plain/root.sh", disk_root::script(changes, "root"));
+        disk_root::contents(changes, "plain/root", files);
     }
 }
 

@@ -5,7 +5,7 @@ use bootlap_artefact::hash::Hash;
 
 use super::changes::{Change, Changes};
 use super::quote::{bitbake, comment};
-use super::{Files, config, image, plain, rootfs};
+use super::{Files, config, disk_root, image, plain, rootfs};
 
 /// The series whose variables and classes the layer uses: overrides are
 /// written with a colon since 3.4, and all of these do.
@@ -53,11 +53,13 @@ pub(super) fn write(changes: &Changes<'_>, files: &mut Files) {
             image_class(slug, "initramfs.sh"),
         );
     }
-    let root = changes.disk_root();
-    if !root.is_empty() {
+    if !changes.disk_root().is_empty() {
         let folder = format!("{layer}/files/bootlap-{slug}-root");
-        files.script(format!("{folder}/root.sh"), root.script(changes, "root"));
-        root.contents(&format!("{folder}/root"), files);
+        files.script(
+            format!("{folder}/root.sh"),
+            disk_root::script(changes, "root"),
+        );
+        disk_root::contents(changes, &format!("{folder}/root"), files);
         files.text(
             format!("{layer}/classes/bootlap-{slug}-root.bbclass"),
             image_class(&format!("{slug}-root"), "root.sh"),
