@@ -65,16 +65,12 @@ impl Plan {
             members: &members,
             paths: Vec::new(),
         };
-        for name in ["sh", "mount"] {
+        for name in ["sh", "mount", "blkid", "sleep"] {
             programs.need(name)?;
         }
         let enter = match programs.take("run-init") {
             true => "run-init",
             false => programs.need("switch_root").map(|()| "switch_root")?,
-        };
-        let can = Can {
-            blkid: programs.take("blkid"),
-            sleep: programs.take("sleep"),
         };
         let mut paths = programs.paths.clone();
         let needed = Modules::of(&members)?.needed(modules)?;
@@ -87,15 +83,9 @@ impl Plan {
         paths.extend(members.keys().filter(|p| is_read(p)).map(|p| p.to_vec()));
         Ok(Self {
             paths,
-            init: init(modules, enter, &can),
+            init: init(modules, enter),
         })
     }
-}
-
-/// Programs that are not always there.
-struct Can {
-    blkid: bool,
-    sleep: bool,
 }
 
 struct Programs<'f, 'e> {
@@ -212,19 +202,11 @@ fn module(file: &str) -> Option<String> {
 }
 
 /// The program that the kernel starts: any POSIX shell reads it.
-fn init(modules: &[String], enter: &str, can: &Can) -> String {
+fn init(modules: &[String], enter: &str) -> String {
     let load = match modules {
         [] => String::new(),
         names => format!("modprobe -a -q {}\n", names.join(" ")),
     };
-    let (by_name, kind) = match can.blkid {
-        true => (
-            "blkid -l -o device -t \"$root\"",
-            "[ -n \"$type\" ] || type=$(blkid -o value -s TYPE \"$disk\")\n",
-        ),
-        false => (":", ""),
-    };
-    let pause = if can.sleep { "\tsleep 0.1\n" } else { "" };
     let arguments = match enter {
         "run-init" => "\"$init\" \"$@\" <root/dev/console >root/dev/console 2>&1",
         _ => "\"$init\" \"$@\"",
@@ -250,7 +232,7 @@ done
 device() {{
 	case $root in
 	/dev/*) echo "$root" ;;
-	*) {by_name} ;;
+	*) blkid -l -o device -t "$root" ;;
 	esac
 }}
 tries=0
@@ -260,8 +242,10 @@ until disk=$(device) && [ -b "$disk" ]; do
 		exec sh
 	fi
 	tries=$((tries + 1))
-{pause}done
-{kind}if ! mount ${{type:+-t "$type"}} -o "$mode$flags" "$disk" /root; then
+	sleep 0.1
+done
+[ -n "$type" ] || type=$(blkid -o value -s TYPE "$disk")
+if ! mount ${{type:+-t "$type"}} -o "$mode$flags" "$disk" /root; then
 	echo "bootlap: $disk cannot be mounted"
 	exec sh
 fi
@@ -299,6 +283,7 @@ mod tests {
             ("usr/bin/udevadm", ""),
             ("usr/sbin/modprobe", ""),
             ("usr/sbin/blkid", ""),
+            ("usr/bin/sleep", ""),
             (&format!("{modules}/modules.dep"), dep),
             (
                 &format!("{modules}/modules.builtin"),

@@ -25,14 +25,6 @@ pub(super) const LATER: Plain = Plain::new(
 const TRIGGER: &str = "systemd-udev-trigger.service";
 const DROP_IN: &str = "systemd-udev-trigger.service.d/bootlap.conf";
 const ALL: &str = "bootlap-coldplug.service";
-const ALL_TEXT: &str = "[Unit]\n\
-    Description=Coldplug all udev Devices\n\
-    Requires=systemd-udevd.service\n\
-    After=systemd-udevd.service\n\n\
-    [Service]\n\
-    Type=oneshot\n\
-    ExecStart=-udevadm trigger --type=devices --action=add\n\
-    ExecStart=-udevadm settle\n";
 /// Whose devices a boot needs: they have names in `/dev`, addresses, or drivers of both.
 const NEEDED: [&str; 7] = ["block", "net", "tty", "mem", "virtio", "mmc", "nvme"];
 
@@ -49,9 +41,11 @@ fn later(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
         return Err("it is so already".into());
     }
     let disks = disk.mounts_others()?;
+    let (_, unit) = disk.text_of_systemd(&format!("/usr/lib/systemd/system/{TRIGGER}"))?;
+    let udevadm = udevadm(unit.as_deref().unwrap_or_default());
     let mut edits = vec![
-        text_at(partition, DROP_IN, first(disks)),
-        text_at(partition, ALL, ALL_TEXT.to_owned()),
+        text_at(partition, DROP_IN, first(udevadm, disks)),
+        text_at(partition, ALL, all(udevadm)),
     ];
     let names = [ALL.to_owned()];
     edits.extend(start_later(target, partition, &units.default, &names));
@@ -65,9 +59,26 @@ fn needed(units: &Units) -> Result<(), String> {
     }
 }
 
+/// The program as the service names it: old versions of systemd want a whole path.
+fn udevadm(unit: &str) -> &str {
+    let words = unit.split(|c: char| c.is_whitespace() || "=-@:+!".contains(c));
+    let mut words = words.filter(|word| word.rsplit('/').next() == Some("udevadm"));
+    words.next().unwrap_or("udevadm")
+}
+
+/// What asks for all devices once the boot is over.
+fn all(udevadm: &str) -> String {
+    format!(
+        "[Unit]\nDescription=Coldplug all udev Devices\nRequires=systemd-udevd.service\n\
+         After=systemd-udevd.service\n\n[Service]\nType=oneshot\n\
+         ExecStart=-{udevadm} trigger --type=devices --action=add\n\
+         ExecStart=-{udevadm} settle\n"
+    )
+}
+
 /// What the service asks for instead of everything.
-fn first(disks: bool) -> String {
-    let ask = "ExecStart=-udevadm trigger --action=add --type=";
+fn first(udevadm: &str, disks: bool) -> String {
+    let ask = format!("ExecStart=-{udevadm} trigger --action=add --type=");
     let subsystems = NEEDED
         .map(|name| format!(" --subsystem-match={name}"))
         .concat();
@@ -83,12 +94,27 @@ fn first(disks: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::first;
+    use super::{first, udevadm};
 
     #[test]
     fn controllers_of_disks_are_asked_for_where_some_are_awaited() {
-        assert!(first(true).contains("class=0x01*"));
-        assert!(!first(false).contains("class=0x01*"));
-        assert!(first(false).starts_with("[Service]\nExecStart=\nExecStart=-udevadm"));
+        assert!(first("udevadm", true).contains("class=0x01*"));
+        let few = first("/bin/udevadm", false);
+        assert!(!few.contains("class=0x01*"));
+        assert!(few.starts_with("[Service]\nExecStart=\nExecStart=-/bin/udevadm trigger "));
+    }
+
+    #[test]
+    fn the_program_is_called_as_it_was() {
+        for (unit, program) in [
+            ("ExecStart=-udevadm trigger --type=devices\n", "udevadm"),
+            (
+                "[Service]\nExecStart=/bin/udevadm trigger\n",
+                "/bin/udevadm",
+            ),
+            ("", "udevadm"),
+        ] {
+            assert_eq!(udevadm(unit), program);
+        }
     }
 }

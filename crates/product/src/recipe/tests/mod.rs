@@ -175,7 +175,7 @@ fn of_initramfs(names: &[&str], more: &str) -> Vec<Entry> {
     };
     let folder = "usr/lib/modules/6.1";
     let list: String = names.iter().map(|n| format!("kernel/{n}.ko:\n")).collect();
-    let programs = ["sh", "mount", "run-init", "blkid", "modprobe"];
+    let programs = ["sh", "mount", "run-init", "blkid", "sleep", "modprobe"];
     let programs = programs.map(|name| file(&format!("usr/bin/{name}"), ""));
     let mut all = vec![
         file("init", ""),
