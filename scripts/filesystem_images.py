@@ -2,42 +2,16 @@
 and without a mount."""
 
 import os
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
-EPOCH = "1577836800"
-ENV = {**os.environ, "PATH": os.environ["PATH"] + ":/sbin:/usr/sbin", "LC_ALL": "C",
-       "SOURCE_DATE_EPOCH": EPOCH, "E2FSPROGS_FAKE_TIME": EPOCH}
-UUID = "01234567-89ab-cdef-0123-456789abcdef"
-MIB = 1 << 20
+from tables import script
+
+make_disk = script("make-disk")
+run, EPOCH, UUID, MIB = make_disk.run, make_disk.EPOCH, make_disk.UUID, make_disk.MIB
 NOR_BYTES = 64 * MIB
 # What JFFS2 writes at the beginning of a block that it has erased.
 CLEAN = bytes.fromhex("851903200c000000b1b01ee4")
 # As much as a small card has; sparse.
 DISK_MIB = 512
-PACKAGES = {"mke2fs": "e2fsprogs", "mkfs.xfs": "xfsprogs", "mkfs.btrfs": "btrfs-progs",
-            "mkfs.f2fs": "f2fs-tools", "sload.f2fs": "f2fs-tools", "mksquashfs": "squashfs-tools",
-            "mkfs.erofs": "erofs-utils", "mkfs.jffs2": "mtd-utils", "sumtool": "mtd-utils",
-            "mkfs.ubifs": "mtd-utils", "ubinize": "mtd-utils", "genromfs": "genromfs",
-            "mkfs.cramfs": "util-linux-extra"}
-
-
-def missing():
-    """Packages of which a program is not there."""
-    return sorted({package for program, package in PACKAGES.items()
-                   if not shutil.which(program, path=ENV["PATH"])})
-
-
-def run(*command, **more):
-    done = subprocess.run([str(word) for word in command], env=ENV, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **more)
-    if done.returncode != 0:
-        sys.exit(f"{command[0]} failed: {done.stdout.strip()[-500:]}")
-    return done.stdout
-
-
 def empty(out, mib=DISK_MIB):
     with open(out, "wb") as file:
         file.truncate(mib * MIB)

@@ -2,6 +2,8 @@
 says, what is kept of it, and how a page is written."""
 
 import hashlib
+import importlib.machinery
+import importlib.util
 import json
 import os
 import re
@@ -113,6 +115,20 @@ def machine():
     lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
     return f"{len(os.sched_getaffinity(0))} × {names[0] if names else 'unknown'}"
+
+
+def script(name):
+    """A script beside this one as a module; it does nothing but define."""
+    argv, sys.argv = sys.argv, [name]
+    try:
+        loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"),
+                                                      str(ROOT / "scripts" / name))
+        spec = importlib.util.spec_from_loader(loader.name, loader)
+        module = importlib.util.module_from_spec(spec)
+        loader.exec_module(module)
+    finally:
+        sys.argv = argv
+    return module
 
 
 def row(*cells):

@@ -1,6 +1,7 @@
 //! What a kernel has to load before it can mount a root.
 
 use crate::Found;
+use crate::system::{Mount, fstab};
 
 /// Modules for each kind of file system; those that the kernel asks for by an alias come first.
 const FILE_SYSTEMS: [(&str, &[&str]); 9] = [
@@ -43,8 +44,10 @@ impl Found {
         } else if let Some(uuid) = root.strip_prefix("PARTUUID=") {
             parts.iter().position(|p| same(&p.partuuid, uuid))
         } else {
-            let number = number_of(root)
+            let (_, _, partition) = root_device(cmdline)
                 .ok_or_else(|| format!("root={root} is no partition of a disk that is known"))?;
+            // A whole disk has no number.
+            let number = partition.parse().unwrap_or(0);
             parts.iter().position(|p| p.number == number)
         };
         let place = place.ok_or_else(|| format!("root={root} was not found on the disk"))?;
@@ -55,13 +58,7 @@ impl Found {
                 kind => format!("root={root} is {kind}, which takes more than to mount it"),
             });
         }
-        let fstab = self.files(place).and_then(|files| files.text("etc/fstab"));
-        let point = |line: &str| line.split_whitespace().nth(1).map(str::to_owned);
-        let lines = fstab.as_deref().unwrap_or_default().lines();
-        let mut points = lines
-            .filter(|l| !l.trim_start().starts_with('#'))
-            .filter_map(point);
-        match points.any(|point| point == "/usr") {
+        match self.mounts(place).iter().any(|mount| mount.point == "/usr") {
             true => Err("/usr is a file system of its own, which the initramfs mounts".to_owned()),
             false => Ok(kind),
         }
@@ -69,61 +66,65 @@ impl Found {
 
     /// Whether the fstab of this volume mounts something that is not on this disk.
     pub fn mounts_other_disks(&self, volume: usize) -> bool {
-        let fstab = self.files(volume).and_then(|files| files.text("etc/fstab"));
-        let lines = fstab.as_deref().unwrap_or_default().lines().map(str::trim);
-        let mut fields = lines
-            .filter(|line| !line.starts_with('#'))
-            .filter_map(|line| {
-                line.split_whitespace()
-                    .next()
-                    .zip(line.split_whitespace().nth(1))
-            });
         let here = |device: &str| {
-            let uuid = device
-                .strip_prefix("UUID=")
-                .map(|uuid| uuid.trim_matches('"'));
+            let uuid = device.strip_prefix("UUID=").unwrap_or_default();
             let mut volumes = self.volumes.iter();
-            volumes.any(|v| uuid.is_some_and(|uuid| v.uuid.eq_ignore_ascii_case(uuid)))
+            !uuid.is_empty() && volumes.any(|v| v.uuid.eq_ignore_ascii_case(uuid))
         };
         let on_disk = |device: &str| device.contains('=') || device.starts_with("/dev/");
-        fields.any(|(device, point)| point != "/" && on_disk(device) && !here(device))
+        self.mounts(volume)
+            .iter()
+            .any(|m| m.point != "/" && on_disk(&m.device) && !here(&m.device))
+    }
+
+    fn mounts(&self, volume: usize) -> Vec<Mount> {
+        self.files(volume).map_or_else(Vec::new, fstab)
     }
 }
 
-/// The partition in `/dev/sda2`, `/dev/mmcblk0p2`; 0 for a whole disk of the first kind.
-fn number_of(device: &str) -> Option<u32> {
-    let name = device.strip_prefix("/dev/")?;
-    let disks = ["sd", "vd", "hd", "xvd"];
-    if let Some(rest) = disks.iter().find_map(|disk| name.strip_prefix(disk)) {
-        let number = rest.trim_start_matches(|c: char| c.is_ascii_lowercase());
-        return match number {
-            "" => Some(0),
-            digits => digits.parse().ok(),
-        };
-    }
-    let cards = ["mmcblk", "nvme"];
-    cards.iter().find_map(|card| name.strip_prefix(card))?;
-    name.rsplit_once('p')?.1.parse().ok()
+/// The word that names the root by its device, the kind of device, and the partition.
+pub(crate) fn root_device(cmdline: &str) -> Option<(&str, &'static str, &str)> {
+    let mut words = cmdline.split_whitespace();
+    let word = words.rfind(|word| word.starts_with("root=/dev/"))?;
+    let device = word.strip_prefix("root=/dev/")?;
+    let kinds = ["vd", "sd", "hd", "mmcblk", "nvme"];
+    let kind = kinds.into_iter().find(|kind| device.starts_with(kind))?;
+    let behind = &device[kind.len()..];
+    let partition = match kind {
+        "mmcblk" | "nvme" => behind.rsplit_once('p').map_or("", |(_, number)| number),
+        _ => behind.trim_start_matches(|c: char| c.is_ascii_lowercase()),
+    };
+    partition
+        .bytes()
+        .all(|b| b.is_ascii_digit())
+        .then_some((word, kind, partition))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::number_of;
+    use super::root_device;
 
     #[test]
     fn partitions_have_numbers() {
-        assert_eq!(number_of("/dev/vda1"), Some(1));
-        assert_eq!(number_of("/dev/sda"), Some(0));
-        assert_eq!(number_of("/dev/mmcblk0p12"), Some(12));
-        assert_eq!(number_of("/dev/nvme0n1p3"), Some(3));
+        let number = |device: &str| {
+            let line = format!("quiet root={device} ro");
+            root_device(&line).map(|(_, _, partition)| partition.to_owned())
+        };
+        for (device, partition) in [
+            ("/dev/vda1", "1"),
+            ("/dev/sda", ""),
+            ("/dev/mmcblk0p12", "12"),
+            ("/dev/nvme0n1p3", "3"),
+        ] {
+            assert_eq!(number(device).as_deref(), Some(partition), "{device}");
+        }
         for other in [
             "/dev/mapper/vg-root",
             "/dev/vg/root",
             "/dev/md0",
             "ZFS=rpool",
-            "/dev/nfs",
         ] {
-            assert_eq!(number_of(other), None, "{other}");
+            assert_eq!(number(other), None, "{other}");
         }
     }
 }

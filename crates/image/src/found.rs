@@ -28,8 +28,8 @@ impl Drivers {
     }
 }
 
-/// The driver in a file of this path, as the kernel calls it.
-fn driver(path: &str) -> Option<String> {
+/// The driver in a file of this path (`kernel/fs/ext4/ext4.ko.xz`), as the kernel calls it.
+pub fn driver(path: &str) -> Option<String> {
     let (name, _) = path.rsplit('/').next()?.split_once(".ko")?;
     Some(name.replace('-', "_"))
 }

@@ -205,25 +205,45 @@ fn logins(files: &dyn Files) -> Vec<String> {
     found
 }
 
+/// A line of `/etc/fstab`.
+pub(crate) struct Mount {
+    /// As it is named there, without quotes: `UUID=…`, `/dev/vda1`.
+    pub(crate) device: String,
+    pub(crate) point: String,
+    pub(crate) options: String,
+}
+
+/// What a root mounts.
+pub(crate) fn fstab(files: &dyn Files) -> Vec<Mount> {
+    let text = files.text("etc/fstab").unwrap_or_default();
+    let lines = text.lines().map(str::trim).filter(|l| !l.starts_with('#'));
+    let mount = |line: &str| {
+        let mut fields = line.split_whitespace();
+        Some(Mount {
+            device: fields.next()?.replace('"', ""),
+            point: fields.next()?.to_owned(),
+            options: fields.nth(1).unwrap_or_default().to_owned(),
+        })
+    };
+    lines.filter_map(mount).collect()
+}
+
 /// Devices that fstab names by a UUID that no file system of the image has.
 fn waits_for(files: &dyn Files, volumes: &[Volume]) -> Vec<String> {
-    let fstab = files.text("etc/fstab").unwrap_or_default();
-    let lines = fstab.lines().map(str::trim).filter(|l| !l.starts_with('#'));
     let mut missing = Vec::new();
-    for line in lines {
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        let [device, _, _, options, ..] = fields[..] else {
-            continue;
-        };
+    for Mount {
+        device, options, ..
+    } in fstab(files)
+    {
         let optional = options.split(',').any(|o| matches!(o, "nofail" | "noauto"));
         let known = |volume: &Volume, uuid: &str| volume.uuid.eq_ignore_ascii_case(uuid);
         if let Some(uuid) = device.strip_prefix("UUID=")
             && !optional
-            && !volumes.iter().any(|v| known(v, uuid.trim_matches('"')))
+            && !volumes.iter().any(|v| known(v, uuid))
             // What cannot be read may have it.
             && volumes.iter().all(|v| v.files.is_some())
         {
-            missing.push(device.to_owned());
+            missing.push(device);
         }
     }
     missing

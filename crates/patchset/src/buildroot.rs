@@ -57,7 +57,7 @@ pub(super) fn write(changes: &Changes<'_>, files: &mut Files) {
         ));
     }
     // What Buildroot puts together is the root; the initramfs beside it is made otherwise.
-    if !changes.rootfs.is_empty() && !changes.has_disk {
+    if !changes.rootfs.is_empty() && changes.tuned.spec.disk.is_none() {
         files.script(
             format!("{board}/post-build.sh"),
             rootfs::script(changes, "rootfs"),

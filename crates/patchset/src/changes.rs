@@ -68,8 +68,6 @@ pub(super) struct Changes<'a> {
     pub(super) tuned: Target,
     pub(super) steps: Vec<StepChanges<'a>>,
     pub(super) rootfs: Vec<RootfsChange<'a>>,
-    /// Whether the root is on a disk: the initramfs is another thing then.
-    pub(super) has_disk: bool,
     /// The kernel's processor family, if the target has a kernel.
     pub(super) arch: Option<Arch>,
     /// Whether the FIT holds an initramfs.
@@ -126,7 +124,6 @@ impl<'a> Changes<'a> {
             has_initramfs: tuned_parts.initramfs.is_some() && place == Some(Place::Beside),
             environment,
             variables,
-            has_disk: tuned.spec.disk.is_some(),
             tuned,
         })
     }

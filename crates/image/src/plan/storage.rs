@@ -4,6 +4,7 @@ use bootlap_artefact::arch::Arch;
 
 use super::Plan;
 use crate::Found;
+use crate::early::root_device;
 
 impl Plan {
     /// Whether the image's kernel can read the disk, and from which bus.
@@ -81,22 +82,4 @@ impl Plan {
             ));
         }
     }
-}
-
-/// The word that names the root by its device, the kind of device, and the partition.
-fn root_device(cmdline: &str) -> Option<(&str, &'static str, &str)> {
-    let mut words = cmdline.split_whitespace();
-    let word = words.rfind(|word| word.starts_with("root=/dev/"))?;
-    let device = word.strip_prefix("root=/dev/")?;
-    let kinds = ["vd", "sd", "hd", "mmcblk", "nvme"];
-    let kind = kinds.into_iter().find(|kind| device.starts_with(kind))?;
-    let behind = &device[kind.len()..];
-    let partition = match kind {
-        "mmcblk" | "nvme" => behind.rsplit_once('p').map_or("", |(_, number)| number),
-        _ => behind.trim_start_matches(|c: char| c.is_ascii_lowercase()),
-    };
-    partition
-        .bytes()
-        .all(|b| b.is_ascii_digit())
-        .then_some((word, kind, partition))
 }

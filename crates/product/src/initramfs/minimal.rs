@@ -7,6 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bootlap_image::driver;
+
 use super::{Found, Look, What, add_parents, only, wrong};
 use crate::TargetError;
 
@@ -151,9 +153,9 @@ impl<'e> Modules<'e> {
                 b"modules.dep" => found.needs.extend(lines.filter_map(|line| {
                     let (file, needs) = line.split_once(':')?;
                     let all = [file].into_iter().chain(needs.split_whitespace());
-                    Some((module(file)?, all.collect()))
+                    Some((driver(file)?, all.collect()))
                 })),
-                b"modules.builtin" => found.built_in.extend(lines.filter_map(module)),
+                b"modules.builtin" => found.built_in.extend(lines.filter_map(driver)),
                 _ => {}
             }
         }
@@ -170,7 +172,10 @@ impl<'e> Modules<'e> {
                 continue;
             }
             let needs = self.needs.get(&name).ok_or_else(|| {
-                format!("the initramfs has no module {name}, and the kernel has it not built in")
+                format!(
+                    "the initramfs has no module {name}, and the kernel has it not built in; name \
+                     modules that are in it"
+                )
             })?;
             files.extend(needs);
         }
@@ -193,12 +198,6 @@ fn end_of_folder(path: &[u8]) -> Option<usize> {
         .len();
     let version = path[start..].iter().position(|b| *b == b'/')?;
     Some(start + version + 1)
-}
-
-/// The module in `kernel/fs/ext4/ext4.ko.xz`.
-fn module(file: &str) -> Option<String> {
-    let (name, _) = file.rsplit('/').next()?.split_once(".ko")?;
-    Some(name.replace('-', "_"))
 }
 
 /// The program that the kernel starts: any POSIX shell reads it.

@@ -15,7 +15,7 @@ use bootlap_artefact::kernel_image::{KernelImage, entry_code};
 use bootlap_image::early::file_system_modules;
 use bootlap_image::loader::Wait;
 use bootlap_image::scripts::Scripts;
-use bootlap_image::system::{Init, System};
+use bootlap_image::system::Init;
 use bootlap_image::units::Units;
 use bootlap_image::volume::Files;
 use bootlap_image::{Found, Handover, ReadAt, Window, generators, idle_services};
@@ -70,14 +70,20 @@ pub(crate) struct Programs {
     pub(crate) unpacks_itself: bool,
 }
 
-/// The partition and the files of the first root with systemd.
-fn with_systemd(found: &Found) -> Result<(u32, &dyn Files), String> {
+/// The volume of the first root with systemd.
+fn systemd_volume(found: &Found) -> Result<usize, String> {
     let mut all = found.systems.iter();
     let system = all.find(|system| system.init == Init::Systemd);
     let system = system.ok_or("no root with systemd was found on the disk")?;
-    let files = found.files(system.volume);
+    Ok(system.volume)
+}
+
+/// The partition and the files of that root.
+fn with_systemd(found: &Found) -> Result<(u32, &dyn Files), String> {
+    let volume = systemd_volume(found)?;
+    let files = found.files(volume);
     let files = files.ok_or("the root with systemd cannot be read")?;
-    Ok((found.table.partitions[system.volume].number, files))
+    Ok((found.table.partitions[volume].number, files))
 }
 
 /// An image with other bytes at some places.
@@ -312,10 +318,7 @@ impl DiskPart {
     /// Whether the first root with systemd mounts disks besides its own.
     pub(crate) fn mounts_others(&self) -> Result<bool, String> {
         let found = self.found().map_err(|e| e.to_string())?;
-        let with_systemd = |system: &&System| system.init == Init::Systemd;
-        let system = found.systems.iter().find(with_systemd);
-        let system = system.ok_or("there is no systemd on the disk")?;
-        Ok(found.mounts_other_disks(system.volume))
+        Ok(found.mounts_other_disks(systemd_volume(&found)?))
     }
 
     /// The modules that mount the root of this command line, but for those of the disk itself.

@@ -17,7 +17,8 @@ use bootlap_image::units::Units;
 use bootlap_kbuild::dot_config::DotConfig;
 use regex::Regex;
 
-use self::disk::{DiskPart, ON_DISK};
+pub(crate) use self::disk::DiskPart;
+use self::disk::ON_DISK;
 use crate::build::{self, Built, Inside};
 use crate::initramfs::Entry;
 use crate::packages::{Store, is_name, is_ours};

@@ -118,6 +118,7 @@ fn does_more(path: &[u8]) -> Option<String> {
     let script =
         path.starts_with("scripts/") && path.split('/').count() == 3 && !KNOWN.contains(&name);
     let other = [
+        "conf/conf.d/resume",
         "cryptroot/crypttab",
         "etc/crypttab",
         "etc/mdadm/mdadm.conf",

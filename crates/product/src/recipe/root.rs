@@ -1,6 +1,6 @@
 //! Recipes for the root's disk.
 
-use super::cmdline::{Line, find};
+use super::cmdline::{Line, find, with_parameter};
 use super::{Plain, typed_file};
 use crate::cmdline::words;
 use crate::spec::RootFormat;
@@ -101,11 +101,9 @@ fn format(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, Stri
             .iter()
             .map(|option| Edit::add("root.options", option)),
     );
-    if let Some(word) = find(&line.text, "rootfstype") {
-        let told = line
-            .text
-            .replace(word, &format!("rootfstype={}", new.name()));
-        edits.extend(line.set(told));
+    if find(&line.text, "rootfstype").is_some() {
+        let word = format!("rootfstype={}", new.name());
+        edits.extend(line.set(with_parameter(&line.text, &word)));
     }
     Ok(edits)
 }

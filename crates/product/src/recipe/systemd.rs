@@ -9,6 +9,7 @@ use super::cmdline::{Line, find};
 use super::list::members;
 use super::{LATER_STARTED, Listed, Plain};
 use crate::cmdline::with;
+use crate::parts::DiskPart;
 use crate::{Edit, Parts, Target};
 
 /// Units are not started at all.
@@ -67,33 +68,43 @@ pub(super) const GENERATORS: Plain = Plain::new(
 );
 
 fn generators_off(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
-    let disk = parts
-        .disk
-        .as_ref()
-        .ok_or("there is no [disk] with systemd on it")?;
+    let disk = disk_of(parts)?;
     let line = Line::of(target, parts)?;
     let (partition, idle) = disk.idle_generators(&line.text)?;
     let place = |name: &str| format!("{partition}:{}/{name}", generators::MASKS);
+    let places: Vec<String> = idle.into_iter().map(place).collect();
+    masked(target, &places, "none of its generators has nothing to do")
+}
+
+/// The edits that put a link to `/dev/null` in each of these places, or why there are none:
+/// `nothing`, where there is no place.
+pub(super) fn masked(
+    target: &Target,
+    places: &[String],
+    nothing: &str,
+) -> Result<Vec<Edit>, String> {
     let linked = |place: &String| {
         let disk = target.spec.disk.as_ref();
         disk.is_some_and(|disk| disk.links.contains_key(place))
     };
-    let places: Vec<String> = idle.into_iter().map(place).collect();
-    match places.iter().find(|place| !linked(place)) {
-        None if places.is_empty() => Err("none of its generators has nothing to do".into()),
-        None => Err("they are masked already".into()),
-        Some(_) => Ok(places
+    match places.iter().all(linked) {
+        true if places.is_empty() => Err(nothing.to_owned()),
+        true => Err("they are masked already".to_owned()),
+        false => Ok(places
             .iter()
             .map(|place| Edit::set(&format!("disk.links.{place:?}"), "/dev/null"))
             .collect()),
     }
 }
 
+/// The disk of a target.
+pub(super) fn disk_of(parts: &Parts) -> Result<&DiskPart, String> {
+    let disk = parts.disk.as_ref();
+    disk.ok_or_else(|| "there is no [disk] with systemd on it".to_owned())
+}
+
 fn status(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
-    let disk = parts
-        .disk
-        .as_ref()
-        .ok_or("there is no [disk] with systemd on it")?;
+    let disk = disk_of(parts)?;
     disk.units()?;
     let line = Line::of(target, parts)?;
     for word in ["systemd.show_status", "quiet"] {
@@ -238,10 +249,7 @@ fn told(units: &[&str]) -> String {
 
 /// The partition of the root with systemd, what that starts, and the units that are named.
 fn asked(parts: &Parts, value: &str) -> Result<(u32, Units, Vec<String>), String> {
-    let disk = parts
-        .disk
-        .as_ref()
-        .ok_or("there is no [disk] with systemd on it")?;
+    let disk = disk_of(parts)?;
     let (partition, units) = disk.units()?;
     let names = members(value);
     if names.is_empty() {

@@ -4,6 +4,7 @@ use bootlap_image::units::MASKS;
 
 use super::Plain;
 use super::cmdline::Line;
+use super::systemd::{disk_of, masked};
 use crate::cache::sha256;
 use crate::{Edit, Parts, Target};
 
@@ -21,30 +22,21 @@ pub(super) const IDLE: Plain = Plain::new(
 );
 
 fn idle(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
-    let disk = parts
-        .disk
-        .as_ref()
-        .ok_or("there is no [disk] with systemd on it")?;
+    let disk = disk_of(parts)?;
     let (partition, units) = disk.units()?;
     let line = Line::of(target, parts)?;
     let idle = disk.idle_services(&line.text)?;
-    let place = |name: &&str| format!("{partition}:{MASKS}/{name}");
-    let masked = |place: &String| {
-        let disk = target.spec.disk.as_ref();
-        disk.is_some_and(|disk| disk.links.contains_key(place))
-    };
     let started = idle
         .iter()
         .filter(|name| units.started.contains_key(**name));
-    let places: Vec<String> = started.map(place).collect();
-    match places.iter().find(|place| !masked(place)) {
-        None if places.is_empty() => Err("none of those that are known has nothing to do".into()),
-        None => Err("they are masked already".into()),
-        Some(_) => Ok(places
-            .iter()
-            .map(|place| Edit::set(&format!("disk.links.{place:?}"), "/dev/null"))
-            .collect()),
-    }
+    let places: Vec<String> = started
+        .map(|name| format!("{partition}:{MASKS}/{name}"))
+        .collect();
+    masked(
+        target,
+        &places,
+        "none of those that are known has nothing to do",
+    )
 }
 
 /// The machine has its id from the start.
@@ -64,10 +56,7 @@ pub(super) const MACHINE_ID: Plain = Plain::new(
 const FILE: &str = "/etc/machine-id";
 
 fn machine_id(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
-    let disk = parts
-        .disk
-        .as_ref()
-        .ok_or("there is no [disk] with systemd on it")?;
+    let disk = disk_of(parts)?;
     let (partition, now) = disk.text_of_systemd(FILE)?;
     let place = format!("{partition}:{FILE}");
     let written = target.spec.disk.as_ref();

@@ -1,9 +1,9 @@
 //! Which devices udev looks at while systemd boots.
 
-use bootlap_image::units::Units;
+use bootlap_image::units::MASKS;
 
 use super::Plain;
-use super::systemd::{start_later, text_at};
+use super::systemd::{disk_of, start_later, text_at};
 use crate::{Edit, Parts, Target};
 
 /// udev looks at few devices first, and at all of them once the boot is over.
@@ -29,16 +29,15 @@ const ALL: &str = "bootlap-coldplug.service";
 const NEEDED: [&str; 7] = ["block", "net", "tty", "mem", "virtio", "mmc", "nvme"];
 
 fn later(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
-    let disk = parts
-        .disk
-        .as_ref()
-        .ok_or("there is no [disk] with systemd on it")?;
+    let disk = disk_of(parts)?;
     let (partition, units) = disk.units()?;
-    needed(&units)?;
-    let place = format!("{partition}:{}/{DROP_IN}", bootlap_image::units::MASKS);
+    if !units.started.contains_key(TRIGGER) {
+        return Err(format!("{TRIGGER} is not started, or masked"));
+    }
+    let place = format!("{partition}:{}/{DROP_IN}", MASKS);
     let there = target.spec.disk.as_ref();
     if there.is_some_and(|disk| disk.texts.contains_key(&place)) {
-        return Err("it is so already".into());
+        return Err("udev looks at few devices first already".into());
     }
     let disks = disk.mounts_others()?;
     let (_, unit) = disk.text_of_systemd(&format!("/usr/lib/systemd/system/{TRIGGER}"))?;
@@ -50,13 +49,6 @@ fn later(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
     let names = [ALL.to_owned()];
     edits.extend(start_later(target, partition, &units.default, &names));
     Ok(edits)
-}
-
-fn needed(units: &Units) -> Result<(), String> {
-    match units.started.contains_key(TRIGGER) {
-        true => Ok(()),
-        false => Err(format!("{TRIGGER} is not started, or masked")),
-    }
 }
 
 /// The program as the service names it: old versions of systemd want a whole path.

@@ -56,7 +56,7 @@ pub(super) fn find<'l>(line: &'l str, name: &str) -> Option<&'l str> {
 
 /// `line` with `word` for the parameter that it names: in the place of what is
 /// there, or at the end.
-fn with_parameter(line: &str, word: &str) -> String {
+pub(super) fn with_parameter(line: &str, word: &str) -> String {
     let name = name_of(word);
     let mut placed = false;
     let changed = cmdline::changed(line, |w| {
