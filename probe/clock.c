@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "qemu.h"
+#include "turn.h"
 #include "wait.h"
 
 /*
@@ -18,6 +19,8 @@
 /* Larger than any QEMUTimer. */
 #define TIMER_SIZE 512
 #define NANOSECONDS 1      /* a timer's scale */
+
+#define MOST_CPUS 512
 
 /* How many pointers AccelOpsClass may have. */
 #define ACCEL_OPS 64
@@ -71,11 +74,35 @@ static void go_on(int64_t ps)
 		qemu.cpu_exit(cpu);
 }
 
+bool clock_others_idle(void *cpu)
+{
+	for (int i = 0; i < MOST_CPUS; i++) {
+		void *other = qemu.qemu_get_cpu(i);
+
+		if (!other)
+			return true;
+		if (other != cpu && !qemu.cpu_thread_is_idle(other))
+			return false;
+	}
+	return false;
+}
+
+/* Whether QEMU's main thread may put the clock forward now. */
+static bool guest_is_idle(void)
+{
+	return !clock_cpu() && qemu.locked && qemu.locked() && qemu.qemu_get_cpu &&
+	       qemu.cpu_thread_is_idle && clock_others_idle(NULL);
+}
+
 /* Instead of QEMU's icount_get. */
 static int64_t modelled_ns(void)
 {
-	int64_t ps = clock_ps();
-	int64_t left_out = wait_asked(ps);
+	int64_t ps, left_out;
+
+	if (guest_is_idle())
+		turn_wait_for_cpu();
+	ps = clock_ps();
+	left_out = wait_asked(ps);
 
 	if (left_out > 0) {
 		go_on(left_out);

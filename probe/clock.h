@@ -41,6 +41,9 @@ void clock_stall(int64_t ps);
 /* The CPU whose thread this is, as QEMU knows it; NULL in another thread. */
 void *clock_cpu(void);
 
+/* Whether all CPUs but this one (NULL: all) wait for an interrupt. */
+bool clock_others_idle(void *cpu);
+
 /* The stage that was reached. */
 enum stage clock_reached(void);
 

@@ -89,12 +89,6 @@ static void no_disks(void)
 			"time; boot with --plain, or use Debian's QEMU 7.2 or 10\n");
 }
 
-/* Whether the guest's time is not QEMU's. */
-static bool own_time(void)
-{
-	return model.modelled || model.skip_waits || disk_any();
-}
-
 /* The machine is complete, and nothing has run. */
 static void machine_is_there(struct notifier *notifier, void *data)
 {
@@ -104,10 +98,7 @@ static void machine_is_there(struct notifier *notifier, void *data)
 	/* Without it the host's time is the only limit. */
 	if (model.limit_ns > 0)
 		limit_set(model.limit_ns);
-	if (!own_time()) {
-		fact("waits", "run");
-		return;
-	}
+	turn_watch();
 	taken = clock_take_over(model.shift, model.ps_per_insn);
 	if (!taken && model.modelled) {
 		fprintf(stderr, "bootlap probe: the clock of this QEMU cannot be modelled; "
@@ -248,9 +239,7 @@ static bool read_model(int argc, char **argv, const struct plugin_info *info)
 		no_disks();
 		return false;
 	}
-	if (model.limit_ns > 0 && !qemu.qemu_add_machine_init_done_notifier)
-		model.limit_ns = 0;
-	if (own_time() || model.limit_ns > 0)
+	if (qemu.qemu_add_machine_init_done_notifier)
 		qemu.qemu_add_machine_init_done_notifier(&done);
 	else
 		fact("waits", "run");

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -20,6 +21,10 @@ static int (*real_ppoll)(struct pollfd *, nfds_t, const struct timespec *, const
 static pthread_mutex_t *big_lock;
 static __thread bool learning, inside;
 static atomic_bool pooled; /* work was given to QEMU's pool of threads */
+
+/* The CPU's thread is without the big lock: it executes. Who waits in it for an interrupt has
+ * the lock until he waits, or asks for it. */
+static atomic_bool executes;
 
 /* The CPU's thread does what it has put off; the main thread waits. */
 static atomic_bool taken;
@@ -57,6 +62,8 @@ static void take(void)
 	inside = false;
 }
 
+static bool disks_put_off; /* work that is to be done in the CPU's turn */
+
 static bool something_was_put_off(void)
 {
 	return atomic_load(&pooled) || qemu.aio_compute_timeout(qemu.qemu_get_aio_context()) == 0;
@@ -70,6 +77,8 @@ EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 		find();
 	if (learning && !big_lock)
 		big_lock = mutex;
+	if (mutex == big_lock && big_lock && qemu.qemu_in_vcpu_thread())
+		atomic_store(&executes, false);
 	failed = real_lock(mutex);
 	if (failed || mutex != big_lock || inside)
 		return failed;
@@ -90,9 +99,12 @@ EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
 
 	if (!real_unlock)
 		find();
-	if (mutex != big_lock || !big_lock || inside || !qemu.qemu_in_vcpu_thread() ||
-	    !something_was_put_off())
+	if (mutex != big_lock || !big_lock || !qemu.qemu_in_vcpu_thread())
 		return real_unlock(mutex);
+	if (inside || !disks_put_off || !something_was_put_off()) {
+		atomic_store(&executes, true);
+		return real_unlock(mutex);
+	}
 	atomic_store(&taken, true);
 	failed = real_unlock(mutex);
 	take();
@@ -106,7 +118,7 @@ EXPORT int pthread_cond_signal(pthread_cond_t *cond)
 {
 	if (!real_signal)
 		find();
-	if (big_lock && qemu.qemu_in_coroutine() && qemu.locked())
+	if (disks_put_off && qemu.qemu_in_coroutine() && qemu.locked())
 		atomic_store(&pooled, true);
 	return real_signal(cond);
 }
@@ -123,15 +135,26 @@ EXPORT int ppoll(struct pollfd *files, nfds_t n, const struct timespec *timeout,
 	return real_ppoll(files, n, timeout, signals);
 }
 
-bool turn_take(void)
+void turn_wait_for_cpu(void)
 {
-	if (!qemu.lock || !qemu.unlock || !qemu.locked || !qemu.qemu_in_vcpu_thread ||
-	    !qemu.qemu_in_coroutine || !qemu.blk_drain_all || !qemu.aio_poll ||
-	    !qemu.aio_compute_timeout || !qemu.qemu_get_aio_context)
+	while (atomic_load(&executes))
+		sched_yield();
+}
+
+bool turn_watch(void)
+{
+	if (!qemu.lock || !qemu.unlock || !qemu.locked || !qemu.qemu_in_vcpu_thread)
 		return false;
 	qemu.unlock();
 	learning = true;
 	qemu.lock(__FILE__, __LINE__);
 	learning = false;
 	return big_lock != NULL;
+}
+
+bool turn_take(void)
+{
+	disks_put_off = big_lock && qemu.qemu_in_coroutine && qemu.blk_drain_all &&
+			qemu.aio_poll && qemu.aio_compute_timeout && qemu.qemu_get_aio_context;
+	return disks_put_off;
 }

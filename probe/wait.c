@@ -23,7 +23,6 @@
 #define STACK 32 /* words of it */
 #define WORDS (MOST_REGISTERS + STACK)
 #define PLACES 16 /* that are looked at, by address */
-#define MOST_CPUS 512
 
 /* Instructions of one form: their code, little-endian, as far as it tells. */
 struct form {
@@ -147,19 +146,6 @@ static int64_t foretell(const struct place *p, int64_t tick)
 	return least > SLACK ? (least - SLACK) * tick : -1;
 }
 
-static bool others_are_idle(void *cpu)
-{
-	for (int i = 0; i < MOST_CPUS; i++) {
-		void *other = qemu.qemu_get_cpu(i);
-
-		if (!other)
-			return true;
-		if (other != cpu && !qemu.cpu_thread_is_idle(other))
-			return false;
-	}
-	return false;
-}
-
 /* The last turns of a loop are not left out: had it ended before them, something else
  * would read the timer now, later than its next turn. */
 static void check_foretold(int64_t ps)
@@ -198,7 +184,7 @@ static int64_t left_out(struct place *p, void *cpu, int64_t tick)
 	int64_t deadline, turns;
 	bool own_end;
 
-	if (end < 0 || !others_are_idle(cpu))
+	if (end < 0 || !clock_others_idle(cpu))
 		return 0;
 	deadline = qemu.qemu_clock_deadline_ns_all(CLOCK_VIRTUAL, ~ATTR_EXTERNAL);
 	own_end = deadline < 0 || deadline > end / PS;
