@@ -2,8 +2,9 @@
 
 use std::fs::{self, File};
 use std::io::Write;
+use std::os::unix::fs::{FileExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
@@ -477,6 +478,43 @@ fn init_scripts_are_listed_and_changed() {
     assert!(failed.contains("bootlap units"), "{failed}");
 }
 
+/// A copy of a disk with a btrfs behind its three partitions.
+fn with_btrfs(dir: &Path, disk: &Path) -> PathBuf {
+    let tree = dir.join("tree");
+    fs::create_dir_all(tree.join("usr/lib")).unwrap();
+    fs::create_dir_all(tree.join("etc")).unwrap();
+    let release = tree.join("usr/lib/os-release");
+    fs::write(&release, "NAME=Tiny\n").unwrap();
+    fs::set_permissions(&release, PermissionsExt::from_mode(0o640)).unwrap();
+    symlink("usr/lib", tree.join("lib")).unwrap();
+    symlink("service", tree.join("etc/was-a-link")).unwrap();
+    for name in ["gone", "service", "stays"] {
+        fs::write(tree.join("etc").join(name), name.repeat(5000)).unwrap();
+    }
+    let part = dir.join("btrfs");
+    File::create(&part).unwrap().set_len(128 << 20).unwrap();
+    let mut make = Command::new("mkfs.btrfs");
+    make.env("PATH", "/usr/sbin:/sbin:/usr/bin:/bin");
+    succeeded(make.args(["-q", "--rootdir"]).arg(&tree).arg(&part));
+    let image = dir.join("disk.img");
+    fs::copy(disk, &image).unwrap();
+    let end = fs::metadata(&image).unwrap().len();
+    let out = File::options().write(true).open(&image).unwrap();
+    let bytes = fs::read(&part).unwrap();
+    out.write_all_at(&bytes, end).unwrap();
+    let lines = format!("start={}, size={}, type=83\n", end / 512, bytes.len() / 512);
+    let mut divide = Command::new("sfdisk");
+    divide.env("PATH", "/usr/sbin:/sbin:/usr/bin:/bin");
+    divide.args(["-q", "--append", "--no-reread"]).arg(&image);
+    divide.stdin(Stdio::piped()).stdout(Stdio::null());
+    let mut child = divide.spawn().unwrap();
+    let mut lines_in = child.stdin.take().unwrap();
+    lines_in.write_all(lines.as_bytes()).unwrap();
+    drop(lines_in);
+    assert!(child.wait().unwrap().success());
+    image
+}
+
 /// A guest mounts a disk as it is, and as a target changes it: they differ in what the target
 /// names, and in the folders that these are in.
 #[test]
@@ -485,16 +523,17 @@ fn a_changed_disk_differs_where_it_was_told_to() {
     // Each name with mode, owner, size, and what is in it.
     let init = "#!/bin/busybox sh\nb=/bin/busybox\n$b mount -t devtmpfs dev /dev\n\
         while read -r m; do $b insmod /modules/$m; done </modules/order\n\
-        until [ -b /dev/vda3 ]; do $b sleep 0.1; done\n\
+        until [ -b /dev/vda4 ]; do $b sleep 0.1; done\n\
         $b mount -t ext4 -o ro,noload /dev/vda1 /root/1\n\
         $b mount -t squashfs -o ro /dev/vda2 /root/2\n\
+        $b mount -t btrfs -o ro /dev/vda4 /root/4\n\
         cd /root\n\
         $b find . ! -name lost+found | $b sort | while read -r f; do\n\
         if [ -L $f ]; then what=$($b readlink $f)\n\
         elif [ -f $f ]; then what=$($b md5sum <$f); else what=; fi\n\
         echo \"= $f $($b stat -c '%a %u:%g %F %h' $f) $what\"\n\
         done\necho 'listed all'\n";
-    let image = disk("router");
+    let image = with_btrfs(&dir, &disk("router"));
     let before = bootlap_product::fingerprint(&image).unwrap();
     let target = format!(
         "format = 1\nname = \"look\"\n\n[ready]\npattern = \"listed all\"\ntimeout-s = 300\n\n\
@@ -503,20 +542,23 @@ fn a_changed_disk_differs_where_it_was_told_to() {
          [kernel]\nimage = \"package:linux-image-arm64/boot/vmlinu*\"\n\
          cmdline = \"quiet console=ttyAMA0\"\n\n[initramfs]\ncompression = \"none\"\n\
          tree = \"initramfs\"\n\
-         modules = [\"virtio_pci\", \"virtio_blk\", \"crc32c_generic\", \"ext4\", \"squashfs\"]\n\
-         dirs = [\"/dev\", \"/root\", \"/root/1\", \"/root/2\"]\n\
+         modules = [\"virtio_pci\", \"virtio_blk\", \"crc32c_generic\", \"ext4\", \"squashfs\", \"btrfs\"]\n\
+         dirs = [\"/dev\", \"/root\", \"/root/1\", \"/root/2\", \"/root/4\"]\n\
          files = {{ \"/bin/busybox\" = \"package:busybox-static/bin/busybox\" }}\n\n\
          [disk]\nimage = {image:?}\n"
     );
-    let changes = "remove = [\"2:/etc/init.d/S70ddns\", \"1:/boot/extlinux/extlinux.conf\"]\n\n\
-         [disk.texts]\n\"2:/etc/init.d/S60usb\" = \"#!/bin/sh\\n\"\n\
+    // What is in a link's place stays in its folder, which the link on the way leads to.
+    let changes = "remove = [\"2:/etc/init.d/S70ddns\", \"1:/boot/extlinux/extlinux.conf\", \
+         \"4:/etc/gone\"]\n\n\
+         [disk.texts]\n\"4:/lib/os-release\" = \"NAME=Other\\n\"\n\
+         \"4:/etc/new/conf\" = \"#!/bin/sh\\n\"\n\"4:/etc/was-a-link\" = \"x\\n\"\n\"2:/etc/init.d/S60usb\" = \"#!/bin/sh\\n\"\n\
          \"2:/etc/new/conf\" = \"x\\n\"\n\"1:/boot/new\" = \"#!/bin/sh\\n\"\n\n\
-         [disk.links]\n\"2:/sbin/more\" = \"../bin/busybox\"\n";
+         [disk.links]\n\"2:/sbin/more\" = \"../bin/busybox\"\n\"4:/etc/service\" = \"/dev/null\"\n";
     for (name, text) in [("look", target.clone()), ("changed", target + changes)] {
         let tree = dir.join(name).join("initramfs");
         fs::create_dir_all(&tree).unwrap();
         fs::write(tree.join("init"), init).unwrap();
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        let mode = PermissionsExt::from_mode(0o755);
         fs::set_permissions(tree.join("init"), mode).unwrap();
         fs::write(dir.join(name).join("target.toml"), text).unwrap();
     }
@@ -550,8 +592,17 @@ fn a_changed_disk_differs_where_it_was_told_to() {
         "2/etc/new",
         "2/etc/new/conf",
         "2/sbin/more",
+        "4/etc/gone",
+        "4/etc/new",
+        "4/etc/new/conf",
+        "4/etc/service",
+        "4/etc/was-a-link",
+        "4/usr/lib/os-release",
     ];
     assert_eq!(differ, told);
+    // Written over, it keeps its mode.
+    assert!(new["4/usr/lib/os-release"].starts_with("640 "), "{new:?}");
+    assert!(new["4/etc/new/conf"].starts_with("755 0:0"), "{new:?}");
     assert!(new["2/etc/init.d/S60usb"].starts_with("755 0:0"), "{new:?}");
     assert!(new["1/boot/new"].starts_with("755 0:0"), "{new:?}");
     assert_eq!(bootlap_product::fingerprint(&image).unwrap(), before);

@@ -4,7 +4,7 @@ use crate::Found;
 use crate::system::{Mount, fstab};
 
 /// Modules for each kind of file system; those that the kernel asks for by an alias come first.
-const FILE_SYSTEMS: [(&str, &[&str]); 9] = [
+const FILE_SYSTEMS: [(&str, &[&str]); 10] = [
     ("ext2", &["crc32c_generic", "ext4"]),
     ("ext3", &["crc32c_generic", "ext4"]),
     ("ext4", &["crc32c_generic", "ext4"]),
@@ -14,6 +14,7 @@ const FILE_SYSTEMS: [(&str, &[&str]); 9] = [
     ("xfs", &["crc32c_generic", "xfs"]),
     ("f2fs", &["crc32_generic", "f2fs"]),
     ("erofs", &["erofs"]),
+    ("iso9660", &["isofs"]),
 ];
 
 /// Modules for a file system of this kind; none where the kind is not known.

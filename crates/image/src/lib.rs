@@ -30,7 +30,7 @@ mod window;
 mod words;
 
 pub use bootlap_rootfs::root_image::ReadAt;
-pub use found::{Drivers, Found, driver};
+pub use found::{Drivers, Found, Others, driver};
 pub use handover::Handover;
 pub use setting::Patch;
 pub use volume::Place;

@@ -20,8 +20,10 @@ mod disk_changes;
 mod edit;
 #[cfg(test)]
 mod example;
+mod guest;
 mod images;
 pub mod initramfs;
+mod kernel_modules;
 mod machine;
 mod mistake;
 mod packages;
@@ -50,6 +52,7 @@ pub use edit::{Edit, How};
 pub use machine::{Board, Console, Machine, MachineTable, Power, Qemu, Send, Start};
 pub use part::{Blob, Code, Part, PartHash, Patch};
 pub use parts::Parts;
+pub use parts::disk::look_at_disk;
 pub use spec::{
     Bootloader, Bus, Disk, DiskFormat, Firmware, Fit, Flash, Initramfs, Kernel, LoaderSettings,
     Medium, NamedPattern, Packages, Place, Ready, Root, RootFormat, Spec, Starter, Uimage,

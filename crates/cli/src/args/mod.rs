@@ -172,6 +172,10 @@ pub(crate) struct Import {
     /// Print what was found as JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    /// The folder for packages and compressed images [default: $BOOTLAP_CACHE, or bootlap in
+    /// the user's cache folder].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cache: Option<PathBuf>,
 }
 
 /// What runs first on an imported image.

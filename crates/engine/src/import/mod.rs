@@ -13,16 +13,15 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use bootlap_artefact::compress::Compression;
 use bootlap_artefact::kernel_image::{KernelFormat, KernelImage, uefi_entry};
 use bootlap_image::beside::Beside;
 pub use bootlap_image::plan::Wish;
 use bootlap_image::plan::{Plan, Source};
-use bootlap_image::{Found, Handover, Window};
-use bootlap_product::Target;
+use bootlap_image::{Found, Handover};
 use bootlap_product::initramfs::compression;
+use bootlap_product::{Cache, Target, look_at_disk};
 use bootlap_report::imported::Imported;
 
 use crate::failure::{Exit, Failure};
@@ -42,6 +41,8 @@ pub struct Request<'a> {
     pub kernel: Option<&'a Path>,
     /// Its initramfs.
     pub initramfs: Option<&'a Path>,
+    /// For what a guest has to read.
+    pub cache: &'a Cache,
 }
 
 /// Makes a target of an image in a new folder.
@@ -147,7 +148,7 @@ fn into(
         let what = format!("{}: {why}", image.display());
         Failure::new(Exit::NothingUsable, what)
     };
-    let seen = see(files, out, progress)?;
+    let seen = see(files, request, progress)?;
     let found = &seen.found;
     let beside = match &files.kernel {
         Some(kernel) => Some(beside(kernel, files)?),
@@ -211,7 +212,8 @@ fn into(
 }
 
 /// Looks at the disk, or at the initramfs where there is none.
-fn see(files: &Files, out: &Path, progress: &dyn Progress) -> Result<Seen, Failure> {
+fn see(files: &Files, request: &Request<'_>, progress: &dyn Progress) -> Result<Seen, Failure> {
+    let out = request.out;
     let unusable = |path: &Path, why: String| {
         let what = format!("{}: {why}", path.display());
         Failure::new(Exit::NothingUsable, what)
@@ -219,11 +221,11 @@ fn see(files: &Files, out: &Path, progress: &dyn Progress) -> Result<Seen, Failu
     if let Some(image) = &files.disk {
         let raw = unpack::raw(image, &out.join("disk.img"), progress)?;
         progress.step("looking at the disk");
-        let opened = File::open(&raw.path).and_then(|file| Ok((file.metadata()?.len(), file)));
-        let (bytes, file) = opened.map_err(|e| unusable(image, e.to_string()))?;
+        let known = fs::metadata(&raw.path).map_err(|e| unusable(image, e.to_string()))?;
+        let found = look_at_disk(&raw.path, request.cache, &|what| progress.step(what));
         return Ok(Seen {
-            found: Found::of(&Window::all(Rc::new(file), bytes)),
-            bytes,
+            found: found.map_err(|e| unusable(image, e.to_string()))?,
+            bytes: known.len(),
             disk: Some(match raw.from.is_empty() {
                 true => seen_from(out, image)?,
                 false => "disk.img".to_owned(),

@@ -19,7 +19,13 @@ until [ -b {device} ] || [ $tries -ge 100 ]; do
 \t/bin/busybox sleep 0.1
 \ttries=$((tries + 1))
 done
-/bin/busybox mount -t {kind} -o ro {device} /root || exec /bin/busybox sh
+/bin/busybox mount -t proc proc /proc
+flags=
+for word in $(/bin/busybox cat /proc/cmdline); do
+\tcase $word in rootflags=*) flags=,${{word#rootflags=}} ;; esac
+done
+/bin/busybox umount /proc
+/bin/busybox mount -t {kind} -o \"ro$flags\" {device} /root || exec /bin/busybox sh
 /bin/busybox mount --move /dev /root/dev
 exec /bin/busybox switch_root /root {init}
 "

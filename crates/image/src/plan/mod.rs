@@ -120,10 +120,21 @@ impl Plan {
     /// What is missing, and what can be done.
     pub fn of(found: &Found, wish: Option<Wish>, beside: Option<&Beside>) -> Result<Self, String> {
         let of_kernel = beside.and_then(|kernel| kernel.arch);
-        let arch = of_kernel.or_else(|| found.arch()).ok_or(
-            "nothing on it tells which processor it is for: no EFI program, no boot loader, no \
-             kernel and no root file system that can be read",
-        )?;
+        let arch = of_kernel.or_else(|| found.arch()).ok_or_else(|| {
+            let volumes = found.table.partitions.iter().zip(&found.volumes);
+            let unread = volumes.filter_map(|(partition, volume)| {
+                let why = volume.trouble.as_ref()?;
+                Some(format!(
+                    "; partition {} ({}): {why}",
+                    partition.number, volume.kind
+                ))
+            });
+            format!(
+                "nothing on it tells which processor it is for: no EFI program, no boot loader, \
+                 no kernel and no root file system that can be read{}",
+                unread.collect::<String>()
+            )
+        })?;
         let machine = MACHINES.iter().find(|m| m.arch == arch);
         let machine = machine.ok_or_else(|| {
             format!(

@@ -1,8 +1,10 @@
 //! File systems, as far as they can be read.
 
 mod archive;
+mod copied;
 mod ext;
 mod fat;
+mod names;
 #[cfg(test)]
 pub(crate) mod paper;
 mod squash;
@@ -11,6 +13,7 @@ mod walk;
 use std::io;
 use std::ops::Range;
 
+pub use self::copied::copied;
 use self::walk::{Tree, walk};
 use crate::window::{Window, number};
 
@@ -144,12 +147,15 @@ impl Volume {
     /// What is in these bytes.
     pub fn of(window: &Window) -> Self {
         let head = window.up_to(0, 0x1_0048).unwrap_or_default();
-        let unread = |kind, trouble| Self {
-            kind,
-            uuid: String::new(),
-            label: String::new(),
-            files: None,
-            trouble,
+        let unread = |kind, trouble| {
+            let (uuid, label) = names::of(kind, window).unwrap_or_default();
+            Self {
+                kind,
+                uuid,
+                label,
+                files: None,
+                trouble,
+            }
         };
         if number::<2>(&head, 1024 + 56) == 0xef53 {
             return match ext::open(window) {

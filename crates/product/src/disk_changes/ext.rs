@@ -73,7 +73,11 @@ pub(super) fn change(
                     group: 0,
                     attributes: Vec::new(),
                 });
-                let _ = writeln!(script, "cd \"{above}/\"\nwrite \"{source}\" \"{name}\"");
+                // Back to the top: to debugfs, the folder of `/name` is the current one.
+                let _ = writeln!(
+                    script,
+                    "cd \"{above}/\"\nwrite \"{source}\" \"{name}\"\ncd /"
+                );
                 for (field, value) in [
                     ("mode", format!("0{:o}", 0o100_000 | known.mode)),
                     ("uid", known.user.to_string()),

@@ -2,12 +2,15 @@
 //! instead of the image's.
 //!
 //! The file systems' own tools change a copy, which needs no root rights: debugfs for ext2-4,
-//! squashfs-tools for squashfs, mtools for FAT. The copy is looked at by e2fsck, read back, and thrown away; what is kept are
-//! the blocks in which it differs.
+//! squashfs-tools for squashfs, mtools for FAT; what only a kernel knows is mounted by a guest. The
+//! copy is looked at by e2fsck, read back, and thrown away; what is kept are the blocks in which
+//! it differs.
 
 mod copy;
 mod ext;
 mod fat;
+mod mounted;
+mod seen;
 mod squash;
 mod tool;
 
@@ -20,6 +23,7 @@ use bootlap_image::volume::Files;
 use bootlap_image::{Found, Window};
 use sha2::{Digest, Sha256};
 
+use crate::guest::{self, Copies};
 use crate::part::{Find, Patch};
 use crate::spec::Disk;
 use crate::{Cache, Progress, TargetError};
@@ -38,7 +42,7 @@ pub(crate) struct Place {
 }
 
 /// What is to be at a place.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Change {
     File { bytes: Vec<u8>, executable: bool },
     Link(String),
@@ -151,22 +155,29 @@ impl Changes {
         &self,
         image: &Path,
         fingerprint: &str,
+        copies: &Copies,
         cache: &Cache,
         progress: Progress<'_>,
     ) -> Result<Vec<Patch>, TargetError> {
         let key = format!("{fingerprint}-{}", self.hash());
         let packed = cache.bytes("disk-changes", &key, || {
             progress("changing files on a copy of the disk");
-            Ok(pack(&self.made(image, cache)?))
+            Ok(pack(&self.made(image, copies, cache, progress)?))
         })?;
         unpack(&packed).ok_or_else(|| {
             TargetError::artefact("disk", "what was kept of its changes is damaged; try again")
         })
     }
 
-    fn made(&self, image: &Path, cache: &Cache) -> Result<Vec<Patch>, TargetError> {
+    fn made(
+        &self,
+        image: &Path,
+        copies: &Copies,
+        cache: &Cache,
+        progress: Progress<'_>,
+    ) -> Result<Vec<Patch>, TargetError> {
         let copy = copy::sparse(image, cache.root())?;
-        let found = look(copy.path())?;
+        let found = look(copy.path(), copies)?;
         let mut of_partition: BTreeMap<u32, Vec<(&Place, &Change)>> = BTreeMap::new();
         for (place, change) in &self.0 {
             let changes = of_partition.entry(place.partition).or_default();
@@ -186,7 +197,14 @@ impl Changes {
                 ));
             };
             let partition = &found.table.partitions[volume];
-            let said = match found.volumes[volume].kind {
+            let kind = found.volumes[volume].kind;
+            if guest::writes(kind) {
+                let of = (&found, volume);
+                mounted::change(copy.path(), partition, of, &changes, cache, progress)?;
+                patches.extend(copy::differences(image, copy.path(), partition)?);
+                continue;
+            }
+            let said = match kind {
                 "ext2" | "ext3" | "ext4" => {
                     ext::change(copy.path(), partition, &found, volume, &changes)?
                 }
@@ -211,7 +229,10 @@ fn cannot(number: u32, kind: &str) -> TargetError {
         "erofs" => format!("{kind} cannot be changed in place: change the folder it is made of"),
         "" => "its file system is not known here".to_owned(),
         kind => {
-            format!("files of {kind} cannot be changed here; those of ext2-4, squashfs and FAT can")
+            format!(
+                "files of {kind} cannot be changed here; those of ext2-4, XFS, btrfs, F2FS, squashfs \
+                 and FAT can"
+            )
         }
     };
     TargetError::artefact("disk", format!("partition {number}: {why}"))
@@ -239,11 +260,15 @@ fn ancestors(path: &str) -> impl Iterator<Item = &str> {
     all.filter(|part| !matches!(*part, "/" | ""))
 }
 
-fn look(image: &Path) -> Result<Found, TargetError> {
+/// What is on a raw image, with what a guest read of it.
+pub(crate) fn look(image: &Path, copies: &Copies) -> Result<Found, TargetError> {
     let failed = |e| TargetError::io("read", image, e);
     let file = File::open(image).map_err(failed)?;
     let bytes = file.metadata().map_err(failed)?.len();
-    Ok(Found::of(&Window::all(Rc::new(file), bytes)))
+    let window = Window::all(Rc::new(file), bytes);
+    Ok(Found::with(&window, &|partition, _| {
+        copies.files(partition.number)
+    }))
 }
 
 /// Whether all is there now, read by other code than that which wrote it.
@@ -253,7 +278,7 @@ fn check(
     changes: &[(&Place, &Change)],
     said: &str,
 ) -> Result<(), TargetError> {
-    let found = look(image)?;
+    let found = look(image, &Copies::default())?;
     let files = found.files(volume);
     for (place, change) in changes {
         let is_there = files.is_some_and(|files| match change {

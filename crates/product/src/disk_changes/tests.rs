@@ -53,7 +53,13 @@ impl Bench {
 
     fn patches(&self, changes: &Changes) -> Result<Vec<Patch>, TargetError> {
         let known = crate::fingerprint(&self.image).unwrap();
-        changes.patches(&self.image, &known, &self.cache, &|_| {})
+        changes.patches(
+            &self.image,
+            &known,
+            &Copies::default(),
+            &self.cache,
+            &|_| {},
+        )
     }
 
     /// The image with the patches.
@@ -97,7 +103,7 @@ fn files_of_ext4_are_changed_and_all_else_stays() {
     let bytes: usize = patches.iter().map(|patch| patch.bytes.len()).sum();
     assert!((4096..200_000).contains(&bytes), "{bytes} bytes differ");
     let path = bench.patched(&patches);
-    let found = look(&path).unwrap();
+    let found = look(&path, &Copies::default()).unwrap();
     let files = found.files(0).unwrap();
     assert_eq!(files.text("/etc/inittab").unwrap(), "new\n");
     assert_eq!(files.text("/etc/a/b/drop in.conf").unwrap(), "[Unit]\n");
@@ -160,7 +166,7 @@ fn only_its_partition_is_compared() {
     let patches = bench.patches(&wanted).unwrap();
     let inside = |patch: &Patch| (1 << 20..9 << 20).contains(&patch.at);
     assert!(patches.iter().all(inside));
-    let found = look(&bench.patched(&patches)).unwrap();
+    let found = look(&bench.patched(&patches), &Copies::default()).unwrap();
     assert_eq!(
         found.files(0).unwrap().text("/etc/inittab").unwrap(),
         "new\n"
@@ -198,7 +204,7 @@ fn files_of_fat_are_changed() {
         ("0:/gone", None),
     ]);
     let patches = bench.patches(&wanted).unwrap();
-    let found = look(&bench.patched(&patches)).unwrap();
+    let found = look(&bench.patched(&patches), &Copies::default()).unwrap();
     let files = found.files(0).unwrap();
     assert_eq!(files.text("/loader/loader.conf").unwrap(), "timeout 0\n");
     assert_eq!(files.list("/loader/entries").unwrap(), ["a long name.conf"]);
@@ -376,4 +382,49 @@ fn files_of_squashfs_are_changed_and_all_else_stays() {
     let large = changes(&[("0:/etc/large", Some(Ok(&noise)))]);
     let refused = bench.patches(&large).unwrap_err().to_string();
     assert!(refused.contains("larger one"), "{refused}");
+}
+
+/// Who looks at a disk before its changes are made sees what is there afterwards.
+#[test]
+fn what_is_seen_before_is_what_is_there_afterwards() {
+    let bench = Bench::ext4();
+    let changes = changes(&[
+        ("0:/etc/inittab", None),
+        ("0:/etc/service", Some(Err("../usr/lib/os-release"))),
+        ("0:/lib/os-release", Some(Ok("NAME=Other\n"))),
+        ("0:/lib/more/deep/file", Some(Ok("y"))),
+        ("0:/opt/link", Some(Err("/lib/more"))),
+    ]);
+    let before = look(&bench.image, &Copies::default()).unwrap();
+    let mut before = before.volumes.into_iter();
+    let seen = changes.seen(0, before.next().unwrap().files.unwrap());
+    let patches = bench.patches(&changes).unwrap();
+    let after = look(&bench.patched(&patches), &Copies::default()).unwrap();
+    let there = after.files(0).unwrap();
+    for folder in [
+        "",
+        "/etc",
+        "lib",
+        "/usr/lib/more",
+        "lib/more/deep",
+        "opt",
+        "opt/link",
+        "no",
+    ] {
+        let (seen, there) = (seen.list(folder), there.list(folder));
+        assert_eq!(seen.ok(), there.ok(), "{folder}");
+    }
+    for path in [
+        "/etc/inittab",
+        "etc/service",
+        "usr/lib/os-release",
+        "lib/os-release",
+        "opt/link/deep/file",
+        "opt/link",
+        "lib",
+    ] {
+        let read = [&*seen, there].map(|files| files.read(path, 100).ok());
+        assert_eq!(read[0], read[1], "{path}");
+        assert_eq!(seen.link(path), there.link(path), "{path}");
+    }
 }

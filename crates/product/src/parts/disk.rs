@@ -7,7 +7,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
@@ -22,7 +22,8 @@ use bootlap_image::{Found, Handover, ReadAt, Window, generators, idle_services};
 use bootlap_rootfs::shell::Rewritten;
 
 use crate::cache::sha256;
-use crate::disk_changes::{Changes, Place};
+use crate::disk_changes::{Changes, Place, look};
+use crate::guest::Copies;
 use crate::part::{Code, Find, Part, PartHash, Patch};
 use crate::spec::{Disk, DiskFormat, LoaderSettings};
 use crate::{Cache, Progress, TargetError};
@@ -38,6 +39,10 @@ pub(crate) struct DiskPart {
     pub(crate) format: DiskFormat,
     /// What is not on it as it is in the image.
     pub(crate) patches: Vec<Patch>,
+    /// What was changed for that.
+    changes: Arc<Changes>,
+    /// What only a guest can read of it.
+    copies: Arc<Copies>,
     /// What takes long to find out: many variants of a target share it.
     known: Arc<Known>,
 }
@@ -123,6 +128,19 @@ pub(crate) struct Starts {
     pub(crate) cmdline: String,
 }
 
+/// What is on a raw image, also where only a guest can read it.
+///
+/// # Errors
+/// If the image cannot be read.
+pub fn look_at_disk(
+    image: &Path,
+    cache: &Cache,
+    progress: Progress<'_>,
+) -> Result<Found, TargetError> {
+    let copies = Copies::of(image, cache, progress)?;
+    look(image, &copies)
+}
+
 impl DiskPart {
     pub(crate) fn new(path: PathBuf, origin: String, format: DiskFormat) -> Self {
         Self {
@@ -130,6 +148,8 @@ impl DiskPart {
             origin,
             format,
             patches: Vec::new(),
+            changes: Arc::default(),
+            copies: Arc::default(),
             known: Arc::default(),
         }
     }
@@ -144,12 +164,16 @@ impl DiskPart {
         progress: Progress<'_>,
     ) -> Result<Self, TargetError> {
         let mut changes = Changes::of(disk, finder)?;
+        if self.raw().is_ok() {
+            self.copies = Arc::new(Copies::of(&self.path, cache, progress)?);
+        }
         let words = loader.and_then(|loader| loader.cmdline.as_deref());
         if !changes.is_empty() || words.is_some() {
             self.raw()?;
             let image = cache.fingerprint(&self.path)?;
             if !changes.is_empty() {
-                self.patches = changes.patches(&self.path, &image, cache, progress)?;
+                self.patches =
+                    changes.patches(&self.path, &image, &self.copies, cache, progress)?;
             }
             if let Some(words) = words {
                 let found = self.found()?;
@@ -159,9 +183,11 @@ impl DiskPart {
                 let partition = found.table.partitions[place.volume].number;
                 let path = format!("/{}", place.path.trim_start_matches('/'));
                 changes.put(Place { partition, path }, text.into_bytes());
-                self.patches = changes.patches(&self.path, &image, cache, progress)?;
+                self.patches =
+                    changes.patches(&self.path, &image, &self.copies, cache, progress)?;
             }
         }
+        self.changes = Arc::new(changes);
         if let Some(seconds) = loader.and_then(|loader| loader.timeout_s) {
             let patches = self.with_wait(seconds)?;
             self.patches.extend(patches);
@@ -234,7 +260,11 @@ impl DiskPart {
         let bytes = file.metadata().map_err(failed)?.len();
         let patches = self.patches.clone();
         let seen = Patched { file, patches };
-        Ok(Found::of(&Window::all(Rc::new(seen), bytes)))
+        let window = Window::all(Rc::new(seen), bytes);
+        Ok(Found::with(&window, &|partition, _| {
+            let files = self.copies.files(partition.number)?;
+            Some(files.map(|files| self.changes.seen(partition.number, files)))
+        }))
     }
 
     /// The file that `key`'s value names, or all of them.
