@@ -113,9 +113,10 @@ web-test:
 TABLES = references references-modelled calibrated bootloaders board-model splash modelled waits \
 	filesystems
 BENCHMARKS = boots disks verdicts probe-cost source-speed viewer capture check tune advise collect power-cuts \
+	disk-cuts \
 	replay-cost
 KEPT = target/tables
-table-disks: setup-images
+table-disks table-disk-cuts: setup-images
 setup-images:
 	@scripts/setup images
 table-filesystems: setup-filesystems

@@ -15,7 +15,7 @@ end() {
 while read -r module; do
 	insmod "/modules/$module" || end "cannot load $module"
 done </modules/order
-read -r kind <kind
+read -r kind </kind
 
 open() {
 	mount -t "$kind" -o "$1" /dev/vda /root || end "cannot mount it as $kind"
@@ -31,8 +31,24 @@ open() {
 
 if [ ! -d /changes ]; then
 	open ro
-	tar -cf /dev/vdb -C /root . 2>/errors || end "cannot read all: $(head -n 1 /errors)"
-	end done
+	cd /root || end "nothing is mounted"
+	# What is no part of a system is covered up, and all of a disk that has none.
+	mkdir /none
+	: >/empty
+	find . -xdev -type f -size +524288k | while read -r file; do
+		mount --bind /empty "$file"
+	done
+	for folder in home srv tmp var/cache var/log var/tmp var/lib/docker var/lib/containers \
+		var/lib/flatpak var/lib/libvirt var/lib/machines; do
+		if [ -d $folder ] && [ ! -L $folder ]; then mount --bind /none $folder; fi
+	done
+	for sign in etc usr boot lib sbin/init init vmlinu* bzImage* Image* grub* loader EFI efi \
+		extlinux syslinux; do
+		[ ! -e "$sign" ] || there=1
+	done
+	[ "$there" ] || cd /none || end "no folder"
+	tar -cf /dev/vdb . 2>/errors || end "cannot read all: $(head -n 1 /errors)"
+	end "done"
 fi
 
 open rw
@@ -70,4 +86,4 @@ for change in *; do
 	fi || end "${path#/root} is not what it was to be"
 done
 umount /root
-end done
+end "done"
