@@ -15,7 +15,7 @@ fn a_target_that_never_gets_ready_ends_at_its_timeout() {
     let dir = scratch("never-ready");
     let target = changed_kiosk(&dir, "APP_READY\"", "NEVER_PRINTED\"");
     let mut command = bootlap(&dir);
-    let args = ["boot", "-n", "1", "--timeout", "20"];
+    let args = ["boot", "-n", "1", "--timeout", "10"];
     let said = failure(command.args(args).arg(target), 6);
     assert!(said.contains("never got ready"), "{said}");
     assert!(said.contains("\n  | "), "the last console lines: {said}");

@@ -124,10 +124,11 @@ impl Plan {
             let volumes = found.table.partitions.iter().zip(&found.volumes);
             let unread = volumes.filter_map(|(partition, volume)| {
                 let why = volume.trouble.as_ref()?;
-                Some(format!(
-                    "; partition {} ({}): {why}",
-                    partition.number, volume.kind
-                ))
+                let of = match partition.number {
+                    0 => volume.kind.to_owned(),
+                    number => format!("partition {number} ({})", volume.kind),
+                };
+                Some(format!("; {of}: {why}"))
             });
             format!(
                 "nothing on it tells which processor it is for: no EFI program, no boot loader, \

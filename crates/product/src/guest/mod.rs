@@ -61,7 +61,11 @@ impl Copies {
             let kind = Volume::of(&disk.part(partition.start, partition.bytes)).kind;
             if reads(&partition, kind) {
                 let copy = copy(image, &partition, kind, cache, progress);
-                copies.push((partition.number, copy.map_err(|e| e.to_string())));
+                let copy = copy.map_err(|e| match e {
+                    TargetError::Artefact { why, .. } => why,
+                    e => e.to_string(),
+                });
+                copies.push((partition.number, copy));
             }
         }
         Ok(Self(copies))
