@@ -62,7 +62,7 @@ static void take(void)
 	inside = false;
 }
 
-static bool disks_put_off; /* work that is to be done in the CPU's turn */
+static bool takes_turns;
 
 static bool something_was_put_off(void)
 {
@@ -101,7 +101,7 @@ EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
 		find();
 	if (mutex != big_lock || !big_lock || !qemu.qemu_in_vcpu_thread())
 		return real_unlock(mutex);
-	if (inside || !disks_put_off || !something_was_put_off()) {
+	if (inside || !takes_turns || !something_was_put_off()) {
 		atomic_store(&executes, true);
 		return real_unlock(mutex);
 	}
@@ -118,7 +118,7 @@ EXPORT int pthread_cond_signal(pthread_cond_t *cond)
 {
 	if (!real_signal)
 		find();
-	if (disks_put_off && qemu.qemu_in_coroutine() && qemu.locked())
+	if (takes_turns && qemu.qemu_in_coroutine() && qemu.locked())
 		atomic_store(&pooled, true);
 	return real_signal(cond);
 }
@@ -141,20 +141,19 @@ void turn_wait_for_cpu(void)
 		sched_yield();
 }
 
-bool turn_watch(void)
+void turn_watch(void)
 {
 	if (!qemu.lock || !qemu.unlock || !qemu.locked || !qemu.qemu_in_vcpu_thread)
-		return false;
+		return;
 	qemu.unlock();
 	learning = true;
 	qemu.lock(__FILE__, __LINE__);
 	learning = false;
-	return big_lock != NULL;
 }
 
 bool turn_take(void)
 {
-	disks_put_off = big_lock && qemu.qemu_in_coroutine && qemu.blk_drain_all &&
+	takes_turns = big_lock && qemu.qemu_in_coroutine && qemu.blk_drain_all &&
 			qemu.aio_poll && qemu.aio_compute_timeout && qemu.qemu_get_aio_context;
-	return disks_put_off;
+	return takes_turns;
 }

@@ -15,9 +15,9 @@
 
 #include <stdbool.h>
 
-/* Once the machine is there, in QEMU's main thread: who has the big lock is known from now
- * on. False if this QEMU does not tell. */
-bool turn_watch(void);
+/* Once the machine is there, in QEMU's main thread: whether the CPU's has the big lock is known
+ * from now on, if this QEMU tells. */
+void turn_watch(void);
 
 /* After that: turns are taken. False if this QEMU cannot. */
 bool turn_take(void);

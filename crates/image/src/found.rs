@@ -46,15 +46,14 @@ pub struct Found {
     pub systems: Vec<System>,
 }
 
-/// The files of a partition with a file system of this kind, which is not read here, or why
-/// there are none; `None` if nobody else reads them either.
-pub type Others<'o> =
-    &'o dyn Fn(&table::Partition, &'static str) -> Option<Result<Box<dyn Files>, String>>;
+/// The files of a partition whose file system is not read here, or why there are none; `None` if
+/// nobody else reads them either.
+pub type Others<'o> = &'o dyn Fn(&table::Partition) -> Option<Result<Box<dyn Files>, String>>;
 
 impl Found {
     /// Looks through a disk.
     pub fn of(disk: &Window) -> Self {
-        Self::with(disk, &|_, _| None)
+        Self::with(disk, &|_| None)
     }
 
     /// Looks through a disk, with what others read of it.
@@ -63,7 +62,7 @@ impl Found {
         let volume = |p: &table::Partition| {
             let mut volume = Volume::of(&disk.part(p.start, p.bytes));
             if volume.files.is_none() && volume.trouble.is_none() {
-                match others(p, volume.kind) {
+                match others(p) {
                     Some(Ok(files)) => volume.files = Some(files),
                     Some(Err(why)) => volume.trouble = Some(why),
                     None => {}

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
 
-use bootlap_image::plan::{Firmware, Plan, Wish};
+use bootlap_image::plan::{Firmware, Plan, Source, Wish};
 use bootlap_image::table::{self, TableKind};
-use bootlap_image::volume::Volume;
+use bootlap_image::volume::{Volume, copied};
 use bootlap_image::{Found, Window};
 
 fn run(program: &str, args: &[&str], input: &str) {
@@ -249,6 +249,45 @@ fn a_script_for_uboot_is_seen() {
         "{}",
         kernel.cmdline
     );
+}
+
+/// A root in a subvolume of btrfs, whose files somebody else has read.
+#[test]
+fn what_others_read_is_seen() {
+    let dir = tempfile::tempdir().unwrap();
+    let tree = dir.path().join("tree");
+    for folder in ["boot/grub", "sbin", "usr/lib"] {
+        fs::create_dir_all(tree.join(folder)).unwrap();
+    }
+    let entry = "menuentry 'A' {\n linux /@/boot/vmlinuz ro rootflags=subvol=@,compress=zstd\n}\n";
+    fs::write(tree.join("boot/grub/grub.cfg"), entry).unwrap();
+    fs::write(tree.join("boot/vmlinuz"), "kernel").unwrap();
+    let mut arm64 = b"\x7fELF\x02\x01\x01".to_vec();
+    arm64.resize(64, 0);
+    arm64[18] = 183;
+    fs::write(tree.join("sbin/init"), &arm64).unwrap();
+    let copy = dir.path().join("copy");
+    run("mksquashfs", &[text(&tree), text(&copy), "-quiet"], "");
+    let mut btrfs = vec![0; 1 << 20];
+    btrfs[0x1_0040..0x1_0048].copy_from_slice(b"_BHRfS_M");
+    let disk = Window::all(Rc::new(btrfs), 1 << 20);
+    let found = Found::with(&disk, &|_| Some(copied(&window(&copy))));
+    assert_eq!(found.volumes[0].kind, "btrfs");
+    let files = found.files(0).unwrap();
+    assert_eq!(files.read("/@/boot/vmlinuz", 9).unwrap(), b"kernel");
+    assert_eq!(files.list("@").unwrap(), ["boot", "sbin", "usr"]);
+    assert!(files.place("boot/vmlinuz").is_err());
+    let plan = Plan::of(&found, Some(Wish::UserSpace), None).unwrap();
+    let kernel = plan.kernel.unwrap();
+    assert!(!kernel.cmdline.contains("rootflags"), "{}", kernel.cmdline);
+    let Source::Package(_, early) = kernel.from else {
+        panic!("{:?}", kernel.from)
+    };
+    assert_eq!(early.flags, "ro,subvol=@,compress=zstd");
+    // Why they cannot be read stands where nothing else is known.
+    let unread = Found::with(&disk, &|_| Some(Err("no QEMU".to_owned())));
+    let why = Plan::of(&unread, None, None).unwrap_err();
+    assert!(why.ends_with("; btrfs: no QEMU"), "{why}");
 }
 
 #[test]

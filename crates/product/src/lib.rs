@@ -23,7 +23,6 @@ mod example;
 mod guest;
 mod images;
 pub mod initramfs;
-mod kernel_modules;
 mod machine;
 mod mistake;
 mod packages;

@@ -5,7 +5,11 @@ use bootlap_image::plan::Early;
 /// A script of BusyBox: loads modules, mounts the root read-only and starts its init.
 pub(super) fn init(early: &Early) -> String {
     let Early {
-        device, kind, init, ..
+        device,
+        kind,
+        flags,
+        init,
+        ..
     } = early;
     format!(
         "#!/bin/busybox sh
@@ -19,13 +23,7 @@ until [ -b {device} ] || [ $tries -ge 100 ]; do
 \t/bin/busybox sleep 0.1
 \ttries=$((tries + 1))
 done
-/bin/busybox mount -t proc proc /proc
-flags=
-for word in $(/bin/busybox cat /proc/cmdline); do
-\tcase $word in rootflags=*) flags=,${{word#rootflags=}} ;; esac
-done
-/bin/busybox umount /proc
-/bin/busybox mount -t {kind} -o \"ro$flags\" {device} /root || exec /bin/busybox sh
+/bin/busybox mount -t {kind} -o {flags} {device} /root || exec /bin/busybox sh
 /bin/busybox mount --move /dev /root/dev
 exec /bin/busybox switch_root /root {init}
 "

@@ -63,6 +63,8 @@ pub struct Early {
     pub device: String,
     /// Its file system.
     pub kind: &'static str,
+    /// How it is mounted: `ro,subvol=@`.
+    pub flags: String,
     /// What runs first in it.
     pub init: String,
 }

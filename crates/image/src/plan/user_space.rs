@@ -36,6 +36,7 @@ impl Plan {
         let dropped = [
             "console",
             "root",
+            "rootflags",
             "rootfstype",
             "rootwait",
             "init",
@@ -61,10 +62,18 @@ impl Plan {
                 named.join(", ")
             ));
         }
+        // As a subvolume of btrfs is named.
+        let flags = cmdline
+            .split_whitespace()
+            .rev()
+            .find_map(|word| word.strip_prefix("rootflags="));
+        let plain = |c: char| c.is_ascii_alphanumeric() || "=,@._/-".contains(c);
+        let flags = flags.filter(|flags| flags.chars().all(plain));
         let early = Early {
             modules,
             device,
             kind,
+            flags: flags.map_or_else(|| "ro".to_owned(), |flags| format!("ro,{flags}")),
             init: system.init_path.clone(),
         };
         self.chose(

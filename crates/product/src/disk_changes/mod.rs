@@ -266,7 +266,7 @@ pub(crate) fn look(image: &Path, copies: &Copies) -> Result<Found, TargetError> 
     let file = File::open(image).map_err(failed)?;
     let bytes = file.metadata().map_err(failed)?.len();
     let window = Window::all(Rc::new(file), bytes);
-    Ok(Found::with(&window, &|partition, _| {
+    Ok(Found::with(&window, &|partition| {
         copies.files(partition.number)
     }))
 }

@@ -22,7 +22,7 @@ pub(super) fn change(
     for (n, (place, change)) in changes.iter().enumerate() {
         let (folder, name) = place_on(found.files(volume), place)?;
         let mut put = |name: &str, bytes: &[u8]| {
-            files.push((format!("changes/{n:06}/{name}"), 0o644, bytes.to_vec()));
+            files.push((format!("changes/{n:06}/{name}"), bytes.to_vec()));
         };
         put("path", format!("{folder}/{name}\n").as_bytes());
         match change {

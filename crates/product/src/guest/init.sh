@@ -18,7 +18,8 @@ done </modules/order
 read -r kind </kind
 
 open() {
-	mount -t "$kind" -o "$1" /dev/vda /root || end "cannot mount it as $kind"
+	mount -t "$kind" -o "$1" /dev/vda /root ||
+		end "the kernel cannot mount it as $kind; check a copy with the tools of $kind"
 	[ "$kind" = btrfs ] && [ ! -d /root/etc ] || return 0
 	# The root is a subvolume, as installers call it.
 	for name in @ @rootfs root; do
@@ -62,7 +63,12 @@ for change in *; do
 		# What is written over keeps owner, mode and attributes.
 		[ ! -L "$path" ] || rm "$path"
 		new=
-		[ -e "$path" ] || new=1
+		if [ ! -e "$path" ]; then
+			new=1
+		elif [ "$(stat -c %h "$path")" != 1 ]; then
+			# Its other names stay what they are.
+			cp -p "$path" "$path.bootlap" && mv "$path.bootlap" "$path"
+		fi
 		cat "$change/file" >"$path" || end "cannot write ${path#/root}"
 		[ -z "$new" ] || chmod "$(cat "$change/mode")" "$path"
 		touch -d @1577836800 "$path"

@@ -1,6 +1,7 @@
 //! A kernel of the distribution with BusyBox, in a QEMU of this host.
 
-use std::fs::{self, File};
+use std::env;
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,10 +9,9 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use bootlap_artefact::cpio::{self, DIRECTORY, Entry, REGULAR};
 use bootlap_image::early::file_system_modules;
 
-use crate::kernel_modules::with_needs;
+use crate::initramfs::{Found, What, of_guest};
 use crate::packages::Store;
 use crate::{Cache, Progress, TargetError};
 
@@ -58,14 +58,14 @@ pub(super) struct Disk<'p> {
     pub(super) read_only: bool,
 }
 
-/// What the guest finds besides its programs: path, mode, bytes.
-pub(crate) type Given = Vec<(String, u32, Vec<u8>)>;
+/// What the guest finds besides its programs: paths, and what is there.
+pub(crate) type Given = Vec<(String, Vec<u8>)>;
 
 /// Runs it with a file system of this kind, these files and disks to its end; why not, if it was
 /// not done.
 pub(super) fn run(
     kind: &str,
-    files: Given,
+    given: Given,
     disks: &[Disk<'_>],
     cache: &Cache,
     progress: Progress<'_>,
@@ -75,12 +75,13 @@ pub(super) fn run(
     let machine = machine.ok_or_else(|| {
         let [first, _] = &MACHINES;
         wrong(format!(
-            "its file system is read by a guest in {}, which is missing; Debian and Ubuntu have it in {}",
+            "its file system is mounted by a guest in {}, which is missing; Debian and Ubuntu have it \
+             in {}",
             first.program, first.package
         ))
     })?;
-    let folder = tempfile::tempdir().map_err(|e| TargetError::io("make", Path::new("/tmp"), e))?;
-    let (kernel, initramfs) = machine.images(kind, files, cache, progress)?;
+    let folder = tempfile::tempdir().map_err(|e| TargetError::io("make", &env::temp_dir(), e))?;
+    let (kernel, initramfs) = machine.images(kind, given, cache, progress)?;
     let packed = folder.path().join("initramfs");
     fs::write(&packed, initramfs).map_err(|e| TargetError::io("write", &packed, e))?;
     let mut command = Command::new(machine.program);
@@ -116,15 +117,15 @@ pub(super) fn run(
         Some("done") => Ok(()),
         Some(why) => Err(wrong(why.to_owned())),
         None => Err(wrong(format!(
-            "the guest that reads its file system ended early: {}",
+            "the guest that mounts its file system ended early: {}",
             said.lines().last().unwrap_or("it said nothing")
         ))),
     }
 }
 
 fn is_there(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
 /// What it says until it ends, or says or takes too much.
@@ -158,67 +159,32 @@ impl Machine {
     fn images(
         &self,
         kind: &str,
-        files: Given,
+        given: Given,
         cache: &Cache,
         progress: Progress<'_>,
     ) -> Result<(PathBuf, Vec<u8>), TargetError> {
         let store = Store::new(cache, self.architecture);
-        store.folder(self.kernel, progress)?;
-        let package = store.first_dependency(self.kernel);
-        let package = package.unwrap_or_else(|| self.kernel.to_owned());
-        let kernel = store.folder(&package, progress)?;
-        let busybox = store.folder("busybox-static", progress)?;
-        let image = only(&kernel, "boot", "vmlinuz-", &package)?;
-        let version = only(&kernel, "lib/modules", "", &package)?;
-        let busybox = only(&busybox, "bin", "busybox", "busybox-static")?;
+        let fetched = |package: &str, path: &str| {
+            let file = store.file(package, path, progress)?;
+            let missing = || TargetError::MissingPart(format!("{package} has no {path}"));
+            Ok(file.ok_or_else(missing)?.0)
+        };
+        let image = fetched(self.kernel, "boot/vmlinuz-*")?;
+        let folder = fetched(self.kernel, "lib/modules/*")?;
+        let busybox = fetched("busybox-static", "bin/busybox")?;
+        let program = fs::read(&busybox).map_err(|e| TargetError::io("read", &busybox, e))?;
+        let file = |executable, bytes| What::File { executable, bytes };
+        let mut found = Found::from([
+            (b"init".to_vec(), file(true, INIT.to_vec())),
+            (b"bin/busybox".to_vec(), file(true, program)),
+            (b"kind".to_vec(), file(false, format!("{kind}\n").into())),
+        ]);
+        found.extend(["dev", "proc", "root"].map(|path| (path.into(), What::Dir)));
+        let given = given.into_iter();
+        found.extend(given.map(|(path, bytes)| (path.into_bytes(), file(false, bytes))));
         let wanted = ["virtio_pci", "virtio_blk"].iter();
         let wanted = wanted.chain(file_system_modules(kind));
         let wanted: Vec<String> = wanted.map(|name| (*name).to_owned()).collect();
-        let program = fs::read(&busybox).map_err(|e| TargetError::io("read", &busybox, e))?;
-        let mut all = vec![
-            ("init".to_owned(), 0o755, INIT.to_vec()),
-            ("bin/busybox".to_owned(), 0o755, program),
-        ];
-        let mut order = String::new();
-        for module in with_needs(&version, &wanted)? {
-            order += &format!("{}\n", module.file);
-            all.push((format!("modules/{}", module.file), 0o644, module.bytes));
-        }
-        all.push(("kind".to_owned(), 0o644, format!("{kind}\n").into_bytes()));
-        all.push(("modules/order".to_owned(), 0o644, order.into_bytes()));
-        all.extend(files);
-        let mut entries: Vec<Entry<'_>> = Vec::new();
-        let mut folders = vec!["bin", "dev", "modules", "proc", "root"];
-        let parents: Vec<&str> = all
-            .iter()
-            .flat_map(|(path, ..)| path.match_indices('/').map(|(at, _)| &path[..at]))
-            .collect();
-        folders.extend(parents);
-        folders.sort_unstable();
-        folders.dedup();
-        for folder in folders {
-            entries.push(Entry::new(folder.as_bytes(), DIRECTORY | 0o755, &b""[..]));
-        }
-        for (path, mode, bytes) in &all {
-            entries.push(Entry::new(path.as_bytes(), REGULAR | mode, &bytes[..]));
-        }
-        let packed = cpio::write(&entries).map_err(|e| TargetError::artefact("disk", e))?;
-        Ok((image, packed))
+        Ok((image, of_guest(found, &folder, &wanted)?))
     }
-}
-
-/// The file of a package in this folder (or below `usr`) whose name begins so.
-fn only(package: &Path, folder: &str, begin: &str, name: &str) -> Result<PathBuf, TargetError> {
-    let folders = [package.join(folder), package.join("usr").join(folder)];
-    let found = folders.iter().find_map(|folder| {
-        let entries = fs::read_dir(folder).ok()?.flatten();
-        let mut paths = entries.map(|entry| entry.path());
-        paths.find(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with(begin) && File::open(path).is_ok()
-        })
-    });
-    found.ok_or_else(|| {
-        TargetError::MissingPart(format!("the package {name} has no {folder}/{begin}*"))
-    })
 }

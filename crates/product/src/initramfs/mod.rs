@@ -119,7 +119,7 @@ impl What {
 }
 
 /// By path, so folders come before what they hold.
-type Found = BTreeMap<Vec<u8>, What>;
+pub(crate) type Found = BTreeMap<Vec<u8>, What>;
 
 /// Everything that `spec` asks for; what is named later replaces what is not:
 /// `image`, `dirs`, `tree`, `files`, `links`, `modules`.
@@ -146,6 +146,18 @@ pub(crate) fn entries(spec: &Initramfs, finder: &dyn Find) -> Result<Vec<Entry>,
     }
     strip_all(&mut found, spec.strip);
     Ok(listed(found))
+}
+
+/// The archive of a guest of our own: these members, and modules of a kernel's folder with all
+/// that they need.
+pub(crate) fn of_guest(
+    mut found: Found,
+    folder: &Path,
+    wanted: &[String],
+) -> Result<Vec<u8>, TargetError> {
+    modules::add_from(folder, wanted, &mut found)?;
+    add_parents(SECTION, &mut found)?;
+    Ok(archives(&listed(found))?.rest)
 }
 
 fn listed(found: Found) -> Vec<Entry> {

@@ -5,6 +5,7 @@
 //! fetch from is asked of the host's own apt configuration; nothing is
 //! installed and no package script runs.
 
+mod files;
 mod sums;
 
 use std::collections::BTreeSet;

@@ -261,7 +261,7 @@ impl DiskPart {
         let patches = self.patches.clone();
         let seen = Patched { file, patches };
         let window = Window::all(Rc::new(seen), bytes);
-        Ok(Found::with(&window, &|partition, _| {
+        Ok(Found::with(&window, &|partition| {
             let files = self.copies.files(partition.number)?;
             Some(files.map(|files| self.changes.seen(partition.number, files)))
         }))
