@@ -117,6 +117,23 @@ fn fat_of_each_width_is_read() {
 }
 
 #[test]
+fn an_ext_that_speaks_of_too_many_groups_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = sized(dir.path(), "root.img", 16 << 20);
+    run("mke2fs", &["-q", "-t", "ext2", text(&path)], "");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[1024 + 4..1024 + 8].fill(0xff);
+    bytes[1024 + 0x20..1024 + 0x24].copy_from_slice(&8_u32.to_le_bytes());
+    fs::write(&path, bytes).unwrap();
+    let found = Found::of(&window(&path));
+    let trouble = found.volumes[0].trouble.as_deref().unwrap();
+    assert!(
+        trouble.contains("536870912 block groups"),
+        "it says {trouble}"
+    );
+}
+
+#[test]
 fn ext_with_links_is_read() {
     let dir = tempfile::tempdir().unwrap();
     let tree = dir.path().join("tree");

@@ -8,7 +8,7 @@ use bootlap_rootfs::root_image::{self, ReadAt};
 use ext4_view::{Ext4, Ext4Error, Ext4Read};
 
 use super::{Files, MOST_NAMES, Volume};
-use crate::window::Window;
+use crate::window::{Window, number};
 
 impl Ext4Read for Window {
     fn read(&mut self, at: u64, into: &mut [u8]) -> Result<(), Box<dyn Error + Send + Sync>> {
@@ -19,6 +19,7 @@ impl Ext4Read for Window {
 struct Ext(Ext4, Window);
 
 pub(super) fn open(window: &Window) -> Result<Volume, String> {
+    groups_fit(window)?;
     let files = Ext4::load(Box::new(window.clone())).map_err(|e| e.to_string())?;
     let label = files.label().to_str().unwrap_or_default().to_owned();
     let kind = kind(window).unwrap_or("ext4");
@@ -29,6 +30,22 @@ pub(super) fn open(window: &Window) -> Result<Volume, String> {
         files: Some(Box::new(Ext(files, window.clone()))),
         trouble: None,
     })
+}
+
+/// Refuses a file system with more block groups than descriptors of them fit
+/// into the volume, before memory for as many is taken.
+fn groups_fit(window: &Window) -> Result<(), String> {
+    const LEAST_DESCRIPTOR: u64 = 32;
+    let head = window.up_to(1024, 1024).map_err(|e| e.to_string())?;
+    // Whatever its features are: that is how `ext4-view` and Linux count, too.
+    let blocks = number::<4>(&head, 0x150) << 32 | number::<4>(&head, 0x4);
+    let groups = blocks.div_ceil(number::<4>(&head, 0x20).max(1));
+    if groups > window.bytes() / LEAST_DESCRIPTOR {
+        return Err(format!(
+            "its superblock speaks of {groups} block groups: more than can be described in it"
+        ));
+    }
+    Ok(())
 }
 
 /// As `blkid` tells them apart.
