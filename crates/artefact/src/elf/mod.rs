@@ -5,8 +5,10 @@
 //! kernel starts a program by its program headers alone, so everything that these cover stays where
 //! it is.
 
+mod packed;
 mod strip;
 
+pub use packed::packed;
 pub use strip::{Strip, strip};
 
 use object::{Object, ObjectSection};

@@ -121,3 +121,88 @@ proptest! {
         let _ = (strip(&bytes, Strip::Debug), needs(&bytes));
     }
 }
+
+/// What is in memory once all segments are loaded: address, bytes in memory, what they are.
+fn loaded(data: &[u8]) -> Vec<(u64, u64, Vec<u8>)> {
+    let number = |at: usize| u64::from_le_bytes(data[at..at + 8].try_into().unwrap());
+    let count = u16::from_le_bytes(data[56..58].try_into().unwrap());
+    let headers = (0..usize::from(count)).map(|nth| number(32) as usize + nth * 56);
+    let segment = |at: usize| {
+        let (start, bytes) = (number(at + 8) as usize, number(at + 32) as usize);
+        let mut content = data[start..start + bytes].to_vec();
+        content.resize(number(at + 40) as usize, 0);
+        (number(at + 24), number(at + 40), content)
+    };
+    headers.map(segment).collect()
+}
+
+/// A kernel of segments, given as kind, place in the file, bytes there, and in memory.
+fn kernel(segments: &[(u32, usize, usize, u64)]) -> Vec<u8> {
+    let end = segments.iter().map(|s| s.1 + s.2).max().unwrap_or(0);
+    let mut file = vec![0; end.max(64 + 56 * segments.len())];
+    file[..6].copy_from_slice(b"\x7fELF\x02\x01");
+    file[32..40].copy_from_slice(&64u64.to_le_bytes());
+    file[54..56].copy_from_slice(&56u16.to_le_bytes());
+    file[56..58].copy_from_slice(&(segments.len() as u16).to_le_bytes());
+    for (nth, (kind, start, bytes, memory)) in segments.iter().enumerate() {
+        let at = 64 + nth * 56;
+        let words = [*start as u64, *start as u64, 0x100_0000 + *start as u64];
+        let words = words.into_iter().chain([*bytes as u64, *memory, 0x20_0000]);
+        file[at..at + 4].copy_from_slice(&kind.to_le_bytes());
+        for (word, to) in words.zip((at + 8..).step_by(8)) {
+            file[to..to + 8].copy_from_slice(&word.to_le_bytes());
+        }
+    }
+    file
+}
+
+#[test]
+fn a_packed_kernel_is_the_same_in_memory() {
+    let (text, data) = (0x20_0000, 0x40_0010);
+    let note = (4, text + 0x100, 20, 20);
+    let segments = [
+        (1, text, 0x9000, 0x9000),
+        (1, data, 0x8000, 0x40_0000),
+        note,
+    ];
+    let mut file = kernel(&segments);
+    file[text + 5..text + 0x9000].fill(7);
+    file[data..data + 0x1234].fill(9);
+    let less = packed(&file).unwrap();
+    assert!(less.len() < 0xd000, "{:#x}", less.len());
+    assert_eq!(loaded(&less), loaded(&file));
+    assert_eq!(packed(&less), None, "nothing is left to do");
+}
+
+#[test]
+fn what_cannot_be_packed_is_left() {
+    let file = kernel(&[(1, 0x20_0000, 0x9000, 0x9000), (1, 0x20_1000, 16, 16)]);
+    assert_eq!(packed(&file), None, "segments in each other");
+    let file = kernel(&[(1, 0x20_0000, 0x9000, 0x9000), (4, 0x30_0000, 16, 16)]);
+    assert_eq!(packed(&file), None, "a note outside");
+    assert_eq!(packed(OBJECT), None);
+    assert_eq!(packed(&[]), None);
+}
+
+proptest! {
+    #[test]
+    fn whatever_it_is_given_what_is_loaded_stays(
+        places in prop::collection::vec((0usize..40, 0usize..3), 1..6),
+        cut in 0usize..400,
+    ) {
+        let segments = places.iter().scan(0x1000, |at, (pages, gap)| {
+            let start = *at + gap * 0x777;
+            *at = start + pages * 100;
+            Some((1, start, pages * 100, 9000))
+        });
+        let segments: Vec<_> = segments.collect();
+        let mut file = kernel(&segments);
+        for (nth, byte) in file.iter_mut().enumerate().skip(0x1000) {
+            *byte = if nth % 500 < cut { nth as u8 } else { 0 };
+        }
+        if let Some(less) = packed(&file) {
+            prop_assert!(less.len() < file.len());
+            prop_assert_eq!(loaded(&less), loaded(&file));
+        }
+    }
+}

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::arch::Arch;
 use super::bytes::{c_str, le16, le32, le64};
 use super::compress::{CompressError, Compression};
+use super::elf;
 
 pub use entry::{entry_code, pvh_entry, uefi_entry};
 
@@ -118,7 +119,8 @@ impl KernelImage {
 
     /// The kernel inside `file`, the whole container that this describes: what it would unpack
     /// itself to, if something else can start that. Of a zImage or a `vmlinuz.efi` it is an
-    /// `Image`, of a bzImage a `vmlinux` that a virtual machine enters by PVH ([`pvh_entry`]).
+    /// `Image`, of a bzImage a `vmlinux` that a virtual machine enters by PVH ([`pvh_entry`]),
+    /// without what is not loaded ([`elf::packed`]).
     ///
     /// # Errors
     /// [`KernelError::NothingInside`] or [`KernelError::Unpack`].
@@ -137,6 +139,7 @@ impl KernelImage {
             KernelFormat::X86Bzimage if pvh_entry(&inside).is_none() => {
                 Err(KernelError::NothingInside)
             }
+            KernelFormat::X86Bzimage => Ok(elf::packed(&inside).unwrap_or(inside)),
             _ => Ok(inside),
         }
     }
@@ -212,7 +215,7 @@ fn describe_plain(file: &[u8]) -> Option<KernelImage> {
         .or_else(|| arm_zimage(file))
         .or_else(|| x86_bzimage(file))
         .or_else(|| efi_zboot(file))
-        .or_else(|| elf(file))
+        .or_else(|| vmlinux(file))
 }
 
 fn arm64_image(file: &[u8]) -> Option<KernelImage> {
@@ -350,7 +353,7 @@ fn efi_zboot(file: &[u8]) -> Option<KernelImage> {
     Some(image)
 }
 
-fn elf(file: &[u8]) -> Option<KernelImage> {
+fn vmlinux(file: &[u8]) -> Option<KernelImage> {
     let elf = object::File::parse(file).ok()?;
     let arch = match elf.architecture() {
         Architecture::Arm => Some(Arch::Arm),

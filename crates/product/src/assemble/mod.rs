@@ -334,7 +334,7 @@ impl Target {
                 images::check_whole(kernel)?;
                 let bytes = match kernel_spec.unpacked_by {
                     Unpacker::Machine => cache
-                        .bytes("inside", &kernel.sha256, || {
+                        .bytes("kernel-inside", &kernel.sha256, || {
                             progress("taking the kernel out of what unpacks it");
                             images::inside(kernel)
                         })?
