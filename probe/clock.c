@@ -40,6 +40,7 @@ static int64_t more_ps[STAGES];
 static enum stage reached;
 static atomic_int_least64_t stalled_ps;
 static void *slice;
+static int shift;
 
 void *clock_cpu(void)
 {
@@ -62,6 +63,12 @@ int64_t clock_ps(void)
 	int64_t counted = qemu.icount_get();
 
 	return counted * PS + extra_ps(qemu.icount_get_raw()) + atomic_load(&stalled_ps);
+}
+
+int64_t clock_idle_ps(void)
+{
+	/* What QEMU counts beside instructions: it puts the clock forward then. */
+	return qemu.icount_get() * PS - qemu.icount_get_raw() * (PS << shift);
 }
 
 /* The CPU's time goes on by so much at once; timers may be due then. */
@@ -170,7 +177,7 @@ void *clock_timer(void (*expired)(void *), void *opaque)
 	return timer;
 }
 
-bool clock_take_over(int shift, const int64_t ps_per_insn[STAGES])
+bool clock_take_over(int icount_shift, const int64_t ps_per_insn[STAGES])
 {
 	void **ops;
 	int taken = 0;
@@ -179,6 +186,7 @@ bool clock_take_over(int shift, const int64_t ps_per_insn[STAGES])
 	    !qemu.cpu_exit || !qemu.timer_init_full || !qemu.timer_mod_ns ||
 	    !qemu.timer_del || !qemu.main_loop_tlg)
 		return false;
+	shift = icount_shift;
 	ops = qemu.object_class_by_name("tcg-accel-ops");
 	slice = calloc(1, TIMER_SIZE);
 	if (!ops || !slice)

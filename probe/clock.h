@@ -32,6 +32,9 @@ void clock_stage(enum stage);
 /* The guest's time, ps. In the CPU's thread, where QEMU allows it to be read. */
 int64_t clock_ps(void);
 
+/* How long the guest has waited for an interrupt since power-on, ps. As clock_ps. */
+int64_t clock_idle_ps(void);
+
 /* The CPU waits until this moment. As clock_ps. */
 void clock_stall_until(int64_t ps);
 

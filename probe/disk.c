@@ -12,6 +12,7 @@
 #include "card.h"
 #include "facts.h"
 #include "qemu.h"
+#include "stamps.h"
 #include "uring.h"
 
 #define PAGE 4096 /* what the guest has written is known by the page */
@@ -36,9 +37,16 @@ struct request {
 	struct request *next;
 	struct disk *disk;
 	struct io_uring_sqe asked;
+	size_t bytes;
+	int64_t asked_ps;
 	int64_t due_ps;
+	bool done; /* only its time is yet to come: what it points to may be gone */
 };
 static struct request *first;
+
+/* How long the CPU has waited for disks, in all. */
+static int64_t waited_ps;
+static int64_t seen_idle_ps;
 
 static struct disk_board board;
 static void *timer; /* NULL: requests take no time */
@@ -259,10 +267,47 @@ static int64_t due_ps(struct disk *disk, const struct io_uring_sqe *asked)
 	return disk->free_ps;
 }
 
+/* The CPU was idle so long since it was looked at; was it for a disk? */
+static void look_at_idle(void)
+{
+	int64_t idle = clock_idle_ps();
+
+	if (first)
+		waited_ps += idle - seen_idle_ps;
+	seen_idle_ps = idle;
+}
+
+static void tell(const struct request *r)
+{
+	bool flush = r->asked.opcode == IORING_OP_FSYNC;
+
+	if (!r->disk)
+		return;
+	stamps_request(&(struct stamps_request){
+		.what = flush ? REQUEST_FLUSH :
+			r->asked.opcode == IORING_OP_WRITEV ? REQUEST_WRITE : REQUEST_READ,
+		.disk = (unsigned)(r->disk - disks),
+		.offset = flush ? 0 : r->asked.off,
+		.bytes = (uint32_t)r->bytes,
+		.took_ps = r->due_ps - r->asked_ps,
+		.waited_ps = waited_ps,
+	});
+}
+
 static void arm(void)
 {
 	if (first)
 		qemu.timer_mod_ns(timer, (first->due_ps + PS - 1) / PS);
+}
+
+/* The CPU does nothing else. */
+static void wait_until(int64_t ps)
+{
+	int64_t wait = ps - clock_ps();
+
+	if (wait > 0)
+		waited_ps += wait;
+	clock_stall_until(ps);
 }
 
 static void put_in_order(struct request *request)
@@ -279,8 +324,11 @@ static void finish_first(void)
 {
 	struct request *request = first;
 
+	look_at_idle();
 	first = request->next;
-	uring_answer(&request->asked, perform(request->disk, &request->asked));
+	tell(request);
+	if (!request->done)
+		uring_answer(&request->asked, perform(request->disk, &request->asked));
 	free(request);
 }
 
@@ -297,28 +345,32 @@ static void expired(void *opaque)
 
 void disk_submit(const struct io_uring_sqe *asked)
 {
-	struct disk *disk = disk_of(asked->fd);
-	struct request *request = NULL;
-	int64_t due;
+	struct request now = {.disk = disk_of(asked->fd), .asked = *asked,
+			      .bytes = length_of(asked)};
+	struct request *later = NULL;
 
-	if (timer && disk) {
-		due = due_ps(disk, asked);
+	if (timer && now.disk) {
+		now.asked_ps = clock_ps();
+		now.due_ps = due_ps(now.disk, asked);
 		/* A card moves all at once; then its interrupt waits, where that can be had. */
-		bool at_once = disk->card && card_interrupts();
+		now.done = now.disk->card && card_interrupts();
 		/* A boot loader does nothing but poll. */
-		bool polls = clock_reached() == STAGE_BOOTLOADER || (disk->card && !at_once);
+		bool polls = clock_reached() == STAGE_BOOTLOADER || (now.disk->card && !now.done);
 
+		look_at_idle();
 		if (clock_cpu() && polls)
-			clock_stall_until(due);
-		else if (!at_once && (first || due > clock_ps())) /* never before an earlier one */
-			request = calloc(1, sizeof *request);
+			wait_until(now.due_ps);
+		else if (first || now.due_ps > clock_ps()) /* never before an earlier one */
+			later = malloc(sizeof *later);
 	}
-	if (!request) {
-		uring_answer(asked, perform(disk, asked));
+	if (!later || now.done)
+		uring_answer(asked, perform(now.disk, asked));
+	if (!later) {
+		tell(&now);
 		return;
 	}
-	*request = (struct request){.disk = disk, .asked = *asked, .due_ps = due};
-	put_in_order(request);
+	*later = now;
+	put_in_order(later);
 	arm();
 }
 
@@ -332,11 +384,19 @@ int64_t disk_cards_free_ps(void)
 	return last;
 }
 
+static bool any_to_do(void)
+{
+	for (const struct request *r = first; r; r = r->next)
+		if (!r->done)
+			return true;
+	return false;
+}
+
 void disk_hurry(void)
 {
-	while (first) {
+	while (any_to_do()) {
 		if (clock_cpu())
-			clock_stall_until(first->due_ps);
+			wait_until(first->due_ps);
 		finish_first();
 	}
 }

@@ -121,6 +121,10 @@ static void machine_is_there(struct notifier *notifier, void *data)
 	     model.ps_per_insn[0], model.ps_per_insn[1], model.ps_per_insn[2]);
 	if (model.load_ps > 0) {
 		clock_stall(model.load_ps);
+		stamps_request(&(struct stamps_request){.what = REQUEST_LOAD,
+							.bytes = (uint32_t)model.load_bytes,
+							.took_ps = model.load_ps,
+							.waited_ps = 0});
 		fact("load", "bytes=%" PRIu64 " ps=%" PRId64, model.load_bytes, model.load_ps);
 	}
 	if (!pl011_take_over(model.uart) && !ns16550_take_over(model.uart))

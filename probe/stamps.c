@@ -11,6 +11,10 @@
 #include "qemu.h"
 
 #define IS_MARK (UINT64_C(1) << 63)
+#define IS_DETAIL (UINT64_C(1) << 62)
+
+/* A guest that reads its disk in a loop must not fill the host's memory. */
+#define MOST_REQUESTS 100000
 
 static int stamps_fd = -1;
 static bool counted;
@@ -50,6 +54,28 @@ void stamps_mark(enum mark m)
 {
 	unsigned char code = (unsigned char)m;
 	record(IS_MARK, &code, 1);
+}
+
+static void detail(uint64_t first, uint64_t second, unsigned code)
+{
+	unsigned char buf[16];
+
+	store_le64(buf, (first & (IS_DETAIL - 1)) | IS_MARK | IS_DETAIL);
+	store_le64(buf + 8, second << 8 | code);
+	if (stamps_fd >= 0 && write(stamps_fd, buf, sizeof buf) != (ssize_t)sizeof buf)
+		stamps_fd = -1;
+}
+
+void stamps_request(const struct stamps_request *r)
+{
+	static unsigned n;
+
+	if (n == MOST_REQUESTS)
+		return;
+	n++;
+	stamps_mark(MARK_REQUEST);
+	detail(r->offset, r->bytes, r->disk << 2 | r->what);
+	detail((uint64_t)r->took_ps / 1000, (uint64_t)r->waited_ps / 1000, 0);
 }
 
 void stamps_at(int64_t ns)

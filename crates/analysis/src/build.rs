@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use bootlap_model::{
-    ClockEdge, ClockId, ClockKind, Evidence, FileId, How, Milestone, SpanEnd, Stamp, TimeKind,
-    Timeline, TrackKind,
+    ClockEdge, ClockId, ClockKind, Evidence, FileId, How, Milestone, Request, RequestKind, SpanEnd,
+    Stamp, TimeKind, Timeline, TrackKind,
 };
 
 /// A timeline under construction; times are ns on its first clock.
@@ -59,6 +59,22 @@ impl Boot {
         self.timeline
             .add_milestone(self.main, at, milestone, evidence);
         self
+    }
+
+    /// What a disk was asked for, and how long the CPU has waited for disks then.
+    pub(crate) fn request(&mut self, done_ms: i64, waited_ms: u64, kind: RequestKind, bytes: u32) {
+        let evidence = self.evidence();
+        self.timeline.requests.push(Request {
+            clock: self.main,
+            done: Stamp::new(done_ms * 1_000_000, 0),
+            took_ns: 0,
+            waited_ns: waited_ms * 1_000_000,
+            kind,
+            disk: 0,
+            offset: 0,
+            bytes,
+            evidence,
+        });
     }
 
     pub(crate) fn text(&mut self, start_ns: i64, end_ns: i64, text: &str) -> &mut Self {

@@ -4,6 +4,7 @@
 use bootlap_model::Timeline;
 
 use crate::cost::{Cost, costs_in};
+use crate::disks::{Disks, disks_in};
 use crate::gap::{Gap, gaps_in};
 use crate::phase::{Phase, phases_in};
 use crate::view::View;
@@ -16,13 +17,17 @@ pub struct Overview {
     pub gaps: Vec<Gap>,
     /// See [`costs`](crate::costs()).
     pub costs: Vec<Cost>,
+    /// See [`Disks`].
+    pub disks: Option<Disks>,
 }
 
 /// The phases, the silences of at least `gap_ns`, and the `costs` largest costs.
 pub fn overview(timeline: &Timeline, gap_ns: i64, costs: usize) -> Overview {
     let view = View::of(timeline);
+    let phases = phases_in(&view);
     Overview {
-        phases: phases_in(&view),
+        disks: disks_in(&view, &phases),
+        phases,
         gaps: gaps_in(&view, gap_ns),
         costs: costs_in(&view, costs),
     }

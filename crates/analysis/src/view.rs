@@ -3,7 +3,9 @@
 use std::cell::OnceCell;
 use std::cmp::Reverse;
 
-use bootlap_model::{Axis, ClockKind, Milestone, Span, Stamp, TimeKind, Timeline, TrackKind};
+use bootlap_model::{
+    Axis, ClockId, ClockKind, Milestone, Span, Stamp, TimeKind, Timeline, TrackKind,
+};
 
 /// A timeline together with its axis. Events that nothing relates to the axis
 /// are left out: their time is not known.
@@ -57,6 +59,11 @@ impl<'t> View<'t> {
         self.axis
             .reference()
             .is_some_and(|clock| self.timeline.clock(clock).time == TimeKind::Simulated)
+    }
+
+    /// A moment of that clock on the axis, if something relates the two.
+    pub(crate) fn at(&self, clock: ClockId, stamp: Stamp) -> Option<Stamp> {
+        self.axis.at(clock, stamp)
     }
 
     /// The first mark of a milestone that the axis reaches.

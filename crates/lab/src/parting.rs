@@ -48,6 +48,7 @@ fn said(record: &Record) -> String {
             format!("{:?} at {:.9} s", char::from(*byte), seconds(at.ns))
         }
         Record::Mark { at, .. } => format!("a mark at {:.9} s", seconds(at.ns)),
+        Record::Detail { first, second, .. } => format!("a disk's {first}, {second}"),
         Record::Event { at, .. } => format!("an event at {:.9} s", seconds(at.ns)),
     }
 }

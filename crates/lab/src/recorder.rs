@@ -199,7 +199,8 @@ impl Recorder {
             (Some(Stamps::Chunks { writer, len }), Record::Event { at, event }) => {
                 writer.event(at.ns, event, "").map(|n| *len += n)
             }
-            (Some(Stamps::Chunks { .. }), Record::Mark { .. }) | (None, _) => Ok(()),
+            (Some(Stamps::Chunks { .. }), Record::Mark { .. } | Record::Detail { .. })
+            | (None, _) => Ok(()),
         };
         written.map_err(|e| failed("write", &self.run.dir.join(STAMPS), e))
     }

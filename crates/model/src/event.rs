@@ -129,6 +129,10 @@ impl Span {
     /// what was logged before.
     pub const LOG_FLUSH: &str = "print the log so far";
 
+    /// The name of the firmware's stage in which a machine without one reads the kernel and
+    /// the initramfs from its storage.
+    pub const LOAD_IMAGES: &str = "read kernel and initramfs";
+
     /// The argument of a console's text that says how many lines follow it of which nobody
     /// knows when they came.
     pub const UNTIMED: &str = "lines without a time";

@@ -52,7 +52,7 @@ use bootlap_analysis::cost::Cost;
 use bootlap_analysis::experiment::Trial;
 use bootlap_analysis::gap::Gap;
 use bootlap_analysis::phase::Phase;
-use bootlap_analysis::{Answers, Comparison, Prediction, compare};
+use bootlap_analysis::{Answers, Comparison, Disks, Prediction, compare};
 use bootlap_model::{FileId, Timeline, shell_word};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -80,6 +80,8 @@ pub struct Report<'a> {
     pub gaps: Vec<Gap>,
     /// Its largest costs.
     pub costs: Vec<Cost>,
+    /// What its disks were asked for, where a lab has seen it.
+    pub disks: Option<Disks>,
     /// What to change, best first.
     pub findings: Vec<Finding>,
     /// What was tried, and what came of it.
@@ -109,6 +111,7 @@ impl<'a> Report<'a> {
             phases: Vec::new(),
             gaps: Vec::new(),
             costs: Vec::new(),
+            disks: None,
             findings: Vec::new(),
             trials: Vec::new(),
             steps: false,

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use bootlap_model::{Evidence, Milestone, Stamp, Timeline, TrackKind};
 use serde::Serialize;
 
+use crate::disks::Waits;
 use crate::extent::{Extent, extent_of};
 use crate::gap::{Side, Silence, line, silences};
 use crate::known::{Known, known, left_over, taken};
@@ -43,6 +44,9 @@ pub struct Cost {
 
 /// Initcalls below this share of the boot are told as one.
 const SHORT_INITCALL: i64 = 100;
+
+/// Waiting for disks below this share of something is not said.
+const SHORT_WAIT: i64 = 20;
 
 /// Silences and bursts below this share of the boot are no cost.
 const SHORT_SILENCE: i64 = 1000;
@@ -97,6 +101,7 @@ fn within(view: &View, extent: Extent) -> Vec<Cost> {
         timeline,
         phases: phases_in(view),
         meter: Meter::in_view(view),
+        waits: Waits::of(view),
         extent,
     };
     let mut costs = ledger.of_known(&known);
@@ -111,6 +116,7 @@ struct Ledger<'t> {
     timeline: &'t Timeline,
     phases: Vec<Phase>,
     meter: Meter,
+    waits: Waits,
     extent: Extent,
 }
 
@@ -136,10 +142,16 @@ impl Ledger<'_> {
             start,
             end,
             duration_ns,
-            why: why::sentence(did, insns, idle_share),
+            why: why::sentence(did, insns, idle_share, self.waited_ns(own, duration_ns)),
             idle_share,
             evidence: Vec::new(),
         })
+    }
+
+    /// How much of these stretches the CPU waited for disks, ns, if that is worth a word.
+    fn waited_ns(&self, own: &[(Stamp, Stamp)], duration_ns: i64) -> Option<i64> {
+        let waited_ns = i64::try_from(self.waits.in_all(own)).ok()?;
+        (waited_ns > 0 && waited_ns >= duration_ns / SHORT_WAIT).then_some(waited_ns)
     }
 
     /// The same, read from these spans of the timeline.

@@ -46,6 +46,12 @@ pub(super) fn of(timeline: &Timeline, known: &Known) -> Option<String> {
                 return None;
             }
         }
+        (TrackKind::Firmware, Span::LOAD_IMAGES) => {
+            format!(
+                "the machine reads them from its storage{}",
+                size(arg("bytes"))
+            )
+        }
         (TrackKind::Kernel, Span::LOG_FLUSH) => {
             let (console, baud) = (arg("console").unwrap_or("a console"), arg("baud"));
             let baud = baud.map_or(String::new(), |b| format!(" at {b} baud"));
@@ -78,16 +84,25 @@ fn size(bytes: Option<&str>) -> String {
 }
 
 /// Joins what is known of the deed with what was counted.
-pub(super) fn sentence(did: Option<String>, insns: Option<u64>, idle: Option<f64>) -> String {
+///
+/// `waited_ns` is how long the CPU waited for disks, if that is worth a word.
+pub(super) fn sentence(
+    did: Option<String>,
+    insns: Option<u64>,
+    idle: Option<f64>,
+    waited_ns: Option<i64>,
+) -> String {
     let worked = match (insns, idle) {
         (_, Some(idle)) if idle >= WAITS => Some(format!("waits: {} idle", percent(idle))),
-        (Some(insns), _) => Some(format!("works: {} instructions", millions(insns))),
+        (Some(insns), _) if insns > 0 => Some(format!("works: {} instructions", millions(insns))),
         _ => None,
     };
-    match (did, worked) {
-        (Some(did), Some(worked)) => format!("{did}; {worked}"),
-        (Some(only), None) | (None, Some(only)) => only,
-        (None, None) => "nothing tells what the machine did".to_owned(),
+    let waited =
+        waited_ns.map(|ns| format!("waits {} ms for disks", grouped(ns as u64 / 1_000_000)));
+    let known: Vec<String> = [did, worked, waited].into_iter().flatten().collect();
+    match known.is_empty() {
+        true => "nothing tells what the machine did".to_owned(),
+        false => known.join("; "),
     }
 }
 
@@ -132,17 +147,22 @@ mod tests {
 
     #[test]
     fn a_sentence_says_what_is_known_and_no_more() {
-        assert_eq!(sentence(None, Some(5), Some(0.978)), "waits: 97 % idle");
+        assert_eq!(
+            sentence(None, Some(5), Some(0.978), None),
+            "waits: 97 % idle"
+        );
         assert_eq!(
             sentence(
                 Some("U-Boot counts down bootdelay".into()),
                 Some(1_000_000_000),
-                Some(0.0)
+                Some(0.0),
+                Some(20_000_000),
             ),
-            "U-Boot counts down bootdelay; works: 1 000 M instructions"
+            "U-Boot counts down bootdelay; works: 1 000 M instructions; waits 20 ms for disks"
         );
+        assert_eq!(sentence(Some("waits".into()), Some(0), None, None), "waits");
         assert_eq!(
-            sentence(None, None, None),
+            sentence(None, None, None, None),
             "nothing tells what the machine did"
         );
     }

@@ -74,11 +74,13 @@ impl Recorded {
             phases,
             gaps,
             costs,
+            disks,
         } = overview(&self.timeline, GAP_NS, COSTS);
         Report {
             phases,
             gaps,
             costs,
+            disks,
             findings,
             predicted: board.and_then(|b| board_model::predicted(&self.timeline, b)),
             ..Report::new(self.about.clone(), &self.timeline, &self.texts)

@@ -96,6 +96,11 @@ fn read_stamps(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> 
         match record {
             Record::Byte { at, byte } => session.byte(byte, at),
             Record::Mark { at, mark } => session.probe_mark(mark, at),
+            Record::Detail {
+                first,
+                second,
+                code,
+            } => session.detail(first, second, code),
             Record::Event { at, event } => session.event(event, at, reader.text()),
         }
     }

@@ -1,7 +1,7 @@
 //! One read of a console: lines in, events out.
 
 use bootlap_model::{ClockId, Evidence, FileId, MarkKind, Milestone, Severity, Stamp, Timeline};
-use bootlap_wire::stamps::{Event, ProbeMark, StampClock, Zero};
+use bootlap_wire::stamps::{Begun, Event, ProbeMark, StampClock, Zero};
 
 use super::line::{Line, Splitter};
 use super::out::{Kept, Out, shown};
@@ -14,6 +14,8 @@ pub(crate) struct Session<'t> {
     kept: Kept,
     splitter: Splitter,
     reading: Reading<'t>,
+    /// A request that details are awaited of.
+    asked: Option<Begun>,
 }
 
 impl<'t> Session<'t> {
@@ -76,6 +78,7 @@ impl<'t> Session<'t> {
             timeline,
             splitter: Splitter::new(),
             reading: Reading::new(hints),
+            asked: None,
         }
     }
 
@@ -121,6 +124,7 @@ impl<'t> Session<'t> {
             ProbeMark::LoaderEntry => {
                 out.wire_milestone(Milestone::BootloaderStart, Some(at), here);
             }
+            ProbeMark::Request => self.asked = Some(Begun::new(at)),
             // Where a recorder stops; none is in a recording of ours.
             ProbeMark::Limit => {}
             ProbeMark::Other(_) => self.notice(
@@ -128,6 +132,16 @@ impl<'t> Session<'t> {
                 Severity::Notice,
                 "the probe made marks that this bootlap does not know: use a newer bootlap",
             ),
+        }
+    }
+
+    /// Takes a detail of the mark before it.
+    pub(crate) fn detail(&mut self, first: u64, second: u64, code: u8) {
+        let begun = self.asked.as_mut();
+        if let Some(asked) = begun.and_then(|b| b.detail(first, second, code)) {
+            self.asked = None;
+            let here = self.here();
+            Out::new(self.timeline, &mut self.kept).request(&asked, here);
         }
     }
 

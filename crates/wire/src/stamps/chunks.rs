@@ -163,7 +163,7 @@ mod tests {
                     let text = String::from_utf8_lossy(reader.text()).into_owned();
                     format!("{} {event:?} {text}\n", at.ns)
                 }
-                Record::Mark { .. } => panic!(),
+                Record::Mark { .. } | Record::Detail { .. } => panic!(),
             };
         }
         (all, reader.torn())

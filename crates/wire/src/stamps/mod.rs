@@ -14,6 +14,12 @@
 //! The first word is ns since zero (bit 63 tells a mark from a byte), the
 //! second `instructions << 8 | byte`, where a mark has its number for a byte.
 //!
+//! Mark 6 is a request to a disk that was done, and two records follow it whose first word
+//! has bits 63 and 62 set: the offset, and `bytes << 8 | disk << 2 | what`
+//! (0 reads, 1 writes, 2 flushes, 3 is what the machine loaded by itself); then how long it
+//! took, ns, and `ns << 8` that the CPU has waited for disks since power-on. [`Begun`] puts
+//! them together.
+//!
 //! **Version 2**, which a host writes: what came in one read is one record. It
 //! holds the bytes too, so the file is whole by itself, and about as large as
 //! the console.
@@ -42,10 +48,12 @@
 //! can die with its machine or its host, so the last record can be torn: what
 //! is there of a chunk is used, and [`Reader::torn`] counts what is left over.
 
+mod asked;
 mod chunks;
 mod reader;
 mod writer;
 
+pub use asked::{Asked, Begun};
 pub use chunks::{ChunkWriter, Event};
 pub use reader::{OpenError, Reader};
 pub use writer::Writer;
@@ -64,6 +72,7 @@ pub const HEADER_LEN: usize = 16;
 pub const RECORD_LEN: usize = 16;
 
 const MARK_FLAG: u64 = 1 << 63;
+const DETAIL_FLAG: u64 = 1 << 62;
 
 /// What the ns of a stamped console count, and whether instructions are too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,6 +245,8 @@ pub enum ProbeMark {
     Limit,
     /// The first instruction of a boot loader that firmware starts.
     LoaderEntry,
+    /// A request to a disk is done; two [`Record::Detail`] follow.
+    Request,
     /// A mark of a newer probe.
     Other(u8),
 }
@@ -248,6 +259,7 @@ impl ProbeMark {
             3 => ProbeMark::ImageEntry,
             4 => ProbeMark::Limit,
             5 => ProbeMark::LoaderEntry,
+            6 => ProbeMark::Request,
             other => ProbeMark::Other(other),
         }
     }
@@ -259,6 +271,7 @@ impl ProbeMark {
             ProbeMark::ImageEntry => 3,
             ProbeMark::Limit => 4,
             ProbeMark::LoaderEntry => 5,
+            ProbeMark::Request => 6,
             ProbeMark::Other(code) => code,
         }
     }
@@ -281,6 +294,15 @@ pub enum Record {
         /// What.
         mark: ProbeMark,
     },
+    /// More of the mark before it.
+    Detail {
+        /// 62 bits.
+        first: u64,
+        /// 56 bits.
+        second: u64,
+        /// The least 8 of the second word.
+        code: u8,
+    },
     /// Something that happened to the recording; [`Reader::text`] has more.
     Event {
         /// When.
@@ -300,6 +322,12 @@ impl Record {
         let code = second as u8;
         if first & MARK_FLAG == 0 {
             Record::Byte { at, byte: code }
+        } else if first & DETAIL_FLAG != 0 {
+            Record::Detail {
+                first: first & !(MARK_FLAG | DETAIL_FLAG),
+                second: second >> 8,
+                code,
+            }
         } else {
             let mark = ProbeMark::from_code(code);
             Record::Mark { at, mark }
@@ -309,13 +337,22 @@ impl Record {
     /// The 16 bytes to write; version 1 has none for an event. Times before
     /// power-on do not exist: they are written as 0.
     pub fn encode(self) -> Option<[u8; RECORD_LEN]> {
-        let (flag, at, code) = match self {
-            Record::Byte { at, byte } => (0, at, byte),
-            Record::Mark { at, mark } => (MARK_FLAG, at, mark.code()),
+        let word = |at: Stamp| at.ns.max(0) as u64;
+        let count = |at: Stamp| at.insns.unwrap_or(0);
+        let (first, second, code) = match self {
+            Record::Byte { at, byte } => (word(at), count(at), byte),
+            Record::Mark { at, mark } => {
+                let ns = word(at).min(DETAIL_FLAG - 1);
+                (ns | MARK_FLAG, count(at), mark.code())
+            }
+            Record::Detail {
+                first,
+                second,
+                code,
+            } => (first | MARK_FLAG | DETAIL_FLAG, second, code),
             Record::Event { .. } => return None,
         };
-        let first = at.ns.max(0) as u64 | flag;
-        let second = at.insns.unwrap_or(0) << 8 | u64::from(code);
+        let second = second << 8 | u64::from(code);
         Some((u128::from(second) << 64 | u128::from(first)).to_le_bytes())
     }
 }
@@ -337,8 +374,13 @@ mod tests {
                 mark: ProbeMark::KernelEntry,
             },
             Record::Mark {
-                at: Stamp::counted(i64::MAX, 0),
+                at: Stamp::counted((1 << 62) - 1, 0),
                 mark: ProbeMark::Other(9),
+            },
+            Record::Detail {
+                first: (1 << 62) - 1,
+                second: (1 << 56) - 1,
+                code: 7,
             },
         ];
         let mut writer = Writer::new(Vec::new(), StampClock::Simulated).unwrap();
@@ -355,6 +397,23 @@ mod tests {
             let reader = Reader::new(BufReader::with_capacity(chunk, &bytes[..])).unwrap();
             assert_eq!(reader.map(Result::unwrap).collect::<Vec<_>>(), records);
         }
+    }
+
+    #[test]
+    fn a_request_is_put_together() {
+        let done = Stamp::counted(5, 3);
+        let mut begun = Begun::new(done);
+        assert_eq!(begun.detail(4096, 512, 2 << 2 | 1), None);
+        let whole = Asked {
+            done,
+            took_ns: 1_000,
+            waited_ns: 900,
+            kind: bootlap_model::RequestKind::Write,
+            disk: 2,
+            offset: 4096,
+            bytes: 512,
+        };
+        assert_eq!(begun.detail(1_000, 900, 0), Some(whole));
     }
 
     #[test]

@@ -72,6 +72,7 @@ impl ReportJson {
             boot: boot(report),
             costs: outcome::costs(report),
             gaps: report.gaps.clone(),
+            disks: report.disks.clone(),
             findings: findings(report),
             trials: report.trials.iter().map(trial).collect(),
             steps: report.steps,

@@ -1,7 +1,7 @@
 //! The shape of the document. A doc comment here is the field's description
 //! in the schema.
 
-use bootlap_analysis::{Comparison, Gap};
+use bootlap_analysis::{Comparison, Disks, Gap};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -29,6 +29,9 @@ pub struct ReportJson {
     pub costs: Vec<CostJson>,
     /// Silences of the console, the longest first.
     pub gaps: Vec<Gap>,
+    /// What the disks were asked for, where a lab has seen it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disks: Option<Disks>,
     /// Advice, best first.
     pub findings: Vec<FindingJson>,
     /// What was tried, and what came of it.

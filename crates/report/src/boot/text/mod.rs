@@ -1,6 +1,7 @@
 //! One boot on one screen.
 
 pub(crate) mod costs;
+mod disks;
 pub(crate) mod gaps;
 mod notices;
 mod phases;
@@ -47,6 +48,7 @@ pub fn text(report: &Report<'_>, style: &Style) -> String {
     headline(report, &mut page);
     phases::section(report, &mut page);
     predicted::section(report, &mut page);
+    disks::section(report, &mut page);
     costs::section(report, &mut page);
     gaps::section(report, &mut page);
     notices::section(report.timeline, &mut page);

@@ -7,9 +7,10 @@ use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
 
 use bootlap_model::{
-    Anchor, ClockEdge, ClockId, ClockKind, Evidence, FileId, MarkKind, Milestone, Severity, Span,
-    SpanEnd, Stamp, Sym, Timeline, TrackId, TrackKind,
+    Anchor, ClockEdge, ClockId, ClockKind, Evidence, FileId, MarkKind, Milestone, Request,
+    RequestKind, Severity, Span, SpanEnd, Stamp, Sym, Timeline, TrackId, TrackKind,
 };
+use bootlap_wire::stamps::Asked;
 
 use self::amend::{Counted, Place};
 use super::line::Line;
@@ -421,6 +422,39 @@ impl<'o> Out<'o> {
             let kind = MarkKind::Milestone(milestone);
             self.mark(clock, at, kind, milestone.text(), evidence);
         }
+    }
+
+    /// Adds what a disk was asked for, and shows what the machine loaded by itself.
+    pub(crate) fn request(&mut self, asked: &Asked, evidence: Evidence) {
+        let Some(clock) = self.wire else {
+            return;
+        };
+        if asked.kind == RequestKind::Load {
+            let took = i64::try_from(asked.took_ns).unwrap_or(i64::MAX);
+            let start = Stamp {
+                ns: asked.done.ns.saturating_sub(took),
+                ..asked.done
+            };
+            self.timeline.add_named(
+                clock,
+                (TrackKind::Firmware, "machine"),
+                Span::LOAD_IMAGES,
+                (start, SpanEnd::At(asked.done)),
+                &[("bytes", &asked.bytes.to_string())],
+                evidence,
+            );
+        }
+        self.timeline.requests.push(Request {
+            clock,
+            done: asked.done,
+            took_ns: asked.took_ns,
+            waited_ns: asked.waited_ns,
+            kind: asked.kind,
+            disk: asked.disk,
+            offset: asked.offset,
+            bytes: asked.bytes,
+            evidence,
+        });
     }
 
     /// Adds a milestone on the kernel's clock, unless it was passed before.
