@@ -5,9 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use bootlap_wire::stamps::StampClock;
+use bootlap_wire::stamps::{Begun, ProbeMark, Reader, Record, StampClock};
 
-use crate::support::{Booted, console_bytes, other_qemu, scratch, with_storage};
+use crate::support::{
+    Booted, bootlap, console_bytes, json, other_qemu, scratch, succeeded, with_storage,
+};
 
 const SIZE: usize = 16 << 20;
 
@@ -129,6 +131,33 @@ fn marks<const N: usize>(run: &Path, clock: StampClock) -> [i64; N] {
     })
 }
 
+/// How long the CPU waited for disks up to each moment, ns.
+fn waited<const N: usize>(run: &Path, clock: StampClock, at: [i64; N]) -> [f64; N] {
+    let file = fs::File::open(run.join("console.stamps")).unwrap();
+    let mut begun = None;
+    let mut waits = vec![(0, 0)];
+    for record in Reader::new(std::io::BufReader::new(file)).unwrap() {
+        match record.unwrap() {
+            Record::Mark {
+                at,
+                mark: ProbeMark::Request,
+            } => begun = Some(Begun::new(at)),
+            Record::Detail {
+                first,
+                second,
+                code,
+            } => {
+                let asked = begun.as_mut().unwrap().detail(first, second, code);
+                waits.extend(asked.map(|asked| (asked.done.ns, asked.waited_ns)));
+            }
+            _ => {}
+        }
+    }
+    assert!(clock == StampClock::Modelled || waits.iter().all(|wait| wait.1 == 0));
+    assert!(waits.is_sorted(), "{waits:?}");
+    at.map(|at| waits.iter().rfind(|wait| wait.0 <= at).unwrap().1 as f64)
+}
+
 fn sha256(dir: &Path, bytes: &[u8]) -> String {
     let file = dir.join("to-hash");
     fs::write(&file, bytes).unwrap();
@@ -177,9 +206,12 @@ fn a_disk_takes_its_latency_and_its_bytes() {
     let text = fs::read_to_string(&file).unwrap() + BOARD;
     fs::write(&file, text).unwrap();
     let slow = booted(dir, &slow);
+    waited(&free.run, StampClock::Simulated, [0]);
+    let run = slow.run.clone();
     let free: [i64; 3] = marks(&free.run, StampClock::Simulated);
-    let slow: [i64; 3] = marks(&slow.run, StampClock::Modelled);
-    let [read, write] = [0, 1].map(|i| ((slow[i + 1] - slow[i]) - (free[i + 1] - free[i])) as f64);
+    let slow_marks: [i64; 3] = marks(&slow.run, StampClock::Modelled);
+    let passed = |i: usize| slow_marks[i + 1] - slow_marks[i];
+    let [read, write] = [0, 1].map(|i| (passed(i) - (free[i + 1] - free[i])) as f64);
     let takes = |requests: f64, mib: f64, rate: f64| requests * 1e6 + mib * 1048.576e6 / rate;
     for (seen, wanted) in [
         (read, takes(8.0, 4.0, 20.0)),
@@ -188,6 +220,14 @@ fn a_disk_takes_its_latency_and_its_bytes() {
         let off = seen / wanted - 1.0;
         assert!(off.abs() < 0.02, "{seen} ns, not {wanted}");
     }
+    let waited = waited(&run, StampClock::Modelled, slow_marks);
+    let off = (waited[1] - waited[0]) / takes(8.0, 4.0, 20.0) - 1.0;
+    assert!(off.abs() < 0.02, "the CPU waited {waited:?} ns");
+    let shown = json(bootlap(dir).args(["show", run.to_str().unwrap(), "--json"]));
+    let disks = &shown["disks"];
+    assert!(disks["read_bytes"].as_u64() >= Some(20 << 20), "{disks}");
+    assert!(disks["written_bytes"].as_u64() >= Some(1 << 20), "{disks}");
+    assert!(disks["waited_ns"].as_f64() >= Some(waited[2]), "{disks}");
 }
 
 /// Reads 4 MiB past the kernel's cache; then works; then does both at once.
@@ -264,4 +304,77 @@ fn while_linux_waits_for_a_card_its_cpu_works() {
         both < 0.6 * (read + work),
         "{both} ns; alone {read} and {work} ns"
     );
+    let waited = waited(&booted.run, StampClock::Modelled, marks);
+    let [alone, beside] = [0, 2].map(|i| waited[i + 1] - waited[i]);
+    assert!(alone > 0.9 * bytes && beside < 0.3 * bytes, "{waited:?}");
+}
+
+/// Reads two files whole and a third's beginning.
+const FILES_INIT: &str = "#!/bin/busybox sh
+/bin/busybox mount -t devtmpfs dev /dev
+for module in /lib/*.ko; do /bin/busybox insmod $module; done
+until [ -b /dev/vda ]; do :; done
+/bin/busybox mount -t ext4 -o ro /dev/vda /mnt
+/bin/busybox cat /mnt/srv/last /mnt/first >/dev/null
+/bin/busybox dd if=/mnt/large of=/dev/null bs=4k count=1 2>/dev/null
+echo CARD_READY
+exec /bin/busybox sleep 1000
+";
+
+/// Nothing runs on the target that would say it.
+#[test]
+fn the_files_that_a_boot_reads_are_named() {
+    let dir = &scratch("disks-files");
+    let modules = [
+        VIRTIO.modules,
+        &["crypto/crc32c_generic", "lib/crc16", "fs/mbcache"],
+        &["fs/jbd2/jbd2", "fs/ext4/ext4"],
+    ]
+    .concat();
+    let target = dir.join("target");
+    let text = with_storage(&target, &[], &modules, &["/dev", "/mnt"], FILES_INIT);
+    let disk = "\n[disk]\nimage = \"disk.img\"\nbus = \"virtio-blk\"\n";
+    fs::write(target.join("target.toml"), text + disk + BOARD).unwrap();
+    let tree = dir.join("tree");
+    fs::create_dir_all(tree.join("srv")).unwrap();
+    for (name, length) in [("srv/last", 70_000), ("first", 9_000), ("large", 4 << 20)] {
+        fs::write(tree.join(name), &contents()[..length]).unwrap();
+    }
+    let made = Command::new("mke2fs")
+        .args(["-q", "-t", "ext4", "-d"])
+        .args([&tree, &target.join("disk.img")])
+        .arg("16M")
+        .status();
+    assert!(made.unwrap().success());
+
+    let booted = Booted::of(dir, &target, "1");
+    let run = booted.run.to_str().unwrap();
+    let shown = json(bootlap(dir).args(["show", run, "--by", "files", "--json"]));
+    let of = |name: &str| {
+        let rows = shown["rows"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["file"] == name);
+        row.unwrap_or_else(|| panic!("{name}: {shown}")).clone()
+    };
+    let (last, first, large) = (of("0:/srv/last"), of("0:/first"), of("0:/large"));
+    for (row, size) in [(&last, 70_000), (&first, 9_000)] {
+        assert_eq!(row["size"], size, "{row}");
+        let blocks = u64::next_multiple_of(size, 1024);
+        let read = row["read_bytes"].as_u64().unwrap();
+        assert!(read >= blocks && read < blocks + 4096, "{row}");
+    }
+    assert!(large["read_bytes"].as_u64() < Some(1 << 20), "{large}");
+    assert!(last["first_ns"].as_i64() < first["first_ns"].as_i64());
+
+    succeeded(bootlap(dir).args(["layout", run, "--for", "preload", "-o", "reads.txt"]));
+    let list = fs::read_to_string(dir.join("reads.txt")).unwrap();
+    assert_eq!(list, "/srv/last\n/first\n");
+
+    let text = fs::read(target.join("disk.img")).unwrap();
+    fs::write(target.join("disk.img"), text).unwrap();
+    let refused = bootlap(dir)
+        .args(["show", run, "--by", "files"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("was changed since this boot"), "{said}");
 }

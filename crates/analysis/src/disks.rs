@@ -47,6 +47,22 @@ pub struct PhaseDisks {
     pub asked: Asked,
 }
 
+/// What a boot read of one file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FileRead {
+    /// The partition and the path, as `1:/usr/bin/python3`; without a path what was read of the
+    /// partition and is in no file: inodes, folders, what was changed.
+    pub file: String,
+    /// How long it is; 0 for what is in no file.
+    pub size: u64,
+    /// How much of it was read, and what lies between.
+    pub read_bytes: u64,
+    /// With how many requests; one can be for neighbours, too.
+    pub reads: u64,
+    /// When the first of them was done.
+    pub first_ns: i64,
+}
+
 impl Asked {
     fn add(&mut self, request: &Request, waited_ns: u64) {
         let bytes = u64::from(request.bytes);

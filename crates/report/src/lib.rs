@@ -49,6 +49,7 @@ pub use terminal::Style;
 
 use bootlap_advice::Finding;
 use bootlap_analysis::cost::Cost;
+use bootlap_analysis::disks::FileRead;
 use bootlap_analysis::experiment::Trial;
 use bootlap_analysis::gap::Gap;
 use bootlap_analysis::phase::Phase;
@@ -82,6 +83,8 @@ pub struct Report<'a> {
     pub costs: Vec<Cost>,
     /// What its disks were asked for, where a lab has seen it.
     pub disks: Option<Disks>,
+    /// Which files were read from the disk, most bytes first, if anybody asked.
+    pub files: Vec<FileRead>,
     /// What to change, best first.
     pub findings: Vec<Finding>,
     /// What was tried, and what came of it.
@@ -112,6 +115,7 @@ impl<'a> Report<'a> {
             gaps: Vec::new(),
             costs: Vec::new(),
             disks: None,
+            files: Vec::new(),
             findings: Vec::new(),
             trials: Vec::new(),
             steps: false,

@@ -40,6 +40,8 @@ pub(crate) enum LayoutFormat {
     Erofs,
     /// The recipe boot-image, for a target with a root of its own.
     BootImage,
+    /// The recipe preload, for a target with a disk.
+    Preload,
 }
 
 #[derive(ClapArgs)]
@@ -47,10 +49,11 @@ pub(crate) enum LayoutFormat {
   bootlap layout boot.pack --for squashfs -o boot.sort
   bootlap layout boot.pack --for mke2fs --root rootfs -o boot.list
   bootlap layout boot.pack --for boot-image -o boot.order
+  bootlap layout runs/vm/2026-11-27_08-03-26 --for preload -o reads.txt
   bootlap layout trace.txt --image old-root.ext4 --for erofs --root rootfs -o boot.list")]
 pub(crate) struct Layout {
-    /// What a boot reads: a pack, the kernel's trace as text or trace.dat, or a run
-    /// that has one.
+    /// What a boot reads: a pack, the kernel's trace as text or trace.dat, a run
+    /// that has one, or a run of a target with a disk.
     #[arg(required = true, value_name = "TRACE|RUN|PACK")]
     pub(crate) inputs: Vec<PathBuf>,
     /// The image's maker.

@@ -4,9 +4,12 @@
 use std::collections::HashSet;
 use std::fs;
 
+use bootlap_analysis::disks::FileRead;
 use bootlap_engine::Progress;
 use bootlap_engine::evidence::reads::{self, Named, Which};
+use bootlap_engine::evidence::{self, disk_files};
 use bootlap_engine::{Exit, Failure};
+use bootlap_lab::Run;
 use bootlap_model::{Timeline, shell_word};
 use bootlap_rootfs::layout::{self, List};
 use bootlap_rootfs::root_image::{self, RootImage};
@@ -15,8 +18,14 @@ use crate::args::{Layout, LayoutFormat};
 use crate::ui::{Ui, harmless};
 
 pub(crate) fn run(args: &Layout, ui: &Ui) -> Result<Exit, Failure> {
-    let timeline = reads::read(&args.inputs)?;
-    let named = paths(args, &timeline)?;
+    let (timeline, named) = match of_disk(args)? {
+        Some(named) => (Timeline::default(), named),
+        None => {
+            let timeline = reads::read(&args.inputs)?;
+            let named = paths(args, &timeline)?;
+            (timeline, named)
+        }
+    };
     let mut list = list(args, &named.paths)?;
     list.left_out += named.left_out;
     if list.files == 0 {
@@ -41,6 +50,40 @@ pub(crate) fn run(args: &Layout, ui: &Ui) -> Result<Exit, Failure> {
         .map_err(|e| Failure::new(Exit::Internal, format!("cannot write {out}: {e}")))?;
     ui.print(&harmless(&next(args, &list, &out)));
     Ok(Exit::Ok)
+}
+
+/// What a run read of its target's disk, as its machine was asked for it.
+fn of_disk(args: &Layout) -> Result<Option<Named>, Failure> {
+    let [dir] = &args.inputs[..] else {
+        return Ok(None);
+    };
+    if !Run::is_run(dir) || args.image.is_some() {
+        return Ok(None);
+    }
+    let run = Run::open(dir)?;
+    let timeline = evidence::read_run(&run)?.timeline;
+    if timeline.requests.is_empty() {
+        return Ok(None);
+    }
+    let read = disk_files::of_run(&run, &timeline)?;
+    // Whoever reads ahead takes whole files.
+    let whole =
+        |file: &&FileRead| args.format != LayoutFormat::Preload || file.read_bytes * 2 >= file.size;
+    let root = read.root.ok_or_else(|| {
+        let why = "which partition of the disk is the root is not known";
+        Failure::new(Exit::NothingUsable, why)
+            .hint("`bootlap show RUN --by files` lists what was read of each")
+    })?;
+    let root = format!("{root}:/");
+    let files = read.files.iter().filter(whole);
+    let paths = files.filter_map(|file| file.file.strip_prefix(&root));
+    Ok(Some(Named {
+        paths: paths
+            .filter(|path| !path.is_empty())
+            .map(str::to_owned)
+            .collect(),
+        left_out: 0,
+    }))
 }
 
 /// In the order of their first use.
@@ -83,7 +126,7 @@ fn list(args: &Layout, paths: &[String]) -> Result<List, Failure> {
     }
     let gone = all - paths.len();
     let mut list = match args.format {
-        LayoutFormat::BootImage => layout::for_boot_image(&paths),
+        LayoutFormat::BootImage | LayoutFormat::Preload => layout::for_boot_image(&paths),
         _ => layout::for_mksquashfs(&paths),
     };
     list.left_out += gone;
@@ -99,6 +142,7 @@ fn next(args: &Layout, list: &List, out: &str) -> String {
     let tar = format!("tar -cf root.tar -C {root} --no-recursion --files-from={out} &&");
     let then = match args.format {
         LayoutFormat::BootImage => format!("bootlap try TARGET boot-image={out}"),
+        LayoutFormat::Preload => format!("bootlap try TARGET preload={out}"),
         LayoutFormat::Squashfs => format!("mksquashfs {root} IMAGE -sort {out}"),
         LayoutFormat::Mke2fs => format!("{tar} mke2fs -t ext4 -d root.tar IMAGE SIZE"),
         LayoutFormat::Erofs => {

@@ -1,9 +1,13 @@
 //! `bootlap show`: where the time of recorded evidence goes.
 
+use std::cmp::Reverse;
+use std::path::Path;
+
 use bootlap_advice::{Boot, advise};
 use bootlap_engine::Progress;
-use bootlap_engine::evidence;
+use bootlap_engine::evidence::{self, disk_files};
 use bootlap_engine::{Exit, Failure};
+use bootlap_lab::Run;
 use bootlap_report::table::By;
 use bootlap_report::{boot, table};
 use regex::Regex;
@@ -29,7 +33,12 @@ pub(crate) fn run(args: &Show, ui: &Ui) -> Result<Exit, Failure> {
             matching: Some(&matches),
             prune: args.prune,
         };
-        let report = recorded.report(Vec::new());
+        let mut report = recorded.report(Vec::new());
+        if by == By::Files {
+            let run = Run::open(Path::new(&recorded.about.run))?;
+            report.files = disk_files::of_run(&run, &recorded.timeline)?.files;
+            report.files.sort_by_key(|file| Reverse(file.read_bytes));
+        }
         ui.show(
             args.json,
             || table::json(&report, by, &rows),

@@ -3,6 +3,7 @@
 
 pub mod boots;
 mod cuts;
+pub mod disk_files;
 pub mod facts;
 mod files;
 pub mod group;

@@ -23,6 +23,8 @@ const READ: [&str; 6] = [
     "lib/modprobe.d/",
     "usr/lib/modprobe.d/",
 ];
+/// A list on the root, paths from there on: what `/init` reads ahead once the root is mounted.
+pub(crate) const PRELOAD: &str = "usr/lib/bootlap/preload";
 /// Folders that the kernel and `/init` use.
 const STAY: [&str; 5] = ["dev", "proc", "root", "run", "sys"];
 
@@ -74,6 +76,7 @@ impl Plan {
             true => "run-init",
             false => programs.need("switch_root").map(|()| "switch_root")?,
         };
+        let cat = programs.take("cat");
         let mut paths = programs.paths.clone();
         let needed = Modules::of(&members)?.needed(modules)?;
         if !needed.is_empty() {
@@ -85,7 +88,7 @@ impl Plan {
         paths.extend(members.keys().filter(|p| is_read(p)).map(|p| p.to_vec()));
         Ok(Self {
             paths,
-            init: init(modules, enter),
+            init: init(modules, enter, cat),
         })
     }
 }
@@ -201,10 +204,18 @@ fn end_of_folder(path: &[u8]) -> Option<usize> {
 }
 
 /// The program that the kernel starts: any POSIX shell reads it.
-fn init(modules: &[String], enter: &str) -> String {
+fn init(modules: &[String], enter: &str, cat: bool) -> String {
     let load = match modules {
         [] => String::new(),
         names => format!("modprobe -a -q {}\n", names.join(" ")),
+    };
+    // Outside of the braces, as /dev moves meanwhile.
+    let preload = match cat {
+        true => format!(
+            "[ -f /root/{PRELOAD} ] && {{ (cd /root && exec cat $(cat {PRELOAD})) & }} \
+             >/dev/null 2>&1\n"
+        ),
+        false => String::new(),
     };
     let arguments = match enter {
         "run-init" => "\"$init\" \"$@\" <root/dev/console >root/dev/console 2>&1",
@@ -248,7 +259,7 @@ if ! mount ${{type:+-t "$type"}} -o "$mode$flags" "$disk" /root; then
 	echo "bootlap: $disk cannot be mounted"
 	exec sh
 fi
-for folder in dev proc sys; do mount -n -o move "/$folder" "/root/$folder"; done
+{preload}for folder in dev proc sys; do mount -n -o move "/$folder" "/root/$folder"; done
 cd /
 exec {enter} /root {arguments}
 "#

@@ -25,6 +25,7 @@ pub(crate) use archive::{archives, built_in};
 use image::Kind;
 pub use image::Member;
 pub use image::compression;
+pub(crate) use minimal::PRELOAD;
 
 /// One member of the archive.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -357,6 +357,14 @@ impl DiskPart {
         Ok(file_system_modules(found.plain_root(cmdline)?))
     }
 
+    /// The partition of the first root.
+    pub(crate) fn root_partition(&self) -> Result<u32, String> {
+        let found = self.found().map_err(|e| e.to_string())?;
+        let system = found.systems.first();
+        let system = system.ok_or("no system that could be started was found on the disk")?;
+        Ok(found.table.partitions[system.volume].number)
+    }
+
     /// The partition of the first root that is started by init scripts, and these.
     pub(crate) fn scripts(&self) -> Result<(u32, Scripts), String> {
         let known = self.known_scripts()?;

@@ -16,6 +16,7 @@ mod kernel;
 mod list;
 mod options;
 mod own;
+mod preload;
 mod root;
 mod scripts;
 mod systemd;
@@ -208,6 +209,7 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &systemd_build_time::IDLE,
         &systemd_build_time::MACHINE_ID,
         &systemd_coldplug::LATER,
+        &preload::PRELOADED,
         &systemd::DEFER,
         &systemd::MASK,
     ]

@@ -1,5 +1,6 @@
 //! `show --by … --json`: the rows of one table.
 
+use bootlap_analysis::disks::FileRead;
 use bootlap_analysis::{CallStats, CriticalPath, Gap, Hidden, Process, UnitStart};
 use bootlap_model::{Axis, TrackKind};
 use schemars::JsonSchema;
@@ -74,6 +75,11 @@ pub enum RowsJson {
         /// The silences.
         rows: Vec<Gap>,
     },
+    /// Files that were read from the disk, most bytes first.
+    Files {
+        /// The files.
+        rows: Vec<FileRead>,
+    },
     /// Console lines in order; with a limit those after the longest silences.
     Deltas {
         /// The lines.
@@ -134,6 +140,10 @@ fn of(report: &Report<'_>, by: By, wanted: &Rows<'_>) -> (usize, RowsJson) {
             (all, RowsJson::Units { rows, path })
         }
         By::Processes => tree(report, wanted),
+        By::Files => {
+            let Selected { rows, all } = Selected::first(report.files.clone(), limit);
+            (all, RowsJson::Files { rows })
+        }
         By::Functions => {
             let calls = report.answers.functions().to_vec();
             let Selected { rows, all } = Selected::first(calls, limit);

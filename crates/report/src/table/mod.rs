@@ -1,5 +1,6 @@
 //! The tables about one boot: `show --by …`.
 
+mod files;
 mod functions;
 mod json;
 mod processes;
@@ -32,6 +33,8 @@ pub enum By {
     Gaps,
     /// Console lines with the time since the line before, in order.
     Deltas,
+    /// Files that were read from the disk, most bytes first.
+    Files,
 }
 
 impl By {
@@ -45,6 +48,7 @@ impl By {
         By::Functions,
         By::Gaps,
         By::Deltas,
+        By::Files,
     ];
 
     /// The word that asks for it (`--by initcalls`), and what it lists.
@@ -61,6 +65,7 @@ impl By {
                 "deltas",
                 "Console lines with the time since the line before",
             ),
+            By::Files => ("files", "Files that were read from the disk of a run"),
         }
     }
 
@@ -72,7 +77,7 @@ impl By {
     /// Whether it lists spans of a kind.
     pub fn takes(self, kind: TrackKind) -> bool {
         match self {
-            By::Phases | By::Gaps | By::Deltas => false,
+            By::Phases | By::Gaps | By::Deltas | By::Files => false,
             By::Initcalls => kind == TrackKind::Initcall,
             By::Units => kind == TrackKind::Unit,
             By::Processes => kind == TrackKind::Process,

@@ -4,6 +4,7 @@ use bootlap_analysis::Gap;
 use bootlap_model::{Span, Timeline, TrackKind};
 
 use super::By;
+use super::files::files;
 use super::functions::functions;
 use super::processes::processes;
 use super::select::{self, Rows};
@@ -28,6 +29,7 @@ pub fn text(report: &Report<'_>, by: By, rows: &Rows<'_>, style: &Style) -> Stri
         By::Functions => return functions(report.answers.functions(), limit, style),
         By::Gaps => silences(&report.gaps, limit, &mut page),
         By::Deltas => deltas(timeline, rows, &mut page),
+        By::Files => files(&report.files, limit, &mut page),
     }
     let text = page.finish();
     if text.is_empty() {

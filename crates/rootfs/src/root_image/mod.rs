@@ -90,6 +90,16 @@ impl RootImage {
         ext::read(bytes).map_err(|e| e.to_string())
     }
 
+    /// Where the blocks of each of [`Self::files`] are in `bytes`, the ext2, ext3 or ext4 that
+    /// this was read from; nothing for one whose blocks cannot be told.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn data_of(&self, bytes: &dyn ReadAt) -> Result<Vec<Vec<Range<u64>>>, String> {
+        let inodes = self.files.iter().map(|file| file.inode);
+        ext::data_of(bytes, inodes).map_err(|e| e.to_string())
+    }
+
     /// What has to be read to open `files` (places in [`Self::files`]) one after the
     /// other: folders from the top on, and each itself. With every range the file
     /// that needs it first.

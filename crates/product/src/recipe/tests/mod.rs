@@ -72,6 +72,7 @@ fn example(recipe: &str) -> &'static str {
         "initscripts-off" => "S20web",
         "systemd-mask" => "late.service,web.service",
         "systemd-defer" => "alone.service",
+        "preload" => "src/recipe/testdata/reads.txt",
         _ => "7",
     }
 }
@@ -124,7 +125,7 @@ fn base(recipe: &str) -> Target {
             );
             parse(&kiosk().text.replace("[machine]\n", &disk)).unwrap()
         }
-        name if name.starts_with("systemd-") => of_systemd(),
+        name if name.starts_with("systemd-") || name.starts_with("preload") => of_systemd(),
         "initramfs-minimal" => of_distribution("root=/dev/vda"),
         name if name.starts_with("initscripts-") => {
             parse(&of_disk().text.replace("fat12", "scripts")).unwrap()

@@ -175,6 +175,23 @@ pub(super) fn read(bytes: &dyn ReadAt) -> Result<RootImage, ExtError> {
     Ok(image)
 }
 
+/// Where the blocks of inodes are, each in the file's order; of one with too many to look at,
+/// or none that can be read, nothing.
+pub(super) fn data_of(
+    bytes: &dyn ReadAt,
+    inodes: impl Iterator<Item = u64>,
+) -> Result<Vec<Vec<Range<u64>>>, ExtError> {
+    let head = superblock::read(bytes)?;
+    let left = Cell::new(MOST_BYTES);
+    let ext = Ext { bytes, head, left };
+    let data = inodes.map(|number| {
+        ext.left.set(MOST_BYTES);
+        let inode = ext.inode(u32::try_from(number).ok()?).ok()?;
+        Some(ext.blocks(&inode).ok()?.data)
+    });
+    Ok(data.map(Option::unwrap_or_default).collect())
+}
+
 /// Where a file's blocks are.
 pub(super) fn place(bytes: &dyn ReadAt, path: &str) -> Result<Vec<Range<u64>>, ExtError> {
     let head = superblock::read(bytes)?;
