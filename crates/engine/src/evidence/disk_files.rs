@@ -112,7 +112,7 @@ fn disk(run: &Run) -> Result<Window, Failure> {
         .ok()
         .and_then(|at| jiff::Timestamp::try_from(at).ok());
     let is_newer = changed.zip(started).is_some_and(|(at, start)| at > start);
-    if is_newer || there.len() != part.bytes as u64 {
+    if is_newer || there.len() != part.bytes {
         let why = format!("{} was changed since this boot", path.display());
         return Err(Failure::new(Exit::Usage, why).hint("boot the target again"));
     }
