@@ -29,6 +29,8 @@ const NEED_A_TARGET: &[&str] = &[
     "initramfs-compression",
     "kernel-unpacks-itself",
     "cmdline-rcu-expedited",
+    // Text has no requests: its own file tests it.
+    "disk-waits",
     // files.rs tests these.
     "script-sleep",
     "script-wait-loop",

@@ -12,6 +12,7 @@ mod bootloader;
 mod compression;
 mod console;
 mod devices;
+mod disk_waits;
 mod disks;
 mod early;
 mod filesystems;
@@ -112,6 +113,7 @@ const FAMILIES: &[&[(&str, Check)]] = &[
     legacy::CHECKS,
     devices::CHECKS,
     probing::CHECKS,
+    disk_waits::CHECKS,
     disks::CHECKS,
     early::CHECKS,
     root_wait::CHECKS,
