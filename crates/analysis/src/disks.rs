@@ -79,7 +79,7 @@ impl Asked {
             // The machine's own, before there is a CPU that waits.
             RequestKind::Load => return,
         }
-        self.waited_ns += waited_ns;
+        self.waited_ns = self.waited_ns.saturating_add(waited_ns);
     }
 }
 
@@ -135,7 +135,7 @@ impl Waits {
             let length = u64::try_from(end.ns.saturating_sub(start.ns)).unwrap_or(0);
             at(end.ns).saturating_sub(at(start.ns)).min(length)
         });
-        each.sum()
+        each.fold(0, u64::saturating_add)
     }
 }
 

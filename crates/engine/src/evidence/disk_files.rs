@@ -114,7 +114,7 @@ fn disk(run: &Run) -> Result<Window, Failure> {
     let is_newer = changed.zip(started).is_some_and(|(at, start)| at > start);
     if is_newer || there.len() != part.bytes {
         let why = format!("{} was changed since this boot", path.display());
-        return Err(Failure::new(Exit::Usage, why).hint("boot the target again"));
+        return Err(Failure::new(Exit::Usage, why).hint("boot the target again, with --fresh"));
     }
     Ok(Window::all(Rc::new(file), there.len()))
 }
