@@ -268,6 +268,7 @@ exec {enter} /root {arguments}
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::process::Command;
 
     use super::*;
@@ -352,6 +353,32 @@ mod tests {
             .status()
             .unwrap();
         assert!(read.success(), "{text}");
+    }
+
+    #[test]
+    fn what_the_root_lists_is_read_ahead() {
+        let init = init(&[], "switch_root", true);
+        let line = init.lines().find(|line| line.contains(PRELOAD)).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("root");
+        let list = root.join(PRELOAD);
+        fs::create_dir_all(list.parent().unwrap()).unwrap();
+        fs::create_dir(root.join("etc")).unwrap();
+        fs::write(root.join("etc/a"), "a").unwrap();
+        fs::write(root.join("etc/b"), "b").unwrap();
+        let read = || {
+            let line = line.replace("/root", root.to_str().unwrap());
+            let line = line.replace("/dev/null 2>&1", "out");
+            let shell = Command::new("sh")
+                .args(["-c", &format!("{line}\nwait")])
+                .current_dir(dir.path())
+                .status();
+            assert!(shell.unwrap().success());
+            fs::read_to_string(dir.path().join("out")).unwrap_or_default()
+        };
+        assert_eq!(read(), "", "nothing is listed");
+        fs::write(&list, "etc/b\netc/gone\netc/a\n").unwrap();
+        assert_eq!(read(), "ba");
     }
 
     #[test]
