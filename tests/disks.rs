@@ -344,8 +344,8 @@ fn the_files_that_a_boot_reads_are_named() {
         .args(["-q", "-t", "ext4", "-d"])
         .args([&tree, &target.join("disk.img")])
         .arg("16M")
-        .status();
-    assert!(made.unwrap().success());
+        .output();
+    assert!(made.unwrap().status.success());
 
     let booted = Booted::of(dir, &target, "1");
     let run = booted.run.to_str().unwrap();
