@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use bootlap_model::{ClockKind, Evidence, Timeline};
 use bootlap_wire::stamps::{Begun, ProbeMark, Reader, Record, StampClock};
 
 use crate::support::{
@@ -134,6 +135,9 @@ fn marks<const N: usize>(run: &Path, clock: StampClock) -> [i64; N] {
 /// How long the CPU waited for disks up to each moment, ns.
 fn waited<const N: usize>(run: &Path, clock: StampClock, at: [i64; N]) -> [f64; N] {
     let file = fs::File::open(run.join("console.stamps")).unwrap();
+    let mut timeline = Timeline::default();
+    let of = timeline.add_file("console", "stamps");
+    let wire = timeline.add_clock(ClockKind::QemuVirtual, of);
     let mut begun = None;
     let mut waits = vec![(0, 0)];
     for record in Reader::new(std::io::BufReader::new(file)).unwrap() {
@@ -141,14 +145,15 @@ fn waited<const N: usize>(run: &Path, clock: StampClock, at: [i64; N]) -> [f64; 
             Record::Mark {
                 at,
                 mark: ProbeMark::Request,
-            } => begun = Some(Begun::new(at)),
+            } => begun = Some(Begun::new(wire, at)),
             Record::Detail {
                 first,
                 second,
                 code,
             } => {
-                let asked = begun.as_mut().unwrap().detail(first, second, code);
-                waits.extend(asked.map(|asked| (asked.done.ns, asked.waited_ns)));
+                let begun = begun.as_mut().unwrap();
+                let request = begun.detail((first, second, code), Evidence::whole(of, 0));
+                waits.extend(request.map(|request| (request.done.ns, request.waited_ns)));
             }
             _ => {}
         }

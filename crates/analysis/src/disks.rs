@@ -1,11 +1,11 @@
 //! What a boot asks of its disks, and how long the CPU waits for them.
 
-use bootlap_model::{Request, RequestKind, Stamp};
+use bootlap_model::{Request, RequestKind, Stamp, Timeline};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::extent::extent_of;
-use crate::phase::{Phase, PhaseName};
+use crate::phase::{Phase, PhaseName, phases_in};
 use crate::view::View;
 
 /// What was asked of all disks up to the boot's end, or in one phase of it.
@@ -77,36 +77,39 @@ impl Asked {
             }
             RequestKind::Flush => self.flushes += 1,
             // The machine's own, before there is a CPU that waits.
-            RequestKind::Load => return,
+            RequestKind::Load => {}
         }
         self.waited_ns = self.waited_ns.saturating_add(waited_ns);
     }
 }
 
 /// What disks were asked for; `None` if no lab has seen it.
+pub fn disks(timeline: &Timeline) -> Option<Disks> {
+    let view = View::of(timeline);
+    disks_in(&view, &phases_in(&view))
+}
+
 pub(crate) fn disks_in(view: &View, phases: &[Phase]) -> Option<Disks> {
     let end = extent_of(view)?.end;
     let mut all = Asked::default();
     let mut of: Vec<PhaseDisks> = Vec::new();
     let mut before_ns = 0;
-    for (at, request) in on_axis(view).take_while(|(at, _)| at.ns <= end.ns) {
+    let requests = on_axis(view).filter(|(_, r)| r.kind != RequestKind::Load);
+    for (at, request) in requests.take_while(|(at, _)| at.ns <= end.ns) {
         let waited_ns = request.waited_ns.saturating_sub(before_ns);
         before_ns = request.waited_ns;
         all.add(request, waited_ns);
-        let phase = phases.iter().find(|p| at.ns <= p.end.ns);
-        let Some(phase) = phase.map(|p| p.name) else {
+        let Some(phase) = phases.iter().find(|p| at.ns <= p.end.ns) else {
             continue;
         };
-        match of.last_mut() {
-            Some(last) if last.phase == phase => last.asked.add(request, waited_ns),
-            _ => {
-                let mut asked = Asked::default();
-                asked.add(request, waited_ns);
-                of.push(PhaseDisks { phase, asked });
-            }
+        let (phase, asked) = (phase.name, Asked::default());
+        if of.last().is_none_or(|last| last.phase != phase) {
+            of.push(PhaseDisks { phase, asked });
+        }
+        if let Some(last) = of.last_mut() {
+            last.asked.add(request, waited_ns);
         }
     }
-    of.retain(|p| p.asked != Asked::default());
     (all != Asked::default()).then_some(Disks { all, phases: of })
 }
 
@@ -145,7 +148,6 @@ mod tests {
 
     use super::*;
     use crate::build::Boot;
-    use crate::phase::phases_in;
 
     /// A machine loads 1 s; then three requests, the last after the end.
     fn boot() -> Boot {

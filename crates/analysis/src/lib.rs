@@ -41,7 +41,7 @@ pub use answers::Answers;
 pub use calibrate::{Calibration, calibrate};
 pub use compare::{Comparison, Delta, Moved, compare};
 pub use cost::{Cost, costs};
-pub use disks::Disks;
+pub use disks::{Disks, disks};
 pub use experiment::{Trial, trial};
 pub use extent::{Ends, Extent, extent, ready_ns};
 pub use functions::{CallStats, MaxSub, folded, functions};

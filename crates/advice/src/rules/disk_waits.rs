@@ -1,8 +1,7 @@
 //! What the CPU waits for disks, as the lab counts it.
 
-use std::cmp::Reverse;
-
-use bootlap_model::{Evidence, Milestone, Request, Stamp};
+use bootlap_analysis::{PhaseName, disks};
+use bootlap_model::Milestone;
 
 use super::checks;
 use super::seen::ms;
@@ -14,32 +13,18 @@ checks! {
 
 /// Waiting below this share of the boot is left alone.
 const SHORT: i64 = 20;
-/// So many requests stand for all.
-const SHOWN: usize = 3;
 
-/// Before user space starts, nothing could read ahead.
+/// Before the kernel starts its first program, nothing could read ahead.
 fn waits(boot: &Boot<'_>) -> Option<Finding> {
     let start_ns = boot.moment(&[Milestone::UserEntry, Milestone::InitStart])?;
     let end_ns = boot.moment(&[Milestone::Ready])?;
-    let requests = boot.timeline().requests.iter();
-    let placed = requests.filter_map(|r| Some((boot.axis().at(r.clock, r.done)?, r)));
-    let placed: Vec<(Stamp, &Request)> = placed.filter(|(at, _)| at.ns <= end_ns).collect();
-    let waited = |request: Option<&(Stamp, &Request)>| request.map_or(0, |(_, r)| r.waited_ns);
-    let before = placed.iter().rfind(|(at, _)| at.ns <= start_ns);
-    let ns = waited(placed.last()).saturating_sub(waited(before));
+    let phases = disks(boot.timeline())?.phases;
+    let behind = phases.iter().filter(|p| p.phase > PhaseName::Kernel);
+    let ns = behind.fold(0_u64, |sum, p| sum.saturating_add(p.asked.waited_ns));
     let ns = i64::try_from(ns).ok()?;
     if ns == 0 || ns < end_ns / SHORT {
         return None;
     }
-    let mut since = waited(before);
-    let behind = placed.iter().filter(|(at, _)| at.ns > start_ns);
-    let each = behind.map(|(_, request)| {
-        let ns = request.waited_ns.saturating_sub(since);
-        since = request.waited_ns;
-        (ns, request.evidence)
-    });
-    let mut longest: Vec<(u64, Evidence)> = each.collect();
-    longest.sort_by_key(|(ns, _)| Reverse(*ns));
     Some(
         Finding::new()
             .why(format!(
@@ -52,14 +37,13 @@ fn waits(boot: &Boot<'_>) -> Option<Finding> {
                 "at most the {} that the CPU waits; reading ahead leaves what the disk itself takes",
                 ms(ns)
             ))
-            .at(Some([start_ns, end_ns]))
-            .seen(longest.into_iter().take(SHOWN).map(|(_, evidence)| evidence)),
+            .at(Some([start_ns, end_ns])),
     )
 }
 
 #[cfg(test)]
 mod tests {
-    use bootlap_model::{ClockKind, RequestKind, TimeKind, Timeline};
+    use bootlap_model::{ClockKind, Evidence, Request, RequestKind, Stamp, TimeKind, Timeline};
 
     use super::*;
 
@@ -71,6 +55,7 @@ mod tests {
         let evidence = Evidence::whole(file, 0);
         for (ms, milestone) in [
             (0, Milestone::PowerOn),
+            (100, Milestone::KernelEntry),
             (1000, Milestone::UserEntry),
             (4000, Milestone::Ready),
         ] {

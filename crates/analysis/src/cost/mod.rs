@@ -45,8 +45,9 @@ pub struct Cost {
 /// Initcalls below this share of the boot are told as one.
 const SHORT_INITCALL: i64 = 100;
 
-/// Waiting for disks below this share of something is not said.
+/// Waiting for disks below this share of something is not said, nor below this, ns.
 const SHORT_WAIT: i64 = 20;
+const LEAST_WAIT_NS: i64 = 1_000_000;
 
 /// Silences and bursts below this share of the boot are no cost.
 const SHORT_SILENCE: i64 = 1000;
@@ -151,7 +152,8 @@ impl Ledger<'_> {
     /// How much of these stretches the CPU waited for disks, ns, if that is worth a word.
     fn waited_ns(&self, own: &[(Stamp, Stamp)], duration_ns: i64) -> Option<i64> {
         let waited_ns = i64::try_from(self.waits.in_all(own)).ok()?;
-        (waited_ns > 0 && waited_ns >= duration_ns / SHORT_WAIT).then_some(waited_ns)
+        let least_ns = LEAST_WAIT_NS.max(duration_ns / SHORT_WAIT);
+        (waited_ns >= least_ns).then_some(waited_ns)
     }
 
     /// The same, read from these spans of the timeline.

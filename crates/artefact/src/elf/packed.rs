@@ -1,8 +1,8 @@
 //! A kernel (`vmlinux`) with nothing in its file but what is loaded.
 //!
 //! A linker puts each segment of a kernel at a multiple of 2 MiB in the file, and what is zero
-//! until the kernel runs lies in the last one in full: of Debian's kernel for amd64 the file has
-//! 66 MB, of which 36 MB are neither. Whoever starts a `vmlinux` clears what a segment has in
+//! until the kernel runs lies in the last one in full: of the 66 MB of Debian's kernel for amd64,
+//! 35 are neither. Whoever starts a `vmlinux` clears what a segment has in
 //! memory beyond the file, so both can go.
 
 use super::super::bytes;

@@ -35,7 +35,11 @@ pub(crate) fn run(args: &Show, ui: &Ui) -> Result<Exit, Failure> {
         };
         let mut report = recorded.report(Vec::new());
         if by == By::Files {
-            let run = Run::open(Path::new(&recorded.about.run))?;
+            let run = Run::open(Path::new(&recorded.about.run)).map_err(|e| {
+                Failure::new(Exit::NothingUsable, e.to_string()).hint(
+                    "--by files is for runs of a target with [disk], as `bootlap boot` makes them",
+                )
+            })?;
             report.files = disk_files::of_run(&run, &recorded.timeline)?.files;
             report.files.sort_by_key(|file| Reverse(file.read_bytes));
         }

@@ -23,7 +23,7 @@ pub(super) const PRELOADED: Plain = Plain::new(
 )
 .takes(&[""]);
 
-/// A longer list is no boot's; and the kernel takes two megabytes of arguments.
+/// The kernel takes two megabytes of arguments and environment, mostly.
 const MOST: usize = 1 << 20;
 const UNIT: &str = "bootlap-preload.service";
 const SYSINIT: &str = "sysinit.target.wants/bootlap-preload.service";
@@ -32,7 +32,7 @@ fn preloaded(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, S
     if value.is_empty() {
         return Err(
             "it needs a list of paths, as in preload=reads.txt; `bootlap layout RUN --for preload` \
-             makes one of a run in modelled time"
+             makes one of a run"
                 .into(),
         );
     }
@@ -47,7 +47,10 @@ fn preloaded(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, S
     }
     let mut edits = vec![Edit::set(&format!("disk.texts.{place:?}"), list)];
     let initramfs = target.spec.initramfs.as_ref();
-    if initramfs.is_some_and(|initramfs| initramfs.minimal.is_some()) {
+    let mut members = parts.initramfs.iter().flatten();
+    if initramfs.is_some_and(|initramfs| initramfs.minimal.is_some())
+        && members.any(|member| member.path.ends_with(b"/cat"))
+    {
         return Ok(edits);
     }
     disk.units()?;
@@ -70,8 +73,12 @@ fn list(file: &str) -> Result<String, String> {
     let paths = paths.filter(|path| !path.is_empty() && path.chars().all(plain));
     let list: String = paths.map(|path| format!("{path}\n")).collect();
     match list.len() {
-        0 => Err(format!("{file} lists no path from / on")),
-        length if length > MOST => Err(format!("{file} lists more than a boot reads")),
+        0 => Err(format!(
+            "{file} lists no path from / on; `bootlap layout RUN --for preload` writes such a list"
+        )),
+        length if length > MOST => Err(format!(
+            "{file} lists {length} bytes of paths, and {MOST} fit; leave out what is read last"
+        )),
         _ => Ok(list),
     }
 }

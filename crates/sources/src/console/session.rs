@@ -124,7 +124,7 @@ impl<'t> Session<'t> {
             ProbeMark::LoaderEntry => {
                 out.wire_milestone(Milestone::BootloaderStart, Some(at), here);
             }
-            ProbeMark::Request => self.asked = Some(Begun::new(at)),
+            ProbeMark::Request => self.asked = out.begun(at),
             // Where a recorder stops; none is in a recording of ours.
             ProbeMark::Limit => {}
             ProbeMark::Other(_) => self.notice(
@@ -137,11 +137,11 @@ impl<'t> Session<'t> {
 
     /// Takes a detail of the mark before it.
     pub(crate) fn detail(&mut self, first: u64, second: u64, code: u8) {
+        let here = self.here();
         let begun = self.asked.as_mut();
-        if let Some(asked) = begun.and_then(|b| b.detail(first, second, code)) {
+        if let Some(request) = begun.and_then(|b| b.detail((first, second, code), here)) {
             self.asked = None;
-            let here = self.here();
-            Out::new(self.timeline, &mut self.kept).request(&asked, here);
+            Out::new(self.timeline, &mut self.kept).request(request);
         }
     }
 

@@ -48,12 +48,12 @@
 //! can die with its machine or its host, so the last record can be torn: what
 //! is there of a chunk is used, and [`Reader::torn`] counts what is left over.
 
-mod asked;
+mod begun;
 mod chunks;
 mod reader;
 mod writer;
 
-pub use asked::{Asked, Begun};
+pub use begun::Begun;
 pub use chunks::{ChunkWriter, Event};
 pub use reader::{OpenError, Reader};
 pub use writer::Writer;
@@ -361,6 +361,8 @@ impl Record {
 mod tests {
     use std::io::BufReader;
 
+    use bootlap_model::{Evidence, Request, RequestKind, Timeline};
+
     use super::*;
 
     fn sample() -> (Vec<Record>, Vec<u8>) {
@@ -402,18 +404,24 @@ mod tests {
     #[test]
     fn a_request_is_put_together() {
         let done = Stamp::counted(5, 3);
-        let mut begun = Begun::new(done);
-        assert_eq!(begun.detail(4096, 512, 2 << 2 | 1), None);
-        let whole = Asked {
+        let mut timeline = Timeline::default();
+        let file = timeline.add_file("console", "stamps");
+        let clock = timeline.add_clock(ClockKind::QemuVirtual, file);
+        let evidence = Evidence::whole(file, 0);
+        let mut begun = Begun::new(clock, done);
+        assert_eq!(begun.detail((4096, 512, 2 << 2 | 1), evidence), None);
+        let whole = Request {
+            clock,
             done,
             took_ns: 1_000,
             waited_ns: 900,
-            kind: bootlap_model::RequestKind::Write,
+            kind: RequestKind::Write,
             disk: 2,
             offset: 4096,
             bytes: 512,
+            evidence,
         };
-        assert_eq!(begun.detail(1_000, 900, 0), Some(whole));
+        assert_eq!(begun.detail((1_000, 900, 0), evidence), Some(whole));
     }
 
     #[test]

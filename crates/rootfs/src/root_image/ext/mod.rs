@@ -109,14 +109,12 @@ struct Waiting {
 
 /// Reads all of it but the files' data.
 pub(super) fn read(bytes: &dyn ReadAt) -> Result<RootImage, ExtError> {
-    let head = superblock::read(bytes)?;
+    let ext = Ext::open(bytes)?;
     let mut image = RootImage {
         kind: KIND,
-        id: head.id,
+        id: ext.head.id,
         ..RootImage::default()
     };
-    let left = Cell::new(MOST_BYTES);
-    let ext = Ext { bytes, head, left };
     let mut seen = HashSet::from([TOP]);
     let mut waiting = vec![Waiting {
         inode: TOP,
@@ -181,9 +179,7 @@ pub(super) fn data_of(
     bytes: &dyn ReadAt,
     inodes: impl Iterator<Item = u64>,
 ) -> Result<Vec<Vec<Range<u64>>>, ExtError> {
-    let head = superblock::read(bytes)?;
-    let left = Cell::new(MOST_BYTES);
-    let ext = Ext { bytes, head, left };
+    let ext = Ext::open(bytes)?;
     let data = inodes.map(|number| {
         ext.left.set(MOST_BYTES);
         let inode = ext.inode(u32::try_from(number).ok()?).ok()?;
@@ -194,9 +190,7 @@ pub(super) fn data_of(
 
 /// Where a file's blocks are.
 pub(super) fn place(bytes: &dyn ReadAt, path: &str) -> Result<Vec<Range<u64>>, ExtError> {
-    let head = superblock::read(bytes)?;
-    let left = Cell::new(MOST_BYTES);
-    let ext = Ext { bytes, head, left };
+    let ext = Ext::open(bytes)?;
     let mut inode = ext.inode(TOP)?;
     for piece in path.split('/').filter(|piece| !piece.is_empty()) {
         if !inode.is_folder() {
@@ -218,7 +212,15 @@ pub(super) fn place(bytes: &dyn ReadAt, path: &str) -> Result<Vec<Range<u64>>, E
     }
 }
 
-impl Ext<'_> {
+impl<'i> Ext<'i> {
+    fn open(bytes: &'i dyn ReadAt) -> Result<Self, ExtError> {
+        Ok(Self {
+            bytes,
+            head: superblock::read(bytes)?,
+            left: Cell::new(MOST_BYTES),
+        })
+    }
+
     fn spend(&self, bytes: u64) -> Result<(), ExtError> {
         let left = self.left.get().checked_sub(bytes);
         self.left.set(left.ok_or(ExtError::TooMany)?);

@@ -10,7 +10,7 @@ use bootlap_model::{
     Anchor, ClockEdge, ClockId, ClockKind, Evidence, FileId, MarkKind, Milestone, Request,
     RequestKind, Severity, Span, SpanEnd, Stamp, Sym, Timeline, TrackId, TrackKind,
 };
-use bootlap_wire::stamps::Asked;
+use bootlap_wire::stamps::Begun;
 
 use self::amend::{Counted, Place};
 use super::line::Line;
@@ -424,37 +424,29 @@ impl<'o> Out<'o> {
         }
     }
 
+    /// A request of a disk that was done now; nothing without a clock of stamps.
+    pub(crate) fn begun(&self, at: Stamp) -> Option<Begun> {
+        Some(Begun::new(self.wire?, at))
+    }
+
     /// Adds what a disk was asked for, and shows what the machine loaded by itself.
-    pub(crate) fn request(&mut self, asked: &Asked, evidence: Evidence) {
-        let Some(clock) = self.wire else {
-            return;
-        };
-        if asked.kind == RequestKind::Load {
-            let took = i64::try_from(asked.took_ns).unwrap_or(i64::MAX);
+    pub(crate) fn request(&mut self, request: Request) {
+        if request.kind == RequestKind::Load {
+            let took = i64::try_from(request.took_ns).unwrap_or(i64::MAX);
             let start = Stamp {
-                ns: asked.done.ns.saturating_sub(took),
-                ..asked.done
+                ns: request.done.ns.saturating_sub(took),
+                ..request.done
             };
             self.timeline.add_named(
-                clock,
+                request.clock,
                 (TrackKind::Firmware, "machine"),
                 Span::LOAD_IMAGES,
-                (start, SpanEnd::At(asked.done)),
-                &[("bytes", &asked.bytes.to_string())],
-                evidence,
+                (start, SpanEnd::At(request.done)),
+                &[("bytes", &request.bytes.to_string())],
+                request.evidence,
             );
         }
-        self.timeline.requests.push(Request {
-            clock,
-            done: asked.done,
-            took_ns: asked.took_ns,
-            waited_ns: asked.waited_ns,
-            kind: asked.kind,
-            disk: asked.disk,
-            offset: asked.offset,
-            bytes: asked.bytes,
-            evidence,
-        });
+        self.timeline.requests.push(request);
     }
 
     /// Adds a milestone on the kernel's clock, unless it was passed before.

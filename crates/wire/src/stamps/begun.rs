@@ -1,46 +1,37 @@
 //! A disk's request, put together from the mark and the two details behind it.
 
-use bootlap_model::{RequestKind, Stamp};
-
-/// A request that was done; see [`bootlap_model::Request`] for what it says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
-    /// When it was done.
-    pub done: Stamp,
-    /// How long that took, ns.
-    pub took_ns: u64,
-    /// How long the CPU has waited for disks since power-on, ns.
-    pub waited_ns: u64,
-    /// What was asked for.
-    pub kind: RequestKind,
-    /// Which disk.
-    pub disk: u8,
-    /// Of the first byte.
-    pub offset: u64,
-    /// How many.
-    pub bytes: u32,
-}
+use bootlap_model::{ClockId, Evidence, Request, RequestKind, Stamp};
 
 /// A request of which not all was read yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Begun {
+    clock: ClockId,
     done: Stamp,
     place: Option<(u64, u64, u8)>,
 }
 
 impl Begun {
-    /// What the mark says.
-    pub fn new(done: Stamp) -> Self {
-        Self { done, place: None }
+    /// What the mark says, stamped by `clock`.
+    pub fn new(clock: ClockId, done: Stamp) -> Self {
+        Self {
+            clock,
+            done,
+            place: None,
+        }
     }
 
     /// Takes in a detail; the second makes it whole.
-    pub fn detail(&mut self, first: u64, second: u64, code: u8) -> Option<Asked> {
+    pub fn detail(
+        &mut self,
+        (first, second, code): (u64, u64, u8),
+        evidence: Evidence,
+    ) -> Option<Request> {
         let Some((offset, bytes, what)) = self.place else {
             self.place = Some((first, second, code));
             return None;
         };
-        Some(Asked {
+        Some(Request {
+            clock: self.clock,
             done: self.done,
             took_ns: first,
             waited_ns: second,
@@ -53,6 +44,7 @@ impl Begun {
             disk: what >> 2,
             offset,
             bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+            evidence,
         })
     }
 }
