@@ -235,7 +235,7 @@ impl<'c> Search<'c> {
         self.prune(bench)
     }
 
-    /// Adds or swaps in the candidate that helps most, if one surely does.
+    /// Adds or swaps in what helps, the largest saving first.
     fn improve<B: Bench>(&mut self, bench: &mut B) -> Result<bool, B::Stop> {
         let out = |is: &dyn Fn(&Out) -> bool| -> Vec<usize> {
             let out = self.found.out.iter().filter(|(_, out)| is(out));
@@ -261,28 +261,61 @@ impl<'c> Search<'c> {
         }
         self.halve(bench, &idle, &mut hopes)?;
         hopes.sort_unstable_by_key(|(it, effect)| (effect.shift_ns, *it));
+        let mut changed = false;
         for (it, glance) in hopes {
-            let effect = match is_clear(&glance) {
-                true => glance,
-                false => {
-                    let more = self.moved(it);
-                    match compare_one(bench, &self.found.set, &more, Depth::Sure)? {
-                        Fate::Measured(effect) => effect,
-                        Fate::Broken(_) | Fate::Refused(_) => continue,
-                    }
-                }
+            let effect = match changed {
+                false => self.sure(bench, it, glance)?,
+                true => self.again(bench, it)?,
             };
-            if is_clear(&effect) || effect.verdict == Verdict::Faster {
+            if let Some(effect) = effect {
                 let (candidate, instead) = it;
                 bench.step(&match instead {
                     Some(_) => Step::Swapped(candidate, effect),
                     None => Step::Added(candidate, effect),
                 });
                 self.take(it);
-                return Ok(true);
+                changed = true;
             }
         }
-        Ok(false)
+        Ok(changed)
+    }
+
+    /// What a move does to the set, if it surely helps; a glance at it is known.
+    fn sure<B: Bench>(
+        &mut self,
+        bench: &mut B,
+        it: Move,
+        glance: Effect,
+    ) -> Result<Option<Effect>, B::Stop> {
+        if is_clear(&glance) {
+            return Ok(Some(glance));
+        }
+        let more = self.moved(it);
+        let fate = compare_one(bench, &self.found.set, &more, Depth::Sure)?;
+        Ok(match fate {
+            Fate::Measured(effect) if effect.verdict == Verdict::Faster => Some(effect),
+            _ => None,
+        })
+    }
+
+    /// The same for a move that a glance at an earlier set spoke for. One glance more tells
+    /// whether it still helps; what is not clear waits for the next round. With a round for
+    /// each move, all that applies only on top of the first one would be booted for each of
+    /// them again.
+    fn again<B: Bench>(&mut self, bench: &mut B, it: Move) -> Result<Option<Effect>, B::Stop> {
+        let (candidate, instead) = it;
+        let gone = instead.is_some_and(|other| !self.found.set.contains(&other));
+        let like = self.like(candidate);
+        let another = like.is_some() && like != instead;
+        if gone || another || self.found.set.contains(&candidate) {
+            return Ok(None);
+        }
+        let more = self.moved(it);
+        let fate = compare_one(bench, &self.found.set, &more, Depth::Glance)?;
+        Ok(match fate {
+            Fate::Measured(effect) if is_promising(&effect) && is_clear(&effect) => Some(effect),
+            _ => None,
+        })
     }
 
     /// Notes what a glance at the set after a move showed.

@@ -136,6 +136,19 @@ fn what_applies_only_on_top_of_another_is_found() {
 }
 
 #[test]
+fn what_applies_on_top_of_one_is_taken_in_one_round() {
+    let mut model = Model::of(&[1000, 400, 350, 300, 250, 200, 150, 100]);
+    model.on_top.extend((1..8).map(|c| (c, 0)));
+    let (found, complete) = model.search();
+    assert!(complete);
+    assert_eq!(found.set, (0..8).collect());
+    // The start, the first, each on top of it, each of them but the best on top of those
+    // before, and each left out at the end; a round for each would be 28 instead of 13.
+    let seen = model.seen.borrow().len();
+    assert!(seen <= 1 + 7 + 6 + 8, "{seen}");
+}
+
+#[test]
 fn what_helps_is_kept_and_what_does_not_is_left_out() {
     let mut model = Model::of(&[2000, 500, 0, -300, 40]);
     let (found, complete) = model.search();
