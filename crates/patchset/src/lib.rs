@@ -30,6 +30,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
+use bootlap_product::recipe::with_loaders_initramfs;
 use bootlap_product::{Edit, Parts, Target, TargetError};
 
 use changes::Changes;
@@ -133,6 +134,14 @@ pub fn files(
     tuned_parts: &Parts,
     steps: &[Step],
 ) -> Result<Vec<PatchFile>, TargetError> {
+    // What a boot loader on the disk loads was there before the first step named it.
+    let named = match (&parts.initramfs, &tuned_parts.initramfs) {
+        (None, Some(_)) => with_loaders_initramfs(start, parts).ok().flatten(),
+        _ => None,
+    };
+    let (start, parts) = named
+        .as_ref()
+        .map_or((start, parts), |(target, parts, _)| (target, parts));
     let changes = Changes::of(start, parts, tuned_parts, steps)?;
     let mut files = Files::default();
     plain::write(&changes, &mut files);

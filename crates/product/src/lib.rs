@@ -16,6 +16,7 @@ mod bootcmd;
 mod build;
 mod cache;
 pub mod cmdline;
+mod compressed;
 mod disk_changes;
 mod edit;
 #[cfg(test)]

@@ -12,6 +12,9 @@ use crate::TargetError;
 use crate::cache::sha256;
 use crate::shared::shared;
 
+/// What names of files on the target's disk begin with.
+pub(crate) const ON_DISK: &str = "disk:";
+
 /// One file that the target is made of.
 #[derive(Clone)]
 pub struct Part {

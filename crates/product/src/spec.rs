@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::board_model::BoardTable;
 use crate::build::Build;
 use crate::machine::MachineTable;
+use crate::part::ON_DISK;
 
 /// A target as its file describes it.
 #[derive(Clone, Debug, Deserialize)]
@@ -275,6 +276,15 @@ pub struct Initramfs {
 }
 
 impl Initramfs {
+    /// Of a target whose disk brings its own boot loader: the file there that this one takes the
+    /// place of, as `PARTITION:/PATH`. A section of a unified kernel, or one initramfs in several
+    /// files, has no such place.
+    pub(crate) fn on_disk(&self) -> Option<&str> {
+        let place = self.image.as_deref()?.strip_prefix(ON_DISK)?;
+        let is_file = place.contains(":/") && !place.contains([',', '#']);
+        (is_file && self.place == Place::default()).then_some(place)
+    }
+
     /// Whether it is an image of other tools and nothing else.
     pub(crate) fn is_untouched(&self) -> bool {
         let named = self.tree.is_some() || self.only.is_some() || self.minimal.is_some();

@@ -209,8 +209,17 @@ fn parts(spec: &Spec, machine: &Machine) -> Result<(), Mistake> {
 
 /// What is on a disk is not made here.
 fn of_disk(spec: &Spec) -> Result<(), Mistake> {
+    if let Some(initramfs) = &spec.initramfs
+        && initramfs.on_disk().is_none()
+    {
+        return wrong(
+            "initramfs.image",
+            "without a [kernel] the machine starts what is on its [disk], and all that can be \
+             changed is the initramfs that the loader there loads: name it as \
+             \"disk:PARTITION:/PATH\", or remove [initramfs]",
+        );
+    }
     let sections = [
-        ("initramfs", spec.initramfs.is_some()),
         ("root", spec.root.is_some()),
         ("flash", spec.flash.is_some()),
     ];

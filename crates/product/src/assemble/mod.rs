@@ -2,19 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use bootlap_artefact::compress::Compression;
 use bootlap_artefact::flash::{self, Placed};
 use bootlap_artefact::uboot_env::{EnvLayout, UbootEnv};
 use serde::{Deserialize, Serialize};
 
 use crate::cache::sha256;
 use crate::cmdline;
+use crate::compressed::compressed;
 use crate::images;
-use crate::initramfs::{archives, compression as initramfs_compression};
-use crate::part::{Blob, Code, Pack, Part, PartHash, Patch};
+use crate::part::{Blob, Code, Part, PartHash, Patch};
 use crate::parts::disk::DiskPart;
 use crate::payload::Payload;
-use crate::spec::{Bus, DiskFormat, Flash, Medium, Place, Spec, Unpacker};
+use crate::spec::{Bus, DiskFormat, Flash, Medium, Unpacker};
 use crate::{Cache, Parts, Progress, Target, TargetError};
 
 /// Everything that a boot needs, in memory; cheap to clone.
@@ -283,7 +282,7 @@ impl Target {
             compressed(what, bytes, hash, compression, cache, progress)
         };
         let mut hashes = vec![hash_of("kernel", kernel)];
-        let initramfs = packed_initramfs(parts, spec, pack)?;
+        let initramfs = parts.packed_initramfs(spec, pack)?;
         if let Some(part) = &initramfs {
             hashes.push(hash_of("initramfs", part));
         }
@@ -397,63 +396,6 @@ fn hash_of(name: &str, part: &Part) -> PartHash {
         sha256: part.sha256.clone(),
         bytes: part.bytes.len() as u64,
     }
-}
-
-/// The kernel knows another container of LZ4 than boot loaders do.
-fn for_kernel(compression: Compression) -> Compression {
-    match compression {
-        Compression::Lz4 => Compression::Lz4Legacy,
-        other => other,
-    }
-}
-
-fn compressed(
-    what: &str,
-    bytes: &[u8],
-    sha256: impl FnOnce() -> String,
-    compression: Compression,
-    cache: &Cache,
-    progress: Progress<'_>,
-) -> Result<Vec<u8>, TargetError> {
-    if compression == Compression::None {
-        return Ok(bytes.to_vec());
-    }
-    let key = format!("{}.{compression}", sha256());
-    cache.bytes("compressed", &key, || {
-        let mib = bytes.len() >> 20;
-        progress(&format!(
-            "compressing the {what} ({mib} MiB) with {compression}"
-        ));
-        compression
-            .compress(bytes)
-            .map_err(|e| TargetError::artefact(what, e))
-    })
-}
-
-/// The initramfs as the kernel gets it, if there is one that it does not hold.
-pub(crate) fn packed_initramfs(
-    parts: &Parts,
-    spec: &Spec,
-    pack: Pack<'_>,
-) -> Result<Option<Part>, TargetError> {
-    let (Some(entries), Some(spec)) = (&parts.initramfs, &spec.initramfs) else {
-        return Ok(None);
-    };
-    if spec.place == Place::Kernel {
-        return Ok(None);
-    }
-    let compression = for_kernel(spec.compression);
-    // What is not changed is not packed again: another packer's bytes take another time.
-    if let Some(whole) = &parts.whole_initramfs
-        && initramfs_compression(&whole.bytes) == compression
-    {
-        return Ok(Some(whole.clone()));
-    }
-    let archives = archives(entries)?;
-    let mut packed = archives.early;
-    packed.extend(pack("initramfs", &archives.rest, compression)?);
-    let origin = format!("{} files, {compression}", entries.len());
-    Ok(Some(Part::new(origin, packed)))
 }
 
 fn environment_blob(

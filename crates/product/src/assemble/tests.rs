@@ -1,3 +1,4 @@
+use bootlap_artefact::compress::Compression;
 use bootlap_artefact::cpio;
 use bootlap_artefact::fit;
 use bootlap_artefact::hash::Hash;

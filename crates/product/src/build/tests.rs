@@ -145,7 +145,7 @@ fn a_kernel_can_hold_the_initramfs() {
     let cache = Cache::at(dir.path().join("cache"));
     let parts = target.parts(&cache, &|_| {}).unwrap();
     let pack = &|_: &str, bytes: &[u8], _| Ok(bytes.to_vec());
-    let packed = crate::assemble::packed_initramfs(&parts, &target.spec, pack).unwrap();
+    let packed = parts.packed_initramfs(&target.spec, pack).unwrap();
     assert!(packed.is_none());
 }
 

@@ -51,7 +51,7 @@ pub(crate) enum Change {
 
 impl Place {
     /// Of `PARTITION:PATH`.
-    fn parse(key: &str, text: &str) -> Result<Self, TargetError> {
+    pub(crate) fn parse(key: &str, text: &str) -> Result<Self, TargetError> {
         let parsed = text.split_once(':').and_then(|(partition, path)| {
             let names = path.strip_prefix('/')?.split('/');
             let plain = |name: &str| {

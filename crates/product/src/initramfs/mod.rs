@@ -5,6 +5,7 @@ mod image;
 pub(crate) mod minimal;
 mod modules;
 mod only;
+mod packed;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
@@ -18,7 +19,7 @@ use bootlap_artefact::elf::{Strip, strip};
 
 use crate::TargetError;
 use crate::packages::is_ours;
-use crate::part::Find;
+use crate::part::{Find, Part};
 use crate::spec::Initramfs;
 
 pub(crate) use archive::{archives, built_in};
@@ -26,6 +27,7 @@ use image::Kind;
 pub use image::Member;
 pub use image::compression;
 pub(crate) use minimal::PRELOAD;
+pub(crate) use packed::packed;
 
 /// One member of the archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,6 +148,14 @@ pub(crate) fn entries(spec: &Initramfs, finder: &dyn Find) -> Result<Vec<Entry>,
         minimal::reduce(&mut found, modules)?;
     }
     strip_all(&mut found, spec.strip);
+    Ok(listed(found))
+}
+
+/// All that is in an image of other tools.
+pub(crate) fn entries_of(image: &Part) -> Result<Vec<Entry>, TargetError> {
+    let mut found = Found::new();
+    image::put_under(image, &mut found)?;
+    add_parents(SECTION, &mut found)?;
     Ok(listed(found))
 }
 

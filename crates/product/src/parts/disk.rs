@@ -24,12 +24,9 @@ use bootlap_rootfs::shell::Rewritten;
 use crate::cache::sha256;
 use crate::disk_changes::{Changes, Place, look};
 use crate::guest::Copies;
-use crate::part::{Code, Find, Part, PartHash, Patch};
+use crate::part::{Code, Find, ON_DISK, Part, PartHash, Patch};
 use crate::spec::{Disk, DiskFormat, LoaderSettings};
 use crate::{Cache, Progress, TargetError};
-
-/// What names of files on the disk begin with.
-pub(crate) const ON_DISK: &str = "disk:";
 
 /// An image, which may be larger than memory.
 #[derive(Clone)]
@@ -154,16 +151,21 @@ impl DiskPart {
         }
     }
 
-    /// The same with what a target changes on it.
+    /// The same with what a target changes on it: what `disk` and `loader` name, and the
+    /// initramfs that takes the place of the one there.
     pub(crate) fn changed(
         mut self,
         disk: &Disk,
         loader: Option<&LoaderSettings>,
+        initramfs: Option<(Place, Vec<u8>)>,
         finder: &dyn Find,
         cache: &Cache,
         progress: Progress<'_>,
     ) -> Result<Self, TargetError> {
         let mut changes = Changes::of(disk, finder)?;
+        if let Some((place, bytes)) = initramfs {
+            changes.put(place, bytes);
+        }
         if self.raw().is_ok() {
             self.copies = Arc::new(Copies::of(&self.path, cache, progress)?);
         }
@@ -406,6 +408,16 @@ impl DiskPart {
             .default()
             .ok_or("no boot loader with a menu was found")?;
         Ok((loader.name, loader.wait))
+    }
+
+    /// The initramfs that its boot loader loads: its name, and the file.
+    pub(crate) fn initramfs(&self) -> Result<(String, Part), String> {
+        let name = self.starts()?.initramfs;
+        if name.is_empty() {
+            return Err("its boot loader loads no initramfs".into());
+        }
+        let part = self.part("initramfs.image", &name);
+        Ok((name, part.map_err(|e| e.to_string())?))
     }
 
     /// What its boot loader starts, as names of parts.

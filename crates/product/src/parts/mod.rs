@@ -17,11 +17,13 @@ use bootlap_image::units::Units;
 use bootlap_kbuild::dot_config::DotConfig;
 
 pub(crate) use self::disk::DiskPart;
-use self::disk::ON_DISK;
 use crate::build::{self, Built, Inside};
-use crate::initramfs::Entry;
+use crate::cache::sha256;
+use crate::compressed::compressed;
+use crate::disk_changes;
+use crate::initramfs::{Entry, packed};
 use crate::packages::{Store, is_name};
-use crate::part::{Find, Part};
+use crate::part::{Find, ON_DISK, Pack, Part};
 use crate::root_disk;
 use crate::spec::{Disk, Initramfs, Place, Spec, Unpacker};
 use crate::{Cache, Progress, Target, TargetError};
@@ -65,7 +67,7 @@ impl Target {
     pub fn parts(&self, cache: &Cache, progress: Progress<'_>) -> Result<Parts, TargetError> {
         let finder = Finder::new(self, cache, progress);
         let spec = &self.spec;
-        Ok(Parts {
+        let mut parts = Parts {
             bootloader: match spec.bootloader.as_ref().and_then(|b| b.image.as_ref()) {
                 Some(image) => Some(finder.part("bootloader.image", image)?),
                 None => None,
@@ -94,11 +96,13 @@ impl Target {
                 None => None,
             },
             firmware: finder.firmware()?,
-            disk: match &spec.disk {
-                Some(disk) => Some(finder.disk(disk)?),
-                None => None,
-            },
-        })
+            disk: None,
+        };
+        if let Some(disk) = &spec.disk {
+            let initramfs = finder.initramfs_for_disk(&parts)?;
+            parts.disk = Some(finder.disk(disk, initramfs)?);
+        }
+        Ok(parts)
     }
 
     /// Builds what is built from source, unless that was done before: the
@@ -189,6 +193,20 @@ impl Parts {
         (!new.is_empty()).then(|| (new.len(), new.iter().sum()))
     }
 
+    /// The initramfs as the kernel gets it, if there is one that it does not hold.
+    pub(crate) fn packed_initramfs(
+        &self,
+        spec: &Spec,
+        pack: Pack<'_>,
+    ) -> Result<Option<Part>, TargetError> {
+        match (&self.initramfs, &spec.initramfs) {
+            (Some(entries), Some(spec)) => {
+                packed(entries, self.whole_initramfs.as_ref(), spec, pack)
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// Bytes of all files in the initramfs, if there is one.
     pub fn initramfs_bytes(&self) -> Option<usize> {
         let entries = self.initramfs.as_ref()?.iter();
@@ -220,7 +238,7 @@ impl Find for Finder<'_> {
             let disk = self.target.spec.disk.as_ref().ok_or_else(|| {
                 TargetError::MissingPart(format!("{key} names {name}, and there is no [disk]"))
             })?;
-            return self.disk(disk)?.part(key, name);
+            return self.disk(disk, None)?.part(key, name);
         }
         let (path, origin) = self.path(key, name)?;
         if !path.is_file() {
@@ -348,7 +366,37 @@ impl<'a> Finder<'a> {
         })
     }
 
-    fn disk(&self, disk: &Disk) -> Result<DiskPart, TargetError> {
+    /// The initramfs for its place on the disk, where a boot loader there loads it and it is not
+    /// the one that is there already.
+    fn initramfs_for_disk(
+        &self,
+        parts: &Parts,
+    ) -> Result<Option<(disk_changes::Place, Vec<u8>)>, TargetError> {
+        let spec = &self.target.spec;
+        let place = spec.initramfs.as_ref().and_then(Initramfs::on_disk);
+        let Some(place) = place.filter(|_| spec.kernel.is_none()) else {
+            return Ok(None);
+        };
+        let pack = &|what: &str, bytes: &[u8], compression| {
+            let hash = || sha256(bytes);
+            compressed(what, bytes, hash, compression, self.cache, self.progress)
+        };
+        let before = parts.whole_initramfs.as_ref();
+        let packed = parts.packed_initramfs(spec, pack)?;
+        let changed = packed.filter(|packed| before.is_none_or(|b| b.sha256 != packed.sha256));
+        let placed = changed.map(|packed| {
+            let place = disk_changes::Place::parse("initramfs.image", place)?;
+            Ok((place, packed.bytes.to_vec()))
+        });
+        placed.transpose()
+    }
+
+    /// The disk with what is changed on it, and with `initramfs` in the place of its own.
+    fn disk(
+        &self,
+        disk: &Disk,
+        initramfs: Option<(disk_changes::Place, Vec<u8>)>,
+    ) -> Result<DiskPart, TargetError> {
         let name = &disk.image;
         let (path, origin) = self.path("disk.image", name)?;
         if !path.is_file() {
@@ -359,7 +407,7 @@ impl<'a> Finder<'a> {
         let path = std::path::absolute(&path).map_err(|e| TargetError::io("read", &path, e))?;
         let part = DiskPart::new(path, origin, disk.format);
         let loader = self.target.spec.loader.as_ref();
-        part.changed(disk, loader, self, self.cache, self.progress)
+        part.changed(disk, loader, initramfs, self, self.cache, self.progress)
     }
 
     /// What `key`'s value `build:OUTPUT` names, built if it is not yet.

@@ -5,7 +5,7 @@ use bootlap_artefact::hash::Hash;
 use bootlap_image::loader::Wait;
 
 use super::Plain;
-use crate::initramfs::compression;
+use super::loaders_initramfs::of_image;
 use crate::parts::disk::DiskPart;
 use crate::spec::{Bootloader, Starter, Uimage, Unpacker};
 use crate::{Edit, Machine, Parts, Target};
@@ -251,12 +251,10 @@ fn without_that_of(disk: &DiskPart, target: &Target) -> Result<Vec<Edit>, String
     edits.extend(tables.iter().filter(|t| t.1).map(|t| Edit::remove(t.0)));
     edits.push(Edit::set("kernel.image", starts.kernel));
     edits.push(Edit::set("kernel.cmdline", starts.cmdline));
-    if !starts.initramfs.is_empty() {
-        let part = disk.part("initramfs.image", &starts.initramfs);
-        let bytes = part.map_err(|e| e.to_string())?.bytes;
-        let compression = compression(&bytes).to_string();
-        edits.push(Edit::set("initramfs.image", starts.initramfs));
-        edits.push(Edit::set("initramfs.compression", compression));
+    // One that is named is that of the loader, and what is changed of it stays so.
+    if !starts.initramfs.is_empty() && spec.initramfs.is_none() {
+        let (name, part) = disk.initramfs()?;
+        edits.extend(of_image(&name, &part));
     }
     Ok(edits)
 }

@@ -10,7 +10,6 @@ use bootlap_artefact::uimage::HEADER_BYTES;
 
 use super::Plain;
 use super::bootloader::uboot;
-use crate::assemble::packed_initramfs;
 use crate::bootcmd::{BOOTCMD, Commands, Copy};
 use crate::spec::{Kernel, Unpacker};
 use crate::{Blob, Edit, Flash, Parts, Target, TargetError, images};
@@ -229,7 +228,7 @@ fn packed(target: &Target, parts: &Parts) -> Result<Vec<Blob>, TargetError> {
         let packed = compression.compress(bytes);
         packed.map_err(|e| TargetError::artefact(what, e))
     };
-    let initramfs = packed_initramfs(parts, spec, pack)?;
+    let initramfs = parts.packed_initramfs(spec, pack)?;
     let initramfs = initramfs.as_ref().map(|part| &*part.bytes);
     let devicetree = parts.devicetree.as_ref();
     images::packed(spec, flash, kernel, devicetree, initramfs, pack).map(|packed| packed.blobs)

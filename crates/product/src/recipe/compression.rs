@@ -194,7 +194,8 @@ pub(super) const INITRAMFS_COMPRESSION: Plain = Plain::new(
     "an uncompressed initramfs takes more storage and its reading time",
     initramfs_compression,
 )
-.takes(&["none", "gzip", "bzip2", "lzma", "xz", "lz4", "zstd"]);
+.takes(&["none", "gzip", "bzip2", "lzma", "xz", "lz4", "zstd"])
+.of_initramfs();
 
 fn initramfs_compression(target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
     let initramfs = target.spec.initramfs.as_ref();

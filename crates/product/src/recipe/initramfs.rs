@@ -30,7 +30,8 @@ pub(super) const STRIP_PROGRAMS: Plain = Plain::new(
     "back traces without names; keep the unstripped files to read core dumps",
     strip_programs,
 )
-.takes(&["all", "debug"]);
+.takes(&["all", "debug"])
+.of_initramfs();
 
 fn strip_programs(target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
     let now = initramfs(target)?.strip;
@@ -51,7 +52,8 @@ pub(super) const TOUCHED: Plain = Plain::new(
     "what only other boots need (repair, other hardware, errors) is missing",
     touched,
 )
-.lists(Listed::Kept);
+.lists(Listed::Kept)
+.of_initramfs();
 
 fn touched(target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, String> {
     let initramfs = initramfs(target)?;

@@ -20,7 +20,8 @@ pub(super) const REDUCED: Plain = Plain::new(
     "another disk controller needs its module here; there is no check of the root before it is \
      mounted, no resuming from swap, and no asking for a password",
     reduced,
-);
+)
+.of_initramfs();
 
 /// What a command line asks an initramfs for, besides the root.
 const ASKED: [&str; 12] = [

@@ -14,6 +14,7 @@ mod initramfs;
 mod initramfs_minimal;
 mod kernel;
 mod list;
+mod loaders_initramfs;
 mod options;
 mod own;
 mod preload;
@@ -29,6 +30,7 @@ use std::path::Path;
 use bootlap_rootfs::did_you_mean;
 
 pub use list::{List, Listed};
+pub use loaders_initramfs::with_loaders_initramfs;
 
 use crate::{Edit, Parts, Target, TargetError};
 
@@ -71,6 +73,12 @@ pub trait Recipe: Sync {
         None
     }
 
+    /// Whether it changes what is in `[initramfs]`. It then also applies to a disk whose own boot
+    /// loader loads one.
+    fn is_of_initramfs(&self) -> bool {
+        false
+    }
+
     /// The edits that do it, or why it does not apply: it is done already, or
     /// the target has nothing that it could change.
     fn edits(&self, target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String>;
@@ -81,6 +89,7 @@ struct Plain {
     meta: RecipeMeta,
     only_if_asked: bool,
     listed: Option<Listed>,
+    of_initramfs: bool,
     edits: fn(&Target, &Parts, &str) -> Result<Vec<Edit>, String>,
 }
 
@@ -103,6 +112,7 @@ impl Plain {
             meta,
             only_if_asked: false,
             listed: None,
+            of_initramfs: false,
             edits,
         }
     }
@@ -116,6 +126,12 @@ impl Plain {
     const fn lists(mut self, listed: Listed) -> Self {
         self.listed = Some(listed);
         self.takes(&[""])
+    }
+
+    /// For what changes the initramfs.
+    const fn of_initramfs(mut self) -> Self {
+        self.of_initramfs = true;
+        self
     }
 
     /// For what takes minutes to build, or what no patch set can carry.
@@ -136,6 +152,10 @@ impl Recipe for Plain {
 
     fn listed(&self) -> Option<Listed> {
         self.listed
+    }
+
+    fn is_of_initramfs(&self) -> bool {
+        self.of_initramfs
     }
 
     fn edits(&self, target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String> {
@@ -286,7 +306,17 @@ impl Choice {
     /// # Errors
     /// With the reason, in words.
     pub fn edits(&self, target: &Target, parts: &Parts) -> Result<Vec<Edit>, String> {
-        self.recipe.edits(target, parts, &self.value)
+        let on_disk = match self.recipe.is_of_initramfs() {
+            true => with_loaders_initramfs(target, parts)?,
+            false => None,
+        };
+        match on_disk {
+            Some((target, parts, mut edits)) => {
+                edits.extend(self.recipe.edits(&target, &parts, &self.value)?);
+                Ok(edits)
+            }
+            None => self.recipe.edits(target, parts, &self.value),
+        }
     }
 
     /// The target with the recipe applied.

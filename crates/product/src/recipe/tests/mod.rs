@@ -378,8 +378,45 @@ fn the_kernel_of_a_disk_is_handed_over_with_its_words() {
         Some("disk:0:/i")
     );
     let pack = &|_: &str, _: &[u8], _| panic!("it is packed already");
-    let packed = crate::assemble::packed_initramfs(&parts, &direct.spec, pack);
+    let packed = parts.packed_initramfs(&direct.spec, pack);
     assert_eq!(packed.unwrap().unwrap().sha256, whole.sha256);
+}
+
+#[test]
+fn the_initramfs_of_a_loader_is_changed_in_its_place() {
+    let store = tempfile::tempdir().unwrap();
+    let cache = Cache::at(store.path().to_owned());
+    let parts_of = |target: &Target| target.parts(&cache, &|_| {}).unwrap();
+    let on_disk = |parts: &Parts| {
+        let disk = parts.disk.as_ref().unwrap();
+        (disk.patches.len(), disk.initramfs().unwrap().1)
+    };
+    let disk = of_disk();
+    let before = parts_of(&disk);
+    let (_, as_shipped) = on_disk(&before);
+    let apply = |name: &str, target: &Target, parts: &Parts| {
+        Choice::parse(name).unwrap().apply(target, parts).unwrap()
+    };
+    let packed = apply("initramfs-compression=zstd", &disk, &before);
+    let spec = packed.spec.initramfs.as_ref().unwrap();
+    assert_eq!(spec.image.as_deref(), Some("disk:0:/i"));
+    let parts = parts_of(&packed);
+    let (patches, there) = on_disk(&parts);
+    assert!(patches > 0);
+    let archive = Compression::Zstd.decompress(&there.bytes, 1 << 20).unwrap();
+    assert!(memchr::memmem::find(&archive, b"init").is_some());
+    // What is but named stays as it is.
+    let (named, _, _) = super::with_loaders_initramfs(&disk, &before)
+        .unwrap()
+        .unwrap();
+    let (patches, there) = on_disk(&parts_of(&named));
+    assert_eq!((patches, there.sha256), (0, as_shipped.sha256.clone()));
+    // Without the loader it stays changed, and the disk has its own again.
+    let direct = apply("bootloader-none", &packed, &parts);
+    let spec = direct.spec.initramfs.as_ref().unwrap();
+    assert_eq!(spec.compression, Compression::Zstd);
+    let (patches, there) = on_disk(&parts_of(&direct));
+    assert_eq!((patches, there.sha256), (0, as_shipped.sha256));
 }
 
 #[test]
