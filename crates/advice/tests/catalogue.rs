@@ -43,6 +43,7 @@ const NEED_A_TARGET: &[&str] = &[
     "app-strip",
     "app-dynamic",
     "app-upx",
+    "python-checked-modules",
 ];
 
 struct Case {

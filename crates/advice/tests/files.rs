@@ -1,7 +1,9 @@
 //! Rules that look at the files of a target's initramfs.
 
 use bootlap_advice::{Boot, Finding, SavingKind, find};
-use bootlap_model::Timeline;
+use bootlap_model::{
+    ClockKind, Evidence, Milestone, Request, RequestKind, Stamp, TimeKind, Timeline,
+};
 use bootlap_product::{Cache, Parts, Target};
 
 const TARGET: &str = r#"format = 1
@@ -153,4 +155,53 @@ fn init_scripts_on_a_disk_that_start_programs() {
     );
     assert_eq!(found[0].saving.kind, SavingKind::Unknown);
     assert!(findings("script-builtins", &[]).is_empty());
+}
+
+/// The disk's file system begins with it. Of its only module the source is read, or the block
+/// before that.
+fn found_in_modules(read: u64) -> Vec<Finding> {
+    let dir = tempfile::tempdir().unwrap();
+    let image = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/disk/python");
+    let text = format!(
+        "format = 1\nname = \"t\"\n\n[ready]\npattern = \"x\"\n\n[machine]\nkind = \"qemu\"\n\
+         program = \"qemu-system-aarch64\"\nmachine = \"virt\"\ncpu = \"max\"\nmemory-mb = 64\n\n\
+         [disk]\nimage = {image:?}\n"
+    );
+    std::fs::write(dir.path().join("target.toml"), text).unwrap();
+    let target = Target::load(dir.path()).unwrap();
+    let cache = Cache::at(dir.path().join("cache"));
+    let parts = target.parts(&cache, &|_| {}).unwrap();
+    let source = parts.checked_modules()[0].source[0].start;
+    let mut timeline = Timeline::default();
+    let file = timeline.add_file("console", "test");
+    let clock = timeline.add_lab_clock(ClockKind::QemuVirtual, TimeKind::Modelled, file);
+    let evidence = Evidence::whole(file, 0);
+    let ready = Stamp::new(2_000_000_000, 0);
+    timeline.add_milestone(clock, ready, Milestone::Ready, evidence);
+    timeline.requests.push(Request {
+        clock,
+        done: Stamp::new(1_000_000_000, 0),
+        took_ns: 0,
+        waited_ns: 0,
+        kind: RequestKind::Read,
+        disk: 0,
+        offset: source - 1024 + read,
+        bytes: 1024,
+        evidence,
+    });
+    let boot = Boot::new(&timeline).of(&target, &parts);
+    find("python-checked-modules").unwrap().check(&boot)
+}
+
+#[test]
+fn sources_that_are_read_to_be_checked_are_told() {
+    let found = found_in_modules(1024);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].recipe.as_deref(), Some("python-unchecked"));
+    assert!(
+        found[0].why.contains("source of 1 compiled modules, 2 KB"),
+        "{}",
+        found[0].why
+    );
+    assert_eq!(found_in_modules(0), []);
 }

@@ -19,6 +19,7 @@ pub mod idle_services;
 pub mod loader;
 mod machine;
 pub mod plan;
+pub mod python;
 pub mod scripts;
 mod setting;
 pub mod stars;

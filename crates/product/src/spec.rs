@@ -386,6 +386,20 @@ pub struct Disk {
     /// `PARTITION:PATH` of files and links that are not there.
     #[serde(default)]
     pub remove: Vec<String>,
+    /// Whether Python checks its compiled modules.
+    #[serde(default)]
+    pub python_modules: PythonModules,
+}
+
+/// Whether Python reads the source of each compiled module, to see that both fit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PythonModules {
+    /// Where the module says so.
+    #[default]
+    AsShipped,
+    /// Of no module that fits.
+    Unchecked,
 }
 
 /// What the boot loader on a disk is told, instead of what its configuration says. The image

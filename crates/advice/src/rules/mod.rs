@@ -28,6 +28,7 @@ mod messages;
 mod pc_loaders;
 mod probing;
 mod programs;
+mod python;
 mod root_wait;
 mod script_files;
 mod script_folder;
@@ -126,6 +127,7 @@ const FAMILIES: &[&[(&str, Check)]] = &[
     script_folder::CHECKS,
     script_files::CHECKS,
     programs::CHECKS,
+    python::CHECKS,
     systemd::CHECKS,
     systemd_manager::CHECKS,
     slow_units::CHECKS,

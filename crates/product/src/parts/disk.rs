@@ -14,6 +14,7 @@ use std::sync::{Arc, OnceLock};
 use bootlap_artefact::kernel_image::{KernelImage, entry_code};
 use bootlap_image::early::file_system_modules;
 use bootlap_image::loader::Wait;
+use bootlap_image::python::Checked;
 use bootlap_image::scripts::Scripts;
 use bootlap_image::system::Init;
 use bootlap_image::units::Units;
@@ -25,7 +26,7 @@ use crate::cache::sha256;
 use crate::disk_changes::{Changes, Place, look};
 use crate::guest::Copies;
 use crate::part::{Code, Find, ON_DISK, Part, PartHash, Patch};
-use crate::spec::{Disk, DiskFormat, LoaderSettings};
+use crate::spec::{Disk, DiskFormat, LoaderSettings, PythonModules};
 use crate::{Cache, Progress, TargetError};
 
 /// An image, which may be larger than memory.
@@ -50,6 +51,7 @@ struct Known {
     units: OnceLock<Result<(u32, Units), String>>,
     scripts: OnceLock<Result<RootScripts, String>>,
     programs: OnceLock<Programs>,
+    checked_modules: OnceLock<Vec<Checked>>,
 }
 
 /// A script's file, and what it is rewritten, or why not.
@@ -109,6 +111,13 @@ impl ReadAt for Patched {
             }
         }
         Ok(())
+    }
+}
+
+fn patch(patch: bootlap_image::Patch) -> Patch {
+    Patch {
+        at: patch.at,
+        bytes: patch.bytes,
     }
 }
 
@@ -190,6 +199,11 @@ impl DiskPart {
             }
         }
         self.changes = Arc::new(changes);
+        if disk.python_modules == PythonModules::Unchecked {
+            let found = self.found()?.checked_modules();
+            let unchecked = found.iter().map(|module| patch(module.unchecked()));
+            self.patches.extend(unchecked);
+        }
         if let Some(seconds) = loader.and_then(|loader| loader.timeout_s) {
             let patches = self.with_wait(seconds)?;
             self.patches.extend(patches);
@@ -289,10 +303,6 @@ impl DiskPart {
     pub(crate) fn with_wait(&self, seconds: u32) -> Result<Vec<Patch>, TargetError> {
         let patches = self.found()?.with_wait(seconds);
         let patches = patches.map_err(|e| TargetError::artefact("loader.timeout-s", e))?;
-        let patch = |p: bootlap_image::Patch| Patch {
-            at: p.at,
-            bytes: p.bytes,
-        };
         Ok(patches.into_iter().map(patch).collect())
     }
 
@@ -357,6 +367,16 @@ impl DiskPart {
     pub(crate) fn root_modules(&self, cmdline: &str) -> Result<&'static [&'static str], String> {
         let found = self.found().map_err(|e| e.to_string())?;
         Ok(file_system_modules(found.plain_root(cmdline)?))
+    }
+
+    /// The modules that Python reads the source of only to check them; none where that cannot be
+    /// told.
+    pub(crate) fn checked_modules(&self) -> &[Checked] {
+        let look = || {
+            let found = self.found().ok();
+            found.map_or_else(Vec::new, |found| found.checked_modules())
+        };
+        self.known.checked_modules.get_or_init(look)
     }
 
     /// The partition of the first root.

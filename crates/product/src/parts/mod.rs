@@ -12,6 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bootlap_artefact::kernel_image::KernelImage;
+use bootlap_image::python::Checked;
 use bootlap_image::scripts::Scripts;
 use bootlap_image::units::Units;
 use bootlap_kbuild::dot_config::DotConfig;
@@ -180,6 +181,11 @@ impl Parts {
     pub fn scripts(&self) -> Result<Scripts, String> {
         let disk = self.disk.as_ref().ok_or("the target has no [disk]")?;
         Ok(disk.scripts()?.1)
+    }
+
+    /// Of the disk's Python modules, those whose source is read only to see that it fits.
+    pub fn checked_modules(&self) -> &[Checked] {
+        self.disk.as_ref().map_or(&[], DiskPart::checked_modules)
     }
 
     /// In how many init scripts of the disk how many commands need not start a program; `None`

@@ -18,6 +18,7 @@ mod loaders_initramfs;
 mod options;
 mod own;
 mod preload;
+mod python;
 mod root;
 mod scripts;
 mod systemd;
@@ -230,6 +231,7 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &systemd_build_time::MACHINE_ID,
         &systemd_coldplug::LATER,
         &preload::PRELOADED,
+        &python::UNCHECKED,
         &systemd::DEFER,
         &systemd::MASK,
     ]

@@ -9,7 +9,7 @@ use bootlap_kbuild::dot_config::DotConfig;
 
 use super::*;
 use crate::initramfs::{Entry, What};
-use crate::part::Part;
+use crate::part::{Part, Patch};
 use crate::target::tests::{PLAIN, kiosk, parse};
 use crate::{Cache, cmdline};
 
@@ -126,6 +126,7 @@ fn base(recipe: &str) -> Target {
             parse(&kiosk().text.replace("[machine]\n", &disk)).unwrap()
         }
         name if name.starts_with("systemd-") || name.starts_with("preload") => of_systemd(),
+        "python-unchecked" => parse(&of_disk().text.replace("fat12", "python")).unwrap(),
         "initramfs-minimal" => of_distribution("root=/dev/vda"),
         name if name.starts_with("initscripts-") => {
             parse(&of_disk().text.replace("fat12", "scripts")).unwrap()
@@ -380,6 +381,29 @@ fn the_kernel_of_a_disk_is_handed_over_with_its_words() {
     let pack = &|_: &str, _: &[u8], _| panic!("it is packed already");
     let packed = parts.packed_initramfs(&direct.spec, pack);
     assert_eq!(packed.unwrap().unwrap().sha256, whole.sha256);
+}
+
+#[test]
+fn of_checked_modules_one_byte_each_is_changed() {
+    let store = tempfile::tempdir().unwrap();
+    let cache = Cache::at(store.path().to_owned());
+    let parts_of = |target: &Target| target.parts(&cache, &|_| {}).unwrap();
+    let shipped = base("python-unchecked");
+    let parts = parts_of(&shipped);
+    let [module] = parts.checked_modules() else {
+        panic!("there is one");
+    };
+    let unchecked = Choice::parse("python-unchecked").unwrap();
+    let changed = unchecked.apply(&shipped, &parts).unwrap();
+    let parts = parts_of(&changed);
+    let patch = Patch {
+        at: module.flags_at,
+        bytes: vec![1],
+    };
+    assert_eq!(parts.disk.as_ref().unwrap().patches, [patch]);
+    // The disk as it is then has none that is checked.
+    let why = unchecked.edits(&shipped, &parts).unwrap_err();
+    assert!(why.starts_with("no module on the disk is checked"), "{why}");
 }
 
 #[test]
