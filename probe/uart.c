@@ -12,6 +12,10 @@ void uart_set_rate(struct line *line, const char *name, struct uart_board board,
 	bool usable = baud >= LINE_SLOWEST && baud <= LINE_FASTEST;
 	uint64_t clocks = bits * divisor_64ths; /* of a byte, of 4 × clock */
 
+	if (!board.baud) {
+		line->byte_ps = 0; /* whatever the guest programs */
+		return;
+	}
 	if (usable)
 		line->byte_ps = (int64_t)(clocks * (PS_PER_S / (4 * board.clock_hz)) +
 					  clocks * (PS_PER_S % (4 * board.clock_hz)) /

@@ -9,7 +9,7 @@
 
 /* What is known of the board's UART, whichever it is. */
 struct uart_board {
-	unsigned baud;     /* where the guest programs no rate that a console can have */
+	unsigned baud;     /* where the guest programs no rate that a console can have; 0: no time */
 	uint64_t clock_hz; /* what its divisor divides; 0: unknown, baud is the rate */
 };
 

@@ -101,6 +101,7 @@ fn quiet_saves_what_its_bytes_take() {
         "",
         &[("ttyAMA0,115200", "ttyAMA0,115200 quiet")],
     );
+    let quiet_target = quiet.clone();
     let [loud, quiet] = [loud, quiet].map(|target| {
         let boot = boot(&dir, &target, "1");
         let (bytes, manifest) = recorded(&dir, &boot);
@@ -113,6 +114,18 @@ fn quiet_saves_what_its_bytes_take() {
         off.abs() < 0.05,
         "saved {saved_ns} ns, the bytes take {bytes_ns} ns"
     );
+
+    // What the kernel prints to explain itself is not what its initcalls take.
+    let mut command = bootlap(&dir);
+    let advice = json(command.args(["advise", "--json"]).arg(&quiet_target));
+    let findings = advice["findings"].as_array().unwrap();
+    let named = |initcall: &str| {
+        let mut whys = findings.iter().filter_map(|f| f["why"].as_str());
+        whys.any(|why| why.contains(initcall))
+    };
+    assert!(named("initcall crypto_algapi_init"), "{findings:?}");
+    // It adds a line to /proc, and nothing else.
+    assert!(!named("proc_execdomains_init"), "{findings:?}");
 }
 
 #[test]

@@ -186,7 +186,8 @@ impl<'l, 'a> Experiment<'l, 'a> {
         if !stock.takes_words() {
             return Ok(None);
         }
-        let run = self.boot_once("booting with initcall_debug", "explained", stock, EXPLAIN)?;
+        let stock = stock.clone().explaining();
+        let run = self.boot_once("booting with initcall_debug", "explained", &stock, EXPLAIN)?;
         read_explained(&run)
     }
 

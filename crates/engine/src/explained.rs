@@ -53,6 +53,7 @@ fn explained(lab: &Lab<'_>, bootable: &Bootable) -> Result<Option<Recorded>, Fai
     lab.progress
         .step("booting once more with initcall_debug, to explain the kernel's time");
     let dir = lab.session(&format!("{}-explained", bootable.target.spec.name));
+    let bootable = &bootable.clone().explaining();
     let plan = [Planned {
         append: EXPLAIN,
         ..Planned::perturbed(bootable, &dir, "explained", 0)

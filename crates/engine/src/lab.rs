@@ -59,6 +59,16 @@ impl Bootable {
         }
     }
 
+    /// The same for a boot that prints much more than others do, to tell what else takes time:
+    /// what it prints takes none.
+    #[must_use]
+    pub fn explaining(self) -> Self {
+        Self {
+            model: self.model.map(Model::with_fast_console),
+            ..self
+        }
+    }
+
     /// The same, measured by its instructions alone.
     #[must_use]
     pub fn simulated(self) -> Self {

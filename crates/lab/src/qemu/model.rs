@@ -12,7 +12,7 @@ const PS_PER_S: f64 = 1e12;
 pub struct Model {
     /// What an instruction takes in the boot loader, in the kernel and in user space, ps.
     pub ps_per_insn: [i64; 3],
-    /// Bits per second of the console, where the guest programs no other.
+    /// Bits per second of the console, where the guest programs no other; 0 if it takes no time.
     pub baud: u32,
     /// What the boot loader reads from memory-mapped flash takes, ps for a line of
     /// 64 bytes; `None` if that takes no time.
@@ -145,6 +145,12 @@ impl Model {
             disk: DiskModel::of(board),
             caches: board.memory.as_ref().map(Caches::of),
         }
+    }
+
+    /// The same with a console that takes no time.
+    #[must_use]
+    pub fn with_fast_console(self) -> Self {
+        Self { baud: 0, ..self }
     }
 
     /// QEMU's own rate below the model's: it counts 2^shift ns for an instruction, and
