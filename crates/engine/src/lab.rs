@@ -240,7 +240,7 @@ impl<'a> Lab<'a> {
         for recipe in recipes {
             let known = target.edits.len();
             target = recipe.apply(&target, &parts)?;
-            if target.edits[known..].iter().any(Edit::names_parts) {
+            if target.has_other_parts(known) {
                 parts = Arc::new(self.parts(&target)?);
             }
         }

@@ -134,6 +134,11 @@ fn said(change: &Change) -> String {
                 )
             }
             "loader.timeout-s" => format!("its menu waits {value} s, or as few as it can"),
+            "disk.python-modules" => {
+                "Python's modules are compiled with `python3 -m compileall -f \
+                                      --invalidation-mode unchecked-hash`"
+                    .to_owned()
+            }
             "disk.remove" => format!("{} is not on the disk", markdown(value)),
             key => {
                 let (how, place) = key

@@ -105,10 +105,22 @@ impl Edit {
 
     /// Whether it names other parts, or other files in them: those have to be
     /// found anew.
-    pub fn names_parts(&self) -> bool {
+    pub(crate) fn names_parts(&self) -> bool {
         let places = [
-            "archive", "dirs", "files", "image", "links", "minimal", "modules", "only", "order",
-            "remove", "strip", "texts", "tree",
+            "archive",
+            "dirs",
+            "files",
+            "image",
+            "links",
+            "minimal",
+            "modules",
+            "only",
+            "order",
+            "python-modules",
+            "remove",
+            "strip",
+            "texts",
+            "tree",
         ];
         let names = Key::parse(&self.key).unwrap_or_default();
         // What its loader is told is on the disk.

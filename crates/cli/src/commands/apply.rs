@@ -11,7 +11,7 @@ use bootlap_engine::output::free_folder;
 use bootlap_engine::tries::parse;
 use bootlap_engine::{Exit, Failure};
 use bootlap_patchset::{self as patchset, Measured, Step, Time};
-use bootlap_product::{Cache, Edit, How, Machine, Parts, Target};
+use bootlap_product::{Cache, How, Machine, Parts, Target};
 use bootlap_report::FORMAT;
 use bootlap_report::apply::{AppliedJson, EditJson, applied};
 use serde_json::Value;
@@ -33,8 +33,9 @@ pub(crate) fn run(args: &Apply, ui: &Ui) -> Result<Exit, Failure> {
     let mut steps = Vec::new();
     for choice in &choices {
         let changed = choice.apply(&target, tuned_parts.as_ref().unwrap_or(&parts))?;
-        let edits = &changed.edits[target.edits.len()..];
-        if edits.iter().any(Edit::names_parts) {
+        let known = target.edits.len();
+        let edits = &changed.edits[known..];
+        if changed.has_other_parts(known) {
             tuned_parts = Some(changed.parts(&cache, &|what| ui.step(what))?);
         }
         let meta = choice.meta();

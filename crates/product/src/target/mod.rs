@@ -105,6 +105,15 @@ impl Target {
         Ok(changed)
     }
 
+    /// Whether its edits behind the first `known` are of what its parts are: those have to be found
+    /// anew then. How an initramfs is packed is, where that is on a disk.
+    pub fn has_other_parts(&self, known: usize) -> bool {
+        let on_disk = self.spec.disk.is_some() && self.spec.kernel.is_none();
+        let is_packing = |edit: &Edit| on_disk && edit.key == "initramfs.compression";
+        let mut new = self.edits[known..].iter();
+        new.any(|edit| edit.names_parts() || is_packing(edit))
+    }
+
     /// Whether the initramfs and the root may hold what lies at `real`, a path
     /// without links: it is in the target's folder, or `outside` names it.
     pub(crate) fn allows(&self, real: &Path) -> bool {

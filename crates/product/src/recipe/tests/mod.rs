@@ -435,6 +435,9 @@ fn the_initramfs_of_a_loader_is_changed_in_its_place() {
         .unwrap();
     let (patches, there) = on_disk(&parts_of(&named));
     assert_eq!((patches, there.sha256), (0, as_shipped.sha256.clone()));
+    // One that is packed another way is another disk.
+    let packed_again = apply("initramfs-compression=gzip", &packed, &parts);
+    assert!(packed_again.has_other_parts(packed.edits.len()));
     // Without the loader it stays changed, and the disk has its own again.
     let direct = apply("bootloader-none", &packed, &parts);
     let spec = direct.spec.initramfs.as_ref().unwrap();
