@@ -12,7 +12,7 @@ pub(crate) fn files(all: &[FileRead], limit: usize, page: &mut Page<'_>) {
         ("of it", Align::Right),
         ("requests", Align::Right),
         ("first, s", Align::Right),
-        ("file", Align::Flex),
+        ("file", Align::FlexPath),
     ])
     .without(&["first, s", "requests", "of it"]);
     for file in all.iter().take(limit) {

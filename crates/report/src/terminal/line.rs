@@ -78,6 +78,29 @@ impl Line {
         self.pieces = pieces;
     }
 
+    /// Shortens it to at most `columns` from its start: a path's end tells more.
+    pub(crate) fn without_start(mut self, columns: usize) -> Self {
+        let mut over = self.width().saturating_sub(columns);
+        if over == 0 || columns == 0 {
+            return self.fit(columns);
+        }
+        over += 1;
+        while over > 0 && !self.pieces.is_empty() {
+            let (text, ink) = self.pieces.remove(0);
+            let gone = fitting_prefix(&text, over).len();
+            // One that is two columns wide may be half over.
+            let gone = match text[gone..].chars().next() {
+                Some(c) if text[..gone].width() < over => gone + c.len_utf8(),
+                _ => gone,
+            };
+            over -= text[..gone].width().min(over);
+            if over == 0 {
+                self.pieces.insert(0, (format!("…{}", &text[gone..]), ink));
+            }
+        }
+        self.fit(columns)
+    }
+
     /// Writes it, with a newline and without spaces at its end.
     pub(crate) fn render(&self, style: &Style, out: &mut String) {
         let end = self.pieces.iter().rposition(|(t, _)| !t.trim().is_empty());
@@ -134,6 +157,24 @@ mod tests {
         let mut out = String::new();
         line.render(&Style::default(), &mut out);
         out
+    }
+
+    #[test]
+    fn the_end_of_a_path_stays() {
+        let path = |columns| {
+            let line = Line::default().with("1:", Ink::Faint);
+            plain(
+                &line
+                    .with("/usr/lib/世界.so", Ink::Plain)
+                    .without_start(columns),
+            )
+        };
+        assert_eq!(path(18), "1:/usr/lib/世界.so\n");
+        assert_eq!(path(17), "…/usr/lib/世界.so\n");
+        assert_eq!(path(8), "…世界.so\n");
+        assert_eq!(path(7), "…界.so\n");
+        assert_eq!(path(1), "…\n");
+        assert_eq!(path(0), "\n");
     }
 
     #[test]

@@ -18,6 +18,14 @@ pub(crate) enum Align {
     Right,
     /// Left, and as wide as what the others leave.
     Flex,
+    /// The same for paths: what is cut is their beginning.
+    FlexPath,
+}
+
+impl Align {
+    fn is_flexible(self) -> bool {
+        matches!(self, Self::Flex | Self::FlexPath)
+    }
 }
 
 /// Rows under a heading.
@@ -76,6 +84,7 @@ impl Table {
             line.append(match self.columns[at].1 {
                 Align::Right => cell.right_aligned(widths[at]),
                 Align::Left | Align::Flex => cell.fit(widths[at]),
+                Align::FlexPath => cell.without_start(widths[at]),
             });
         }
         line
@@ -95,8 +104,7 @@ impl Table {
     fn fits(&self, columns: usize) -> bool {
         let natural = self.natural_widths();
         let needed = natural.iter().zip(&self.columns).map(|(width, column)| {
-            let flexible = column.1 == Align::Flex;
-            if flexible {
+            if column.1.is_flexible() {
                 (*width).min(FLEX_LEAST)
             } else {
                 *width
@@ -119,7 +127,7 @@ impl Table {
     /// Each column as wide as its widest cell; the flexible one gets the rest.
     fn widths(&self, columns: usize) -> Vec<usize> {
         let mut widths = self.natural_widths();
-        if let Some(flex) = self.columns.iter().position(|(_, a)| *a == Align::Flex) {
+        if let Some(flex) = self.columns.iter().position(|(_, a)| a.is_flexible()) {
             let others: usize = widths.iter().sum::<usize>() - widths[flex];
             let gutters = GUTTER * (widths.len() - 1);
             let left = columns.saturating_sub(MARGIN + others + gutters);
