@@ -74,6 +74,9 @@ pub fn disk(bytes: &[u8]) {
         let end = partition.start + partition.bytes;
         assert!(partition.bytes == 0 || end <= bytes.len() as u64);
     }
+    for module in found.checked_modules() {
+        assert!(module.flags_at < bytes.len() as u64);
+    }
     for loader in &found.loaders {
         assert!(loader.default.is_none_or(|at| at < loader.entries.len()));
     }

@@ -20,10 +20,12 @@ const APPLICATIONS: [&str; 4] = ["app", "home", "opt", "srv"];
 const LIBRARIES: [&str; 3] = ["usr/lib", "usr/lib64", "usr/local/lib"];
 /// Folders below each other; links that lead in a circle end here, too.
 const DEPTH: usize = 12;
-/// Of all modules on a disk no more are looked at.
-const MOST: usize = 1 << 14;
+/// Folders of a root that are looked through; no system has as many.
+const MOST_FOLDERS: usize = 1 << 14;
 /// No module's source is longer.
-const MOST_SOURCE: u64 = 1 << 24;
+const MOST_SOURCE: u64 = 1 << 22;
+/// Bytes of all sources of a root; no system has as many.
+const MOST_SOURCES: u64 = 1 << 28;
 
 const USED: u8 = 1;
 const USED_IF_EQUAL: u8 = 3;
@@ -72,8 +74,14 @@ fn checked(files: &dyn Files, start: u64) -> Vec<Checked> {
     }
     folders.extend(APPLICATIONS.map(|folder| (folder.to_owned(), DEPTH)));
     let mut found = Vec::new();
+    let mut room = MOST_SOURCES;
     let mut seen = 0;
     while let Some((folder, depth)) = folders.pop() {
+        seen += 1;
+        if seen > MOST_FOLDERS {
+            break;
+        }
+        // What has no ending may be a file as well.
         let Ok(names) = files.list(&folder) else {
             continue;
         };
@@ -81,18 +89,14 @@ fn checked(files: &dyn Files, start: u64) -> Vec<Checked> {
             let path = format!("{folder}/{name}");
             if name == "__pycache__" {
                 let modules = files.ending(&path, ".pyc");
-                seen += modules.len();
                 let all = modules.iter().filter_map(|module| {
                     let source = source(&folder, module)?;
-                    look(files, start, module, &source)
+                    look(files, start, module, &source, &mut room)
                 });
                 found.extend(all);
             } else if depth > 0 && !name.contains('.') && files.link(&path).is_none() {
                 folders.push((path, depth - 1));
             }
-        }
-        if seen > MOST {
-            break;
         }
     }
     found.sort_by_key(|module| module.flags_at);
@@ -105,15 +109,23 @@ fn source(folder: &str, module: &str) -> Option<String> {
     Some(format!("{folder}/{name}.py"))
 }
 
-fn look(files: &dyn Files, start: u64, module: &str, source: &str) -> Option<Checked> {
+/// A module that is checked and fits; `room` is how much of sources may be read yet.
+fn look(
+    files: &dyn Files,
+    start: u64,
+    module: &str,
+    source: &str,
+    room: &mut u64,
+) -> Option<Checked> {
     let head = files.read(module, 16).ok()?;
     let magic: [u8; 4] = head.get(..4)?.try_into().ok()?;
     let hash = u64::from_le_bytes(head.get(8..16)?.try_into().ok()?);
     if !magic.ends_with(b"\r\n") || head[4..8] != [USED_IF_EQUAL, 0, 0, 0] {
         return None;
     }
-    // One byte more than there may be: what is cut has another hash.
-    let text = files.read(source, MOST_SOURCE + 1).ok()?;
+    // One that is cut has another hash.
+    let text = files.read(source, MOST_SOURCE.min(*room)).ok()?;
+    *room -= text.len() as u64;
     let on_image = |place: Vec<Range<u64>>| -> Vec<Range<u64>> {
         let moved = place.iter().map(|r| start + r.start..start + r.end);
         moved.collect()
