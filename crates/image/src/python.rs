@@ -4,7 +4,7 @@
 //! source has the time and the size that follow, which Python asks the file system for. Flags 3:
 //! it is used if the source has the hash that follows, so Python reads the source and hashes it.
 //! Flags 1: it is used. Where `SOURCE_DATE_EPOCH` is set, as in builds that are to be
-//! reproducible (mmdebstrap, mkosi), `py_compile` and `compileall` write flags 3.
+//! reproducible, `py_compile` and `compileall` write flags 3.
 
 use std::hash::Hasher;
 use std::ops::Range;
