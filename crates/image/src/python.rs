@@ -149,77 +149,44 @@ fn hashes(magic: [u8; 4], source: &[u8]) -> [u64; 2] {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-    use std::io;
+    use std::rc::Rc;
 
     use super::*;
+    use crate::Window;
 
-    /// Files of bytes, each a block of its own.
-    struct Blocks(BTreeMap<&'static str, Vec<u8>>);
+    /// An ext2 with `hello.py`, and what Python 3.11 made of it with
+    /// `py_compile.PycInvalidationMode.CHECKED_HASH`.
+    const DISK: &[u8] = include_bytes!("../../../fuzz/seeds/disk/python");
 
-    impl Files for Blocks {
-        fn list(&self, folder: &str) -> io::Result<Vec<String>> {
-            let below = format!("{folder}/");
-            let names = self.0.keys().filter_map(|path| path.strip_prefix(&*below));
-            let mut names: Vec<String> = names
-                .map(|rest| rest.split('/').next().unwrap_or(rest).to_owned())
-                .collect();
-            names.dedup();
-            Ok(names)
+    /// With other bytes at some places.
+    fn with(changes: &[(u64, u8)]) -> Vec<Checked> {
+        let mut disk = DISK.to_vec();
+        for (at, byte) in changes {
+            disk[usize::try_from(*at).unwrap()] = *byte;
         }
-
-        fn read(&self, path: &str, most: u64) -> io::Result<Vec<u8>> {
-            let bytes = self.0.get(path).ok_or(io::ErrorKind::NotFound)?;
-            Ok(bytes.iter().copied().take(most as usize).collect())
-        }
-
-        fn place(&self, path: &str) -> io::Result<Vec<Range<u64>>> {
-            let at = self.0.keys().position(|known| *known == path);
-            let at = at.ok_or(io::ErrorKind::NotFound)? as u64 * 4096;
-            Ok(std::iter::once(at..at + 4096).collect())
-        }
-
-        fn link(&self, _: &str) -> Option<String> {
-            None
-        }
-    }
-
-    /// What Python 3.11 makes of `print("hello")`: `py_compile.compile(…,
-    /// invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH)`.
-    const HEAD: [u8; 16] = *b"\xa7\x0d\x0d\x0a\x03\x00\x00\x00\x43\x84\xa5\x2f\x77\xab\xf7\x75";
-    const SOURCE: &[u8] = b"print(\"hello\")\n";
-
-    fn with(flags: u8, source: &[u8]) -> Vec<Checked> {
-        let mut head = HEAD.to_vec();
-        head[4] = flags;
-        head.extend(b"code");
-        let files = BTreeMap::from([
-            (
-                "usr/lib/python3.11/a/__pycache__/hello.cpython-311.pyc",
-                head,
-            ),
-            ("usr/lib/python3.11/a/hello.py", source.to_vec()),
-        ]);
-        checked(&Blocks(files), 1 << 20)
+        let length = disk.len() as u64;
+        Found::of(&Window::all(Rc::new(disk), length)).checked_modules()
     }
 
     #[test]
     fn a_module_that_fits_its_source_is_used_without_it() {
-        let found = with(USED_IF_EQUAL, SOURCE);
-        let at = 1 << 20;
-        let there = Checked {
-            flags_at: at + 4,
-            source: std::iter::once(at + 4096..at + 8192).collect(),
+        let [module] = &with(&[])[..] else {
+            panic!("there is one");
         };
-        assert_eq!(found, [there]);
-        let patch = found[0].unchecked();
-        assert_eq!((patch.at, &patch.bytes[..]), (at + 4, &[1][..]));
+        assert_eq!(
+            DISK[usize::try_from(module.flags_at).unwrap()],
+            USED_IF_EQUAL
+        );
+        let source = usize::try_from(module.source[0].start).unwrap();
+        assert!(DISK[source..].starts_with(b"print(\"hello\")\n"));
+        let unchecked = module.unchecked();
+        assert_eq!(with(&[(unchecked.at, unchecked.bytes[0])]), []);
     }
 
     #[test]
     fn what_does_not_fit_or_is_not_checked_is_left_alone() {
-        assert_eq!(with(USED_IF_EQUAL, b"print(\"other\")\n"), []);
-        assert_eq!(with(USED, SOURCE), []);
-        assert_eq!(with(0, SOURCE), []);
+        let module = with(&[]).remove(0);
+        assert_eq!(with(&[(module.source[0].start, b'P')]), []);
+        assert_eq!(with(&[(module.flags_at, 0)]), []);
     }
 }

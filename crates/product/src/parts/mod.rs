@@ -8,6 +8,7 @@
 pub(crate) mod disk;
 mod overlay;
 
+use std::cell::OnceCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -100,8 +101,10 @@ impl Target {
             disk: None,
         };
         if let Some(disk) = &spec.disk {
-            let initramfs = finder.initramfs_for_disk(&parts)?;
-            parts.disk = Some(finder.disk(disk, initramfs)?);
+            parts.disk = Some(match finder.initramfs_for_disk(&parts)? {
+                None => finder.known_disk(disk)?.clone(),
+                initramfs => finder.disk(disk, initramfs)?,
+            });
         }
         Ok(parts)
     }
@@ -236,6 +239,8 @@ struct Finder<'a> {
     store: Option<Store>,
     cache: &'a Cache,
     progress: Progress<'a>,
+    /// The disk, once somebody has asked for it: looking at it takes long.
+    known_disk: OnceCell<DiskPart>,
 }
 
 impl Find for Finder<'_> {
@@ -244,7 +249,7 @@ impl Find for Finder<'_> {
             let disk = self.target.spec.disk.as_ref().ok_or_else(|| {
                 TargetError::MissingPart(format!("{key} names {name}, and there is no [disk]"))
             })?;
-            return self.disk(disk, None)?.part(key, name);
+            return self.known_disk(disk)?.part(key, name);
         }
         let (path, origin) = self.path(key, name)?;
         if !path.is_file() {
@@ -354,6 +359,7 @@ impl<'a> Finder<'a> {
             store: packages.map(|p| Store::new(cache, &p.architecture)),
             cache,
             progress,
+            known_disk: OnceCell::new(),
         }
     }
 
@@ -395,6 +401,15 @@ impl<'a> Finder<'a> {
             Ok((place, packed.bytes.to_vec()))
         });
         placed.transpose()
+    }
+
+    /// The disk with what is changed on it, but for its initramfs.
+    fn known_disk(&self, disk: &Disk) -> Result<&DiskPart, TargetError> {
+        if let Some(known) = self.known_disk.get() {
+            return Ok(known);
+        }
+        let found = self.disk(disk, None)?;
+        Ok(self.known_disk.get_or_init(|| found))
     }
 
     /// The disk with what is changed on it, and with `initramfs` in the place of its own.
