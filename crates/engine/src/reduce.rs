@@ -74,8 +74,13 @@ pub fn reduce_list(
 ) -> Result<Reduced, Failure> {
     let choice = Choice::parse(&options.recipe)?;
     let whole = choice.list()?;
+    // With less of what has to be named the target gets ready as well, only later.
+    let goal = match whole.listed {
+        Listed::Needed => Goal::Sooner,
+        Listed::Kept | Listed::Changed => options.goal,
+    };
     let mut details = vec![options.recipe.clone(), whole.members.join("\n")];
-    if options.goal == Goal::Sooner {
+    if goal == Goal::Sooner {
         details.push("sooner".to_owned());
     }
     let experiment = Experiment::open(
@@ -100,7 +105,7 @@ pub fn reduce_list(
             false => REAL_TIME,
         },
         tried: 0,
-        goal: options.goal,
+        goal,
         best_ns: i64::MAX,
     };
     let all: Part = (0..whole.members.len()).collect();
@@ -119,7 +124,13 @@ pub fn reduce_list(
     let found = bench.side(&kept)?;
     let trial = match kept == all || options.perturbations == 0 {
         true => None,
-        false => Some(bench.compared(&base, &found, options.perturbations)?),
+        false => {
+            let before = match whole.listed {
+                Listed::Needed => bench.side(&Part::new())?,
+                Listed::Kept | Listed::Changed => base,
+            };
+            Some(bench.compared(&before, &found, options.perturbations)?)
+        }
     };
     let (list, left_out) = bench.divided(&kept);
     let Bench {
@@ -128,7 +139,7 @@ pub fn reduce_list(
     experiment.finish()?;
     Ok(Reduced {
         recipe: choice.meta().name,
-        goal: options.goal,
+        goal,
         stock,
         list,
         left_out,
@@ -159,7 +170,7 @@ struct Bench<'b, 'l, 'a> {
 impl Bench<'_, '_, '_> {
     /// The list that leaves `part` alone, and the members that are not in it.
     fn divided(&self, part: &Part) -> (List, Vec<String>) {
-        let in_list = |at: &usize| part.contains(at) == (self.whole.listed == Listed::Kept);
+        let in_list = |at: &usize| part.contains(at) == (self.whole.listed != Listed::Changed);
         let all = self.whole.members.iter().enumerate();
         let (members, rest): (Vec<_>, Vec<_>) = all.partition(|(at, _)| in_list(at));
         let names =
@@ -176,7 +187,7 @@ impl Bench<'_, '_, '_> {
 
     fn side(&self, part: &Part) -> Result<Side, Failure> {
         let (list, _) = self.divided(part);
-        if list.members.is_empty() && list.listed == Listed::Changed {
+        if list.members.is_empty() && list.listed != Listed::Kept {
             let name = "nothing-changed".to_owned();
             let bootable = self.stock.clone();
             return Ok(Side { name, bootable });
@@ -216,7 +227,9 @@ impl Bench<'_, '_, '_> {
             let (stays, goes) = (list.members.len(), left_out.len());
             self.lab.progress.note(&match list.listed {
                 Listed::Kept => format!("  ready with {stays:>4}, without {goes}"),
-                Listed::Changed => format!("  ready with {stays:>4} of {}", stays + goes),
+                Listed::Changed | Listed::Needed => {
+                    format!("  ready with {stays:>4} of {}", stays + goes)
+                }
             });
         }
         Ok(passes)

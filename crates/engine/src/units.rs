@@ -17,6 +17,8 @@ pub struct Started {
     pub default: String,
     /// In the order of names, which with scripts is that in which they run.
     pub units: Vec<UnitJson>,
+    /// Those that can come before all else.
+    first: Vec<String>,
 }
 
 impl Started {
@@ -58,6 +60,12 @@ impl Started {
         with_list(self.defer(), &self.deferrable())
     }
 
+    /// The recipe that starts all before the rest that can be; `None` if nothing can.
+    pub fn coming_first(&self) -> Option<String> {
+        let first: Vec<&str> = self.first.iter().map(String::as_str).collect();
+        with_list("systemd-first", &first)
+    }
+
     /// The recipe that leaves out all that can be; `None` if nothing can.
     pub fn leaving_out(&self) -> Option<String> {
         with_list(self.off(), &self.dispensable())
@@ -67,6 +75,15 @@ impl Started {
     pub fn deferrable(&self) -> Vec<&str> {
         let later = self.units.iter().filter(|unit| unit.deferrable);
         later.map(|unit| unit.name.as_str()).collect()
+    }
+
+    /// What units wait for and do without, as `systemd-unordered` names it.
+    pub fn orderings(&self) -> Vec<String> {
+        let all = self.units.iter().flat_map(|unit| {
+            let others = unit.waits_for.iter();
+            others.map(move |other| format!("{}/{other}", unit.name))
+        });
+        all.collect()
     }
 
     /// Those that can be left out together: nothing that stays needs one of them.
@@ -100,11 +117,18 @@ impl Started {
                 early: unit.early,
                 deferrable: applies("systemd-defer", name, target, parts),
                 maskable: applies("systemd-mask", name, target, parts),
+                waits_for: waits_for(name, unit, target, parts, all),
             }
         };
         Self {
             starter: Starter::Systemd,
             default: all.default.clone(),
+            first: all
+                .started
+                .keys()
+                .filter(|name| applies("systemd-first", name, target, parts))
+                .cloned()
+                .collect(),
             units: all.started.iter().map(unit).collect(),
         }
     }
@@ -122,6 +146,7 @@ impl Started {
         Self {
             starter: Starter::Scripts,
             units: all.started.iter().map(unit).collect(),
+            first: Vec::new(),
             default,
         }
     }
@@ -129,6 +154,24 @@ impl Started {
 
 fn with_list(recipe: &str, members: &[&str]) -> Option<String> {
     (!members.is_empty()).then(|| format!("{recipe}={}", members.join(",")))
+}
+
+/// The started units that `systemd-unordered` can part this one from.
+fn waits_for(name: &str, unit: &Unit, target: &Target, parts: &Parts, all: &Units) -> Vec<String> {
+    if unit.early || name.ends_with(".target") {
+        return Vec::new();
+    }
+    let others = unit.after.union(&unit.wants);
+    let others = others.filter(|other| all.started.contains_key(*other));
+    let pair = |other: &&String| {
+        applies(
+            "systemd-unordered",
+            &format!("{name}/{other}"),
+            target,
+            parts,
+        )
+    };
+    others.filter(pair).cloned().collect()
 }
 
 /// Whether a recipe applies to one unit alone.

@@ -25,6 +25,8 @@ const DEFAULT: &str = "default.target";
 /// A unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unit {
+    /// The file that it is read from, or its template's, without drop-ins.
+    pub file: String,
     /// What it calls itself.
     pub description: String,
     /// It does not start without these.
@@ -37,6 +39,8 @@ pub struct Unit {
     pub before: BTreeSet<String>,
     /// It is a part of the early boot: not behind `sysinit.target`.
     pub early: bool,
+    /// It does something and ends (`Type=oneshot`): started again, it does it again.
+    pub ends: bool,
     /// Links in folders `.wants` and `.requires` that have it started, and the unit of each.
     pub links: Vec<(String, String)>,
 }
@@ -135,8 +139,11 @@ impl Root<'_> {
                 return self.load(real, aliases + 1);
             }
         }
-        let mut unit = Unit::default();
         let text = self.files.text(&file)?;
+        let mut unit = Unit {
+            file,
+            ..Unit::default()
+        };
         unit.read(&text, name);
         for folder in self.drop_ins(name, template.as_deref()) {
             for path in self.files.ending(&folder, ".conf") {
@@ -216,6 +223,9 @@ impl Unit {
             let Some((key, value)) = line.split_once('=') else {
                 continue;
             };
+            if section == "Service" && key.trim() == "Type" {
+                self.ends = value.trim() == "oneshot";
+            }
             if section != "Unit" || line.starts_with(['#', ';']) {
                 continue;
             }
@@ -277,7 +287,7 @@ mod tests {
             ("usr/lib/systemd/system/alias.service", "->web.service"),
             (
                 "usr/lib/systemd/system/web.service",
-                "[Unit]\nDescription=old\nRequires=db@a.service\nDefaultDependencies=no\n[Service]\nDescription=no\n",
+                "[Unit]\nDescription=old\nRequires=db@a.service\nDefaultDependencies=no\n[Service]\nDescription=no\nType=oneshot\n",
             ),
             (
                 "etc/systemd/system/web.service.d/10.conf",
@@ -305,6 +315,8 @@ mod tests {
         assert_eq!(names, want);
         let web = &units.started["web.service"];
         assert_eq!((web.description.as_str(), web.early), ("new", true));
+        assert_eq!(web.file, "usr/lib/systemd/system/web.service");
+        assert!(web.ends && !units.started["ssh.service"].ends);
         let link = "/etc/systemd/system/multi-user.target.wants/alias.service";
         assert_eq!(
             web.links,

@@ -11,6 +11,27 @@ use crate::trials::{self, TrialJson};
 /// As many members are shown; the file and the document have all.
 const MOST_SHOWN: usize = 12;
 
+/// What the members of a list are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Says {
+    /// What stays.
+    Stays,
+    /// What is changed.
+    Changes,
+    /// What has to be named for a change to help.
+    Needed,
+}
+
+impl Says {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Stays => "stays",
+            Self::Changes => "changes",
+            Self::Needed => "needed",
+        }
+    }
+}
+
 /// What a search for the smallest list, or the largest, came to.
 #[derive(Clone, Debug)]
 pub struct Reduced {
@@ -20,8 +41,8 @@ pub struct Reduced {
     pub mode: String,
     /// The recipe's name.
     pub recipe: String,
-    /// Whether the list says what is changed; else what stays.
-    pub changes: bool,
+    /// What the list says.
+    pub says: Says,
     /// Whether it also had to be ready no later than with less of it.
     pub sooner: bool,
     /// The list that was found.
@@ -49,13 +70,14 @@ pub struct ReducedJson {
     pub mode: String,
     /// The recipe's name.
     pub recipe: String,
-    /// What the list says: `stays` or `changes`.
+    /// What the list says: `stays`, `changes` or `needed`.
     pub says: String,
     /// The list that was found, in its order.
     pub list: Vec<String>,
     /// What is not in it any more. Of a list of what stays, each member of `list` was left
     /// out alone and the target did not get ready; of a list of changes, each of these was
-    /// made in addition, and it did not.
+    /// made in addition, and it did not; of what is needed, each member of `list` was left out
+    /// alone, and it got ready later or not.
     pub left_out: Vec<String>,
     /// How many lists were booted.
     pub tried: usize,
@@ -75,7 +97,7 @@ pub fn json(reduced: &Reduced, tool: &str) -> Result<String, serde_json::Error> 
         target: reduced.target.clone(),
         mode: reduced.mode.clone(),
         recipe: reduced.recipe.clone(),
-        says: if reduced.changes { "changes" } else { "stays" }.to_owned(),
+        says: reduced.says.name().to_owned(),
         list: reduced.list.clone(),
         left_out: reduced.left_out.clone(),
         tried: reduced.tried,
@@ -95,31 +117,40 @@ pub fn text(reduced: &Reduced, style: &Style) -> String {
     let found = format!(" {left} of {all} left, after booting {tried} lists");
     page.line(line.with(&found, Ink::Plain));
     let indent = Line::indented(MARGIN + 2);
-    let why = match (reduced.left_out.is_empty(), reduced.changes) {
-        (false, true) if reduced.sooner => {
+    let why = match (reduced.left_out.is_empty(), reduced.says) {
+        (_, Says::Needed) if left == 0 => "It gets ready no sooner with any of them.",
+        (_, Says::Needed) => {
+            "It gets ready soonest with these; without any one of them it does so later, or not, \
+             or fails its check:"
+        }
+        (false, Says::Changes) if reduced.sooner => {
             "It gets ready soonest without these changes; with any one of them it does so later, \
              or not, or fails its check:"
         }
-        (true, false) => "Without any one of them it does not get ready, or fails its check.",
-        (true, true) => "It gets ready with all of these changes, and passes its check.",
-        (false, false) => {
+        (true, Says::Stays) => "Without any one of them it does not get ready, or fails its check.",
+        (true, Says::Changes) => "It gets ready with all of these changes, and passes its check.",
+        (false, Says::Stays) => {
             "It gets ready without these, and passes its check; without any one more it does not:"
         }
-        (false, true) => {
+        (false, Says::Changes) => {
             "It gets ready without these changes; with any one of them it does not, or fails its \
              check:"
         }
     };
     page.wrapped(indent, why, Ink::Plain);
-    for member in reduced.left_out.iter().take(MOST_SHOWN) {
+    let shown = match reduced.says {
+        Says::Needed => &reduced.list,
+        Says::Stays | Says::Changes => &reduced.left_out,
+    };
+    for member in shown.iter().take(MOST_SHOWN) {
         page.line(Line::indented(MARGIN + 4).with(member, Ink::Faint));
     }
-    let more = reduced.left_out.len().saturating_sub(MOST_SHOWN);
+    let more = shown.len().saturating_sub(MOST_SHOWN);
     if more > 0 {
         let more = format!("and {more} more (--json has all)");
         page.line(Line::indented(MARGIN + 4).with(&more, Ink::Faint));
     }
-    if !reduced.changes && !reduced.left_out.is_empty() {
+    if reduced.says == Says::Stays && !reduced.left_out.is_empty() {
         let implied = "What the rest needs stays without being named.";
         page.wrapped(Line::indented(MARGIN + 2), implied, Ink::Plain);
     }

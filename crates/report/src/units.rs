@@ -51,6 +51,9 @@ pub struct UnitJson {
     pub deferrable: bool,
     /// Whether `systemd-mask` or `initscripts-off` can leave it out, by itself.
     pub maskable: bool,
+    /// Those that its own file has it start behind, or start, and that it does without:
+    /// `systemd-unordered` can part them.
+    pub waits_for: Vec<String>,
 }
 
 /// What `units --json` prints.

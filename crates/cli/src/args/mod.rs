@@ -111,6 +111,14 @@ Units of systemd, or init scripts, are started once the boot is over, as many of
 That all of them are is looked at. A search that is interrupted goes on when it is started
 again.")]
     Defer(Minimise),
+    /// Find the units that have to come before all else for the application to come soonest.
+    #[command(after_help = "Example:
+  bootlap first my-product
+
+Units of systemd start before the early boot, as few of them as can be; all else follows once they
+are started. At the end each of them was left out alone, and the target got ready later, or not. A
+search that is interrupted goes on when it is started again.")]
+    First(Minimise),
     /// Find the part of a recipe's list that a target needs, or takes
     Reduce(Reduce),
     /// Order init scripts by their headers, for bootlap-agent to start them.
@@ -446,13 +454,18 @@ pub(crate) struct Advise {
 #[command(after_help = "Examples:
   bootlap units my-product
   bootlap try my-product systemd-defer=cups.service
-  bootlap try my-product systemd-defer=$(bootlap units my-product --deferrable)")]
+  bootlap try my-product systemd-defer=$(bootlap units my-product --deferrable)
+  bootlap reduce my-product systemd-unordered=$(bootlap units my-product --orderings)")]
 pub(crate) struct Units {
     /// The target's folder.
     pub(crate) target: PathBuf,
     /// Print only those that can be started later, with commas between.
     #[arg(long, conflicts_with = "json")]
     pub(crate) deferrable: bool,
+    /// Print only what units wait for and do without, with commas between: for
+    /// systemd-unordered.
+    #[arg(long, conflicts_with_all = ["json", "deferrable"])]
+    pub(crate) orderings: bool,
     /// Print them as JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,5 +1,6 @@
-//! `bootlap minimise` and `bootlap defer`: the smallest user space with which a target still
-//! passes its check, and the fastest in which everything still runs.
+//! `bootlap minimise`, `bootlap defer` and `bootlap first`: the smallest user space with which a
+//! target still passes its check, and the fastest in which everything still runs, but later than
+//! the application.
 
 use bootlap_engine::reduce::{Goal, ReduceOptions, reduce_list};
 use bootlap_engine::units::Started;
@@ -13,6 +14,11 @@ use crate::ui::Ui;
 /// Leaves out as much as can be.
 pub(crate) fn minimise(args: &Minimise, ui: &Ui) -> Result<Exit, Failure> {
     run(args, ui, Goal::Ready, Started::leaving_out)
+}
+
+/// Starts what the application needs before all else, and nothing that it does not.
+pub(crate) fn first(args: &Minimise, ui: &Ui) -> Result<Exit, Failure> {
+    run(args, ui, Goal::Sooner, Started::coming_first)
 }
 
 /// Starts as much as can be once the boot is over.
@@ -30,9 +36,11 @@ fn run(
     let stock = lab.prepare(&args.target)?;
     let started = Started::of(&stock.target, &stock.parts)?;
     let recipe = recipe(&started).ok_or_else(|| {
-        let why = "nothing that is started can go, or come later, by itself";
-        Failure::new(Exit::NothingUsable, why)
-            .hint("`bootlap units TARGET` lists what is started, and what needs it")
+        let why = "nothing that is started can go, come later or come first by itself";
+        Failure::new(Exit::NothingUsable, why).hint(
+            "`bootlap units TARGET` lists what is started, and what needs it; of init scripts \
+                 `bootlap defer` finds those that the application can come before",
+        )
     })?;
     if stock.target.spec.ready.check.is_none() {
         ui.note(

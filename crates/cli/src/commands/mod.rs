@@ -58,6 +58,7 @@ pub(crate) fn run(command: Command, ui: &Ui) -> Result<Exit, Failure> {
         Command::Reduce(a) => reduce::run(&a, ui),
         Command::Units(a) => units::run(&a, ui),
         Command::Minimise(a) => minimise::minimise(&a, ui),
+        Command::First(a) => minimise::first(&a, ui),
         Command::Defer(a) => minimise::defer(&a, ui),
         Command::Try(a) => try_recipes::run(&a, ui),
         Command::Tune(a) => tune::run(&a, ui),

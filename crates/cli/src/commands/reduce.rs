@@ -6,7 +6,7 @@ use bootlap_engine::reduce::{Goal, ReduceOptions, Reduced as Found, reduce_list}
 use bootlap_engine::{Exit, Failure, Progress, TOOL};
 use bootlap_model::shell_word;
 use bootlap_product::recipe::{List, Listed};
-use bootlap_report::reduced::{self, Reduced};
+use bootlap_report::reduced::{self, Reduced, Says};
 
 use crate::args::Reduce;
 use crate::ui::{self, Ui};
@@ -47,7 +47,11 @@ pub(super) fn tell(found: Found, as_json: bool, ui: &Ui) -> Result<(), Failure> 
         target: found.stock.target.spec.name.clone(),
         mode: found.stock.mode().name().to_owned(),
         recipe: found.recipe.to_owned(),
-        changes: found.list.listed == Listed::Changed,
+        says: match found.list.listed {
+            Listed::Kept => Says::Stays,
+            Listed::Changed => Says::Changes,
+            Listed::Needed => Says::Needed,
+        },
         sooner: found.goal == Goal::Sooner,
         list: found.list.members,
         left_out: found.left_out,
@@ -67,7 +71,7 @@ pub(super) fn tell(found: Found, as_json: bool, ui: &Ui) -> Result<(), Failure> 
 fn recipe(name: &str, list: &List, args: &Reduce) -> String {
     let value = match list.listed {
         Listed::Kept => args.out.display().to_string(),
-        Listed::Changed => list.members.join(","),
+        Listed::Changed | Listed::Needed => list.members.join(","),
     };
     shell_word(format!("{name}={value}")).to_string()
 }

@@ -15,6 +15,10 @@ pub(crate) fn run(args: &Units, ui: &Ui) -> Result<Exit, Failure> {
     let cache = Cache::at(cache(args.cache.as_deref()));
     let parts = target.parts(&cache, &|what| ui.step(what))?;
     let started = Started::of(&target, &parts)?;
+    if args.orderings {
+        ui.print(&started.orderings().join(","));
+        return Ok(Exit::Ok);
+    }
     if args.deferrable {
         ui.print(&started.deferrable().join(","));
         return Ok(Exit::Ok);

@@ -38,24 +38,24 @@ pub(super) fn wants_touched(options: &TuneOptions) -> bool {
     among && !typed && !options.without.iter().any(|name| name == TOUCHED)
 }
 
-/// Whether it is to be looked for what can be started later: nobody has named a list of it.
-pub(super) fn wants_later(recipe: &str, options: &TuneOptions) -> bool {
+/// Whether the list of such a recipe is to be looked for: nobody has named one.
+pub(super) fn wants_list(recipe: &str, options: &TuneOptions) -> bool {
     let named = |names: &[String]| names.iter().any(|name| name.starts_with(recipe));
     options.only.is_empty() && !named(&options.recipes) && !named(&options.without)
 }
 
 /// Collects them: what `options` ask for, what is advised, and the catalogue. `touched`
-/// is the list of the files that a boot opens, if one was watched, and `later` the recipe for
-/// all that can be started later.
+/// is the list of the files that a boot opens, if one was watched, and `lists` are recipes whose
+/// lists were found by booting.
 pub(super) fn candidates(
     lab: &Lab<'_>,
     stock: &Bootable,
     findings: &[Finding],
     touched: Option<&Path>,
-    later: Option<&str>,
+    lists: &[String],
     options: &TuneOptions,
 ) -> Result<Candidates, Failure> {
-    let mut all = with_list(stock, findings, touched, later, options)?;
+    let mut all = with_list(stock, findings, touched, lists, options)?;
     on_top(lab, stock, &mut all);
     let own = || options.recipes.iter().chain(&options.only);
     if let Some(out) = all
@@ -84,7 +84,7 @@ fn with_list(
     stock: &Bootable,
     findings: &[Finding],
     touched: Option<&Path>,
-    later: Option<&str>,
+    lists: &[String],
     options: &TuneOptions,
 ) -> Result<Candidates, Failure> {
     let listed = touched.map(|list| format!("{TOUCHED}={}", list.display()));
@@ -97,7 +97,7 @@ fn with_list(
         return collect(stock, wanted, own.len(), &options.without);
     }
     wanted.extend(parse(listed.as_slice())?);
-    wanted.extend(later.map(Choice::parse).transpose()?);
+    wanted.extend(parse(lists)?);
     let advised = findings.iter().filter_map(|f| f.recipe.as_deref());
     wanted.extend(tried_unasked(advised, options.all)?);
     let asked = wanted.len();
@@ -136,17 +136,20 @@ fn is_forbidden(choice: &Choice, without: &[String]) -> bool {
     without.iter().any(is)
 }
 
-/// The target with all that is advised and applies, but for the recipe `but`.
+/// The target with all that is advised or in `more` and applies, but for the recipe `but`.
 pub(super) fn all_advised(
     lab: &Lab<'_>,
     stock: &Bootable,
     findings: &[Finding],
     but: &str,
+    more: &[String],
     options: &TuneOptions,
 ) -> Result<Bootable, Failure> {
     let advised = findings.iter().filter_map(|f| f.recipe.as_deref());
     let mut all = stock.clone();
-    for choice in tried_unasked(advised, options.all)? {
+    let mut choices = tried_unasked(advised, options.all)?;
+    choices.extend(parse(more)?);
+    for choice in choices {
         let forbidden = is_forbidden(&choice, &options.without);
         if forbidden || choice.meta().name == but {
             continue;

@@ -6,6 +6,7 @@
 mod bench;
 mod beside;
 mod candidates;
+mod lists;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,9 +30,7 @@ use crate::explained::explained_findings;
 use crate::failure::{Exit, Failure};
 use crate::lab::{Bootable, Lab};
 use crate::output::{self, free_folder};
-use crate::reduce::{Goal, ReduceOptions, Reduced, reduce_list};
 use crate::touched::touched;
-use crate::units::Started;
 use bench::LabBench;
 use candidates::{Candidates, LIST};
 
@@ -108,15 +107,8 @@ pub fn tune(lab: &Lab<'_>, target: &Path, options: &TuneOptions) -> Result<Tuned
         true => watch(lab, &mut experiment, &stock)?,
         false => None,
     };
-    let (later, boots) = later(lab, &stock, &findings, options)?;
-    let all = candidates::candidates(
-        lab,
-        &stock,
-        &findings,
-        touched.as_deref(),
-        later.as_deref(),
-        options,
-    )?;
+    let (lists, boots) = lists::found(lab, &stock, &findings, options)?;
+    let all = candidates::candidates(lab, &stock, &findings, touched.as_deref(), &lists, options)?;
     let minutes = options.minutes.map(|m| Duration::from_secs(m * 60));
     experiment.limit(Budget {
         boots: options.boots.map(|most| most.saturating_sub(boots)),
@@ -245,56 +237,6 @@ fn watch(
             Ok(None)
         }
     }
-}
-
-/// The recipe for all that a disk starts and that can be started later without harm, if any of
-/// it saves time; and the boots that it took to know. It is looked for with all that is advised,
-/// as a target that boots in a third of the time is searched in a third of the time.
-fn later(
-    lab: &Lab<'_>,
-    stock: &Bootable,
-    findings: &[Finding],
-    options: &TuneOptions,
-) -> Result<(Option<String>, usize), Failure> {
-    let Ok(started) = Started::of(&stock.target, &stock.parts) else {
-        return Ok((None, 0));
-    };
-    let recipe = started.defer();
-    if started.deferring().is_none() || !candidates::wants_later(recipe, options) {
-        return Ok((None, 0));
-    }
-    lab.progress
-        .note("0/4 Look for what can be started once the boot is over");
-    let advised = candidates::all_advised(lab, stock, findings, recipe, options)?;
-    let found = match deferred(lab, advised, options) {
-        Err(failure) if failure.exit == Exit::NeverReady => deferred(lab, stock.clone(), options)?,
-        found => found?,
-    };
-    let Some(found) = found else {
-        return Ok((None, 0));
-    };
-    let members = found.list.members.join(",");
-    let recipe = (!members.is_empty()).then(|| format!("{recipe}={members}"));
-    Ok((recipe, found.tried))
-}
-
-/// What of all that `bootable` starts can be started later; `None` if nothing of it can.
-fn deferred(
-    lab: &Lab<'_>,
-    bootable: Bootable,
-    options: &TuneOptions,
-) -> Result<Option<Reduced>, Failure> {
-    let started = Started::of(&bootable.target, &bootable.parts);
-    let Some(recipe) = started.ok().and_then(|started| started.deferring()) else {
-        return Ok(None);
-    };
-    let options = ReduceOptions {
-        recipe,
-        perturbations: 0,
-        margin: options.margin,
-        goal: Goal::Sooner,
-    };
-    reduce_list(lab, bootable, &options).map(Some)
 }
 
 /// What the proof says.

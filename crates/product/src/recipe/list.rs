@@ -14,6 +14,8 @@ pub enum Listed {
     Kept,
     /// What is changed, with commas between.
     Changed,
+    /// What has to be named for the change to help, with commas between.
+    Needed,
 }
 
 /// The list in a recipe's value.
@@ -59,12 +61,12 @@ impl Choice {
                 let members = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
                 members.map(str::to_owned).collect()
             }
-            Listed::Changed => members(&self.value),
+            Listed::Changed | Listed::Needed => members(&self.value),
         };
         if members.is_empty() {
             let example = match listed {
                 Listed::Kept => "a file with one a line",
-                Listed::Changed => "names with commas between",
+                Listed::Changed | Listed::Needed => "names with commas between",
             };
             return Err(TargetError::Recipe(format!(
                 "{} lists nothing; give it {example}: {name}=LIST",
@@ -81,7 +83,7 @@ impl Choice {
     /// If it cannot be written, or its path is no text.
     pub fn with_list(&self, list: &List, file: &Path) -> Result<Self, TargetError> {
         let value = match list.listed {
-            Listed::Changed => list.members.join(","),
+            Listed::Changed | Listed::Needed => list.members.join(","),
             Listed::Kept => {
                 list.write(file)?;
                 let path = file.to_str().ok_or_else(|| {

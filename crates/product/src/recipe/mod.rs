@@ -24,6 +24,8 @@ mod scripts;
 mod systemd;
 mod systemd_build_time;
 mod systemd_coldplug;
+mod systemd_first;
+mod systemd_unordered;
 
 use std::fs;
 use std::path::Path;
@@ -234,6 +236,8 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &python::UNCHECKED,
         &systemd::DEFER,
         &systemd::MASK,
+        &systemd_first::FIRST,
+        &systemd_unordered::UNORDERED,
     ]
 }
 

@@ -116,6 +116,9 @@ fn status(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> 
     Ok(line.set(words))
 }
 
+/// The drop-in of a unit that comes before all else.
+pub(super) const COMES_FIRST: &str = "bootlap-first.conf";
+
 /// What starts those that were deferred.
 const LATER: &str = "bootlap-later";
 const TIMER: &str = "bootlap-later.timer";
@@ -157,6 +160,9 @@ fn defer(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, Strin
             return Err(format!("{name} is deferred already"));
         }
         let unit = started(&units, name)?;
+        if is_first(target, partition, name) {
+            return Err(format!("{name} comes before all else"));
+        }
         let (_, kind) = name.rsplit_once('.').unwrap_or_default();
         if !matches!(kind, "service" | "socket" | "timer" | "path") {
             return Err(format!(
@@ -184,6 +190,13 @@ fn defer(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, Strin
     }
     edits.extend(start_later(target, partition, &units.default, &names));
     Ok(edits)
+}
+
+/// Whether a unit of this target comes first.
+fn is_first(target: &Target, partition: u32, name: &str) -> bool {
+    let place = format!("{partition}:{MASKS}/{name}.d/{COMES_FIRST}");
+    let disk = target.spec.disk.as_ref();
+    disk.is_some_and(|disk| disk.texts.contains_key(&place))
 }
 
 /// What starts `names` once `default` is reached, beside what is put off already, and tells it.
@@ -248,7 +261,7 @@ fn told(units: &[&str]) -> String {
 }
 
 /// The partition of the root with systemd, what that starts, and the units that are named.
-fn asked(parts: &Parts, value: &str) -> Result<(u32, Units, Vec<String>), String> {
+pub(super) fn asked(parts: &Parts, value: &str) -> Result<(u32, Units, Vec<String>), String> {
     let disk = disk_of(parts)?;
     let (partition, units) = disk.units()?;
     let names = members(value);
@@ -258,7 +271,7 @@ fn asked(parts: &Parts, value: &str) -> Result<(u32, Units, Vec<String>), String
     Ok((partition, units, names))
 }
 
-fn started<'u>(units: &'u Units, name: &str) -> Result<&'u Unit, String> {
+pub(super) fn started<'u>(units: &'u Units, name: &str) -> Result<&'u Unit, String> {
     units.started.get(name).ok_or_else(|| {
         format!(
             "{name} is not started by {}, masked, or made by a generator; name a unit that \

@@ -3,6 +3,7 @@
 mod built;
 mod disk;
 mod loader;
+mod systemd;
 
 use bootlap_artefact::compress::Compression;
 use bootlap_artefact::hash::Hash;
@@ -73,6 +74,8 @@ fn example(recipe: &str) -> &'static str {
         "initscripts-off" => "S20web",
         "systemd-mask" => "late.service,web.service",
         "systemd-defer" => "alone.service",
+        "systemd-first" => "web.service",
+        "systemd-unordered" => "web.service/alone.service",
         "preload" => "src/recipe/testdata/reads.txt",
         _ => "7",
     }
@@ -119,7 +122,7 @@ fn base(recipe: &str) -> Target {
         "initramfs-none" => without_loader("root=/dev/vda"),
         "uboot-falcon" => orangepi(),
         "loader-timeout" => of_disk(),
-        "systemd-status-auto" | "systemd-generators-off" | "systemd-idle-off" => {
+        name if has_words_and_systemd(name) => {
             let disk = format!(
                 "[disk]\nimage = {:?}\n\n[machine]\n",
                 DISK.replace("fat12", "systemd")
@@ -151,6 +154,16 @@ fn of_disk() -> Target {
 }
 
 const DISK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/disk/fat12");
+
+/// Whether a recipe of systemd also looks at the kernel's command line.
+fn has_words_and_systemd(recipe: &str) -> bool {
+    let names = [
+        "systemd-status-auto",
+        "systemd-generators-off",
+        "systemd-idle-off",
+    ];
+    names.contains(&recipe) || recipe.starts_with("systemd-first")
+}
 
 /// The same, with systemd on it.
 fn of_systemd() -> Target {
@@ -263,10 +276,7 @@ fn base_parts(recipe: &str) -> Parts {
             .parts(&Cache::at("none".into()), &|_| {})
             .unwrap();
     }
-    if matches!(
-        recipe,
-        "systemd-status-auto" | "systemd-generators-off" | "systemd-idle-off"
-    ) {
+    if has_words_and_systemd(recipe) {
         let disk = of_systemd()
             .parts(&Cache::at("none".into()), &|_| {})
             .unwrap();
@@ -581,39 +591,4 @@ fn the_catalogue_is_complete() {
     let count = names.len();
     names.dedup();
     assert_eq!(names.len(), count);
-}
-
-#[test]
-fn units_are_masked_and_deferred_with_what_needs_them() {
-    let target = of_systemd();
-    let parts = base_parts("systemd-mask");
-    let why = |recipe: &str| refused(recipe, &target, &parts);
-    let needed = why("systemd-mask=late.service");
-    assert!(
-        needed.contains("web.service does not start without"),
-        "{needed}"
-    );
-    let unknown = why("systemd-defer=no.service");
-    assert!(
-        unknown.contains("not started by multi-user.target"),
-        "{unknown}"
-    );
-    let early = why("systemd-defer=early.service");
-    assert!(early.contains("early boot"), "{early}");
-    let named = why("systemd-defer=named.service");
-    assert!(named.contains("multi-user.target itself starts"), "{named}");
-    let target = why("systemd-defer=multi-user.target");
-    assert!(target.contains("only services"), "{target}");
-    let choice = Choice::parse("systemd-defer=web.service,late.service").unwrap();
-    let later = choice.apply(&of_systemd(), &parts).unwrap();
-    let disk = later.spec.disk.unwrap();
-    let wants = "0:/etc/systemd/system/multi-user.target.wants";
-    assert_eq!(
-        disk.remove,
-        ["web", "late"].map(|name| format!("{wants}/{name}.service"))
-    );
-    let link = &disk.links[&format!("{wants}/bootlap-later.timer")];
-    assert_eq!(link, "../bootlap-later.timer");
-    let timer = &disk.texts["0:/etc/systemd/system/bootlap-later.timer"];
-    assert!(timer.contains("After=multi-user.target\n"), "{timer}");
 }

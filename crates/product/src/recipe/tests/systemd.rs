@@ -1,0 +1,106 @@
+//! Recipes for units of systemd.
+
+use super::super::Choice;
+use super::{base, base_parts, of_systemd, refused};
+
+#[test]
+fn units_are_masked_and_deferred_with_what_needs_them() {
+    let target = of_systemd();
+    let parts = base_parts("systemd-mask");
+    let why = |recipe: &str| refused(recipe, &target, &parts);
+    let needed = why("systemd-mask=late.service");
+    assert!(
+        needed.contains("web.service does not start without"),
+        "{needed}"
+    );
+    let unknown = why("systemd-defer=no.service");
+    assert!(
+        unknown.contains("not started by multi-user.target"),
+        "{unknown}"
+    );
+    let early = why("systemd-defer=early.service");
+    assert!(early.contains("early boot"), "{early}");
+    let named = why("systemd-defer=named.service");
+    assert!(named.contains("multi-user.target itself starts"), "{named}");
+    let target = why("systemd-defer=multi-user.target");
+    assert!(target.contains("only services"), "{target}");
+    let choice = Choice::parse("systemd-defer=web.service,late.service").unwrap();
+    let later = choice.apply(&of_systemd(), &parts).unwrap();
+    let disk = later.spec.disk.unwrap();
+    let wants = "0:/etc/systemd/system/multi-user.target.wants";
+    assert_eq!(
+        disk.remove,
+        ["web", "late"].map(|name| format!("{wants}/{name}.service"))
+    );
+    let link = &disk.links[&format!("{wants}/bootlap-later.timer")];
+    assert_eq!(link, "../bootlap-later.timer");
+    let timer = &disk.texts["0:/etc/systemd/system/bootlap-later.timer"];
+    assert!(timer.contains("After=multi-user.target\n"), "{timer}");
+}
+
+#[test]
+fn what_comes_first_waits_for_nothing_and_all_else_follows() {
+    let target = base("systemd-first");
+    let parts = base_parts("systemd-first");
+    let why = |recipe: &str| refused(recipe, &target, &parts);
+    let unknown = why("systemd-first=no.service");
+    assert!(
+        unknown.contains("not started by multi-user.target"),
+        "{unknown}"
+    );
+    let kind = why("systemd-first=multi-user.target");
+    assert!(kind.contains("only services"), "{kind}");
+    let choice = Choice::parse("systemd-first=early.service,web.service").unwrap();
+    let first = choice.apply(&target, &parts).unwrap();
+    let words = &first.spec.kernel.as_ref().unwrap().cmdline;
+    assert!(
+        words.ends_with(" systemd.unit=bootlap-first.target"),
+        "{words}"
+    );
+    let disk = first.spec.disk.as_ref().unwrap();
+    let text = |name: &str| disk.texts.get(&format!("0:/etc/systemd/system/{name}"));
+    let start = text("bootlap-first.target").unwrap();
+    assert!(
+        start.contains(" early.service web.service bootlap-rest.service "),
+        "{start}"
+    );
+    // What the web needs comes with it, and is not done once more.
+    assert!(
+        !text("web.service.d/bootlap-first.conf")
+            .unwrap()
+            .contains("Remain")
+    );
+    let late = text("late.service.d/bootlap-first.conf").unwrap();
+    assert!(late.contains("DefaultDependencies=no\n"), "{late}");
+    assert!(late.contains("RemainAfterExit=yes\n"), "{late}");
+    // That waits for nothing as it is.
+    assert_eq!(text("early.service.d/bootlap-first.conf"), None);
+    let rest = text("bootlap-rest.service").unwrap();
+    assert!(rest.contains("After=early.service web.service\n"), "{rest}");
+    assert!(rest.contains("start multi-user.target\n"), "{rest}");
+    assert!(first.spec.ready.later.is_some());
+    let twice = refused("systemd-first=alone.service", &first, &parts);
+    assert!(twice.contains("come first already"), "{twice}");
+    let both = refused("systemd-defer=web.service,late.service", &first, &parts);
+    assert!(both.contains("web.service comes before all else"), "{both}");
+}
+
+#[test]
+fn a_unit_waits_no_more_for_what_it_does_without() {
+    let target = of_systemd();
+    let parts = base_parts("systemd-unordered");
+    let why = |recipe: &str| refused(recipe, &target, &parts);
+    let needs = why("systemd-unordered=web.service/late.service");
+    assert!(needs.contains("does not start without"), "{needs}");
+    let apart = why("systemd-unordered=web.service/early.service");
+    assert!(apart.contains("does not wait for early.service"), "{apart}");
+    let other = why("systemd-unordered=multi-user.target/alone.service");
+    assert!(other.contains("in another's"), "{other}");
+    let half = why("systemd-unordered=web.service");
+    assert!(half.contains("a slash"), "{half}");
+    let choice = Choice::parse("systemd-unordered=web.service/alone.service").unwrap();
+    let apart = choice.apply(&target, &parts).unwrap();
+    let texts = apart.spec.disk.unwrap().texts;
+    let text = &texts["0:/etc/systemd/system/web.service"];
+    assert_eq!(text, "[Unit]\nRequires=late.service\nAfter=late.service\n");
+}
