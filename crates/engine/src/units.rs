@@ -117,6 +117,7 @@ impl Started {
                 early: unit.early,
                 deferrable: applies("systemd-defer", name, target, parts),
                 maskable: applies("systemd-mask", name, target, parts),
+                on_demand: applies("systemd-on-demand", name, target, parts),
                 waits_for: waits_for(name, unit, target, parts, all),
             }
         };

@@ -18,6 +18,7 @@ mod handover;
 pub mod idle_services;
 pub mod loader;
 mod machine;
+pub mod on_demand;
 pub mod plan;
 pub mod python;
 pub mod scripts;

@@ -51,6 +51,8 @@ pub struct UnitJson {
     pub deferrable: bool,
     /// Whether `systemd-mask` or `initscripts-off` can leave it out, by itself.
     pub maskable: bool,
+    /// Whether `systemd-on-demand` can have it started when it is asked for.
+    pub on_demand: bool,
     /// Those that its own file has it start behind, or start, and that it does without:
     /// `systemd-unordered` can part them.
     pub waits_for: Vec<String>,
@@ -105,6 +107,7 @@ pub fn text(
     for unit in units {
         let can = match (unit.early, unit.deferrable, unit.maskable) {
             (true, _, _) => "early",
+            (_, true, _) if unit.on_demand => "later, or on demand",
             (_, true, _) => "can be later",
             (_, _, true) => "",
             _ => "needed",

@@ -14,6 +14,7 @@ use std::sync::{Arc, OnceLock};
 use bootlap_artefact::kernel_image::{KernelImage, entry_code};
 use bootlap_image::early::file_system_modules;
 use bootlap_image::loader::Wait;
+use bootlap_image::on_demand::{self, Asked};
 use bootlap_image::python::Checked;
 use bootlap_image::scripts::Scripts;
 use bootlap_image::system::Init;
@@ -355,6 +356,13 @@ impl DiskPart {
         let found = self.found().map_err(|e| e.to_string())?;
         let (partition, files) = with_systemd(&found)?;
         Ok((partition, files.text(path)))
+    }
+
+    /// What starts a service of the first root with systemd when it is asked for.
+    pub(crate) fn started_on_demand(&self, service: &str) -> Result<Option<Asked>, String> {
+        let found = self.found().map_err(|e| e.to_string())?;
+        let (_, files) = with_systemd(&found)?;
+        Ok(on_demand::asked(files, service))
     }
 
     /// Whether the first root with systemd mounts disks besides its own.

@@ -25,6 +25,7 @@ mod systemd;
 mod systemd_build_time;
 mod systemd_coldplug;
 mod systemd_first;
+mod systemd_on_demand;
 mod systemd_unordered;
 
 use std::fs;
@@ -235,6 +236,7 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &preload::PRELOADED,
         &python::UNCHECKED,
         &systemd::DEFER,
+        &systemd_on_demand::ON_DEMAND,
         &systemd::MASK,
         &systemd_first::FIRST,
         &systemd_unordered::UNORDERED,

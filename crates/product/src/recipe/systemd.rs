@@ -176,17 +176,8 @@ fn defer(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, Strin
             ));
         }
         stays_without(&units, name, &names)?;
-        let linked = |of: &String| unit.links.iter().any(|(_, by)| by == of);
-        let all = units.started.iter();
-        let mut others = all.filter(|(of, other)| other.wants.contains(name) && !linked(of));
-        if let Some((of, _)) = others.next() {
-            return Err(format!(
-                "{of} itself starts {name}, and not by a link; mask it instead"
-            ));
-        }
-        for (path, _) in &unit.links {
-            edits.push(Edit::add("disk.remove", at(path)));
-        }
+        let goes = unlinked(&units, name, unit, partition)?;
+        edits.extend(goes.into_iter().map(|path| Edit::add("disk.remove", path)));
     }
     edits.extend(start_later(target, partition, &units.default, &names));
     Ok(edits)
@@ -281,8 +272,32 @@ pub(super) fn started<'u>(units: &'u Units, name: &str) -> Result<&'u Unit, Stri
     })
 }
 
+/// The links that have a unit started, each with its partition; or why nothing is gained without
+/// them.
+pub(super) fn unlinked(
+    units: &Units,
+    name: &str,
+    unit: &Unit,
+    partition: u32,
+) -> Result<Vec<String>, String> {
+    let linked = |of: &String| unit.links.iter().any(|(_, by)| by == of);
+    let all = units.started.iter();
+    let mut others = all.filter(|(of, other)| other.wants.contains(name) && !linked(of));
+    match others.next() {
+        Some((of, _)) => Err(format!(
+            "{of} itself starts {name}, and not by a link; mask it instead"
+        )),
+        None => {
+            let paths = unit.links.iter();
+            Ok(paths
+                .map(|(path, _)| format!("{partition}:{path}"))
+                .collect())
+        }
+    }
+}
+
 /// Refuses what something else that stays cannot start without.
-fn stays_without(units: &Units, name: &str, names: &[String]) -> Result<(), String> {
+pub(super) fn stays_without(units: &Units, name: &str, names: &[String]) -> Result<(), String> {
     let need = units.need(name);
     let mut need = need
         .into_iter()

@@ -74,6 +74,7 @@ fn example(recipe: &str) -> &'static str {
         "initscripts-off" => "S20web",
         "systemd-mask" => "late.service,web.service",
         "systemd-defer" => "alone.service",
+        "systemd-on-demand" => "alone.service",
         "systemd-first" => "web.service",
         "systemd-unordered" => "web.service/alone.service",
         "preload" => "src/recipe/testdata/reads.txt",

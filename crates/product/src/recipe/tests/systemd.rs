@@ -104,3 +104,24 @@ fn a_unit_waits_no_more_for_what_it_does_without() {
     let text = &texts["0:/etc/systemd/system/web.service"];
     assert_eq!(text, "[Unit]\nRequires=late.service\nAfter=late.service\n");
 }
+
+#[test]
+fn a_service_with_a_socket_starts_on_demand() {
+    let target = of_systemd();
+    let parts = base_parts("systemd-on-demand");
+    let why = |recipe: &str| refused(recipe, &target, &parts);
+    let nobody = why("systemd-on-demand=web.service");
+    assert!(nobody.contains("nothing starts web.service"), "{nobody}");
+    let needed = why("systemd-on-demand=late.service");
+    assert!(
+        needed.contains("web.service does not start without"),
+        "{needed}"
+    );
+    let choice = Choice::parse("systemd-on-demand=alone.service").unwrap();
+    let disk = choice.apply(&target, &parts).unwrap().spec.disk.unwrap();
+    let folder = "0:/etc/systemd/system";
+    let gone = format!("{folder}/multi-user.target.wants/alone.service");
+    assert_eq!(disk.remove, [gone]);
+    let link = &disk.links[&format!("{folder}/sockets.target.wants/alone.socket")];
+    assert_eq!(link, "/usr/lib/systemd/system/alone.socket");
+}
