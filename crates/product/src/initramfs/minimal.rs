@@ -209,7 +209,13 @@ fn init(modules: &[String], enter: &str, cat: bool) -> String {
         [] => String::new(),
         names => format!("modprobe -a -q {}\n", names.join(" ")),
     };
-    // Outside of the braces, as /dev moves meanwhile.
+    // A shell opens /dev/null for what it starts in the background, and /dev may have moved by
+    // then: what is below it has an empty file of that name. The output goes there outside of the
+    // braces, before that.
+    let empty = match cat {
+        true => ": >/dev/null\n",
+        false => "",
+    };
     let preload = match cat {
         true => format!(
             "[ -f /root/{PRELOAD} ] && {{ (cd /root && exec cat $(cat {PRELOAD})) & }} \
@@ -225,7 +231,7 @@ fn init(modules: &[String], enter: &str, cat: bool) -> String {
         r#"#!/bin/sh
 # Made by bootlap: mounts the root that the command line names, and starts its init.
 export PATH=/usr/bin:/bin:/usr/sbin:/sbin
-mount -t devtmpfs -o mode=0755 dev /dev
+{empty}mount -t devtmpfs -o mode=0755 dev /dev
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 {load}mode=ro init=/sbin/init root= type= flags=
@@ -359,6 +365,9 @@ mod tests {
     fn what_the_root_lists_is_read_ahead() {
         let init = init(&[], "switch_root", true);
         let line = init.lines().find(|line| line.contains(PRELOAD)).unwrap();
+        // Where the shell looks once /dev has moved.
+        let empty = init.find(": >/dev/null\n").unwrap();
+        assert!(empty < init.find("mount -t devtmpfs").unwrap());
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().join("root");
         let list = root.join(PRELOAD);
