@@ -159,6 +159,18 @@ impl<'a> Boot<'a> {
     }
 }
 
+/// The kernel's span for the initramfs.
+pub(crate) const UNPACKING: &str = "unpack initramfs";
+
+/// What an initcall takes behind the end of a span that it waited for, ns; `None` if it did not:
+/// it started in the span, and what comes behind is a small part of it.
+fn waited(call: &Found<'_>, span: &Found<'_>) -> Option<i64> {
+    const SMALL: i64 = 20;
+    let behind_ns = call.end_ns.saturating_sub(span.end_ns);
+    let within = (span.start_ns..span.end_ns).contains(&call.start_ns);
+    (within && behind_ns >= 0 && behind_ns <= call.ns() / SMALL).then_some(behind_ns)
+}
+
 /// What rules ask.
 impl<'a> Boot<'a> {
     pub(crate) fn timeline(&self) -> &'a Timeline {
@@ -193,8 +205,20 @@ impl<'a> Boot<'a> {
         view.spans(TrackKind::Initcall, wanted)
     }
 
+    /// What an initcall of [`initcalls`](Self::initcalls) takes itself, ns: all of it, or, if it
+    /// waited for the initramfs, what is behind that. One that asks for a module or a program does
+    /// wait (`kernel/umh.c`, since Linux 5.13): it starts while the initramfs is unpacked, and ends
+    /// soon after.
+    pub(crate) fn own_ns(&self, call: &Found<'_>) -> i64 {
+        let view = self.explained.as_ref().unwrap_or(&self.seen);
+        let unpacks = view.spans(TrackKind::Kernel, |name| name == UNPACKING);
+        let own = unpacks.iter().find_map(|unpack| waited(call, unpack));
+        own.unwrap_or_else(|| call.ns())
+    }
+
     /// Which share of the kernel's spans of this name, from 0 to 1, initcalls
-    /// other than `own` ran beside; of the boot that explains if there is one.
+    /// other than `own` ran beside, but for those that waited for one; of the boot that explains
+    /// if there is one.
     pub(crate) fn beside_initcalls(&self, name: &str, own: &str) -> f64 {
         let view = self.explained.as_ref().unwrap_or(&self.seen);
         let spans = view.spans(TrackKind::Kernel, |n| n == name);
@@ -202,7 +226,7 @@ impl<'a> Boot<'a> {
         let mut shared_ns = 0_i64;
         for span in &spans {
             let mut since = span.start_ns;
-            for call in &calls {
+            for call in calls.iter().filter(|call| waited(call, span).is_none()) {
                 let end_ns = call.end_ns.min(span.end_ns);
                 let more_ns = end_ns.saturating_sub(call.start_ns.max(since)).max(0);
                 shared_ns = shared_ns.saturating_add(more_ns);

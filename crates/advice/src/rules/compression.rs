@@ -6,7 +6,7 @@ use bootlap_product::Unpacker;
 
 use super::checks;
 use super::early::cpus;
-use crate::boot::{evidence, total_ns};
+use crate::boot::{UNPACKING, evidence, total_ns};
 use crate::{Boot, Finding};
 
 checks! {
@@ -113,10 +113,9 @@ struct Unpacking {
 }
 
 fn unpacking(boot: &Boot<'_>) -> Unpacking {
-    const NAME: &str = "unpack initramfs";
-    let ns = total_ns(&boot.spans(TrackKind::Kernel, NAME)) as f64;
+    let ns = total_ns(&boot.spans(TrackKind::Kernel, UNPACKING)) as f64;
     // Before 5.13 this initcall did it itself.
-    let shared = boot.beside_initcalls(NAME, "populate_rootfs");
+    let shared = boot.beside_initcalls(UNPACKING, "populate_rootfs");
     let on_one = (ns * (1.0 - shared / 2.0)) as i64;
     match cpus(boot) {
         Some(2..) => Unpacking {
@@ -157,7 +156,7 @@ fn more_in_loader_ns(boot: &Boot<'_>, bytes: Option<usize>) -> Option<i64> {
 
 fn initramfs_compression(boot: &Boot<'_>) -> Option<Finding> {
     let recipe = boot.recipe("initramfs-compression=none").ok()?;
-    let unpacks = boot.spans(TrackKind::Kernel, "unpack initramfs");
+    let unpacks = boot.spans(TrackKind::Kernel, UNPACKING);
     let first = unpacks.first()?;
     let total_ns = total_ns(&unpacks);
     let in_the_way_ns = unpacking(boot).in_the_way_ns;

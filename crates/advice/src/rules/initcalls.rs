@@ -84,8 +84,8 @@ const KNOWN: &[&[&str]] = &[
 
 fn slow(boot: &Boot<'_>) -> Vec<Finding> {
     let mut calls = boot.initcalls(|name| !KNOWN.iter().any(|known| known.contains(&name)));
-    calls.retain(|c| c.ns() >= SLOW_NS && !is_probe(c) && !is_module(c) && found_device(c));
-    calls.sort_by_key(|c| std::cmp::Reverse(c.ns()));
+    calls.retain(|c| boot.own_ns(c) >= SLOW_NS && !is_probe(c) && !is_module(c) && found_device(c));
+    calls.sort_by_key(|c| std::cmp::Reverse(boot.own_ns(c)));
     calls.truncate(AT_MOST);
     let findings = calls.iter().filter_map(|call| {
         let title = format!("initcall {} takes long", call.name());

@@ -4,7 +4,7 @@ use bootlap_model::{Milestone, TrackKind};
 
 use super::checks;
 use super::stages::{since_kernel, stage, until};
-use crate::boot::{evidence, total_ns};
+use crate::boot::{UNPACKING, evidence, total_ns};
 use crate::lines::number_after;
 use crate::{Boot, Finding};
 
@@ -30,7 +30,7 @@ fn large(boot: &Boot<'_>) -> Option<Finding> {
     let kib: u64 = number_after(line.text, "Freeing initrd memory: ")?
         .parse()
         .ok()?;
-    let unpacks = boot.spans(TrackKind::Kernel, "unpack initramfs");
+    let unpacks = boot.spans(TrackKind::Kernel, UNPACKING);
     let recipe = boot.recipe("initramfs-strip");
     let finding = Finding::new()
         .why(format!("it has {} MiB", kib / 1024))
@@ -66,7 +66,7 @@ fn needless(boot: &Boot<'_>) -> Option<Finding> {
     if !plain.iter().any(|p| root.starts_with(p)) || end <= begin {
         return None;
     }
-    let unpacks = boot.spans(TrackKind::Kernel, "unpack initramfs");
+    let unpacks = boot.spans(TrackKind::Kernel, UNPACKING);
     let ns = end.saturating_sub(begin).saturating_add(total_ns(&unpacks));
     Some(
         Finding::new()
@@ -101,7 +101,7 @@ fn twice(boot: &Boot<'_>) -> Option<Finding> {
 }
 
 fn unpacks_alone(boot: &Boot<'_>) -> Option<Finding> {
-    let unpacks = boot.spans(TrackKind::Kernel, "unpack initramfs");
+    let unpacks = boot.spans(TrackKind::Kernel, UNPACKING);
     let first = unpacks.first()?;
     let (_, version) = boot
         .line("Linux version ")?

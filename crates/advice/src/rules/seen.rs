@@ -104,14 +104,25 @@ pub(super) fn of_initcalls(boot: &Boot<'_>, calls: &[Found<'_>]) -> Option<Findi
     let longest = calls.iter().max_by_key(|call| call.ns())?;
     let place = boot.place_of(longest);
     let names: Vec<&str> = calls.iter().map(Found::name).collect();
+    let (all_ns, own_ns) = (
+        total_ns(calls),
+        calls.iter().map(|call| boot.own_ns(call)).sum(),
+    );
+    let waits = match own_ns == all_ns {
+        true => String::new(),
+        false => format!(
+            ", {} of them behind the unpacking of the initramfs, which it waits for",
+            ms(own_ns)
+        ),
+    };
     let finding = Finding::new()
         .why(format!(
-            "initcall {} takes {}",
+            "initcall {} takes {}{waits}",
             names.join(", "),
-            ms(total_ns(calls))
+            ms(all_ns)
         ))
         .saves(
-            total_ns(calls),
+            own_ns,
             "at most: the initcall's time, which other work may fill",
         )
         .at(place.as_ref().map(Found::at));
