@@ -4,7 +4,6 @@
 use std::collections::HashSet;
 use std::fs;
 
-use bootlap_analysis::disks::FileRead;
 use bootlap_engine::Progress;
 use bootlap_engine::evidence::reads::{self, Named, Which};
 use bootlap_engine::evidence::{self, disk_files};
@@ -66,22 +65,10 @@ fn of_disk(args: &Layout) -> Result<Option<Named>, Failure> {
         return Ok(None);
     }
     let read = disk_files::of_run(&run, &timeline)?;
-    // Whoever reads ahead takes whole files.
-    let whole =
-        |file: &&FileRead| args.format != LayoutFormat::Preload || file.read_bytes * 2 >= file.size;
-    let root = read.root.ok_or_else(|| {
-        let why = "which partition of the disk is the root is not known";
-        Failure::new(Exit::NothingUsable, why)
-            .hint("`bootlap show RUN --by files` lists what was read of each")
-    })?;
-    let root = format!("{root}:/");
-    let files = read.files.iter().filter(whole);
-    let paths = files.filter_map(|file| file.file.strip_prefix(&root));
+    let preload = args.format == LayoutFormat::Preload;
+    let wanted = |file: &_| !preload || disk_files::is_mostly_read(file);
     Ok(Some(Named {
-        paths: paths
-            .filter(|path| !path.is_empty())
-            .map(str::to_owned)
-            .collect(),
+        paths: read.on_root(wanted)?,
         left_out: 0,
     }))
 }

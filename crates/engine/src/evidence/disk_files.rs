@@ -22,6 +22,32 @@ pub struct DiskFiles {
     pub root: Option<u32>,
 }
 
+impl DiskFiles {
+    /// The paths of those on the root that are `wanted`, in their order.
+    ///
+    /// # Errors
+    /// If it is not known which partition that is.
+    pub fn on_root(&self, wanted: impl Fn(&FileRead) -> bool) -> Result<Vec<String>, Failure> {
+        let root = self.root.ok_or_else(|| {
+            let why = "which partition of the disk is the root is not known";
+            Failure::new(Exit::NothingUsable, why)
+                .hint("`bootlap show RUN --by files` lists what was read of each")
+        })?;
+        let root = format!("{root}:/");
+        let files = self.files.iter().filter(|file| wanted(file));
+        let paths = files.filter_map(|file| file.file.strip_prefix(&root));
+        Ok(paths
+            .filter(|path| !path.is_empty())
+            .map(str::to_owned)
+            .collect())
+    }
+}
+
+/// Whether at least half of a file was read: whoever reads ahead takes whole files.
+pub fn is_mostly_read(file: &FileRead) -> bool {
+    file.read_bytes.saturating_mul(2) >= file.size
+}
+
 /// Bytes of the disk that belong to one name.
 struct Stretch {
     start: u64,

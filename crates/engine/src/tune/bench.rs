@@ -20,8 +20,8 @@ const GLANCE_EXACT: u32 = 1;
 pub(super) struct LabBench<'b, 'l, 'a> {
     pub(super) lab: &'b Lab<'a>,
     pub(super) stock: &'b Bootable,
-    pub(super) choices: &'b [Choice],
-    pub(super) names: &'b [Candidate],
+    pub(super) choices: Vec<Choice>,
+    pub(super) names: Vec<Candidate>,
     pub(super) experiment: Experiment<'l, 'a>,
     /// Boots of each side for a verdict. One look: what is not surely missed
     /// is dropped, so there is no need to boot until even that is sure.
@@ -36,16 +36,16 @@ impl<'b, 'l, 'a> LabBench<'b, 'l, 'a> {
     pub(super) fn new(
         lab: &'b Lab<'a>,
         stock: &'b Bootable,
-        choices: &'b [Choice],
-        names: &'b [Candidate],
+        choices: &[Choice],
+        names: &[Candidate],
         experiment: Experiment<'l, 'a>,
         perturbations: u32,
     ) -> Self {
         Self {
             lab,
             stock,
-            choices,
-            names,
+            choices: choices.to_vec(),
+            names: names.to_vec(),
             experiment,
             perturbations,
             sides: BTreeMap::new(),

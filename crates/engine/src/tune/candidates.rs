@@ -16,6 +16,17 @@ use crate::tries::parse;
 /// The recipe whose value is the list of files that a boot opens.
 pub(super) const TOUCHED: &str = "initramfs-touched";
 
+/// The recipe whose list is made last, of what the tuned boot reads.
+pub(super) const PRELOAD: &str = "preload";
+
+/// Recipes whose lists are found by booting, where they are named without one.
+const FOUND: [&str; 4] = [
+    "systemd-defer",
+    "systemd-first",
+    "initscripts-defer",
+    PRELOAD,
+];
+
 /// The list of the files that a boot opens.
 pub(super) const LIST: &str = "touched.txt";
 
@@ -27,21 +38,15 @@ pub(super) struct Candidates {
     pub(super) refused: Vec<LeftOut>,
 }
 
-/// Whether a boot is to be watched for the files that it opens: their list is the value
-/// of a recipe, which nobody has typed.
-pub(super) fn wants_touched(options: &TuneOptions) -> bool {
-    let own = [&options.recipes[..], &options.only].concat();
-    let typed = own
-        .iter()
-        .any(|name| name.starts_with(TOUCHED) && name != TOUCHED);
-    let among = options.only.is_empty() || options.only.iter().any(|name| name == TOUCHED);
-    among && !typed && !options.without.iter().any(|name| name == TOUCHED)
-}
-
-/// Whether the list of such a recipe is to be looked for: nobody has named one.
+/// Whether the list of such a recipe is to be found by booting: nobody has typed one, or said to
+/// do without.
 pub(super) fn wants_list(recipe: &str, options: &TuneOptions) -> bool {
-    let named = |names: &[String]| names.iter().any(|name| name.starts_with(recipe));
-    options.only.is_empty() && !named(&options.recipes) && !named(&options.without)
+    let own = options.recipes.iter().chain(&options.only);
+    let value = |name: &String| Some(name.strip_prefix(recipe)?.starts_with('='));
+    let mut typed = own.filter_map(value);
+    let is = |name: &String| name == recipe;
+    let among = options.only.is_empty() || options.only.iter().any(is);
+    among && !typed.any(|typed| typed) && !options.without.iter().any(is)
 }
 
 /// Collects them: what `options` ask for, what is advised, and the catalogue. `touched`
@@ -92,12 +97,13 @@ fn with_list(
     for name in own.iter_mut().filter(|name| *name == TOUCHED) {
         name.clone_from(listed.as_ref().unwrap_or(&TOUCHED.to_owned()));
     }
+    own.retain(|name| !FOUND.contains(&name.as_str()));
+    own.extend_from_slice(lists);
     let mut wanted: Vec<Choice> = parse(&own)?;
     if !options.only.is_empty() {
         return collect(stock, wanted, own.len(), &options.without);
     }
     wanted.extend(parse(listed.as_slice())?);
-    wanted.extend(parse(lists)?);
     let advised = findings.iter().filter_map(|f| f.recipe.as_deref());
     wanted.extend(tried_unasked(advised, options.all)?);
     let asked = wanted.len();
@@ -252,7 +258,36 @@ fn check_forbidden(without: &[String], known: &[Choice]) -> Result<(), Failure> 
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
+    use bootlap_analysis::groups::Margin;
+
     use super::*;
+
+    #[test]
+    fn a_list_is_found_where_nobody_types_one() {
+        let wants = |only: &[&str], recipes: &[&str], without: &[&str]| {
+            let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+            let options = TuneOptions {
+                out: PathBuf::new(),
+                recipes: owned(recipes),
+                all: false,
+                only: owned(only),
+                without: owned(without),
+                boots: None,
+                minutes: None,
+                perturbations: 8,
+                margin: Margin::Ns(0),
+                beside: Vec::new(),
+            };
+            wants_list(PRELOAD, &options)
+        };
+        assert!(wants(&[], &[], &[]));
+        assert!(wants(&["cmdline-quiet", "preload"], &[], &[]));
+        assert!(!wants(&["cmdline-quiet"], &[], &[]));
+        assert!(!wants(&[], &["preload=mine.txt"], &[]));
+        assert!(!wants(&[], &[], &["preload"]));
+    }
 
     #[test]
     fn advice_alone_does_not_remove_the_boot_loader() {

@@ -7,6 +7,7 @@ mod bench;
 mod beside;
 mod candidates;
 mod lists;
+mod read_ahead;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -103,12 +104,13 @@ pub fn tune(lab: &Lab<'_>, target: &Path, options: &TuneOptions) -> Result<Tuned
     let (before, findings) = look(&mut experiment, &stock)?;
     // Nobody has said that a board may boot with a watcher in it.
     let emulated = stock.mode() != Mode::Board;
-    let touched = match emulated && candidates::wants_touched(options) {
+    let touched = match emulated && candidates::wants_list(candidates::TOUCHED, options) {
         true => watch(lab, &mut experiment, &stock)?,
         false => None,
     };
     let (lists, boots) = lists::found(lab, &stock, &findings, options)?;
-    let all = candidates::candidates(lab, &stock, &findings, touched.as_deref(), &lists, options)?;
+    let mut all =
+        candidates::candidates(lab, &stock, &findings, touched.as_deref(), &lists, options)?;
     let minutes = options.minutes.map(|m| Duration::from_secs(m * 60));
     experiment.limit(Budget {
         boots: options.boots.map(|most| most.saturating_sub(boots)),
@@ -123,12 +125,14 @@ pub fn tune(lab: &Lab<'_>, target: &Path, options: &TuneOptions) -> Result<Tuned
         options.perturbations,
     );
     let mut search = Search::new(&all.names);
-    let stopped = match search.run(&mut bench) {
+    let searched = search.run(&mut bench);
+    let mut found = search.found();
+    let added = searched.and_then(|()| read_ahead::add(&mut bench, &mut found, &mut all, options));
+    let stopped = match added {
         Ok(()) => None,
         Err(Stop::Budget(why)) => Some(why.to_owned()),
         Err(Stop::Failed(failure)) => return Err(failure),
     };
-    let found = search.found();
     lab.progress
         .note("4/4 Prove it: each step again, in boots that the search did not use");
     let proof = prove(&mut bench, &found, options.perturbations)?;
@@ -311,11 +315,11 @@ fn steps(all: &Candidates, found: &Found, trials: Vec<Trial>) -> Vec<TuningStep>
         let choice = &all.choices[*at];
         let meta = choice.meta();
         TuningStep {
-            recipe: choice.name(),
+            recipe: all.names[*at].name.clone(),
             title: meta.title.to_owned(),
             risk: meta.risk.to_owned(),
             trial: Trial {
-                recipe: choice.name(),
+                recipe: all.names[*at].name.clone(),
                 ..trial
             },
             without: found.without.get(at).copied(),
