@@ -13,6 +13,7 @@ use crate::{Boot, Finding, Printer};
 
 checks! {
     "systemd-late" => late,
+    "systemd-early-boot" => early_boot,
     "systemd-show-status" => status,
     "cmdline-systemd-debug" => debug,
     "systemd-generators" => generators,
@@ -68,6 +69,31 @@ fn late(boot: &Boot<'_>) -> Option<Finding> {
             .at(Some([begin, end]))
             .seen(silence.map(|l| l.evidence)),
     )
+}
+
+/// An early boot that takes less is not worth a target of one's own, ns.
+const EARLY_NS: i64 = 500_000_000;
+
+fn early_boot(boot: &Boot<'_>) -> Option<Finding> {
+    let begin = boot.moment(&[Milestone::ManagerStart])?;
+    let is_end = |text: &str| {
+        let reached = text.find("Reached target ").map(|at| &text[at..]);
+        reached.is_some_and(|t| t.contains("sysinit.target") || t.contains("System Initialization"))
+    };
+    let line = since_kernel(boot).iter().find(|l| is_end(l.text))?;
+    let ns = line.start_ns.saturating_sub(begin);
+    // What comes first already does not wait for it.
+    let first = boot.parameter("systemd.unit").is_some();
+    (ns >= EARLY_NS && !first).then(|| {
+        Finding::new()
+            .why(format!(
+                "{} from systemd's first line to sysinit.target",
+                ms(ns)
+            ))
+            .saves_unknown("how much of it the application needs, a boot without the rest tells")
+            .at(Some([begin, line.start_ns]))
+            .seen([line.evidence])
+    })
 }
 
 fn status(boot: &Boot<'_>) -> Option<Finding> {
