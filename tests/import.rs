@@ -403,6 +403,54 @@ fn units_wait_until_the_boot_is_over() {
     assert!(dir.join("later/patches/disk.qcow2").is_file());
 }
 
+/// An application comes before the early boot, all else follows it, and follows also if it does not
+/// come.
+#[test]
+#[ignore = "two dozen boots of a PC; make test-images"]
+fn the_application_comes_first() {
+    let dir = scratch("import-first");
+    import(
+        &dir,
+        &disk("appliance"),
+        "shipped",
+        &["--firmware", "direct"],
+    );
+    let toml = dir.join("shipped/target.toml");
+    let text = fs::read_to_string(&toml).unwrap();
+    let pattern = "pattern = \"appliance: the application answers\"";
+    let text = text.replace("pattern = \"login: \"", pattern);
+    assert!(text.contains(pattern), "{text}");
+    fs::write(&toml, text).unwrap();
+    let sooner = ["kernel-compression=none", "initramfs-minimal"];
+    let mut apply = bootlap(&dir);
+    succeeded(
+        apply
+            .args(["apply", "shipped"])
+            .args(sooner)
+            .args(["-o", "vm"]),
+    );
+    let apart = printed(bootlap(&dir).args(["units", "vm", "--orderings"]));
+    let ordering = "nginx.service/network-online.target";
+    assert!(
+        apart.trim().split(',').any(|pair| pair == ordering),
+        "{apart}"
+    );
+    let recipes = [
+        "systemd-first=app.service,nginx.service,health.service",
+        &format!("systemd-unordered={ordering}"),
+        "systemd-on-demand=ssh.service,udisks2.service",
+        // Nobody starts what it waits for, until all else follows.
+        "systemd-first=health.service",
+    ];
+    let args = [&["try", "vm", "-k", "5", "--json"][..], &recipes].concat();
+    let tried = json(bootlap(&dir).args(args));
+    let trials = tried["trials"].as_array().unwrap();
+    let verdicts: Vec<&str> = trials.iter().flat_map(|t| t["verdict"].as_str()).collect();
+    assert_eq!(verdicts[0], "faster", "{tried}");
+    assert_eq!(verdicts[3], "slower", "{tried}");
+    assert_eq!(verdicts.len(), recipes.len(), "{tried}");
+}
+
 /// What a distribution does for any machine: without it the login comes sooner, and all that was
 /// put off behind it.
 #[test]

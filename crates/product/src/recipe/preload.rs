@@ -2,8 +2,10 @@
 
 use std::fs;
 
+use bootlap_image::units::MASKS;
+
 use super::systemd::{disk_of, text_at};
-use super::{Plain, typed_file};
+use super::{Plain, systemd_first, typed_file};
 use crate::initramfs::PRELOAD;
 use crate::{Edit, Parts, Target};
 
@@ -26,7 +28,8 @@ pub(super) const PRELOADED: Plain = Plain::new(
 /// The kernel takes two megabytes of arguments and environment, mostly.
 const MOST: usize = 1 << 20;
 const UNIT: &str = "bootlap-preload.service";
-const SYSINIT: &str = "sysinit.target.wants/bootlap-preload.service";
+/// What starts it: whichever of them the boot begins with.
+const BY: [&str; 2] = ["sysinit.target", systemd_first::TARGET];
 
 fn preloaded(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String> {
     if value.is_empty() {
@@ -39,8 +42,7 @@ fn preloaded(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, S
     let disk = disk_of(parts)?;
     let partition = disk.root_partition()?;
     let list = list(&typed_file(value)?)?;
-    let at = |path: &str| format!("{partition}:/{path}");
-    let place = at(PRELOAD);
+    let place = format!("{partition}:/{PRELOAD}");
     let there = target.spec.disk.as_ref();
     if there.is_some_and(|disk| disk.texts.contains_key(&place)) {
         return Err(format!("{place} is there already"));
@@ -55,11 +57,10 @@ fn preloaded(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, S
     }
     disk.units()?;
     edits.push(text_at(partition, UNIT, unit()));
-    let link = at(&format!("etc/systemd/system/{SYSINIT}"));
-    edits.push(Edit::set(
-        &format!("disk.links.{link:?}"),
-        format!("../{UNIT}"),
-    ));
+    edits.extend(BY.map(|by| {
+        let link = format!("{partition}:{MASKS}/{by}.wants/{UNIT}");
+        Edit::set(&format!("disk.links.{link:?}"), format!("../{UNIT}"))
+    }));
     Ok(edits)
 }
 

@@ -32,7 +32,7 @@ pub(super) const FIRST: Plain = Plain::new(
 )
 .lists(Listed::Needed);
 
-const TARGET: &str = "bootlap-first.target";
+pub(super) const TARGET: &str = "bootlap-first.target";
 const REST: &str = "bootlap-rest";
 /// Makes the root one that can be written to, if `/etc/fstab` says so.
 const REMOUNT: &str = "systemd-remount-fs.service";
