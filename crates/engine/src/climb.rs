@@ -7,12 +7,13 @@ use bootlap_analysis::stats::Question;
 use bootlap_lab::Run;
 use bootlap_product::recipe::Choice;
 
+use crate::bootable::Bootable;
 use crate::broken::never_ready;
 use crate::equal::{boot_equal, check_identical};
 use crate::evidence::{self, Recorded};
 use crate::experiment::{Experiment, Side, Stop};
 use crate::failure::Failure;
-use crate::lab::{Bootable, Lab};
+use crate::lab::Lab;
 
 /// What a step has to save to be worth the boots that prove it.
 const WORTH_A_STEP_NS: i64 = 50_000_000;

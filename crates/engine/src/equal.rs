@@ -2,8 +2,9 @@
 
 use bootlap_lab::Run;
 
+use crate::bootable::{Bootable, Planned};
 use crate::failure::Failure;
-use crate::lab::{Bootable, Lab, Planned};
+use crate::lab::Lab;
 
 /// Boots the same target several times; nothing is perturbed.
 pub fn boot_equal(

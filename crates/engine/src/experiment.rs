@@ -19,12 +19,13 @@ use bootlap_model::Timeline;
 use bootlap_product::BoardModel;
 
 use crate::board_model;
+use crate::bootable::{Bootable, Planned};
 use crate::broken::Broken;
 use crate::evidence::Recorded;
 use crate::evidence::{self, TOOL};
 use crate::explained::{EXPLAIN, read_explained};
 use crate::failure::Failure;
-use crate::lab::{Bootable, Lab, Planned};
+use crate::lab::Lab;
 
 /// What counts as no change if nobody says otherwise: 0.05 % of the boot.
 pub const MARGIN: Margin = Margin::Share(0.0005);

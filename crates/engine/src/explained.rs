@@ -3,9 +3,10 @@
 use bootlap_advice::{Boot, Facts, Finding, advise};
 use bootlap_lab::Run;
 
+use crate::bootable::{Bootable, Planned};
 use crate::evidence::{self, Recorded, initcalls};
 use crate::failure::Failure;
-use crate::lab::{Bootable, Lab, Planned};
+use crate::lab::Lab;
 
 /// What the kernel needs to tell of each initcall.
 pub const EXPLAIN: &str = "initcall_debug ignore_loglevel";

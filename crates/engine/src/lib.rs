@@ -22,6 +22,7 @@
 //! ```
 
 pub mod board_model;
+pub mod bootable;
 pub mod broken;
 pub mod check;
 pub mod climb;

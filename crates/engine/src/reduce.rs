@@ -10,10 +10,11 @@ use bootlap_analysis::reduce::{Part, reduce};
 use bootlap_product::recipe::{Choice, List, Listed};
 use bootlap_product::{TargetError, sha256};
 
+use crate::bootable::Bootable;
 use crate::broken::Broken;
 use crate::experiment::{Compared, Experiment, Side, Stop};
 use crate::failure::{Exit, Failure};
-use crate::lab::{Bootable, Lab};
+use crate::lab::Lab;
 
 /// Boots of a part where time is not counted: one may pass, or fail, by chance.
 const REAL_TIME: u32 = 2;

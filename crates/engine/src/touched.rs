@@ -5,9 +5,10 @@ use std::path::Path;
 use bootlap_lab::Run;
 use bootlap_product::touched;
 
+use crate::bootable::Bootable;
 use crate::broken::never_ready;
 use crate::failure::Failure;
-use crate::lab::{Bootable, Lab};
+use crate::lab::Lab;
 
 /// How long after the time that a boot takes the watcher still watches, seconds.
 const LONGER_S: u64 = 2;

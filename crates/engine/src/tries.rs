@@ -6,10 +6,11 @@ use bootlap_analysis::experiment::Trial;
 use bootlap_analysis::groups::Margin;
 use bootlap_product::recipe::Choice;
 
+use crate::bootable::Bootable;
 use crate::broken::Broken;
 use crate::experiment::{Compared, Experiment, Side, Stop};
 use crate::failure::Failure;
-use crate::lab::{Bootable, Lab};
+use crate::lab::Lab;
 
 /// What to measure.
 pub struct TryOptions {

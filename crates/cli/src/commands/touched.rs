@@ -4,9 +4,10 @@ use bootlap_model::shell_word;
 use std::fs;
 
 use bootlap_engine::Progress;
+use bootlap_engine::bootable::Bootable;
 use bootlap_engine::broken::never_ready;
 use bootlap_engine::equal::boot_equal;
-use bootlap_engine::lab::{Bootable, Lab, load};
+use bootlap_engine::lab::{Lab, load};
 use bootlap_engine::touched::touched;
 use bootlap_engine::{Exit, Failure};
 use bootlap_lab::Run;

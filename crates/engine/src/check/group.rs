@@ -47,7 +47,7 @@ impl Group {
         let dir = lab.session(&format!("{name}-check"));
         let what = format!("booting {name}, {perturbations} perturbations");
         let all: Vec<_> = (0..perturbations)
-            .map(|perturbation| crate::lab::Planned {
+            .map(|perturbation| crate::bootable::Planned {
                 bootable: &bootable,
                 dir: dir.join(perturbation.to_string()),
                 perturbation,

@@ -9,8 +9,9 @@ use bootlap_product::recipe::Choice;
 use bootlap_report::format::{duration, recipe};
 use bootlap_report::tuning::Excluded;
 
+use crate::bootable::Bootable;
 use crate::experiment::{Compared, Experiment, Side, Stop};
-use crate::lab::{Bootable, Lab};
+use crate::lab::Lab;
 
 /// Boots of each side for a glance, where time is real.
 const GLANCE: u32 = 2;

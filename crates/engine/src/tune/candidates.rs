@@ -9,8 +9,9 @@ use bootlap_product::recipe::{self, Choice};
 use bootlap_report::tuning::LeftOut;
 
 use super::TuneOptions;
+use crate::bootable::Bootable;
 use crate::failure::{Exit, Failure};
-use crate::lab::{Bootable, Lab};
+use crate::lab::Lab;
 use crate::tries::parse;
 
 /// The recipe whose value is the list of files that a boot opens.

@@ -3,8 +3,9 @@
 use bootlap_advice::Finding;
 
 use super::{TuneOptions, candidates};
+use crate::bootable::Bootable;
 use crate::failure::{Exit, Failure};
-use crate::lab::{Bootable, Lab};
+use crate::lab::Lab;
 use crate::reduce::{Goal, ReduceOptions, Reduced, reduce_list};
 use crate::units::Started;
 

@@ -25,11 +25,12 @@ use bootlap_product::{Edit, Target};
 use bootlap_report::About;
 use bootlap_report::tuning::{self, LeftOut, Tuning, TuningStep, Waterfall};
 
+use crate::bootable::Bootable;
 use crate::evidence::{self, Recorded};
 use crate::experiment::{Budget, Experiment, Side, Stop};
 use crate::explained::explained_findings;
 use crate::failure::{Exit, Failure};
-use crate::lab::{Bootable, Lab};
+use crate::lab::Lab;
 use crate::output::{self, free_folder};
 use crate::touched::touched;
 use bench::LabBench;
