@@ -33,9 +33,15 @@ fn on_demand(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, S
         let unit = started(&units, name)?;
         stays_without(&units, name, &names)?;
         let by = disk_of(parts)?.started_on_demand(name)?.ok_or_else(|| {
-            format!("nothing starts {name} when it is asked for: it has no socket, and no name on the bus")
+            format!(
+                "nothing starts {name} when it is asked for: it has no socket, and no name on the \
+                 bus"
+            )
         })?;
         let goes = unlinked(&units, name, unit, partition)?;
+        if goes.is_empty() {
+            return Err(format!("no link on the disk has {name} started"));
+        }
         if goes.iter().all(|path| removed.contains(&path)) {
             return Err(format!("{name} is not started by the boot already"));
         }
