@@ -5,7 +5,7 @@ use bootlap_engine::units::Started;
 use bootlap_engine::{Exit, Failure, Progress, TOOL};
 use bootlap_model::shell_word;
 use bootlap_product::Cache;
-use bootlap_report::units::{json, text};
+use bootlap_report::units::{Starter, json, text};
 
 use crate::args::{Units, cache};
 use crate::ui::{self, Ui};
@@ -30,9 +30,13 @@ pub(crate) fn run(args: &Units, ui: &Ui) -> Result<Exit, Failure> {
     }
     let target = shell_word(args.target.display());
     let (defer, off) = (started.defer(), started.off());
+    let first = match started.starter {
+        Starter::Systemd => format!("; what has to come first: bootlap first {target}"),
+        Starter::Scripts => String::new(),
+    };
     ui.note(&format!(
         "what one costs: bootlap try {target} {defer}=NAME, or {off}=NAME; what all of them \
-         cost: bootlap defer {target}, and bootlap minimise {target}"
+         cost: bootlap defer {target}, and bootlap minimise {target}{first}"
     ));
     Ok(Exit::Ok)
 }
