@@ -59,6 +59,8 @@ test-images:
 	@scripts/setup images
 	$(CARGO) test --locked --workspace --exclude bootlap-remote --test whole \
 		import:: -- --ignored
+	$(CARGO) test --locked --workspace --exclude bootlap-remote --test whole \
+		user_space:: -- --ignored
 
 # Builds kernels and U-Boot from source: half an hour the first time.
 test-built:

@@ -39,4 +39,5 @@ mod splash;
 mod store;
 mod terminal;
 mod tune;
+mod user_space;
 mod waits;

@@ -1,6 +1,7 @@
 //! What whole-program tests share: the real binary, the real kiosk, real boots.
 
 pub(crate) mod board;
+pub(crate) mod disk;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
