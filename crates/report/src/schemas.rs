@@ -52,6 +52,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("rc", schema_of::<RcReport>("bootlap rc")),
         ("reduce", schema_of::<ReducedJson>("bootlap reduce")),
         ("defer", schema_of::<ReducedJson>("bootlap defer")),
+        ("first", schema_of::<ReducedJson>("bootlap first")),
         ("minimise", schema_of::<ReducedJson>("bootlap minimise")),
         ("units", schema_of::<UnitsJson>("bootlap units")),
         ("series", schema_of::<SeriesJson>("bootlap boot of a board")),
