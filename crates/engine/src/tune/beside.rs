@@ -53,7 +53,7 @@ pub(super) fn instructions_alone(
     };
     let pairs = times.as_deref().unwrap_or_default().windows(2);
     let steps = pairs.zip(order).map(|(pair, at)| Fall {
-        recipe: bench.choices[*at].name(),
+        recipe: bench.names[*at].name.clone(),
         saved_ns: pair[0] - pair[1],
     });
     Ok(Some(Waterfall {
