@@ -29,20 +29,21 @@ pub(super) fn add(
     options: &TuneOptions,
 ) -> Result<(), Stop> {
     let stock = bench.stock;
-    if !wants_list(PRELOAD, options)
-        || stock.mode() != Mode::Modelled
-        || stock.target.spec.disk.is_none()
-    {
+    if !wants_list(PRELOAD, options) {
+        return Ok(());
+    }
+    if stock.mode() != Mode::Modelled || stock.target.spec.disk.is_none() {
+        if !options.only.is_empty() {
+            all.refused.push(not_tried(
+                "only a [disk] in the time of a [board] takes time",
+            ));
+        }
         return Ok(());
     }
     let choice = match list_of(bench, &found.set) {
         Ok(choice) => choice,
         Err(failure) => {
-            all.refused.push(LeftOut {
-                recipe: PRELOAD.to_owned(),
-                why: format!("not tried: {}", failure.message),
-                saved_ns: None,
-            });
+            all.refused.push(not_tried(&failure.message));
             return Ok(());
         }
     };
@@ -77,6 +78,14 @@ pub(super) fn add(
     };
     found.out.insert(at, out);
     Ok(())
+}
+
+fn not_tried(why: &str) -> LeftOut {
+    LeftOut {
+        recipe: PRELOAD.to_owned(),
+        why: format!("not tried: {why}"),
+        saved_ns: None,
+    }
 }
 
 /// The recipe with what a boot of `set` read, as a list beside the boots.
