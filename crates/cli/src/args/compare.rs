@@ -13,7 +13,7 @@ use super::{Evidence, by};
   bootlap compare dmesg-before/ dmesg-after/
   bootlap compare old/ new/ --ready 'login:' --margin 5ms -o change.md
   bootlap compare runs/kiosk-try/20261121-101500
-A folder is a group of boots: its runs, or its files with one boot in each
+A folder is a group of boots: its runs, or its files with one boot in each \
 (a sub-folder or an archive in it is one boot, too).")]
 pub(crate) struct Compare {
     /// Boots before: a run, a file, a folder of them, or a whole experiment.

@@ -99,24 +99,24 @@ pub(crate) enum Command {
     #[command(after_help = "Example:
   bootlap minimise my-product
 
-Units of systemd, or init scripts, are left out, more and more of them. At the end each of what
-stays was left out alone, and the target did not get ready, failed its check (ready.check), or
+Units of systemd, or init scripts, are left out, more and more of them. At the end each of what \
+stays was left out alone, and the target did not get ready, failed its check (ready.check), or \
 did not come to ready.later. A search that is interrupted goes on when it is started again.")]
     Minimise(Minimise),
     /// Find the fastest boot in which everything still runs, only later.
     #[command(after_help = "Example:
   bootlap defer my-product
 
-Units of systemd, or init scripts, are started once the boot is over, as many of them as can be.
-That all of them are is looked at. A search that is interrupted goes on when it is started
+Units of systemd, or init scripts, are started once the boot is over, as many of them as can be. \
+That all of them are is looked at. A search that is interrupted goes on when it is started \
 again.")]
     Defer(Minimise),
     /// Find the units that have to come before all else for the application to come soonest.
     #[command(after_help = "Example:
   bootlap first my-product
 
-Units of systemd start before the early boot, as few of them as can be; all else follows once they
-are started. At the end each of them was left out alone, and the target got ready later, or not. A
+Units of systemd start before the early boot, as few of them as can be; all else follows once they \
+are started. At the end each of them was left out alone, and the target got ready later, or not. A \
 search that is interrupted goes on when it is started again.")]
     First(Minimise),
     /// Find the part of a recipe's list that a target needs, or takes
@@ -156,7 +156,7 @@ pub(crate) struct Demo {
   bootlap import rootfs.ext4 --kernel bzImage -o my-product
   bootlap import raspberry-pi.img --user-space -o my-product
 
-The image is only read. It may be raw, qcow2, VMDK, VDI or VHDX, compressed with xz, gzip,
+The image is only read. It may be raw, qcow2, VMDK, VDI or VHDX, compressed with xz, gzip, \
 bzip2 or zstd. A raw image stays where it is; others are unpacked into the folder.")]
 pub(crate) struct Import {
     /// The image, or the folder of a build that has one.
