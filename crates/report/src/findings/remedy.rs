@@ -7,14 +7,16 @@ use bootlap_model::Evidence;
 /// For each cost the index of the finding that fits it best.
 ///
 /// A finding fits if it cites what the cost was read from, and the two share at least
-/// half of the shorter one's time; time alone proves nothing, because much runs at once.
+/// half of the shorter one's time; time alone proves nothing, because much runs at once,
+/// unless the two are of the very same moments.
 /// The best is the one with the most in common for its size, so that a finding about the
 /// whole boot does not claim every cost.
 pub(crate) fn remedies(costs: &[Cost], findings: &[Finding]) -> Vec<Option<usize>> {
     let best = |cost: &Cost| {
         let fits = findings.iter().enumerate().filter_map(|(at, finding)| {
-            let is_about = cite_the_same(&cost.evidence, &finding.evidence);
-            let likeness = likeness([cost.start.ns, cost.end.ns], finding.at_ns?)?;
+            let (own, its) = ([cost.start.ns, cost.end.ns], finding.at_ns?);
+            let is_about = own == its || cite_the_same(&cost.evidence, &finding.evidence);
+            let likeness = likeness(own, its)?;
             is_about.then_some((at, likeness))
         });
         // The first of equals, as findings come best first.
