@@ -1,10 +1,11 @@
 //! Start-up scripts, as a console shows them.
 
 use bootlap_model::{Milestone, TrackKind};
+use bootlap_product::Script;
 
 use super::checks;
-use super::stages::{contains, since_kernel, stage, until};
-use crate::boot::Found;
+use super::stages::{Stage, contains, since_kernel, stage, until};
+use crate::boot::{Found, evidence, total_ns};
 use crate::{Boot, Finding};
 
 checks! {
@@ -15,28 +16,32 @@ checks! {
     "script-forks" => forks,
 }
 
-/// Steps of start-up scripts that ended, without systemd's units.
+/// Steps of start-up scripts that told how they ended, without systemd's units.
 fn steps<'a>(boot: &Boot<'a>) -> Vec<Found<'a>> {
     let mut steps = boot.spans_of(TrackKind::Userspace);
-    let verbs = [
-        "Starting ",
-        "Loading ",
-        "Initializing ",
-        "Running ",
-        "Mounting ",
-        "Configuring ",
-        "Setting ",
-        "Saving ",
-        "Seeding ",
-        "Populating ",
-    ];
-    steps.retain(|s| verbs.iter().any(|v| s.name().starts_with(v)));
+    let is_unit = |name: &str| contains(name, &[".service", ".mount"]);
+    steps.retain(|s| s.arg("result").is_some() && !is_unit(s.name()));
     steps
 }
 
+/// How scripts say that they wait for udev: Buildroot's, then Debian's.
+const COLDPLUG: [&str; 3] = [
+    "Populating /dev using udev",
+    "Synthesizing the initial hotplug events",
+    "Waiting for /dev to be fully populated",
+];
+
 fn udev(boot: &Boot<'_>) -> Option<Finding> {
-    let lines = since_kernel(boot);
-    let step = stage(lines, |t| t.starts_with("Populating /dev using udev"))?;
+    let is_one = |text: &str| COLDPLUG.iter().any(|begin| text.starts_with(begin));
+    let mut waits = steps(boot);
+    waits.retain(|step| is_one(step.name()));
+    let of_steps = waits.first().zip(waits.last()).map(|(first, last)| Stage {
+        ns: total_ns(&waits),
+        at: [first.start_ns, last.end_ns],
+        seen: evidence(&waits),
+    });
+    // A line without its end lasts until the next one.
+    let step = of_steps.or_else(|| stage(since_kernel(boot), is_one))?;
     Some(
         step.found()
             .why(format!("the script waits {} ms for it", step.ms()))
@@ -76,31 +81,54 @@ const AT_MOST_FINDINGS: usize = 5;
 
 fn slow_step(boot: &Boot<'_>) -> Vec<Finding> {
     let ready = boot.moment(&[Milestone::Ready]).unwrap_or(i64::MAX);
-    let known = ["Populating /dev using udev", "Seeding ", "Saving "];
+    // An initramfs has steps of its own, of which no init script tells.
+    let init = boot.moment(&[Milestone::ManagerStart]).unwrap_or(i64::MIN);
+    let known = |name: &str| contains(name, &COLDPLUG) || contains(name, &["Seeding ", "Saving "]);
     let mut slow = steps(boot);
-    slow.retain(|s| {
-        let is_unit = contains(s.name(), &[".service", ".mount"]);
-        let is_step = s.arg("result").is_some() && !is_unit;
-        is_step && s.ns() >= 200_000_000 && s.start_ns < ready && !contains(s.name(), &known)
-    });
+    slow.retain(|s| s.ns() >= 200_000_000 && !known(s.name()));
+    slow.retain(|s| init <= s.start_ns && s.start_ns < ready);
     // systemd starts units side by side: its steps are no sequence.
     if boot.line("systemd[1]").is_some() || boot.line("[  OK  ] Reached target").is_some() {
         return Vec::new();
     }
     slow.sort_by_key(|s| std::cmp::Reverse(s.ns()));
     slow.truncate(AT_MOST_FINDINGS);
+    // startpar's words.
+    let side_by_side = boot.line("style concurrent boot in runlevel").is_some();
+    let (what, basis) = match side_by_side {
+        true => ("beside others", "at most: others run beside it"),
+        false => (
+            "and what follows waits",
+            "that step, if it runs after the application",
+        ),
+    };
     let finding = |s: Found<'_>| {
         Finding::new()
             .titled(format!("the start-up step \"{}\" is slow", s.name()))
-            .why(format!(
-                "it takes {} ms, and what follows waits",
-                s.ns() / 1_000_000
-            ))
-            .saves(s.ns(), "that step, if it runs after the application")
+            .why(format!("it takes {} ms, {what}", s.ns() / 1_000_000))
+            .saves(s.ns(), basis)
+            .recipe(said_by(boot, s.name()))
             .at(Some(s.at()))
             .seen([s.span.evidence])
     };
     slow.into_iter().map(finding).collect()
+}
+
+/// What puts off the one init script in which these words are.
+fn said_by(boot: &Boot<'_>, words: &str) -> Result<String, String> {
+    let (_, parts) = boot.target().ok_or("no target was given")?;
+    let scripts = parts.scripts()?;
+    let says = |script: &&Script| {
+        script
+            .text
+            .as_ref()
+            .is_some_and(|text| text.contains(words))
+    };
+    let mut all = scripts.started.iter().filter(says);
+    match (all.next(), all.next()) {
+        (Some(script), None) => boot.recipe(&format!("initscripts-defer={}", script.name)),
+        _ => Err(format!("no script, or more than one, says {words:?}")),
+    }
 }
 
 fn entropy(boot: &Boot<'_>) -> Option<Finding> {

@@ -37,6 +37,11 @@ fn late(boot: &Boot<'_>) -> Option<Finding> {
     let between = between.filter(|l| begin <= l.start_ns && l.start_ns < end);
     let silence = between.max_by_key(|l| l.ns());
     let before = ms(end.saturating_sub(begin));
+    let is_systemd = boot.line("INIT: version ").is_none() && boot.line("OpenRC ").is_none();
+    let (manager, title) = match is_systemd {
+        true => ("systemd", ""),
+        false => ("init", "init starts long after the kernel's first program"),
+    };
     let program = boot.lines_with(" as init process").find_map(|l| {
         let program = l.text.strip_prefix("Run ")?;
         program.strip_suffix(" as init process")
@@ -52,15 +57,16 @@ fn late(boot: &Boot<'_>) -> Option<Finding> {
     };
     Some(
         Finding::new()
+            .titled(title)
             .fix(fix)
             .recipe(recipe)
             .why(match silence {
                 Some(line) => format!(
-                    "{before} from the kernel's first program to systemd, {} of them behind {:?}",
+                    "{before} from the kernel's first program to {manager}, {} of them behind {:?}",
                     ms(line.ns()),
                     line.text
                 ),
-                None => format!("{before} from the kernel's first program to systemd"),
+                None => format!("{before} from the kernel's first program to {manager}"),
             })
             .saves(
                 end.saturating_sub(begin),

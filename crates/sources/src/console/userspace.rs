@@ -3,6 +3,9 @@
 //! ```text
 //! Starting syslogd: OK                                    Buildroot
 //! Starting enhanced syslogd: rsyslogd ... done.           BusyBox, Debian
+//! Starting OpenBSD Secure Shell server: sshd.             Debian, Yocto: System V's init
+//! Waiting for /dev to be fully populated...               … and what it says when it is done,
+//! done.                                                   behind what others wrote meanwhile
 //! Begin: Loading essential drivers ... done.              initramfs-tools
 //!  * Starting sshd ...  [ ok ]                            OpenRC
 //!          Starting systemd-udevd.service - Rule-based Manager...
@@ -11,12 +14,13 @@
 //!
 //! A script prints its text, works, and prints how it went in the same line,
 //! so its span lasts from the first byte of the line to the first byte of the
-//! result. systemd prints two lines, which are paired by the unit they name.
+//! result, which has a line of its own if something else was printed meanwhile.
+//! The init that runs the scripts says who it is before them. systemd prints two lines, which are paired by the unit they name.
 //! Only stamped consoles tell.
 
 use std::collections::HashMap;
 
-use bootlap_model::{Evidence, Stamp, TrackKind};
+use bootlap_model::{Evidence, Milestone, Stamp, TrackKind};
 use memchr::memmem;
 
 use super::line::{Between, Line, apart};
@@ -28,10 +32,22 @@ const SYSTEMD: (TrackKind, &str) = (TrackKind::Userspace, "systemd");
 /// No system starts more units at a time.
 const MAX_STARTING: usize = 4096;
 
+/// How initramfs-tools begins a step.
+const BEGIN: &[u8] = b"Begin: ";
+
 /// How the lines of a start-up step begin.
-const VERBS: [&[u8]; 11] = [
+const VERBS: [&[u8]; 20] = [
     b"Starting ",
-    b"Begin: ",
+    BEGIN,
+    b"Activating ",
+    b"Checking ",
+    b"Cleaning up ",
+    b"Creating ",
+    b"Remounting ",
+    b"Restoring ",
+    b"Synthesizing ",
+    b"Updating ",
+    b"Waiting for ",
     b"Initializing ",
     b"Running ",
     b"Loading ",
@@ -44,11 +60,15 @@ const VERBS: [&[u8]; 11] = [
 ];
 
 /// What comes between a step and its result, with the results.
-const RESULTS: [(&[u8], &str); 9] = [
+const RESULTS: [(&[u8], &str); 13] = [
     (b": OK", "OK"),
     (b": FAIL", "FAIL"),
+    (b": done", "done"),
     (b"... done", "done"),
+    (b"...done", "done"),
     (b"... failed", "failed"),
+    (b"...failed", "failed"),
+    (b" failed!", "failed"),
     (b"[ ok ]", "ok"),
     (b"[ OK ]", "ok"),
     (b"[  OK  ]", "ok"),
@@ -68,12 +88,27 @@ const OUTCOMES: [(&[u8], &str); 8] = [
     (b"[ TIME ] Timed out starting ", "timed out"),
 ];
 
+/// Results that have a line of their own, behind what was printed while the step ran.
+const ALONE: [(&[u8], &str); 3] = [
+    (b"done.", "done"),
+    (b"failed.", "failed"),
+    (b"failed!", "failed"),
+];
+
 /// What was understood of user space so far.
 #[derive(Default)]
 pub(crate) struct Userspace {
     starting: HashMap<Box<[u8]>, (Option<Stamp>, Evidence)>,
     /// A step that ended before the next line, where only lines have stamps.
     open: Option<Step>,
+    /// A step of which no result was seen yet.
+    begun: Option<Begun>,
+}
+
+struct Begun {
+    name: String,
+    start: Option<Stamp>,
+    evidence: Evidence,
 }
 
 struct Step {
@@ -95,6 +130,15 @@ impl Userspace {
             }
         } else if let Some((unit, outcome)) = systemd_outcome(text) {
             self.ended(unit, outcome, line, out);
+        } else if is_first_of_init(text) {
+            let at = line.evidence(out.file);
+            out.wire_milestone(Milestone::ManagerStart, line.first(), at);
+        } else if let Some((_, result)) = ALONE.iter().find(|(word, _)| *word == text) {
+            if let Some(mut begun) = self.begun.take() {
+                begun.evidence.end = line.evidence(out.file).end;
+                let (moments, args) = ((begun.start, line.first()), [("result", *result)]);
+                out.wire_span(SCRIPTS, &begun.name, moments, &args, begun.evidence);
+            }
         } else {
             self.script(line, out);
         }
@@ -111,18 +155,45 @@ impl Userspace {
         }
     }
 
-    /// A step that prints its result in the same line.
+    /// A step that prints its result in the same line, or later.
     fn script(&mut self, line: &Line<'_>, out: &mut Out<'_>) {
-        let skip = line.text.iter().take_while(|b| b" *".contains(b)).count();
+        let marks = line.text.iter().take_while(|b| b" *".contains(b)).count();
+        let skip = match line.text[marks..].starts_with(b"[....] ") {
+            true => marks + b"[....] ".len(),
+            false => marks,
+        };
         let text = &line.text[skip..];
         if !VERBS.iter().any(|v| text.starts_with(v)) {
             return;
         }
+        let evidence = line.evidence(out.file);
+        let begins = match line.between(skip, skip) {
+            Between::Moments(start, _) => start,
+            Between::UntilNext(start) => Some(start),
+        };
+        let mut begun = |name: &[u8]| {
+            self.begun = Some(Begun {
+                name: shown(name.strip_prefix(BEGIN).unwrap_or(name)).into_owned(),
+                start: begins,
+                evidence,
+            });
+        };
+        // A step of the initramfs may hold others.
+        let inner = memmem::rfind(text, BEGIN).unwrap_or_default();
+        if inner > 0 {
+            begun(step(text).unwrap_or(text));
+        }
+        let (skip, text) = (skip + inner, &text[inner..]);
         let Some((name, place, result)) = result(text) else {
+            if let Some(name) = step(text) {
+                begun(name);
+            }
             return;
         };
-        let name = shown(name.strip_prefix(b"Begin: ").unwrap_or(name));
-        let evidence = line.evidence(out.file);
+        if !text.starts_with(BEGIN) {
+            self.begun = None;
+        }
+        let name = shown(name.strip_prefix(BEGIN).unwrap_or(name));
         match line.between(skip, skip + place) {
             Between::Moments(start, end) => {
                 let args = [("result", result)];
@@ -149,6 +220,19 @@ impl Userspace {
     }
 }
 
+/// Whether an init that runs scripts says who it is.
+fn is_first_of_init(text: &[u8]) -> bool {
+    let of_sysv = text.starts_with(b"INIT: version ") && text.ends_with(b" booting");
+    let of_openrc =
+        text.starts_with(b"OpenRC ") && memmem::find(text, b" is starting up ").is_some();
+    of_sysv || of_openrc
+}
+
+/// The name of a step that works from now on: `Waiting for it` of `Waiting for it...`
+fn step(text: &[u8]) -> Option<&[u8]> {
+    Some(text[..memmem::find(text, b"...")?].trim_ascii_end())
+}
+
 /// `         Starting X...`: systemd indents by the width of `[  OK  ] `.
 fn systemd_start(text: &[u8], indent: usize) -> Option<&[u8]> {
     let verbs: [&[u8]; 3] = [b"Starting ", b"Mounting ", b"Activating swap "];
@@ -171,20 +255,34 @@ fn systemd_outcome(text: &[u8]) -> Option<(&[u8], &'static str)> {
 fn result(text: &[u8]) -> Option<(&[u8], usize, &'static str)> {
     let text = text.trim_ascii_end();
     let end = text.len() - usize::from(matches!(text.last(), Some(b'.' | b'!')));
-    RESULTS.iter().find_map(|(mark, result)| {
-        let at = memmem::rfind(&text[..end], mark)?;
-        let last = at + mark.len() == end;
+    let of_mark = RESULTS.iter().find_map(|(mark, result)| {
+        let ends = match mark.last() {
+            Some(b'!') => text.len(),
+            _ => end,
+        };
+        let at = memmem::rfind(&text[..ends], mark)?;
         let name = text[..at].trim_ascii_end();
-        let word = mark
-            .iter()
-            .rposition(|b| b" [".contains(b) && *b == b'[' || *b == b' ');
         let place = match mark.first() {
             Some(b'[') => at,
-            _ => at + word.map_or(0, |w| w + 1),
+            _ => at + mark.iter().rposition(|b| b" .".contains(b))? + 1,
         };
         let name = name.strip_suffix(b"...").unwrap_or(name).trim_ascii_end();
-        last.then_some((name, place, *result))
-    })
+        (at + mark.len() == ends).then_some((name, place, *result))
+    });
+    of_mark.or_else(|| daemon(text))
+}
+
+/// `Starting nginx: nginx.`: the dot comes when it is started.
+fn daemon(text: &[u8]) -> Option<(&[u8], usize, &'static str)> {
+    let names = text
+        .strip_suffix(b".")
+        .filter(|_| text.starts_with(b"Starting "))?;
+    let colon = memmem::rfind(names, b": ")?;
+    let told = &names[colon + 2..];
+    let are_names = told
+        .iter()
+        .all(|b| b.is_ascii_alphanumeric() || b" ,-_@/".contains(b));
+    are_names.then_some((&text[..colon], names.len(), "started"))
 }
 
 #[cfg(test)]
@@ -211,6 +309,23 @@ mod tests {
             r("Starting sshd ...  [ ok ]"),
             some("Starting sshd", "[ ok ]", "ok")
         );
+        assert_eq!(
+            r("Activating swap...done."),
+            some("Activating swap", "done.", "done")
+        );
+        assert_eq!(
+            r("Starting syslogd/klogd: done"),
+            some("Starting syslogd/klogd", "done", "done")
+        );
+        assert_eq!(
+            r("Starting OpenBSD Secure Shell server: sshd."),
+            some("Starting OpenBSD Secure Shell server", ".", "started")
+        );
+        assert_eq!(
+            r("Starting nginx: nginx failed!"),
+            some("Starting nginx: nginx", "failed!", "failed")
+        );
+        assert_eq!(r("Starting it: see http://a.b/c."), None);
         assert_eq!(r("Starting kernel ..."), None);
         assert_eq!(r("Starting: OK, but not done"), None);
     }
