@@ -293,3 +293,46 @@ fn scripts_run_once_the_boot_is_over() {
     let tried = json(bootlap(&dir).args(builtins));
     assert_eq!(tried["trials"][0]["verdict"], "faster", "{tried}");
 }
+
+/// System V's init and OpenRC start what was put off by init's table: the folder of the one may be
+/// run in the order of a file of its own, and the other has no order of names.
+#[test]
+#[ignore = "boots of two PCs; make test-images"]
+fn scripts_come_later_by_the_table_of_init() {
+    for (name, later) in [("sysv", "S01ssh,S09urandom"), ("openrc", "ssh,urandom")] {
+        let dir = scratch(&format!("import-{name}"));
+        import(&dir, &disk(name), "shipped", &["--firmware", "direct"]);
+        let listed = json(bootlap(&dir).args(["units", "shipped", "--json"]));
+        let scripts = listed["units"].as_array().unwrap();
+        assert!(scripts.iter().all(|s| s["deferrable"] == true), "{listed}");
+        let sooner = ["kernel-compression=none", "initramfs-minimal"];
+        let defer = format!("initscripts-defer={later}");
+        let mut apply = bootlap(&dir);
+        let apply = apply.args(["apply", "shipped", &defer]).args(sooner);
+        succeeded(apply.args(["-o", "later"]));
+        // Ready is only what comes once all of them are started.
+        let toml = dir.join("later/target.toml");
+        let text = fs::read_to_string(&toml).unwrap();
+        let all = "bootlap-later: all is started";
+        assert!(text.contains(&format!("later = \"{all}\"")), "{text}");
+        let text = text.replace("pattern = \"login: \"", &format!("pattern = {all:?}"));
+        fs::write(&toml, text).unwrap();
+        let booted = boot(&dir, "later", "1");
+        assert_eq!(booted["extent"]["ready"], true, "{booted}");
+        let run = PathBuf::from(booted["run"].as_str().unwrap());
+        let console = fs::read(dir.join(run).join("console")).unwrap();
+        let console = String::from_utf8_lossy(&console);
+        let login = console.find("login: ").unwrap();
+        let ssh = console
+            .find("Starting OpenBSD Secure Shell server")
+            .unwrap();
+        assert!(login < ssh, "{console}");
+        let phases = booted["phases"].as_array().unwrap();
+        let names: Vec<_> = phases.iter().map(|phase| &phase["name"]).collect();
+        assert_eq!(
+            names,
+            ["firmware", "kernel", "initramfs", "userspace"],
+            "{booted}"
+        );
+    }
+}

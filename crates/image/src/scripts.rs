@@ -29,8 +29,10 @@ pub struct Scripts {
     pub first: Vec<String>,
     /// What these start from a folder, in the order of its names.
     pub started: Vec<Script>,
-    /// The order is that of numbers in names: one can be put behind all others.
-    pub numbered: bool,
+    /// The init whose they are.
+    pub init: Init,
+    /// `/etc/inittab`; empty if there is none.
+    pub inittab: String,
 }
 
 /// A script in a folder.
@@ -49,10 +51,18 @@ pub struct Script {
 impl Scripts {
     /// Those of a root.
     pub fn of(files: &dyn Files, init: Init) -> Option<Self> {
-        let (first, level) = of_inittab(files, init)?;
+        if !matches!(
+            init,
+            Init::Busybox | Init::Sysv | Init::Openrc | Init::Procd
+        ) {
+            return None;
+        }
+        let inittab = files.text(INITTAB);
+        let (first, level) = of_inittab(files, inittab.as_deref());
         let mut scripts = Scripts {
             first,
-            numbered: init != Init::Openrc,
+            init,
+            inittab: inittab.unwrap_or_default(),
             ..Scripts::default()
         };
         let folders = match init {
@@ -69,7 +79,7 @@ impl Scripts {
             let names = files.list(&folder).unwrap_or_default();
             for name in names.into_iter().take(MOST) {
                 let path = format!("{folder}/{name}");
-                let is_one = !scripts.numbered || number(&name).is_some();
+                let is_one = init == Init::Openrc || number(&name).is_some();
                 if let (true, Ok(file)) = (is_one && files.has(&path), files.real(&path)) {
                     let text = files.read(&file, LARGEST).ok();
                     scripts.started.push(Script {
@@ -82,6 +92,24 @@ impl Scripts {
             }
         }
         (!scripts.first.is_empty() || !scripts.started.is_empty()).then_some(scripts)
+    }
+
+    /// `/etc/inittab`, with a program that runs once all of these are done; `None` where the order
+    /// of names does that, or nothing can. System V's folder may be run in the order of a file
+    /// beside it (startpar's), which has no others; OpenRC has no order of names.
+    pub fn with_last(&self, inittab: &str, program: &str) -> Option<String> {
+        if !matches!(self.init, Init::Sysv | Init::Openrc) || inittab.is_empty() {
+            return None;
+        }
+        let line = match is_busyboxs(inittab) {
+            true => format!("::once:{program}"),
+            false => format!("last:2345:once:{program}"),
+        };
+        let text = inittab.trim_end_matches('\n');
+        Some(match text.lines().any(|l| l == line) {
+            true => format!("{text}\n"),
+            false => format!("{text}\n{line}\n"),
+        })
     }
 
     /// Folders of which the first scripts name what begins with `S`: `/etc/init.d/S??*`.
@@ -149,17 +177,18 @@ impl Scripts {
     }
 }
 
+/// What init reads.
+pub const INITTAB: &str = "/etc/inittab";
+
+/// Whether that is a table of BusyBox's: its lines have no run levels.
+pub(crate) fn is_busyboxs(inittab: &str) -> bool {
+    inittab.lines().any(|line| line.trim().starts_with("::"))
+}
+
 /// What init starts before logins, and the run level that it aims at.
-fn of_inittab(files: &dyn Files, init: Init) -> Option<(Vec<String>, char)> {
-    if !matches!(
-        init,
-        Init::Busybox | Init::Sysv | Init::Openrc | Init::Procd
-    ) {
-        return None;
-    }
-    let inittab = files.text("/etc/inittab");
+fn of_inittab(files: &dyn Files, inittab: Option<&str>) -> (Vec<String>, char) {
     let (mut first, mut level) = (Vec::new(), '2');
-    let lines = inittab.as_deref().unwrap_or_default().lines();
+    let lines = inittab.unwrap_or_default().lines();
     for line in lines.map(str::trim).filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = line.splitn(4, ':').collect();
         let [_, levels, action, process] = fields[..] else {
@@ -187,7 +216,7 @@ fn of_inittab(files: &dyn Files, init: Init) -> Option<(Vec<String>, char)> {
     }
     first.dedup();
     let real = first.iter().filter_map(|path| files.real(path).ok());
-    Some((real.collect(), level))
+    (real.collect(), level)
 }
 
 /// The words behind `.` and `source`; some that are none of that, if anything.
@@ -324,6 +353,9 @@ mod tests {
         let found = Scripts::of(&tree, Init::Sysv).unwrap();
         assert_eq!(names(&found), ["S02mount", "S01web"]);
         assert_eq!(found.started[1].file, "/etc/init.d/web");
+        let table = found.with_last(&found.inittab, "/etc/last").unwrap();
+        assert!(table.ends_with("\nlast:2345:once:/etc/last\n"), "{table}");
+        assert_eq!(found.with_last(&table, "/etc/last").unwrap(), table);
         let found = Scripts::of(&tree, Init::Procd).unwrap();
         assert_eq!(names(&found), ["S10boot"]);
         assert_eq!(Scripts::of(&tree, Init::Systemd), None);
@@ -341,7 +373,11 @@ mod tests {
         ]));
         let found = Scripts::of(&tree, Init::Openrc).unwrap();
         assert_eq!(names(&found), ["net", "web"]);
-        assert!(!found.numbered);
+        let table = found.with_last(&found.inittab, "/etc/last");
+        assert_eq!(
+            table.unwrap(),
+            "::sysinit:/sbin/openrc sysinit\n::once:/etc/last\n"
+        );
         let all = found.rewritten(&tree);
         assert!(
             all.iter()

@@ -2,6 +2,7 @@
 
 use bootlap_artefact::arch::Arch;
 
+use crate::scripts::{INITTAB, is_busyboxs};
 use crate::volume::{Files, Volume};
 
 /// A root file system.
@@ -119,16 +120,22 @@ fn init(files: &dyn Files) -> (Init, String) {
         Some("busybox") if files.has("sbin/openrc") || files.has("usr/sbin/openrc") => Init::Openrc,
         Some("busybox") => Init::Busybox,
         Some("openrc-init") => Init::Openrc,
-        Some("sysvinit") => Init::Sysv,
         _ if path.ends_with("systemd") => Init::Systemd,
-        _ => match files.text("etc/inittab") {
-            // Its lines have no run levels.
-            Some(inittab) if inittab.lines().any(|l| l.trim().starts_with("::")) => Init::Busybox,
+        _ => match files.text(INITTAB) {
+            Some(inittab) if runs_openrc(files, &inittab) => Init::Openrc,
+            Some(inittab) if is_busyboxs(&inittab) => Init::Busybox,
             Some(_) => Init::Sysv,
             None => Init::Other,
         },
     };
     (kind, format!("/{path}"))
+}
+
+/// Whether System V's init starts OpenRC: by its table, or by the script that this names.
+fn runs_openrc(files: &dyn Files, inittab: &str) -> bool {
+    let script = files.text("etc/init.d/rcS").unwrap_or_default();
+    let mut lines = inittab.lines().chain(script.lines()).map(str::trim);
+    lines.any(|line| !line.starts_with('#') && line.contains("/openrc "))
 }
 
 fn arch(files: &dyn Files) -> Option<Arch> {

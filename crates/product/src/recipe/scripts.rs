@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use bootlap_image::scripts::{Script, Scripts};
+use bootlap_image::scripts::{INITTAB, Script, Scripts};
+use bootlap_image::system::Init;
 
 use super::list::members;
 use super::{LATER_STARTED, Listed, Plain};
@@ -25,8 +26,9 @@ pub(super) const BUILTINS: Plain = Plain::new(
 /// Init scripts run once the boot is over.
 ///
 /// They move to a folder of their own, and a last script starts them two seconds later, in the
-/// background and in their order. Nothing is lost, only later: a line on the console says that
-/// they were started, and `ready.later` has experiments boot once until it comes.
+/// background and in their order. System V's init and OpenRC start that one by `/etc/inittab`, all
+/// others by its name. Nothing is lost, only later: a line on the console says that they were
+/// started, and `ready.later` has experiments boot once until it comes.
 pub(super) const DEFER: Plain = Plain::new(
     "initscripts-defer",
     "init scripts run once the boot is over",
@@ -49,8 +51,10 @@ pub(super) const OFF: Plain = Plain::new(
 
 /// Where scripts are that run later.
 const FOLDER: &str = "/etc/bootlap-later.d";
-/// The script that starts them: the last by its name.
-const STARTER: &str = "S99zz-bootlap-later";
+/// The script that starts them, where init's table names it.
+const STARTER: &str = "/etc/bootlap-later";
+/// The same as the last of a folder, by its name.
+const LAST: &str = "S99zz-bootlap-later";
 
 /// What starts the others, at the next moment at which nothing else is to be done.
 fn starter() -> String {
@@ -61,7 +65,7 @@ fn starter() -> String {
          start | boot)\n\
          \t(\n\
          \t\tsleep 2\n\
-         \t\tfor i in {FOLDER}/S*; do \"$i\" \"${{1-start}}\"; done\n\
+         \t\tfor i in {FOLDER}/*; do \"$i\" \"${{1-start}}\"; done\n\
          \t\techo '{LATER_STARTED}' >/dev/console\n\
          \t) </dev/null >/dev/console 2>&1 &\n\
          \t;;\n\
@@ -108,16 +112,11 @@ fn off(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String>
 
 fn defer(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String> {
     let (partition, all, scripts) = asked(target, parts, value)?;
-    if !all.numbered {
-        return Err(
-            "OpenRC orders scripts by what they need; put them into a later runlevel".into(),
-        );
-    }
     let at = |path: &str| format!("{partition}:{path}");
     let mut edits = Vec::new();
     for script in &scripts {
         edits.push(Edit::add("disk.remove", at(&script.path)));
-        let place = at(&format!("{FOLDER}/{}", script.name));
+        let place = at(&format!("{FOLDER}/{}", name_later(&all, script)));
         let linked = script.path != script.file;
         edits.push(match (linked, &script.text) {
             (true, _) => Edit::set(&format!("disk.links.{place:?}"), script.file.clone()),
@@ -136,18 +135,44 @@ fn defer(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, Strin
             }
         });
     }
-    // The last of the folders that are run.
-    let last = all
-        .started
-        .last()
-        .and_then(|script| script.path.rsplit_once('/'));
-    let (folder, _) = last.ok_or("there are no scripts in a folder")?;
-    let place = at(&format!("{folder}/{STARTER}"));
-    edits.push(Edit::set(&format!("disk.texts.{place:?}"), starter()));
+    let disk = target.spec.disk.as_ref();
+    let inittab = disk.and_then(|disk| disk.texts.get(&at(INITTAB)));
+    let inittab = all.with_last(inittab.unwrap_or(&all.inittab), STARTER);
+    let last = all.started.last();
+    let last = last.and_then(|script| script.path.rsplit_once('/'));
+    let place = match (&inittab, last) {
+        (Some(_), _) => STARTER.to_owned(),
+        (None, Some((folder, _))) if all.init != Init::Openrc => format!("{folder}/{LAST}"),
+        _ => {
+            return Err(format!(
+                "OpenRC's own init has no {INITTAB} to start them later"
+            ));
+        }
+    };
+    let text = |path: &str, text: String| Edit::set(&format!("disk.texts.{:?}", at(path)), text);
+    edits.push(text(&place, starter()));
+    edits.extend(inittab.map(|table| text(INITTAB, table)));
     if target.spec.ready.later.is_none() {
         edits.push(Edit::set("ready.later", LATER_STARTED));
     }
     Ok(edits)
+}
+
+/// What a script is called where it waits: names of several folders have no order.
+fn name_later(all: &Scripts, script: &Script) -> String {
+    let folder = |script: &Script| {
+        script
+            .path
+            .rsplit_once('/')
+            .map(|(folder, _)| folder.to_owned())
+    };
+    let place = all.started.iter().position(|one| one == script);
+    match place {
+        Some(place) if all.started.iter().any(|one| folder(one) != folder(script)) => {
+            format!("{place:03}-{}", script.name)
+        }
+        _ => script.name.clone(),
+    }
 }
 
 /// The partition of the root with init scripts, all of them, and those that are named.
