@@ -11,6 +11,7 @@
 //! image may still boot.
 
 pub mod beside;
+pub mod caches;
 pub mod early;
 mod found;
 pub mod generators;

@@ -41,6 +41,27 @@ pub(super) fn units<'a>(boot: &Boot<'a>) -> Vec<Unit<'a>> {
 /// which old versions print instead.
 pub(super) struct Slow(pub(super) &'static [&'static str]);
 
+/// Units of the early boot, which are not deferred, and which a machine without what they are for
+/// does without: the pages of their rules say which machines these are.
+const NEEDLESS: Slow = Slow(&[
+    "systemd-udev-settle.service",
+    "lvm2-monitor.service",
+    "multipathd.service",
+    "mdmonitor.service",
+    "keyboard-setup.service",
+    "console-setup.service",
+    "systemd-vconsole-setup.service",
+    "plymouth-*",
+]);
+
+/// Units that make what an image can bring.
+const CACHES: Slow = Slow(&[
+    "ldconfig.service",
+    "systemd-hwdb-update.service",
+    "systemd-journal-catalog-update.service",
+    "systemd-update-done.service",
+]);
+
 impl Slow {
     pub(super) fn is(&self, name: &str) -> bool {
         self.0.iter().any(|n| match n.strip_suffix('*') {
@@ -57,9 +78,12 @@ impl Slow {
         names.sort_unstable();
         names.dedup();
         // Those whose names are not known, or that cannot be deferred, need a person.
-        let later = boot.recipe(&format!("systemd-defer={}", names.join(",")));
-        let recipe = later.or_else(|_| match names[..] {
+        let of_all = |recipe: &str| boot.recipe(&format!("{recipe}={}", names.join(",")));
+        let recipe = of_all("systemd-defer").or_else(|_| match names[..] {
+            _ if names.iter().all(|name| NEEDLESS.is(name)) => of_all("systemd-mask"),
+            _ if names.iter().all(|name| CACHES.is(name)) => boot.recipe("systemd-caches-off"),
             [one] if one.starts_with("systemd-fsck") => boot.recipe("cmdline-no-fsck"),
+            ["systemd-udev-trigger.service"] => boot.recipe("systemd-coldplug-later"),
             [one] => boot.recipe_about("systemd-idle-off", one),
             _ => Err(String::new()),
         });

@@ -20,7 +20,7 @@ use bootlap_image::scripts::Scripts;
 use bootlap_image::system::Init;
 use bootlap_image::units::Units;
 use bootlap_image::volume::Files;
-use bootlap_image::{Found, Handover, ReadAt, Window, generators, idle_services};
+use bootlap_image::{Found, Handover, ReadAt, Window, caches, generators, idle_services};
 use bootlap_rootfs::shell::Rewritten;
 
 use crate::cache::sha256;
@@ -348,6 +348,13 @@ impl DiskPart {
         let found = self.found().map_err(|e| e.to_string())?;
         let (_, files) = with_systemd(&found)?;
         Ok(idle_services::idle(files, cmdline))
+    }
+
+    /// The started units of the first root with systemd that make caches which are there already.
+    pub(crate) fn made_caches(&self) -> Result<Vec<String>, String> {
+        let found = self.found().map_err(|e| e.to_string())?;
+        let (_, files) = with_systemd(&found)?;
+        caches::made(files, &self.units()?.1)
     }
 
     /// The partition of the first root with systemd, and the text of a file there, if there is

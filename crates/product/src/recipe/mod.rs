@@ -232,6 +232,7 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &systemd::GENERATORS,
         &systemd_build_time::IDLE,
         &systemd_build_time::MACHINE_ID,
+        &systemd_build_time::CACHES,
         &systemd_coldplug::LATER,
         &preload::PRELOADED,
         &python::UNCHECKED,

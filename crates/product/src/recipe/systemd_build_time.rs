@@ -6,6 +6,7 @@ use super::Plain;
 use super::cmdline::Line;
 use super::systemd::{disk_of, masked};
 use crate::cache::sha256;
+use crate::cmdline::with;
 use crate::{Edit, Parts, Target};
 
 /// Services of systemd that have nothing to do are not started.
@@ -37,6 +38,32 @@ fn idle(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
         &places,
         "none of those that are known has nothing to do",
     )
+}
+
+/// systemd does not make what the image brings.
+///
+/// At the first start after `/usr` has changed, systemd makes the linker's cache, the hardware
+/// database, the catalogue of messages and the users of packages again, also on an image that has
+/// them all. Where it has, a word on the command line spares that. In a build, `touch` does so for
+/// good, `/etc/.updated` and `/var/.updated`, as the last thing.
+pub(super) const CACHES: Plain = Plain::new(
+    "systemd-caches-off",
+    "systemd does not make caches that the image brings",
+    "after an update of /usr whoever makes it has to make them",
+    caches,
+);
+
+const NEEDS_UPDATE: &str = "systemd.condition_needs_update";
+
+fn caches(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+    let disk = disk_of(parts)?;
+    let line = Line::of(target, parts)?;
+    let is_it = |word: &&str| word.replace('-', "_").starts_with(NEEDS_UPDATE);
+    if let Some(word) = line.text.split_whitespace().find(is_it) {
+        return Err(format!("the command line has {word} already"));
+    }
+    disk.made_caches()?;
+    Ok(line.set(with(&line.text, &format!("{NEEDS_UPDATE}=no"))))
 }
 
 /// The machine has its id from the start.

@@ -162,6 +162,7 @@ fn has_words_and_systemd(recipe: &str) -> bool {
         "systemd-status-auto",
         "systemd-generators-off",
         "systemd-idle-off",
+        "systemd-caches-off",
     ];
     names.contains(&recipe) || recipe.starts_with("systemd-first")
 }
