@@ -45,7 +45,8 @@ fn udev(boot: &Boot<'_>) -> Option<Finding> {
     Some(
         step.found()
             .why(format!("the script waits {} ms for it", step.ms()))
-            .saves(step.ns, "that step, if it runs after the application"),
+            .saves(step.ns, "that step, if it runs after the application")
+            .recipe(boot.recipe("initscripts-coldplug-later")),
     )
 }
 

@@ -373,9 +373,11 @@ impl DiskPart {
     }
 
     /// Whether the first root with systemd mounts disks besides its own.
-    pub(crate) fn mounts_others(&self) -> Result<bool, String> {
+    pub(crate) fn mounts_others(&self, partition: u32) -> Result<bool, String> {
         let found = self.found().map_err(|e| e.to_string())?;
-        Ok(found.mounts_other_disks(systemd_volume(&found)?))
+        let mut all = found.table.partitions.iter();
+        let volume = all.position(|one| one.number == partition);
+        Ok(volume.is_some_and(|volume| found.mounts_other_disks(volume)))
     }
 
     /// The modules that mount the root of this command line, but for those of the disk itself.

@@ -8,6 +8,7 @@ mod bootloader;
 mod bootloader_build;
 mod bootloader_script;
 mod cmdline;
+mod coldplug;
 mod compression;
 mod falcon;
 mod initramfs;
@@ -23,7 +24,6 @@ mod root;
 mod scripts;
 mod systemd;
 mod systemd_build_time;
-mod systemd_coldplug;
 mod systemd_first;
 mod systemd_on_demand;
 mod systemd_unordered;
@@ -228,12 +228,13 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &scripts::BUILTINS,
         &scripts::DEFER,
         &scripts::OFF,
+        &coldplug::OF_SCRIPTS,
         &systemd::STATUS,
         &systemd::GENERATORS,
         &systemd_build_time::IDLE,
         &systemd_build_time::MACHINE_ID,
         &systemd_build_time::CACHES,
-        &systemd_coldplug::LATER,
+        &coldplug::OF_SYSTEMD,
         &preload::PRELOADED,
         &python::UNCHECKED,
         &systemd::DEFER,

@@ -135,6 +135,18 @@ fn defer(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, Strin
             }
         });
     }
+    edits.extend(start_later(target, partition, &all)?);
+    Ok(edits)
+}
+
+/// The edits that have what is in [`FOLDER`] started once the boot is over.
+pub(super) fn start_later(
+    target: &Target,
+    partition: u32,
+    all: &Scripts,
+) -> Result<Vec<Edit>, String> {
+    let mut edits = Vec::new();
+    let at = |path: &str| format!("{partition}:{path}");
     let disk = target.spec.disk.as_ref();
     let inittab = disk.and_then(|disk| disk.texts.get(&at(INITTAB)));
     let inittab = all.with_last(inittab.unwrap_or(&all.inittab), STARTER);
@@ -156,6 +168,12 @@ fn defer(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, Strin
         edits.push(Edit::set("ready.later", LATER_STARTED));
     }
     Ok(edits)
+}
+
+/// The edit that has a script wait there, before all others if its name comes first.
+pub(super) fn text_later(partition: u32, name: &str, text: String) -> Edit {
+    let place = format!("{partition}:{FOLDER}/{name}");
+    Edit::set(&format!("disk.texts.{place:?}"), text)
 }
 
 /// What a script is called where it waits: names of several folders have no order.
@@ -190,21 +208,23 @@ fn asked(
     if names.is_empty() {
         return Err("name scripts with commas between, as S40network,S80ntp".into());
     }
-    let removed = |path: &str| {
-        let place = format!("{partition}:{path}");
-        let disk = target.spec.disk.as_ref();
-        disk.is_some_and(|disk| disk.remove.contains(&place))
-    };
     let mut scripts = Vec::new();
     for name in names {
         let script = all.started.iter().find(|script| script.name == name);
         let script = script.ok_or_else(|| {
             format!("{name} is not among the scripts that are run; `bootlap units` lists them")
         })?;
-        if removed(&script.path) {
+        if is_removed(target, partition, script) {
             return Err(format!("{name} was taken away already"));
         }
         scripts.push(script.clone());
     }
     Ok((partition, all, scripts))
+}
+
+/// Whether an earlier change took a script away.
+pub(super) fn is_removed(target: &Target, partition: u32, script: &Script) -> bool {
+    let place = format!("{partition}:{}", script.path);
+    let disk = target.spec.disk.as_ref();
+    disk.is_some_and(|disk| disk.remove.contains(&place))
 }
