@@ -85,7 +85,7 @@ fn of_changes_the_most_are_made_that_the_target_takes() {
     text.args(["reduce", "short", &recipe, "-o", "text.txt", "-k", "2"]);
     let out = succeeded(text.args(["--store", "kept", "--recheck", "0"]));
     let text = String::from_utf8(out.stdout).unwrap();
-    assert!(text.contains("3 of 4 left"), "{text}");
+    assert!(text.contains("takes 3 of 4"), "{text}");
     let lines = fs::read_to_string(dir.join("text.txt")).unwrap();
     assert_eq!(lines.lines().collect::<Vec<_>>(), taken);
 }

@@ -114,7 +114,11 @@ pub fn text(reduced: &Reduced, style: &Style) -> String {
     );
     let line = page.subject(&reduced.recipe);
     let tried = reduced.tried;
-    let found = format!(" {left} of {all} left, after booting {tried} lists");
+    let keeps = match reduced.says {
+        Says::Changes => "takes",
+        Says::Stays | Says::Needed => "needs",
+    };
+    let found = format!(" {keeps} {left} of {all}, found by booting {tried} lists");
     page.line(line.with(&found, Ink::Plain));
     let indent = Line::indented(MARGIN + 2);
     let why = match (reduced.left_out.is_empty(), reduced.says) {
@@ -124,8 +128,8 @@ pub fn text(reduced: &Reduced, style: &Style) -> String {
              or fails its check:"
         }
         (false, Says::Changes) if reduced.sooner => {
-            "It gets ready soonest without these changes; with any one of them it does so later, \
-             or not, or fails its check:"
+            "It does not take these: with any one of them as well, it gets ready later, or not, or \
+             fails its check:"
         }
         (true, Says::Stays) => "Without any one of them it does not get ready, or fails its check.",
         (true, Says::Changes) => "It gets ready with all of these changes, and passes its check.",
@@ -133,8 +137,8 @@ pub fn text(reduced: &Reduced, style: &Style) -> String {
             "It gets ready without these, and passes its check; without any one more it does not:"
         }
         (false, Says::Changes) => {
-            "It gets ready without these changes; with any one of them it does not, or fails its \
-             check:"
+            "It does not take these: with any one of them as well, it does not get ready, or fails \
+             its check:"
         }
     };
     page.wrapped(indent, why, Ink::Plain);
