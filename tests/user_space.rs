@@ -336,3 +336,26 @@ fn scripts_come_later_by_the_table_of_init() {
         );
     }
 }
+
+/// An initramfs in which systemd runs is reduced to what mounts the root, which is entered by a
+/// program of its own.
+#[test]
+#[ignore = "boots of a PC; make test-images"]
+fn an_initramfs_of_dracut_is_reduced() {
+    let dir = scratch("import-dracut");
+    import(&dir, &disk("dracut"), "shipped", &["--firmware", "direct"]);
+    let sooner = ["kernel-compression=none", "initramfs-compression=none"];
+    let apply = |from: &str, recipes: &[&str], to: &str| {
+        let mut apply = bootlap(&dir);
+        succeeded(apply.args(["apply", from]).args(recipes).args(["-o", to]));
+        let booted = boot(&dir, to, "1");
+        assert_eq!(booted["extent"]["ready"], true, "{booted}");
+        let phases = booted["phases"].as_array().unwrap();
+        let initramfs = phases.iter().find(|phase| phase["name"] == "initramfs");
+        let at = |key: &str| initramfs.unwrap()[key].as_i64().unwrap();
+        at("end_ns") - at("start_ns")
+    };
+    let whole = apply("shipped", &sooner, "whole");
+    let reduced = apply("whole", &["initramfs-minimal"], "reduced");
+    assert!(reduced < whole / 2, "{whole} ns, then {reduced} ns");
+}

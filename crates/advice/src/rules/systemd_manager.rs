@@ -28,9 +28,11 @@ const LATE_NS: i64 = 1_000_000_000;
 
 fn late(boot: &Boot<'_>) -> Option<Finding> {
     let begin = init_ns(boot)?;
-    let end = boot.moment(&[Milestone::ManagerStart])?;
+    let minimal = boot.recipe("initramfs-minimal");
+    let left = boot.moment(&[Milestone::SwitchRoot]);
+    let end = left.or_else(|| boot.moment(&[Milestone::ManagerStart]))?;
     // An initramfs that says where it ends is a phase of its own for everybody.
-    if boot.moment(&[Milestone::SwitchRoot]).is_some() || end.saturating_sub(begin) < LATE_NS {
+    if left.is_some() && minimal.is_err() || end.saturating_sub(begin) < LATE_NS {
         return None;
     }
     let between = boot.lines().iter();
@@ -38,9 +40,14 @@ fn late(boot: &Boot<'_>) -> Option<Finding> {
     let silence = between.max_by_key(|l| l.ns());
     let before = ms(end.saturating_sub(begin));
     let is_systemd = boot.line("INIT: version ").is_none() && boot.line("OpenRC ").is_none();
-    let (manager, title) = match is_systemd {
-        true => ("systemd", ""),
-        false => ("init", "init starts long after the kernel's first program"),
+    let is_first = left.is_none() && boot.line("]: Running in initr").is_none();
+    let (manager, title) = match (is_systemd, is_first) {
+        (true, true) => ("systemd", ""),
+        (true, false) => (
+            "the root's systemd",
+            "the root's systemd starts long after the kernel's first program",
+        ),
+        (false, _) => ("init", "init starts long after the kernel's first program"),
     };
     let program = boot.lines_with(" as init process").find_map(|l| {
         let program = l.text.strip_prefix("Run ")?;
@@ -53,7 +60,7 @@ fn late(boot: &Boot<'_>) -> Option<Finding> {
             ),
             Err(String::new()),
         ),
-        _ => (String::new(), boot.recipe("initramfs-minimal")),
+        _ => (String::new(), minimal),
     };
     Some(
         Finding::new()

@@ -3,7 +3,8 @@
 //! A distribution's initramfs is made for any machine: it starts udev, which loads a driver for
 //! each device that it finds, and looks for the root among them. Where root and machine are
 //! known, a shell, `mount` and a few modules are enough. All of them are the distribution's own:
-//! they come from the initramfs itself.
+//! they come from the initramfs itself, but for the program that enters the root where systemd did
+//! that, which is the root's.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,10 +29,25 @@ pub(crate) const PRELOAD: &str = "usr/lib/bootlap/preload";
 /// Folders that the kernel and `/init` use.
 const STAY: [&str; 5] = ["dev", "proc", "root", "run", "sys"];
 
+/// On the root, what enters it: util-linux has it in every distribution.
+pub(crate) const ENTERS: [&str; 2] = ["usr/sbin/switch_root", "sbin/switch_root"];
+
+/// What enters the root, and starts its init.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Enter {
+    /// klibc's program, in the initramfs.
+    RunInit,
+    /// util-linux' or BusyBox's, in the initramfs.
+    SwitchRoot,
+    /// One of [`ENTERS`].
+    OfRoot,
+}
+
 /// What stays, and the new `/init`.
 struct Plan {
     paths: Vec<Vec<u8>>,
     init: String,
+    enter: Enter,
 }
 
 /// Takes everything out of `found` but what mounts a root with these modules.
@@ -51,12 +67,12 @@ pub(super) fn reduce(found: &mut Found, modules: &[String]) -> Result<(), Target
     add_parents(super::SECTION, found)
 }
 
-/// Why these members cannot be reduced so, if they cannot.
+/// What enters the root if these members are reduced so; or why they cannot be.
 pub(crate) fn fits<'e>(
     members: impl Iterator<Item = (&'e [u8], &'e What)>,
     modules: &[String],
-) -> Result<(), String> {
-    Plan::of(members, modules).map(|_| ())
+) -> Result<Enter, String> {
+    Plan::of(members, modules).map(|plan| plan.enter)
 }
 
 impl Plan {
@@ -73,8 +89,9 @@ impl Plan {
             programs.need(name)?;
         }
         let enter = match programs.take("run-init") {
-            true => "run-init",
-            false => programs.need("switch_root").map(|()| "switch_root")?,
+            true => Enter::RunInit,
+            false if programs.take("switch_root") => Enter::SwitchRoot,
+            false => Enter::OfRoot,
         };
         let cat = programs.take("cat");
         let mut paths = programs.paths.clone();
@@ -89,6 +106,7 @@ impl Plan {
         Ok(Self {
             paths,
             init: init(modules, enter, cat),
+            enter,
         })
     }
 }
@@ -204,7 +222,7 @@ fn end_of_folder(path: &[u8]) -> Option<usize> {
 }
 
 /// The program that the kernel starts: any POSIX shell reads it.
-fn init(modules: &[String], enter: &str, cat: bool) -> String {
+fn init(modules: &[String], enter: Enter, cat: bool) -> String {
     let load = match modules {
         [] => String::new(),
         names => format!("modprobe -a -q {}\n", names.join(" ")),
@@ -223,9 +241,19 @@ fn init(modules: &[String], enter: &str, cat: bool) -> String {
         ),
         false => String::new(),
     };
-    let arguments = match enter {
-        "run-init" => "\"$init\" \"$@\" <root/dev/console >root/dev/console 2>&1",
-        _ => "\"$init\" \"$@\"",
+    let start = "/root \"$init\" \"$@\"";
+    let enter = match enter {
+        Enter::RunInit => {
+            format!("exec run-init {start} <root/dev/console >root/dev/console 2>&1")
+        }
+        Enter::SwitchRoot => format!("exec switch_root {start}"),
+        Enter::OfRoot => {
+            let all = ENTERS.map(|path| format!("/root/{path}")).join(" ");
+            format!(
+                "for enter in {all}; do\n\t[ ! -x $enter ] || exec $enter {start}\ndone\n\
+                 echo \"bootlap: the root has no switch_root\"\nexec sh"
+            )
+        }
     };
     format!(
         r#"#!/bin/sh
@@ -267,7 +295,7 @@ if ! mount ${{type:+-t "$type"}} -o "$mode$flags" "$disk" /root; then
 fi
 {preload}for folder in dev proc sys; do mount -n -o move "/$folder" "/root/$folder"; done
 cd /
-exec {enter} /root {arguments}
+{enter}
 "#
     )
 }
@@ -275,6 +303,7 @@ exec {enter} /root {arguments}
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::os::unix::fs::PermissionsExt;
     use std::process::Command;
 
     use super::*;
@@ -362,8 +391,41 @@ mod tests {
     }
 
     #[test]
+    fn the_root_brings_what_enters_it_where_systemd_did_that() {
+        let mut found = distribution();
+        found.remove(&b"usr/bin/run-init"[..]);
+        reduce(&mut found, &["ext4".to_owned()]).unwrap();
+        let Some(Look::File { bytes, .. }) = found.get(&b"init"[..]).map(What::look) else {
+            panic!();
+        };
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        let (_, enters) = text.split_once("\ncd /\n").unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let entered = |place: Option<&str>| {
+            let root = dir.path().join("root");
+            fs::remove_dir_all(&root).ok();
+            if let Some(place) = place {
+                let place = root.join(place);
+                fs::create_dir_all(place.parent().unwrap()).unwrap();
+                fs::write(&place, "#!/bin/sh\necho entered \"$@\"\n").unwrap();
+                fs::set_permissions(&place, fs::Permissions::from_mode(0o755)).unwrap();
+            }
+            let text = enters.replace("/root", root.to_str().unwrap());
+            let text =
+                format!("init=/sbin/init; set -- single\n{text}").replace("exec sh", "exit 1");
+            let out = Command::new("sh").args(["-c", &text]).output().unwrap();
+            let said = String::from_utf8(out.stdout).unwrap();
+            said.replace(root.to_str().unwrap(), "/root")
+        };
+        for place in ENTERS {
+            assert_eq!(entered(Some(place)), "entered /root /sbin/init single\n");
+        }
+        assert!(entered(None).contains("no switch_root"));
+    }
+
+    #[test]
     fn what_the_root_lists_is_read_ahead() {
-        let init = init(&[], "switch_root", true);
+        let init = init(&[], Enter::SwitchRoot, true);
         let line = init.lines().find(|line| line.contains(PRELOAD)).unwrap();
         // Where the shell looks once /dev has moved.
         let empty = init.find(": >/dev/null\n").unwrap();

@@ -365,6 +365,12 @@ impl DiskPart {
         Ok((partition, files.text(path)))
     }
 
+    /// Whether the first root with systemd has a file.
+    pub(crate) fn root_has(&self, path: &str) -> bool {
+        let found = self.found();
+        found.is_ok_and(|found| with_systemd(&found).is_ok_and(|(_, files)| files.has(path)))
+    }
+
     /// What starts a service of the first root with systemd when it is asked for.
     pub(crate) fn started_on_demand(&self, service: &str) -> Result<Option<Asked>, String> {
         let found = self.found().map_err(|e| e.to_string())?;

@@ -1,9 +1,10 @@
 //! A distribution's initramfs, reduced to what mounts the root.
 
-use super::Plain;
 use super::cmdline::{Line, find};
+use super::{Plain, dracut};
 use crate::cmdline::words;
-use crate::initramfs::{Look, minimal};
+use crate::initramfs::Look;
+use crate::initramfs::minimal::{self, Enter};
 use crate::spec::Bus;
 use crate::{Edit, Parts, Target};
 
@@ -77,7 +78,10 @@ fn reduced(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String>
     let files = members
         .clone()
         .filter(|(_, what)| !matches!(what.look(), Look::Dir));
-    let more: Vec<_> = files.filter_map(|(path, _)| does_more(path)).collect();
+    let more: Vec<_> = match dracut::of(members.clone()) {
+        Some(dracut) => dracut.does_more(),
+        None => files.filter_map(|(path, _)| does_more(path)).collect(),
+    };
     if !more.is_empty() {
         return Err(format!(
             "it does more than to mount the root ({}); where that is not needed, write \
@@ -85,7 +89,11 @@ fn reduced(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String>
             more.join(", ")
         ));
     }
-    minimal::fits(members, &modules)?;
+    let disk = parts.disk.as_ref();
+    let has = |path: &&str| disk.is_some_and(|disk| disk.root_has(path));
+    if minimal::fits(members, &modules)? == Enter::OfRoot && !minimal::ENTERS.iter().any(has) {
+        return Err("neither the initramfs nor the root has a switch_root".into());
+    }
     let edits = modules
         .iter()
         .map(|name| Edit::add("initramfs.minimal", name));

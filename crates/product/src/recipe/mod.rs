@@ -10,6 +10,7 @@ mod bootloader_script;
 mod cmdline;
 mod coldplug;
 mod compression;
+mod dracut;
 mod falcon;
 mod initramfs;
 mod initramfs_minimal;
