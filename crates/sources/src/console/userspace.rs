@@ -36,10 +36,11 @@ const MAX_STARTING: usize = 4096;
 const BEGIN: &[u8] = b"Begin: ";
 
 /// How the lines of a start-up step begin.
-const VERBS: [&[u8]; 20] = [
+const VERBS: [&[u8]; 21] = [
     b"Starting ",
     BEGIN,
     b"Activating ",
+    b"Caching ",
     b"Checking ",
     b"Cleaning up ",
     b"Creating ",
@@ -89,7 +90,9 @@ const OUTCOMES: [(&[u8], &str); 8] = [
 ];
 
 /// Results that have a line of their own, behind what was printed while the step ran.
-const ALONE: [(&[u8], &str); 3] = [
+const ALONE: [(&[u8], &str); 5] = [
+    (b"[ ok ]", "ok"),
+    (b"[ !! ]", "failed"),
     (b"done.", "done"),
     (b"failed.", "failed"),
     (b"failed!", "failed"),
