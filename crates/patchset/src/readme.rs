@@ -97,9 +97,14 @@ fn numbered(steps: &[String]) -> String {
 fn said(change: &Change) -> String {
     match change {
         Change::WordAdded(word) => {
-            let instead = config::built_in(word);
-            let instead = instead.map(|o| format!(" (or built in: `{o}`)"));
-            let instead = instead.unwrap_or_default();
+            let instead = match (config::built_in(word), word.as_str()) {
+                (Some(option), _) => format!(" (or built in: `{option}`)"),
+                (None, "systemd.condition_needs_update=no") => {
+                    " (or, as the last step of the root: `touch etc/.updated var/.updated`)"
+                        .to_owned()
+                }
+                (None, _) => String::new(),
+            };
             format!("the command line gets {}{instead}", markdown(word))
         }
         Change::WordRemoved(word) => format!("the command line loses {}", markdown(word)),
