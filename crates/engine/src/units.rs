@@ -135,7 +135,8 @@ impl Started {
     }
 
     fn of_scripts(target: &Target, parts: &Parts, all: &Scripts) -> Self {
-        let default = all.first.first().cloned().unwrap_or_default();
+        let default = all.first.first().cloned();
+        let default = default.unwrap_or_else(|| all.init.name().to_owned());
         let unit = |script: &bootlap_product::Script| UnitJson {
             name: script.name.clone(),
             description: script.path.clone(),

@@ -83,6 +83,7 @@ impl Slow {
             _ if names.iter().all(|name| NEEDLESS.is(name)) => of_all("systemd-mask"),
             _ if names.iter().all(|name| CACHES.is(name)) => boot.recipe("systemd-caches-off"),
             [one] if one.starts_with("systemd-fsck") => boot.recipe("cmdline-no-fsck"),
+            ["systemd-remount-fs.service"] => boot.recipe("systemd-remount-off"),
             ["systemd-udev-trigger.service"] => boot.recipe("systemd-coldplug-later"),
             [one] => boot.recipe_about("systemd-idle-off", one),
             _ => Err(String::new()),

@@ -27,6 +27,7 @@ mod systemd;
 mod systemd_build_time;
 mod systemd_first;
 mod systemd_on_demand;
+mod systemd_remount;
 mod systemd_unordered;
 
 use std::fs;
@@ -235,6 +236,7 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &systemd_build_time::IDLE,
         &systemd_build_time::MACHINE_ID,
         &systemd_build_time::CACHES,
+        &systemd_remount::ONCE,
         &coldplug::OF_SYSTEMD,
         &preload::PRELOADED,
         &python::UNCHECKED,

@@ -163,6 +163,7 @@ fn has_words_and_systemd(recipe: &str) -> bool {
         "systemd-generators-off",
         "systemd-idle-off",
         "systemd-caches-off",
+        "systemd-remount-off",
     ];
     names.contains(&recipe) || recipe.starts_with("systemd-first")
 }
