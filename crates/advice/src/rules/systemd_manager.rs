@@ -39,7 +39,9 @@ fn late(boot: &Boot<'_>) -> Option<Finding> {
     let between = between.filter(|l| begin <= l.start_ns && l.start_ns < end);
     let silence = between.max_by_key(|l| l.ns());
     let before = ms(end.saturating_sub(begin));
-    let is_systemd = boot.line("INIT: version ").is_none() && boot.line("OpenRC ").is_none();
+    let of_openrc = |text: &str| text.contains("OpenRC ") && text.contains(" is starting up ");
+    let is_other = |l: &Line<'_>| l.text.starts_with("INIT: version ") || of_openrc(l.text);
+    let is_systemd = !boot.lines().iter().any(is_other);
     let is_first = left.is_none() && boot.line("]: Running in initr").is_none();
     let (manager, title) = match (is_systemd, is_first) {
         (true, true) => ("systemd", ""),

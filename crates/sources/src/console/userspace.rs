@@ -14,9 +14,9 @@
 //!
 //! A script prints its text, works, and prints how it went in the same line,
 //! so its span lasts from the first byte of the line to the first byte of the
-//! result, which has a line of its own if something else was printed meanwhile.
-//! The init that runs the scripts says who it is before them. systemd prints two lines, which are paired by the unit they name.
-//! Only stamped consoles tell.
+//! result, which has a line of its own if the kernel wrote meanwhile. The init
+//! that runs the scripts says who it is before them. systemd prints two lines,
+//! which are paired by the unit they name. Only stamped consoles tell.
 
 use std::collections::HashMap;
 
@@ -110,6 +110,8 @@ pub(crate) struct Userspace {
 
 struct Begun {
     name: String,
+    /// Other lines may come before its result: steps of the initramfs hold others.
+    holds: bool,
     start: Option<Stamp>,
     evidence: Evidence,
 }
@@ -160,6 +162,10 @@ impl Userspace {
 
     /// A step that prints its result in the same line, or later.
     fn script(&mut self, line: &Line<'_>, out: &mut Out<'_>) {
+        // Behind what another program says, a result is nobody's.
+        if !line.text.trim_ascii().is_empty() {
+            self.begun = self.begun.take().filter(|begun| begun.holds);
+        }
         let marks = line.text.iter().take_while(|b| b" *".contains(b)).count();
         let skip = match line.text[marks..].starts_with(b"[....] ") {
             true => marks + b"[....] ".len(),
@@ -177,6 +183,7 @@ impl Userspace {
         let mut begun = |name: &[u8]| {
             self.begun = Some(Begun {
                 name: shown(name.strip_prefix(BEGIN).unwrap_or(name)).into_owned(),
+                holds: name.starts_with(BEGIN),
                 start: begins,
                 evidence,
             });
@@ -193,9 +200,6 @@ impl Userspace {
             }
             return;
         };
-        if !text.starts_with(BEGIN) {
-            self.begun = None;
-        }
         let name = shown(name.strip_prefix(BEGIN).unwrap_or(name));
         match line.between(skip, skip + place) {
             Between::Moments(start, end) => {
@@ -233,7 +237,9 @@ fn is_first_of_init(text: &[u8]) -> bool {
 
 /// The name of a step that works from now on: `Waiting for it` of `Waiting for it...`
 fn step(text: &[u8]) -> Option<&[u8]> {
-    Some(text[..memmem::find(text, b"...")?].trim_ascii_end())
+    let name = text[..memmem::find(text, b"...")?].trim_ascii_end();
+    // U-Boot's last words.
+    (name != b"Starting kernel").then_some(name)
 }
 
 /// `         Starting X...`: systemd indents by the width of `[  OK  ] `.
