@@ -17,6 +17,7 @@ mod found;
 pub mod generators;
 mod handover;
 pub mod idle_services;
+pub mod inittab;
 pub mod loader;
 mod machine;
 pub mod on_demand;

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use bootlap_rootfs::init_scripts::number;
 use bootlap_rootfs::shell::{Beside, Rewritten, rewrite};
 
+use crate::inittab::{self, INITTAB};
 use crate::system::Init;
 use crate::volume::Files;
 
@@ -98,18 +99,8 @@ impl Scripts {
     /// of names does that, or nothing can. System V's folder may be run in the order of a file
     /// beside it (startpar's), which has no others; OpenRC has no order of names.
     pub fn with_last(&self, inittab: &str, program: &str) -> Option<String> {
-        if !matches!(self.init, Init::Sysv | Init::Openrc) || inittab.is_empty() {
-            return None;
-        }
-        let line = match is_busyboxs(inittab) {
-            true => format!("::once:{program}"),
-            false => format!("last:2345:once:{program}"),
-        };
-        let text = inittab.trim_end_matches('\n');
-        Some(match text.lines().any(|l| l == line) {
-            true => format!("{text}\n"),
-            false => format!("{text}\n{line}\n"),
-        })
+        let by_table = matches!(self.init, Init::Sysv | Init::Openrc) && !inittab.is_empty();
+        by_table.then(|| inittab::with_last(inittab, program))
     }
 
     /// Folders of which the first scripts name what begins with `S`: `/etc/init.d/S??*`.
@@ -175,14 +166,6 @@ impl Scripts {
         });
         each.collect()
     }
-}
-
-/// What init reads.
-pub const INITTAB: &str = "/etc/inittab";
-
-/// Whether that is a table of BusyBox's: its lines have no run levels.
-pub(crate) fn is_busyboxs(inittab: &str) -> bool {
-    inittab.lines().any(|line| line.trim().starts_with("::"))
 }
 
 /// What init starts before logins, and the run level that it aims at.

@@ -2,7 +2,7 @@
 
 use bootlap_artefact::arch::Arch;
 
-use crate::scripts::{INITTAB, is_busyboxs};
+use crate::inittab::{INITTAB, is_busyboxs};
 use crate::volume::{Files, Volume};
 
 /// A root file system.

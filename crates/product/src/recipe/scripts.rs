@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use bootlap_image::scripts::{INITTAB, Script, Scripts};
+use bootlap_image::inittab::INITTAB;
+use bootlap_image::scripts::{Script, Scripts};
 use bootlap_image::system::Init;
 
 use super::list::members;
