@@ -115,11 +115,15 @@ fn init_scripts_are_listed_and_changed() {
     assert_eq!(listed["starter"], "scripts");
     assert_eq!(listed["default"], "/etc/init.d/rcS");
     let names: Vec<&Value> = listed["units"].as_array().unwrap().iter().collect();
-    assert_eq!(names.len(), 2, "{listed}");
-    assert_eq!(names[0]["name"], "S10net");
+    assert_eq!(names.len(), 3, "{listed}");
+    assert_eq!(names[1]["name"], "S10net");
     let later = printed(bootlap(&dir).args(["units", "small", "--deferrable"]));
-    assert_eq!(later.trim(), "S10net,S20web");
-    let recipes = ["initscripts-builtins", "initscripts-defer=S20web"];
+    assert_eq!(later.trim(), "S05udev,S10net,S20web");
+    let recipes = [
+        "initscripts-builtins",
+        "initscripts-coldplug-later",
+        "initscripts-defer=S20web",
+    ];
     let mut apply = bootlap(&dir);
     succeeded(
         apply
@@ -129,6 +133,7 @@ fn init_scripts_are_listed_and_changed() {
     );
     let new = fs::read_to_string(dir.join("new/target.toml")).unwrap();
     assert!(new.contains("_bootlap1"), "{new}");
+    assert!(new.contains(" --subsystem-match=block "), "{new}");
     assert!(
         new.contains("later = \"bootlap-later: all is started\""),
         "{new}"
