@@ -350,11 +350,11 @@ impl DiskPart {
         Ok(idle_services::idle(files, cmdline))
     }
 
-    /// The started units of the first root with systemd that make caches which are there already.
-    pub(crate) fn made_caches(&self) -> Result<Vec<String>, String> {
+    /// Looks whether the first root with systemd has the caches that its started units make.
+    pub(crate) fn has_caches(&self) -> Result<(), String> {
         let found = self.found().map_err(|e| e.to_string())?;
         let (_, files) = with_systemd(&found)?;
-        caches::made(files, &self.units()?.1)
+        caches::are_made(files, &self.units()?.1)
     }
 
     /// The partition of the first root with systemd, and the text of a file there, if there is

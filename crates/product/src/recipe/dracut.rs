@@ -85,9 +85,11 @@ pub(super) struct Dracut {
 /// `None` if it is not dracut's.
 pub(super) fn of<'e>(members: impl Iterator<Item = (&'e [u8], &'e What)>) -> Option<Dracut> {
     let (mut modules, mut words) = (None, Vec::new());
-    // The root's own words are on the command line as well.
+    // The root that the command line names is found, and mounted, without these; not so a
+    // subvolume of which that says nothing.
     let own = ["root=", "rootfstype=", "rootflags="];
-    let is_own = |word: &str| own.iter().any(|own| word.starts_with(own));
+    let is_own =
+        |word: &str| own.iter().any(|own| word.starts_with(own)) && !word.contains("subvol");
     for (path, what) in members {
         let (Ok(path), Look::File { bytes, .. }) = (std::str::from_utf8(path), what.look()) else {
             continue;
@@ -142,6 +144,8 @@ mod tests {
             " root=UUID=1 rootflags=rw\n",
         );
         assert_eq!(more(&[plain, root]).unwrap(), Vec::<String>::new());
+        let part = ("etc/cmdline.d/95root-dev.conf", "rootflags=rw,subvol=/@");
+        assert_eq!(more(&[plain, part]).unwrap(), [part.0]);
         let crypt = ("etc/cmdline.d/90crypt.conf", "rd.luks.uuid=1\n");
         assert_eq!(more(&[plain, crypt]).unwrap(), [crypt.0]);
         assert_eq!(more(&[plain, (CRYPTTAB, "")]).unwrap(), [CRYPTTAB]);

@@ -62,7 +62,7 @@ fn caches(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> 
     if let Some(word) = line.text.split_whitespace().find(is_it) {
         return Err(format!("the command line has {word} already"));
     }
-    disk.made_caches()?;
+    disk.has_caches()?;
     Ok(line.set(with(&line.text, &format!("{NEEDS_UPDATE}=no"))))
 }
 
