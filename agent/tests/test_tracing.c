@@ -124,6 +124,26 @@ static void a_tracer_is_no_event(void)
 	CHECK(!is_left());
 }
 
+/* Only of calls that end while it is traced. */
+static void what_files_are_read_is_traced(void)
+{
+	const char *trace;
+
+	if (access("/sys/kernel/tracing/events/syscalls", F_OK))
+		return;
+	CHECK(!tracing_start("reads", 512, "/sys/kernel/tracing"));
+	CHECK(!system("read line </etc/passwd"));
+	tracing_send(archive);
+	trace = trace_of(archive, "");
+	CHECK(!strncmp(trace, "# clock: mono\n# reads\n", 22));
+	CHECK(strstr(trace, "sys_read(fd: 0, ") && strstr(trace, "sys_read -> 0x1\n"));
+	CHECK(strstr(trace, "sys_openat -> 0x") && strstr(trace, "sys_close(fd: "));
+	CHECK(strstr(trace, "task_newtask: ") && strstr(trace, "sched_process_exec: filename="));
+	/* Not all kernels can say the path. */
+	CHECK(strstr(trace, "path=\"/etc/passwd\"") || !strstr(trace, "path="));
+	CHECK(!is_left());
+}
+
 int main(void)
 {
 	if (getuid() || access("/sys/kernel/tracing/instances", W_OK)) {
@@ -136,6 +156,7 @@ int main(void)
 	what_the_kernel_traces_is_taken();
 	what_was_lost_is_told();
 	a_tracer_is_no_event();
+	what_files_are_read_is_traced();
 	unlink(archive);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "mounted.h"
+#include "text.h"
 
 static int proc = -1;
 
@@ -54,6 +55,17 @@ size_t procfs_read(int dir, const char *path, char *bytes, size_t room)
 size_t procfs_read_record(int dir, const char *path, char *bytes, size_t room)
 {
 	return read_file(dir, path, bytes, room, 1);
+}
+
+int procfs_write(int dir, const char *path, const char *value)
+{
+	int fd = openat(dir, path, O_WRONLY | O_CLOEXEC), failed;
+
+	if (fd < 0)
+		return -1;
+	failed = write_all(fd, value, strlen(value));
+	close(fd);
+	return failed;
 }
 
 uint64_t procfs_number(const char **at)

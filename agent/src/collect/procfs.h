@@ -1,4 +1,4 @@
-/* Reading /proc: whole small files, and numbers in them. */
+/* Reading /proc and its like: whole small files, and numbers in them. */
 #ifndef PROCFS_H
 #define PROCFS_H
 
@@ -18,6 +18,9 @@ int procfs(void);
 size_t procfs_read(int dir, const char *path, char *bytes, size_t room);
 /* The same of a file that the kernel gives as a whole, with one call less. */
 size_t procfs_read_record(int dir, const char *path, char *bytes, size_t room);
+
+/* Writes a value into one that is there; -1 and errno. */
+int procfs_write(int dir, const char *path, const char *value);
 
 /* The number at *at after blanks, and *at moved behind it; 0 if there is none. */
 uint64_t procfs_number(const char **at);

@@ -8,27 +8,20 @@
 
 #include "mounted.h"
 #include "procfs.h"
+#include "reads.h"
 #include "text.h"
 
 /* An instance is a buffer of its own: what others trace stays as it is. */
 static const char INSTANCE[] = "instances/bootlap-collect";
 /* What the kernel traces itself, and behind a colon the instance that it does that in. */
 static const char KERNEL[] = "kernel";
+/* The calls by which files are opened and read: many, and the first of them count. */
+static const char READS[] = "reads";
+#define READS_BUFFERS 8
 
-static int tracefs = -1, instance = -1;
+static int tracefs = -1, instance = -1, reads;
 /* What was asked for, with its KERNELs. */
 static const char *asked;
-
-static int set(int folder, const char *file, const char *value)
-{
-	int fd = openat(folder, file, O_WRONLY | O_CLOEXEC), failed;
-
-	if (fd < 0)
-		return -1;
-	failed = write_all(fd, value, strlen(value));
-	close(fd);
-	return failed;
-}
 
 static int open_folder(int in, const char *path)
 {
@@ -48,19 +41,22 @@ static int open_tracefs(const char *place)
 
 static int make_instance(size_t kib)
 {
-	TEXT(size, 24);
-
 	/* One that was left over is begun anew. */
 	unlinkat(tracefs, INSTANCE, AT_REMOVEDIR);
 	if (mkdirat(tracefs, INSTANCE, 0700))
 		return -1;
 	instance = open_folder(tracefs, INSTANCE);
-	put_number(&size, kib);
-	set(instance, "buffer_size_kb", size.bytes);
+	/* All of it is taken at once: where there is not so much, half of it may be there. */
+	do {
+		TEXT(size, 24);
+		put_number(&size, kib);
+		if (!procfs_write(instance, "buffer_size_kb", size.bytes))
+			break;
+	} while (kib /= 2);
 	/* The archive's own. */
-	set(instance, "trace_clock", "mono");
+	procfs_write(instance, "trace_clock", "mono");
 	/* What came first is worth more than what came last. */
-	return set(instance, "options/overwrite", "0");
+	return procfs_write(instance, "options/overwrite", "0");
 }
 
 static void remove_instance(void)
@@ -68,6 +64,19 @@ static void remove_instance(void)
 	close(instance);
 	instance = -1;
 	unlinkat(tracefs, INSTANCE, AT_REMOVEDIR);
+	if (reads)
+		reads_stop(tracefs);
+	reads = 0;
+}
+
+static int start_reads(void)
+{
+	reads = 1;
+	if (!reads_start(tracefs, instance))
+		return 0;
+	complain(errno, "this kernel does not tell of its calls (CONFIG_FTRACE_SYSCALLS): trace=",
+		 READS, NULL);
+	return -1;
 }
 
 /* One of the list, cut off at the comma; gives what is behind it, or NULL. */
@@ -77,6 +86,17 @@ static const char *next_of(const char *list, struct text *one)
 
 	put_bytes(one, list, len);
 	return list[len] ? list + len + 1 : NULL;
+}
+
+static int has_reads(const char *list)
+{
+	while (list) {
+		TEXT(one, 96);
+		list = next_of(list, &one);
+		if (!strcmp(one.bytes, READS))
+			return 1;
+	}
+	return 0;
 }
 
 /* The name of what the kernel traces itself, if that is meant. */
@@ -133,8 +153,10 @@ static int start_one(struct text *one, size_t kib)
 		complain(errno, "cannot trace ", one->bytes, NULL);
 		return -1;
 	}
+	if (!strcmp(one->bytes, READS))
+		return start_reads();
 	if (is_tracer(one->bytes)) {
-		if (!set(instance, "current_tracer", one->bytes))
+		if (!procfs_write(instance, "current_tracer", one->bytes))
 			return 0;
 		/* Some are there only once, and an instance is refused them. */
 		complain(0, "this kernel has ", one->bytes,
@@ -144,7 +166,7 @@ static int start_one(struct text *one, size_t kib)
 	}
 	if (!strchr(one->bytes, ':'))
 		put(one, ":*");
-	if (!set(instance, "set_event", one->bytes))
+	if (!procfs_write(instance, "set_event", one->bytes))
 		return 0;
 	complain(errno, "cannot trace ", one->bytes,
 		 "; see /sys/kernel/tracing/available_events", NULL);
@@ -161,6 +183,8 @@ int tracing_start(const char *events, size_t kib, const char *place)
 		return -1;
 	}
 	asked = events;
+	if (has_reads(events))
+		kib *= READS_BUFFERS;
 	while (events) {
 		TEXT(one, 96);
 		events = next_of(events, &one);
@@ -209,6 +233,9 @@ static int tell_clock(int folder, int to)
 	put(&line, "# clock: ");
 	put_bytes(&line, clock + 1, strcspn(clock + 1, "]"));
 	put(&line, "\n");
+	/* So that bootlap makes of it what was asked for. */
+	if (reads && folder == instance)
+		put(&line, "# reads\n");
 	return write_all(to, line.bytes, line.len);
 }
 
@@ -261,7 +288,7 @@ static void send_one(int folder, const char *archive, const char *name)
 	put(&path, ".trace");
 	for (size_t i = 0; i < READING; i++)
 		if (procfs_read(folder, FOR_READING[i], was[i], sizeof was[i]) && *was[i] == '0')
-			set(folder, FOR_READING[i], "1");
+			procfs_write(folder, FOR_READING[i], "1");
 	from = openat(folder, "trace", O_RDONLY | O_CLOEXEC);
 	to = open(path.bytes, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (from < 0 || to < 0 || tell_clock(folder, to) || copy(from, to) || tell_lost(folder, to))
@@ -272,13 +299,13 @@ static void send_one(int folder, const char *archive, const char *name)
 		close(to);
 	for (size_t i = 0; i < READING; i++)
 		if (*was[i] == '0')
-			set(folder, FOR_READING[i], "0");
+			procfs_write(folder, FOR_READING[i], "0");
 }
 
 void tracing_send(const char *archive)
 {
 	if (instance >= 0) {
-		set(instance, "tracing_on", "0");
+		procfs_write(instance, "tracing_on", "0");
 		send_one(instance, archive, NULL);
 		remove_instance();
 	}

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* Begins: `events` are GROUP, GROUP:EVENT or a tracer, `kernel` or `kernel:INSTANCE`
+/* Begins: `events` are GROUP, GROUP:EVENT, a tracer or `reads` (reads.h), `kernel` or `kernel:INSTANCE`
  * for what the kernel traces already, with commas between; `kib` is the size of each
  * CPU's buffer, `place` where tracefs can be mounted for a moment if it is not yet.
  * What there is not is complained about; -1 if it is all. */

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use bootlap_analysis::Meter;
+use bootlap_analysis::{Accesses, Meter, accesses};
 use bootlap_kbuild::dot_config::DotConfig;
 use bootlap_model::{Axis, BITS_PER_BYTE, Evidence, Milestone, Span, Stamp, Timeline, TrackKind};
 use bootlap_product::cmdline;
@@ -24,6 +24,7 @@ pub struct Boot<'a> {
     lines: Vec<Line<'a>>,
     chain: OnceCell<Option<Chain>>,
     printing: OnceCell<Vec<[i64; 2]>>,
+    accesses: OnceCell<Accesses>,
 }
 
 /// A timeline on its axis.
@@ -132,6 +133,7 @@ impl<'a> Boot<'a> {
             lines,
             chain: OnceCell::new(),
             printing: OnceCell::new(),
+            accesses: OnceCell::new(),
         }
     }
 
@@ -183,6 +185,11 @@ impl<'a> Boot<'a> {
 
     pub(crate) fn target(&self) -> Option<(&'a Target, &'a Parts)> {
         self.target
+    }
+
+    /// What programs did with files, if their calls were recorded.
+    pub(crate) fn accesses(&self) -> &Accesses {
+        self.accesses.get_or_init(|| accesses(self.seen.timeline))
     }
 
     pub(crate) fn facts(&self) -> &Facts {

@@ -7,8 +7,8 @@ use bootlap_model::{Timeline, TrackKind};
 
 use crate::functions::folded_of;
 use crate::{
-    CallStats, CriticalPath, Extent, Processes, UnitStart, critical_path, extent, functions,
-    processes, units,
+    Accesses, CallStats, CriticalPath, Extent, Processes, UnitStart, accesses, critical_path,
+    extent, functions, processes, units,
 };
 
 /// What analyses say of one timeline.
@@ -20,6 +20,7 @@ pub struct Answers<'t> {
     processes: OnceCell<Processes>,
     pruned: OnceCell<Processes>,
     functions: OnceCell<Vec<CallStats>>,
+    accesses: OnceCell<Accesses>,
 }
 
 impl<'t> Answers<'t> {
@@ -33,6 +34,7 @@ impl<'t> Answers<'t> {
             processes: OnceCell::new(),
             pruned: OnceCell::new(),
             functions: OnceCell::new(),
+            accesses: OnceCell::new(),
         }
     }
 
@@ -56,6 +58,11 @@ impl<'t> Answers<'t> {
     pub fn processes(&self, prune: bool) -> &Processes {
         let kept = if prune { &self.pruned } else { &self.processes };
         kept.get_or_init(|| processes(self.timeline, prune))
+    }
+
+    /// What programs did with files, the most calls first: [`accesses`](crate::accesses()).
+    pub fn accesses(&self) -> &Accesses {
+        self.accesses.get_or_init(|| accesses(self.timeline))
     }
 
     /// What each function cost, the most time first: [`functions`](crate::functions()).

@@ -3,7 +3,8 @@
 //! Pure functions of immutable inputs; the same timeline gives the same
 //! answer, byte for byte.
 
-pub mod answers;
+pub mod accesses;
+mod answers;
 pub mod budget;
 pub mod calibrate;
 pub mod changes;
@@ -37,6 +38,7 @@ mod known;
 mod tests;
 mod view;
 
+pub use accesses::{Accesses, FileAccess, Search, accesses};
 pub use answers::Answers;
 pub use calibrate::{Calibration, calibrate};
 pub use compare::{Comparison, Delta, Moved, compare};

@@ -10,6 +10,7 @@ mod axis;
 mod clock;
 mod event;
 mod evidence;
+mod file_use;
 mod milestone;
 mod notice;
 mod read;
@@ -27,6 +28,7 @@ pub use event::{
     TrackKind,
 };
 pub use evidence::{Evidence, EvidenceFile, FileId, Usage};
+pub use file_use::FileUse;
 pub use milestone::Milestone;
 pub use notice::{Notice, Severity};
 pub use read::{FileSystem, Read, ReadOf};

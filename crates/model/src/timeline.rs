@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Anchor, Clock, ClockEdge, ClockId, ClockKind, Counter, Evidence, EvidenceFile, FileId, Link,
-    LinkKind, Mark, MarkKind, Milestone, Notice, Read, Request, Severity, Span, SpanEnd, SpanId,
-    Stamp, Sym, Symbols, TimeKind, Track, TrackId, TrackKind, Usage,
+    Anchor, Clock, ClockEdge, ClockId, ClockKind, Counter, Evidence, EvidenceFile, FileId, FileUse,
+    Link, LinkKind, Mark, MarkKind, Milestone, Notice, Read, Request, Severity, Span, SpanEnd,
+    SpanId, Stamp, Sym, Symbols, TimeKind, Track, TrackId, TrackKind, Usage,
 };
 
 /// All that is known of one boot.
@@ -39,6 +39,9 @@ pub struct Timeline {
     /// What was read of disks, in the order in which the evidence has it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reads: Vec<Read>,
+    /// What programs did with files, in the order in which they began to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub file_uses: Vec<FileUse>,
     /// What the machine's disks were asked for, in the order in which it was done.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<Request>,

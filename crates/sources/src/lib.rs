@@ -5,6 +5,7 @@
 //! it could not use and what to do about it. It sees bytes, never paths: the
 //! same bytes under another name or in other chunks give the same result.
 
+mod accesses;
 mod agent;
 pub mod align;
 mod binary;

@@ -6,6 +6,7 @@
 
 mod pages;
 
+mod accesses;
 mod android;
 mod board_firmware;
 mod bootloader;
@@ -97,6 +98,7 @@ use checks;
 
 /// The families, in the order of a boot.
 const FAMILIES: &[&[(&str, Check)]] = &[
+    accesses::CHECKS,
     android::CHECKS,
     firmware::CHECKS,
     board_firmware::CHECKS,

@@ -64,8 +64,9 @@ pub(crate) fn run(args: &Show, ui: &Ui) -> Result<Exit, Failure> {
 fn check(args: &Show) -> Result<(), Failure> {
     let wrong = |text: &str| Err(Failure::new(Exit::Usage, text));
     let by = args.by;
-    if args.grep.is_some() && !matches!(by, Some(By::Spans | By::Initcalls | By::Deltas)) {
-        return wrong("--grep goes with --by spans, initcalls or deltas");
+    let has_names = [By::Spans, By::Initcalls, By::Deltas, By::Reads];
+    if args.grep.is_some() && !by.is_some_and(|by| has_names.contains(&by)) {
+        return wrong("--grep goes with --by spans, initcalls, deltas or reads");
     }
     if args.prune && !matches!(by, Some(By::Processes)) {
         return wrong("--prune goes with --by processes");

@@ -46,6 +46,14 @@ fn nothing(timeline: &Timeline) -> String {
     match !sources.is_empty() && sources.iter().all(unseen) {
         true => {
             let sources: Vec<&str> = sources.into_iter().collect();
+            if !timeline.file_uses.is_empty() {
+                return format!(
+                    "Of evidence of this kind ({}) rules look only at which files are read, and \
+                     find nothing to improve: `bootlap show --by reads` lists these; a kernel log \
+                     or what systemd-analyze prints tells rules more.",
+                    sources.join(", ")
+                );
+            }
             format!(
                 "No rule looks at evidence of this kind ({}): `bootlap show` says where the time \
                  went; a kernel log or what systemd-analyze prints tells rules more.",

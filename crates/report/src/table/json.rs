@@ -1,7 +1,9 @@
 //! `show --by … --json`: the rows of one table.
 
 use bootlap_analysis::disks::FileRead;
-use bootlap_analysis::{CallStats, CriticalPath, Gap, Hidden, Process, UnitStart};
+use bootlap_analysis::{
+    CallStats, CriticalPath, FileAccess, Gap, Hidden, Process, Search, UnitStart,
+};
 use bootlap_model::{Axis, TrackKind};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -80,6 +82,13 @@ pub enum RowsJson {
         /// The files.
         rows: Vec<FileRead>,
     },
+    /// What programs did with files, most calls first.
+    Reads {
+        /// The files.
+        rows: Vec<FileAccess>,
+        /// What was looked for at several places, most calls first, of all files.
+        searches: Vec<Search>,
+    },
     /// Console lines in order; with a limit those after the longest silences.
     Deltas {
         /// The lines.
@@ -143,6 +152,12 @@ fn of(report: &Report<'_>, by: By, wanted: &Rows<'_>) -> (usize, RowsJson) {
         By::Files => {
             let Selected { rows, all } = Selected::first(report.files.clone(), limit);
             (all, RowsJson::Files { rows })
+        }
+        By::Reads => {
+            let found = select::accesses(report.answers.accesses(), wanted);
+            let Selected { rows, all } = found.files;
+            let searches = found.searches;
+            (all, RowsJson::Reads { rows, searches })
         }
         By::Functions => {
             let calls = report.answers.functions().to_vec();

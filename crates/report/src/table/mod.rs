@@ -1,5 +1,6 @@
 //! The tables about one boot: `show --by …`.
 
+mod accesses;
 mod files;
 mod functions;
 mod json;
@@ -35,6 +36,8 @@ pub enum By {
     Deltas,
     /// Files that were read from the disk, most bytes first.
     Files,
+    /// What programs did with files, most calls first.
+    Reads,
 }
 
 impl By {
@@ -49,6 +52,7 @@ impl By {
         By::Gaps,
         By::Deltas,
         By::Files,
+        By::Reads,
     ];
 
     /// The word that asks for it (`--by initcalls`), and what it lists.
@@ -66,6 +70,7 @@ impl By {
                 "Console lines with the time since the line before",
             ),
             By::Files => ("files", "Files that were read from the disk of a run"),
+            By::Reads => ("reads", "Files that programs opened, read and looked for"),
         }
     }
 
@@ -77,7 +82,7 @@ impl By {
     /// Whether it lists spans of a kind.
     pub fn takes(self, kind: TrackKind) -> bool {
         match self {
-            By::Phases | By::Gaps | By::Deltas | By::Files => false,
+            By::Phases | By::Gaps | By::Deltas | By::Files | By::Reads => false,
             By::Initcalls => kind == TrackKind::Initcall,
             By::Units => kind == TrackKind::Unit,
             By::Processes => kind == TrackKind::Process,

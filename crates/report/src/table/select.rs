@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use bootlap_analysis::Process;
+use bootlap_analysis::{Accesses, FileAccess, Process, Search};
 use bootlap_model::{Axis, Placed, Span, Timeline, TrackKind};
 
 /// Which rows of a table are wanted.
@@ -66,6 +66,23 @@ pub(crate) fn longest<'t>(
     // What never ended comes first: it may be the longest of all.
     all.sort_by_key(|(_, placed)| Reverse(placed.duration_ns().unwrap_or(i64::MAX)));
     Selected::first(all, rows.limit)
+}
+
+/// Files and searches of a table.
+pub(crate) struct Accessed {
+    pub(crate) files: Selected<FileAccess>,
+    pub(crate) searches: Vec<Search>,
+}
+
+/// Those of which the path matches, or what was looked for.
+pub(crate) fn accesses(all: &Accesses, rows: &Rows<'_>) -> Accessed {
+    let files = all.files.iter().filter(|file| rows.takes(&file.file));
+    let searches = all.searches.iter();
+    let searches = searches.filter(|search| rows.takes(&search.name));
+    Accessed {
+        files: Selected::first(files.cloned().collect(), rows.limit),
+        searches: searches.take(rows.limit).cloned().collect(),
+    }
 }
 
 /// A line of the console.

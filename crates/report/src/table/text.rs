@@ -4,6 +4,7 @@ use bootlap_analysis::Gap;
 use bootlap_model::{Span, Timeline, TrackKind};
 
 use super::By;
+use super::accesses::accesses;
 use super::files::files;
 use super::functions::functions;
 use super::processes::processes;
@@ -30,12 +31,20 @@ pub fn text(report: &Report<'_>, by: By, rows: &Rows<'_>, style: &Style) -> Stri
         By::Gaps => silences(&report.gaps, limit, &mut page),
         By::Deltas => deltas(timeline, rows, &mut page),
         By::Files => files(&report.files, limit, &mut page),
+        By::Reads => accesses(
+            &select::accesses(report.answers.accesses(), rows),
+            limit,
+            &mut page,
+        ),
     }
     let text = page.finish();
-    if text.is_empty() {
-        return "  Nothing of this kind was seen.\n".to_owned();
+    match by {
+        _ if !text.is_empty() => text,
+        By::Reads => "  No calls that open or read files were recorded: run strace -f -ttt -T,\n  \
+                      or bootlap-agent collect --trace reads.\n"
+            .to_owned(),
+        _ => "  Nothing of this kind was seen.\n".to_owned(),
     }
-    text
 }
 
 fn longest(

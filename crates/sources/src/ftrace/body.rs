@@ -104,7 +104,7 @@ pub(crate) fn event<'a>(name: &'a str, fields: &'a str) -> What<'a> {
                 .unwrap_or(fields),
         }),
         "sys_enter" | "sys_exit" => raw_syscall(fields),
-        _ => syscall(name, fields),
+        _ => probed(name, fields).or_else(|| syscall(name, fields)),
     };
     known.unwrap_or(other)
 }
@@ -254,6 +254,13 @@ fn raw_syscall(fields: &str) -> Option<What<'_>> {
         return Some(What::SysExit { name, ret });
     }
     let args = rest.trim_start_matches('(').trim_end_matches(')');
+    Some(What::SysEnter { name, args })
+}
+
+/// `openat: (syscalls.sys_enter_openat) dfd=0x6 path="…"`: a probe on that event.
+fn probed<'a>(name: &'a str, fields: &'a str) -> Option<What<'a>> {
+    let rest = fields.strip_prefix("(syscalls.sys_enter_")?;
+    let args = rest.strip_prefix(name)?.strip_prefix(')')?.trim_ascii();
     Some(What::SysEnter { name, args })
 }
 

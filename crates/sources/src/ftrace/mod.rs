@@ -220,6 +220,8 @@ impl FtraceReader {
             }
         } else if let Some(clock) = text.strip_prefix("# clock: ") {
             self.recording.is_on(clock_kind(clock.trim()));
+        } else if text == "# reads" {
+            self.recording.is_of_files();
         } else if is_loss(text) {
             lost(line.at, import);
         }

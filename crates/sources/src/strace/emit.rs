@@ -67,6 +67,7 @@ pub(super) fn emit(mut trace: Trace, split: bool, out: &mut Timeline) {
         });
     }
     counted(&trace, out);
+    trace.accesses.finish(out);
 }
 
 /// With a file for each process, the program that a thread executed is found

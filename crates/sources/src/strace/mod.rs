@@ -22,7 +22,8 @@
 //! `wait_us` (the part of it in calls that waited), `opens`, `failed_opens`,
 //! `enoent` (calls that failed because there is no such file). Single calls
 //! become spans if they took [`WORTH_NS`], or waited for [`WORTH_WAIT_NS`].
-//! Without `-T` a call on one line has no end, but `until_next_us`.
+//! Without `-T` a call on one line has no end, but `until_next_us`. What was done with which
+//! file is [`crate::accesses`]'.
 //!
 //! Quirks: with `-o -f` each line begins with the pid (`-Y`: and the name);
 //! without `-o` only while there are several processes, as `[pid 9394] `, and
@@ -37,6 +38,7 @@
 mod calls;
 mod clock;
 mod emit;
+mod files;
 mod line;
 mod process;
 mod record;

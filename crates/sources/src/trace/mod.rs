@@ -6,13 +6,14 @@
 //! - function calls, nested by thread ([`calls`]), and from those of
 //!   `do_one_initcall` the initcalls ([`named_initcalls`]),
 //! - initcalls ([`initcalls`]), processes ([`tasks`]), system calls
-//!   ([`syscalls`]),
+//!   ([`syscalls`]), and what these do with files ([`file_calls`]),
 //! - counts of samples ([`samples`]),
 //! - what was read of disks ([`page_cache`]),
 //! - marks of what is rare, counts of what is not ([`others`]).
 
 mod calls;
 mod event;
+mod file_calls;
 mod initcalls;
 mod lane;
 mod named_initcalls;
@@ -31,6 +32,7 @@ pub(crate) use self::event::{Event, Function, Task, What};
 
 use self::calls::Calls;
 use self::event::Moment;
+use self::file_calls::FileCalls;
 use self::initcalls::Initcalls;
 use self::lane::Returned;
 use self::others::Others;
@@ -48,6 +50,8 @@ pub(crate) struct Recording {
     initcalls: Initcalls,
     tasks: Tasks,
     syscalls: Syscalls,
+    file_calls: FileCalls,
+    only_files: bool,
     others: Others,
     pages: PageCache,
     programs: Programs,
@@ -64,6 +68,8 @@ impl Recording {
             initcalls: Initcalls::default(),
             tasks: Tasks::default(),
             syscalls: Syscalls::default(),
+            file_calls: FileCalls::default(),
+            only_files: false,
             others: Others::default(),
             pages: PageCache::default(),
             programs: Programs::default(),
@@ -76,6 +82,12 @@ impl Recording {
         if self.clock.is_none() {
             self.kind = kind;
         }
+    }
+
+    /// System calls were recorded for what they do with files, and single ones are of no
+    /// interest.
+    pub(crate) fn is_of_files(&mut self) {
+        self.only_files = true;
     }
 
     /// The machine's pages are so large, bytes.
@@ -175,8 +187,12 @@ impl Recording {
                 self.tasks.switch(event.cpu, from, to, now, import);
             }
             What::Wakeup { task } | What::Rename { task } => self.tasks.named(task, import),
-            What::Fork { parent, child } => self.tasks.fork(parent, child, now, import),
+            What::Fork { parent, child } => {
+                self.file_calls.fork(parent.pid, child.pid, false);
+                self.tasks.fork(parent, child, now, import);
+            }
             What::New { task, is_thread } => {
+                self.file_calls.fork(this.pid, task.pid, is_thread);
                 self.tasks.fork(this, task, now, import);
                 if is_thread {
                     self.tasks.is_thread(task.pid, import);
@@ -188,9 +204,13 @@ impl Recording {
                 } else {
                     ""
                 };
+                self.file_calls.exec(pid, program);
                 self.tasks.exec(program, Task { comm, pid }, now, import);
             }
-            What::Exit { task } => self.tasks.exit(task, now, import),
+            What::Exit { task } => {
+                self.file_calls.ended(task.pid);
+                self.tasks.exit(task, now, import);
+            }
             What::Gone { pid } => self.tasks.gone(pid, import),
             What::Fact { key, value, pid } => self.tasks.fact((key, value), pid, import),
             What::Used { task, cpu_ns } => self.tasks.used(task, cpu_ns, import),
@@ -206,8 +226,18 @@ impl Recording {
                 self.initcalls
                     .finish_one(&function, ret, event.pid, now, import);
             }
-            What::SysEnter { name, args } => self.syscalls.enter(this, (name, args), now, import),
-            What::SysExit { name, ret } => self.syscalls.exit(this, (name, ret), now, import),
+            What::SysEnter { name, args } => {
+                self.file_calls.enter(this, (name, args), now);
+                if !self.only_files {
+                    self.syscalls.enter(this, (name, args), now, import);
+                }
+            }
+            What::SysExit { name, ret } => {
+                self.file_calls.exit(this, (name, ret), now);
+                if !self.only_files {
+                    self.syscalls.exit(this, (name, ret), now, import);
+                }
+            }
             What::Sample { symbol } => {
                 self.programs.add(this.comm, now);
                 self.tasks.sampled(this, symbol, now, import);
@@ -240,6 +270,7 @@ impl Recording {
         self.initcalls.finish(import);
         self.tasks.finish(self.last_ns, import);
         self.syscalls.finish(import);
+        self.file_calls.finish(import.timeline);
         self.others.finish(import);
         self.pages.finish(import);
         self.programs.finish(import);

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::support::dump::dump;
 use crate::support::{Case, Part, all_cases, is_sound, read, try_read};
-use bootlap_model::{SpanEnd, Timeline, TrackKind};
+use bootlap_model::{FileUse, SpanEnd, Timeline, TrackKind};
 use bootlap_sources::{HEAD_LEN, Sniff, Source, named, ranking};
 use expect_test::expect_file;
 
@@ -48,6 +48,27 @@ fn every_source_has_fixtures() {
         let name = source.name;
         assert!(cases.iter().any(|c| c.format == name), "{name}");
     }
+}
+
+/// One run of a program, recorded by both at once.
+#[test]
+fn strace_and_the_kernels_trace_count_the_same() {
+    let all = all_cases();
+    let rows = |source: &str, dir: &str| {
+        let case = all.iter().find(|case| case.dir.ends_with(dir)).unwrap();
+        let timeline = read(named(source).unwrap(), case, 4096);
+        let rows = timeline.file_uses.iter().filter(|row| row.pid == 91);
+        let row = |row: &FileUse| {
+            let [program, path] =
+                [row.program, row.path].map(|name| timeline.text(name).to_owned());
+            let counts = [row.opens, row.missing, row.looks, row.reads, row.maps];
+            (program, path, counts, row.bytes)
+        };
+        rows.map(row).collect::<Vec<_>>()
+    };
+    let strace = rows("strace", "strace-6.1/zoneinfo");
+    assert_eq!(strace.len(), 4);
+    assert_eq!(strace, rows("ftrace", "bootlap-agent-0.1.0/reads"));
 }
 
 fn check(case: &Case) {

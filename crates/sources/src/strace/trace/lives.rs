@@ -16,13 +16,16 @@ impl Trace {
         if self.forks.len() >= MAX_PROCESSES * 2 {
             return;
         }
+        let thread = memchr::memmem::find(call.args, b"CLONE_THREAD").is_some();
+        let by = super::number_of(&self.processes[parent as usize]);
+        self.accesses.fork(by, child, thread);
         let end = |ns| Stamp::new(call.start.ns.saturating_add(ns), call.start.err_ns);
         self.forks.push(Fork {
             parent,
             child,
             start: call.start,
             end: call.took_ns.map(end),
-            thread: memchr::memmem::find(call.args, b"CLONE_THREAD").is_some(),
+            thread,
             programs: self.processes[parent as usize].programs.len(),
             at: call.at,
         });
@@ -61,6 +64,7 @@ impl Trace {
         let p = &mut self.processes[process as usize];
         p.exit = Some(crate::text::valid(text).to_owned());
         p.end = End::Gone(now);
+        self.accesses.exit(super::number_of(p));
         self.alive.remove(&process);
         self.interrupted(process, now);
     }

@@ -8,9 +8,11 @@ use bootlap_model::{Anchor, ClockId, Evidence, Stamp};
 use foldhash::fast::FixedState;
 
 use super::calls::{Kind, Names};
+use super::files::{self, Printed};
 use super::line::{self, CallEnd, Rest};
 use super::process::{End, Process, string};
 use super::record::{Call, Exec, Fork, Takeover, Took, Written};
+use crate::accesses::{self, Accesses, is_of_files};
 
 /// Processes and threads are kept up to here.
 const MAX_PROCESSES: usize = 65_536;
@@ -22,6 +24,13 @@ const MAX_CALLS: usize = 100_000;
 
 /// By number, with a hash that is the same on each run.
 pub(super) type ByPid<T> = HashMap<u32, T, FixedState>;
+
+/// What the only process is called until its number is known.
+const NUMBERLESS: u32 = 0;
+
+fn number_of(process: &Process) -> u32 {
+    process.pid.unwrap_or(NUMBERLESS)
+}
 
 /// All that is known so far.
 pub(super) struct Trace {
@@ -35,6 +44,7 @@ pub(super) struct Trace {
     pub(super) lines: Vec<Written>,
     pub(super) takeovers: Vec<Takeover>,
     pub(super) calls: Vec<Call>,
+    pub(super) accesses: Accesses,
     /// Calls that lasted so long are kept one by one.
     pub(super) worth_ns: i64,
     /// Calls that waited so long are.
@@ -64,6 +74,7 @@ impl Trace {
             lines: Vec::new(),
             takeovers: Vec::new(),
             calls: Vec::new(),
+            accesses: Accesses::default(),
             worth_ns: super::WORTH_NS,
             worth_wait_ns: super::WORTH_WAIT_NS,
         }
@@ -114,8 +125,20 @@ impl Trace {
         self.alive.insert(id);
         if let Some(pid) = pid {
             self.by_pid.insert(pid, id);
+            self.inherits(pid);
         }
         Some(id)
+    }
+
+    /// Its first line may come before that of the call that made it has an end.
+    fn inherits(&mut self, pid: u32) {
+        let calls: [&[u8]; 4] = [b"clone", b"clone3", b"vfork", b"fork"];
+        let Some(parent) = calls.iter().find_map(|name| self.in_call(name)) else {
+            return;
+        };
+        let parent = &self.processes[parent as usize];
+        let thread = memchr::memmem::find(&parent.open.args, b"CLONE_THREAD").is_some();
+        self.accesses.fork(number_of(parent), pid, thread);
     }
 
     /// The number of a process that was only known as *the* process.
@@ -124,6 +147,7 @@ impl Trace {
         if known.is_none() {
             *known = Some(pid);
             self.by_pid.insert(pid, process);
+            self.accesses.rename(NUMBERLESS, pid);
         }
     }
 
@@ -256,6 +280,20 @@ impl Trace {
         let kind = self.names.kind(call.name);
         let p = &mut self.processes[process as usize];
         p.sums.add(call.name, call.took_ns);
+        let name = self.names.text(call.name);
+        if is_of_files(name) {
+            self.accesses.call(&accesses::Call {
+                pid: number_of(p),
+                comm: crate::text::valid(&p.comm),
+                name,
+                args: &Printed(call.args),
+                ret: files::returned(call.ret),
+                took_ns: call.took_ns,
+                clock: p.clock,
+                at: call.start,
+                evidence: call.at,
+            });
+        }
         let failed = call.ret.starts_with(b"-1 ");
         if failed && call.ret.starts_with(b"-1 ENOENT") {
             p.sums.enoent += 1;

@@ -57,6 +57,7 @@ pub(crate) fn dump(timeline: &Timeline, places: bool) -> String {
     counters(timeline, places, &mut out);
     links(timeline, &mut out);
     anchors(timeline, &mut out);
+    uses(timeline, places, &mut out);
     for notice in &timeline.notices {
         notices(notice, places, &mut out);
     }
@@ -122,6 +123,30 @@ fn links(timeline: &Timeline, out: &mut String) {
         .map(|l| format!("link {} {:?} {}\n", name(l.from), l.kind, name(l.to)))
         .collect();
     out.extend(lines.iter().take(SHOWN).cloned());
+    if lines.len() > SHOWN {
+        let rest = &lines[SHOWN..];
+        let _ = writeln!(out, "… {} more, of hash {:016x} …", rest.len(), hash(rest));
+    }
+}
+
+/// Who did what with which file.
+fn uses(timeline: &Timeline, places: bool, out: &mut String) {
+    let lines = timeline.file_uses.iter().map(|row| {
+        let at = if places { place(row.evidence) } else { String::new() };
+        format!(
+            "{} {} {:?}: {} opened, {} missing, {} looked at, {} reads of {} bytes, {} mapped, {} ns; {} {}{at}",
+            timeline.text(row.program), row.pid, timeline.text(row.path), row.opens, row.missing,
+            row.looks, row.reads, row.bytes, row.maps, row.took_ns, clock(row.clock), stamp(row.first),
+        )
+    });
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\nfiles used x{}", lines.len());
+    for line in lines.iter().take(SHOWN) {
+        let _ = writeln!(out, "  {line}");
+    }
     if lines.len() > SHOWN {
         let rest = &lines[SHOWN..];
         let _ = writeln!(out, "… {} more, of hash {:016x} …", rest.len(), hash(rest));
