@@ -13,7 +13,7 @@ use super::units::units;
 use crate::Report;
 use crate::boot::text::length;
 use crate::format::{change, duration, moment, percent, short_count};
-use crate::terminal::{Align, Ink, Line, Page, Style, Table, cell, left_out};
+use crate::terminal::{Align, Ink, Line, Page, Style, Table, cell, left_out, nothing};
 
 /// A table of the wanted rows.
 pub fn text(report: &Report<'_>, by: By, rows: &Rows<'_>, style: &Style) -> String {
@@ -40,9 +40,11 @@ pub fn text(report: &Report<'_>, by: By, rows: &Rows<'_>, style: &Style) -> Stri
     let text = page.finish();
     match by {
         _ if !text.is_empty() => text,
-        By::Reads => "  No calls that open or read files were recorded: run strace -f -ttt -T,\n  \
-                      or bootlap-agent collect --trace reads.\n"
-            .to_owned(),
+        By::Reads => nothing(
+            "No calls that open or read files were recorded: run strace -f -ttt -T, or \
+             bootlap-agent collect --trace reads.",
+            style,
+        ),
         _ => "  Nothing of this kind was seen.\n".to_owned(),
     }
 }
