@@ -1,6 +1,7 @@
 #include "reads.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "procfs.h"
 #include "text.h"
@@ -8,54 +9,61 @@
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
 /* The kernel's event of a call has of a path only where it lies in the program's memory.
- * A probe on that event (CONFIG_PROBE_EVENTS, Linux 5.15) reads it there. Its fields come
- * in the order of the call's arguments. */
+ * A probe on that event (CONFIG_PROBE_EVENTS, Linux 5.15) reads it there; its fields come
+ * in the order of the call's arguments. Where there is no such probe, or it reads something
+ * else (Debian's 6.1.176), there may be one where the kernel itself has read a path. */
 struct looked {
 	const char *call, *fields, *filter;
+	const char *ends; /* which of its results are noted; NULL for all */
 };
 
 #define PATH(field) "path=+0($" field "):ustring"
+
+/* Most look at what is there: only the others are noted, and what is not noted was found. */
+#define FAILED "ret < 0"
 
 /* With this flag and an empty path a call asks for an open file. */
 #define OF_PATH "!(flag & 0x1000)"
 
 static const struct looked LOOKED[] = {
-	{ "openat", "dfd=$dfd " PATH("filename") " flags=$flags", NULL },
-	{ "open", PATH("filename") " flags=$flags", NULL },
-	{ "openat2", "dfd=$dfd " PATH("filename"), NULL },
-	{ "creat", PATH("pathname"), NULL },
-	{ "newfstatat", "dfd=$dfd " PATH("filename") " flag=$flag", OF_PATH },
-	{ "fstatat64", "dfd=$dfd " PATH("filename") " flag=$flag", OF_PATH },
-	{ "statx", "dfd=$dfd " PATH("filename") " flag=$flags", OF_PATH },
-	{ "newstat", PATH("filename"), NULL },
-	{ "newlstat", PATH("filename"), NULL },
-	{ "stat64", PATH("filename"), NULL },
-	{ "lstat64", PATH("filename"), NULL },
-	{ "access", PATH("filename"), NULL },
-	{ "faccessat", "dfd=$dfd " PATH("filename"), NULL },
-	{ "faccessat2", "dfd=$dfd " PATH("filename"), NULL },
-	{ "readlink", PATH("path"), NULL },
-	{ "readlinkat", "dfd=$dfd " PATH("pathname"), NULL },
-	{ "execve", PATH("filename"), NULL },
-	{ "execveat", "fd=$fd " PATH("filename"), NULL },
-	{ "chdir", PATH("filename"), NULL },
+	{ "openat", "dfd=$dfd " PATH("filename") " flags=$flags", NULL, NULL },
+	{ "open", PATH("filename") " flags=$flags", NULL, NULL },
+	{ "openat2", "dfd=$dfd " PATH("filename"), NULL, NULL },
+	{ "creat", PATH("pathname"), NULL, NULL },
+	{ "newfstatat", "dfd=$dfd " PATH("filename") " flag=$flag", OF_PATH, FAILED },
+	{ "fstatat64", "dfd=$dfd " PATH("filename") " flag=$flag", OF_PATH, FAILED },
+	{ "statx", "dfd=$dfd " PATH("filename") " flags=$flags", "!(flags & 0x1000)", FAILED },
+	{ "newstat", PATH("filename"), NULL, FAILED },
+	{ "newlstat", PATH("filename"), NULL, FAILED },
+	{ "stat64", PATH("filename"), NULL, FAILED },
+	{ "lstat64", PATH("filename"), NULL, FAILED },
+	{ "access", PATH("filename"), NULL, FAILED },
+	{ "faccessat", "dfd=$dfd " PATH("filename"), NULL, FAILED },
+	{ "faccessat2", "dfd=$dfd " PATH("filename"), NULL, FAILED },
+	{ "readlink", PATH("path"), NULL, FAILED },
+	{ "readlinkat", "dfd=$dfd " PATH("pathname"), NULL, FAILED },
+	{ "execve", PATH("filename"), NULL, NULL },
+	{ "execveat", "fd=$fd " PATH("filename"), NULL, NULL },
+	{ "chdir", PATH("filename"), NULL, NULL },
 };
 
 /* Those of which it matters what they return. */
 static const char *const READ[] = { "read", "readv", "pread64", "preadv", "preadv2",
 				    "getdents", "getdents64", "sendfile", "sendfile64",
-				    "copy_file_range", "splice", "dup", "dup2", "dup3",
-				    "fcntl", "fcntl64" };
+				    "copy_file_range", "splice", "dup", "dup2", "dup3" };
+/* Of these only what gives an open file another number, or says when it is closed. */
+#define NUMBERS "cmd == 0 || cmd == 1030 || cmd == 2"
+static const char *const CONTROLLED[] = { "fcntl", "fcntl64" };
 /* Memory that is of no file. */
 #define OF_FILE "fd < 0x10000 && !(flags & 0x20)"
 
 /* Those that tell all when they begin. */
 static const struct looked BEGUN[] = {
-	{ "mmap", NULL, OF_FILE },
-	{ "mmap_pgoff", NULL, OF_FILE },
-	{ "close", NULL, NULL },
-	{ "close_range", NULL, NULL },
-	{ "fchdir", NULL, NULL },
+	{ "mmap", NULL, OF_FILE, NULL },
+	{ "mmap_pgoff", NULL, OF_FILE, NULL },
+	{ "close", NULL, NULL, NULL },
+	{ "close_range", NULL, NULL, NULL },
+	{ "fchdir", NULL, NULL, NULL },
 };
 /* Who has whose files. */
 static const char *const OTHERS[] = { "task/task_newtask", "sched/sched_process_exec",
@@ -92,27 +100,93 @@ static int probe(int tracefs, int instance, const struct looked *looked)
 	return set(instance, "bootlap/", looked->call, "enable", "1");
 }
 
+/* Where the kernel reads paths: the second is part of the first in some kernels. */
+static const char *const NAMERS[] = { "getname_flags", "getname" };
+
+static int enable_probes(int tracefs, int instance)
+{
+	char trace[4096];
+	int probes = 0;
+
+	for (size_t i = 0; i < COUNT(LOOKED); i++)
+		probes += !probe(tracefs, instance, &LOOKED[i]);
+	if (!probes)
+		return -1;
+	/* The second of these is traced, if the probe can read. */
+	procfs_write(instance, "tracing_on", "1");
+	procfs_write(instance, "tracing_on", "0");
+	procfs_read(instance, "trace", trace, sizeof trace);
+	return strstr(trace, "path=\"tracing_on\"") ? 0 : -1;
+}
+
+static void remove_probe(int tracefs, const char *name)
+{
+	TEXT(line, 64);
+	put(&line, "-:bootlap/");
+	put(&line, name);
+	if (procfs_write(tracefs, "dynamic_events", line.bytes))
+		procfs_write(tracefs, "kprobe_events", line.bytes);
+}
+
+static void remove_probes(int tracefs, int instance)
+{
+	for (size_t i = 0; i < COUNT(LOOKED); i++) {
+		if (instance >= 0)
+			set(instance, "bootlap/", LOOKED[i].call, "enable", "0");
+		remove_probe(tracefs, LOOKED[i].call);
+	}
+}
+
+static int enable_names(int tracefs, int instance)
+{
+	int named = 0;
+
+	for (size_t i = 0; i < COUNT(LOOKED); i++) {
+		if (LOOKED[i].filter)
+			set(instance, "syscalls/sys_enter_", LOOKED[i].call, "filter",
+			    LOOKED[i].filter);
+		set(instance, "syscalls/sys_enter_", LOOKED[i].call, "enable", "1");
+	}
+	for (size_t i = 0; i < COUNT(NAMERS); i++) {
+		TEXT(line, 128);
+		put(&line, "r:bootlap/");
+		put(&line, NAMERS[i]);
+		put(&line, " ");
+		put(&line, NAMERS[i]);
+		put(&line, " path=+0(+0($retval)):string");
+		/* The second is its name before Linux 5.0. */
+		if (procfs_write(tracefs, "dynamic_events", line.bytes))
+			procfs_write(tracefs, "kprobe_events", line.bytes);
+		named += !set(instance, "bootlap/", NAMERS[i], "enable", "1");
+	}
+	return named ? 0 : -1;
+}
+
 int reads_start(int tracefs, int instance)
 {
-	int paths = 0;
-
 	/* What is done here is nobody's boot. */
 	procfs_write(instance, "tracing_on", "0");
-	/* Most machines have only some of all these calls. */
 	for (size_t i = 0; i < COUNT(LOOKED); i++) {
-		if (set(instance, "syscalls/sys_exit_", LOOKED[i].call, "enable", "1"))
-			continue;
-		if (!probe(tracefs, instance, &LOOKED[i]))
-			paths++;
-		else
-			set(instance, "syscalls/sys_enter_", LOOKED[i].call, "enable", "1");
+		if (LOOKED[i].ends)
+			set(instance, "syscalls/sys_exit_", LOOKED[i].call, "filter",
+			    LOOKED[i].ends);
+		set(instance, "syscalls/sys_exit_", LOOKED[i].call, "enable", "1");
 	}
-	if (!paths)
-		complain(0, "files will have no names: this kernel cannot read paths at its events "
-			    "(CONFIG_PROBE_EVENTS, Linux 5.15)", NULL);
+	if (enable_probes(tracefs, instance)) {
+		remove_probes(tracefs, instance);
+		if (enable_names(tracefs, instance))
+			complain(0, "files will have no names: this kernel has no probes that read "
+				    "paths (CONFIG_PROBE_EVENTS or CONFIG_KPROBE_EVENTS)", NULL);
+	}
 	for (size_t i = 0; i < COUNT(READ); i++) {
 		set(instance, "syscalls/sys_enter_", READ[i], "enable", "1");
 		set(instance, "syscalls/sys_exit_", READ[i], "enable", "1");
+	}
+	for (size_t i = 0; i < COUNT(CONTROLLED); i++) {
+		set(instance, "syscalls/sys_enter_", CONTROLLED[i], "filter", NUMBERS);
+		set(instance, "syscalls/sys_exit_", CONTROLLED[i], "filter", "ret >= 0 && ret < 0x10000");
+		set(instance, "syscalls/sys_enter_", CONTROLLED[i], "enable", "1");
+		set(instance, "syscalls/sys_exit_", CONTROLLED[i], "enable", "1");
 	}
 	for (size_t i = 0; i < COUNT(BEGUN); i++) {
 		if (BEGUN[i].filter)
@@ -126,12 +200,24 @@ int reads_start(int tracefs, int instance)
 	return set(instance, "syscalls/sys_enter_", "read", "enable", "1");
 }
 
-void reads_stop(int tracefs)
+void reads_stop(int tracefs, int own)
 {
+	remove_probes(tracefs, -1);
+	for (size_t i = 0; i < COUNT(NAMERS); i++)
+		remove_probe(tracefs, NAMERS[i]);
+	if (!own)
+		return;
 	for (size_t i = 0; i < COUNT(LOOKED); i++) {
-		TEXT(line, 64);
-		put(&line, "-:bootlap/");
-		put(&line, LOOKED[i].call);
-		procfs_write(tracefs, "dynamic_events", line.bytes);
+		if (LOOKED[i].filter)
+			set(tracefs, "syscalls/sys_enter_", LOOKED[i].call, "filter", "0");
+		if (LOOKED[i].ends)
+			set(tracefs, "syscalls/sys_exit_", LOOKED[i].call, "filter", "0");
 	}
+	for (size_t i = 0; i < COUNT(CONTROLLED); i++) {
+		set(tracefs, "syscalls/sys_enter_", CONTROLLED[i], "filter", "0");
+		set(tracefs, "syscalls/sys_exit_", CONTROLLED[i], "filter", "0");
+	}
+	for (size_t i = 0; i < COUNT(BEGUN); i++)
+		if (BEGUN[i].filter)
+			set(tracefs, "syscalls/sys_enter_", BEGUN[i].call, "filter", "0");
 }

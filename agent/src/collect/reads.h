@@ -8,7 +8,7 @@
  * (CONFIG_FTRACE_SYSCALLS). */
 int reads_start(int tracefs, int instance);
 
-/* Ends it, once the instance is gone. */
-void reads_stop(int tracefs);
+/* Ends it, once the instance is gone, or notes nothing more if it is tracefs' `own` buffer. */
+void reads_stop(int tracefs, int own);
 
 #endif

@@ -11,8 +11,12 @@
 #include "reads.h"
 #include "text.h"
 
-/* An instance is a buffer of its own: what others trace stays as it is. */
+/* An instance is a buffer of its own: what others trace stays as it is. To make one costs up
+ * to 40 M instructions before Linux 6.6, which has a file for each event at once: as long as
+ * nobody has traced anything, the kernel's own buffer is taken instead. */
 static const char INSTANCE[] = "instances/bootlap-collect";
+/* How large that is then without being asked for. */
+static const char UNUSED[] = "(expanded: ";
 /* What the kernel traces itself, and behind a colon the instance that it does that in. */
 static const char KERNEL[] = "kernel";
 /* The calls by which files are opened and read: many, and the first of them count. */
@@ -20,6 +24,8 @@ static const char READS[] = "reads";
 #define READS_BUFFERS 8
 
 static int tracefs = -1, instance = -1, reads;
+/* The instance is the kernel's own buffer, which had this size. */
+static char own_kib[24];
 /* What was asked for, with its KERNELs. */
 static const char *asked;
 
@@ -37,46 +43,6 @@ static int open_tracefs(const char *place)
 	if (fd >= 0)
 		close(fd);
 	return mounted_nowhere("tracefs", place);
-}
-
-static int make_instance(size_t kib)
-{
-	/* One that was left over is begun anew. */
-	unlinkat(tracefs, INSTANCE, AT_REMOVEDIR);
-	if (mkdirat(tracefs, INSTANCE, 0700))
-		return -1;
-	instance = open_folder(tracefs, INSTANCE);
-	/* All of it is taken at once: where there is not so much, half of it may be there. */
-	do {
-		TEXT(size, 24);
-		put_number(&size, kib);
-		if (!procfs_write(instance, "buffer_size_kb", size.bytes))
-			break;
-	} while (kib /= 2);
-	/* The archive's own. */
-	procfs_write(instance, "trace_clock", "mono");
-	/* What came first is worth more than what came last. */
-	return procfs_write(instance, "options/overwrite", "0");
-}
-
-static void remove_instance(void)
-{
-	close(instance);
-	instance = -1;
-	unlinkat(tracefs, INSTANCE, AT_REMOVEDIR);
-	if (reads)
-		reads_stop(tracefs);
-	reads = 0;
-}
-
-static int start_reads(void)
-{
-	reads = 1;
-	if (!reads_start(tracefs, instance))
-		return 0;
-	complain(errno, "this kernel does not tell of its calls (CONFIG_FTRACE_SYSCALLS): trace=",
-		 READS, NULL);
-	return -1;
 }
 
 /* One of the list, cut off at the comma; gives what is behind it, or NULL. */
@@ -109,6 +75,104 @@ static const char *kernels(const char *one)
 	if (one[len] == ':' && one[len + 1])
 		return one + len + 1;
 	return one[len] ? NULL : one;
+}
+
+static int wants_kernels(const char *list)
+{
+	while (list) {
+		TEXT(one, 96);
+		list = next_of(list, &one);
+		if (kernels(one.bytes))
+			return 1;
+	}
+	return 0;
+}
+
+/* Whether nobody has used the kernel's own buffer yet; then `own_kib` is how large it is. */
+static int is_unused(void)
+{
+	char size[64];
+	const char *at;
+
+	procfs_read(tracefs, "buffer_size_kb", size, sizeof size);
+	at = strstr(size, UNUSED);
+	if (!at)
+		return 0;
+	at += sizeof UNUSED - 1;
+	memcpy(own_kib, at, strcspn(at, ")"));
+	return 1;
+}
+
+/* A 16th of the memory, for all CPUs together: a boot must not run out of it for this. */
+static size_t most_kib(void)
+{
+	size_t page_kib = (size_t)sysconf(_SC_PAGESIZE) >> 10;
+	size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_CONF);
+
+	return (size_t)sysconf(_SC_PHYS_PAGES) * page_kib / 16 / (cpus ? cpus : 1);
+}
+
+static int make_instance(size_t kib)
+{
+	/* One that was left over is begun anew. */
+	unlinkat(tracefs, INSTANCE, AT_REMOVEDIR);
+	if (!wants_kernels(asked) && is_unused())
+		instance = open_folder(tracefs, ".");
+	else if (!mkdirat(tracefs, INSTANCE, 0700))
+		instance = open_folder(tracefs, INSTANCE);
+	if (instance < 0)
+		return -1;
+	if (kib > most_kib())
+		kib = most_kib();
+	/* All of it is taken at once: where there is not so much, half of it may be there. */
+	do {
+		TEXT(size, 24);
+		put_number(&size, kib);
+		if (!procfs_write(instance, "buffer_size_kb", size.bytes))
+			break;
+	} while (kib /= 2);
+	/* The archive's own. */
+	procfs_write(instance, "trace_clock", "mono");
+	/* What came first is worth more than what came last. */
+	return procfs_write(instance, "options/overwrite", "0");
+}
+
+/* It is as it was, but for its size, which it keeps from the first use on. */
+static void leave_own_buffer(void)
+{
+	procfs_write(instance, "events/enable", "0");
+	procfs_write(instance, "current_tracer", "nop");
+	close(openat(instance, "trace", O_WRONLY | O_TRUNC | O_CLOEXEC));
+	procfs_write(instance, "buffer_size_kb", own_kib);
+	procfs_write(instance, "trace_clock", "local");
+	procfs_write(instance, "options/overwrite", "1");
+	procfs_write(instance, "tracing_on", "1");
+	*own_kib = 0;
+}
+
+static void remove_instance(void)
+{
+	int own = *own_kib != 0;
+
+	if (own)
+		leave_own_buffer();
+	close(instance);
+	instance = -1;
+	if (!own)
+		unlinkat(tracefs, INSTANCE, AT_REMOVEDIR);
+	if (reads)
+		reads_stop(tracefs, own);
+	reads = 0;
+}
+
+static int start_reads(void)
+{
+	reads = 1;
+	if (!reads_start(tracefs, instance))
+		return 0;
+	complain(errno, "this kernel does not tell of its calls (CONFIG_FTRACE_SYSCALLS): trace=",
+		 READS, NULL);
+	return -1;
 }
 
 /* Where that is; -1 and errno. */

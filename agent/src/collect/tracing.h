@@ -1,7 +1,8 @@
 /* The kernel's tracing, where it is asked for. The kernel notes the events in buffers
  * of its own, so that nothing of this runs meanwhile; at the end they become files
  * that bootlap and others read, as text. What the kernel was told to trace from its
- * start, long before this, is taken as well, and left as it is. */
+ * start, long before this, is taken as well, and left as it is. Whoever traces something else
+ * with the kernel's own buffer meanwhile may find this in it. */
 #ifndef TRACING_H
 #define TRACING_H
 

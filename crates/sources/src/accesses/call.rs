@@ -116,3 +116,19 @@ pub(super) fn kind(name: &str) -> Option<Kind> {
 pub(crate) fn is_of_files(name: &str) -> bool {
     kind(name).is_some()
 }
+
+/// Whether it only looks for a path.
+pub(crate) fn only_looks(name: &str) -> bool {
+    matches!(kind(name), Some(Kind::Look { .. }))
+}
+
+/// At which place a call has its path.
+pub(crate) fn path_place(name: &str) -> Option<usize> {
+    match kind(name)? {
+        Kind::Open { dir, .. } | Kind::Look { dir } | Kind::Exec { dir } => {
+            Some(dir.map_or(0, |dir| dir + 1))
+        }
+        Kind::Folder => Some(0),
+        _ => None,
+    }
+}

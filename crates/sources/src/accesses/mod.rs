@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use bootlap_model::{ClockId, Evidence, FileUse, Severity, Stamp, Sym, Symbols, Timeline};
 use foldhash::fast::FixedState;
 
-pub(crate) use self::call::{Arg, Args, is_of_files};
+pub(crate) use self::call::{Arg, Args, is_of_files, only_looks, path_place};
 
 use self::call::{Kind, kind};
 use self::resolve::{AT_CWD, joined, program};

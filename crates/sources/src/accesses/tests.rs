@@ -73,6 +73,32 @@ fn strace_and_the_kernel_tell_the_same() {
     assert_eq!(rows("ftrace", ftrace), want);
 }
 
+/// Where the kernel's events have no paths, its probe has them; the agent leaves out what
+/// looked for a file and found it.
+#[test]
+fn paths_come_behind_their_calls() {
+    let text = r#"# reads
+# tracer: nop
+   tz-7 [000] ..... 1.001000: sys_openat(dfd: ffffff9c, filename: 7f44, flags: 80000, mode: 0)
+   sh-8 [000] ..... 1.001010: sys_access(filename: 7f44, mode: 0)
+   sh-8 [000] ..... 1.001020: getname_flags: (user_path_at_empty+0x20/0x50 <- getname_flags) path="/of/another"
+   tz-7 [000] ..... 1.001050: getname: (do_sys_openat2+0x90/0x160 <- getname) path="/a, b"
+   tz-7 [000] ..... 1.001060: getname: (do_sys_openat2+0x90/0x160 <- getname) path="/later"
+   tz-7 [000] ..... 1.001100: sys_openat -> 0x3
+   tz-7 [000] ..... 1.002000: sys_execve(filename: 7f44, argv: 7f50, envp: 7f58)
+   tz-7 [000] ..... 1.002050: getname: (__x64_sys_execve+0x20/0x50 <- getname) path="/bin/b"
+   tz-7 [000] ..... 1.002100: sys_execve -> 0x0
+   b-7 [000] ..... 1.003000: sys_read(fd: 3, buf: 7f, count: 28)
+   b-7 [000] ..... 1.003100: sys_read -> 0x28
+   sh-8 [000] ..... 1.004000: sched_process_exit: comm=sh pid=8 prio=120
+"#;
+    let want = [
+        "tz 7 /a, b: 1 opened, 0 missing, 0 looks, 0 reads of 0, 0 maps",
+        "sh 8 /of/another: 0 opened, 0 missing, 1 looks, 0 reads of 0, 0 maps",
+    ];
+    assert_eq!(rows("ftrace", text), want);
+}
+
 /// Children have what their parents had open, threads share it, and a program that is
 /// executed has what was not to be closed then.
 #[test]

@@ -258,7 +258,13 @@ fn raw_syscall(fields: &str) -> Option<What<'_>> {
 }
 
 /// `openat: (syscalls.sys_enter_openat) dfd=0x6 path="…"`: a probe on that event.
+/// `getname: (do_sys_openat2+0x90/0x160 <- getname) path="…"`: one on that function.
 fn probed<'a>(name: &'a str, fields: &'a str) -> Option<What<'a>> {
+    if matches!(name, "getname" | "getname_flags") {
+        let (_, path) = fields.split_once(") path=")?;
+        let path = path.trim_ascii().strip_prefix('"')?.strip_suffix('"')?;
+        return Some(What::Path { path });
+    }
     let rest = fields.strip_prefix("(syscalls.sys_enter_")?;
     let args = rest.strip_prefix(name)?.strip_prefix(')')?.trim_ascii();
     Some(What::SysEnter { name, args })

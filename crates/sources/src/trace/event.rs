@@ -105,6 +105,8 @@ pub(crate) enum What<'a> {
     ModuleRequest { module: &'a str },
     /// A system call begins.
     SysEnter { name: &'a str, args: &'a str },
+    /// The kernel has read a path that a system call was given.
+    Path { path: &'a str },
     /// A system call has returned.
     SysExit { name: &'a str, ret: &'a str },
     /// The thread was running, in this function if that is known.

@@ -3,9 +3,12 @@
 //! ```text
 //! openat: (syscalls.sys_enter_openat) dfd=0xffffff9c path="/etc/passwd" flags=0x80000    bootlap-agent's probe
 //! sys_openat(dfd: ffffff9c, filename: 7f44de68e0b1, flags: 80000, mode: 0)               before Linux 6.19
+//! getname: (do_sys_openat2+0x90/0x160 <- getname) path="/etc/passwd"                     its other probe
 //! sys_openat(dfd: ffffff9c, filename: 0x7f44de68e0b1 "/etc/passwd", flags: 80000, mode: 0)
 //! sys_openat -> 0x3
 //! ```
+//!
+//! The agent leaves out what a call returned that only looked for a file and found it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,7 +16,7 @@ use std::collections::HashMap;
 use bootlap_model::Timeline;
 
 use super::event::{Moment, Task};
-use crate::accesses::{Accesses, Arg, Args, Call, is_of_files};
+use crate::accesses::{Accesses, Arg, Args, Call, is_of_files, only_looks, path_place};
 
 /// Calls that run at the same time are kept up to here.
 const MAX_RUNNING: usize = 65_536;
@@ -23,6 +26,8 @@ const MAX_RUNNING: usize = 65_536;
 pub(super) struct FileCalls {
     accesses: Accesses,
     running: HashMap<u32, Running>,
+    /// Calls that look for a file and do not say that they failed have found it.
+    pub(super) found_if_silent: bool,
 }
 
 struct Running {
@@ -37,6 +42,7 @@ impl FileCalls {
         if !is_of_files(name) {
             return;
         }
+        self.settle(task);
         if tells_all(name) {
             // It may be that nobody records what it returns.
             self.call(task, (name, args), (now, None, None));
@@ -47,6 +53,35 @@ impl FileCalls {
                 begun: *now,
             };
             self.running.insert(task.pid, running);
+        }
+    }
+
+    /// The kernel has read the path of the call that `pid` is in: the first of some calls.
+    pub(super) fn path(&mut self, pid: u32, path: &str) {
+        let Some(running) = self.running.get_mut(&pid) else {
+            return;
+        };
+        let Some(place) = path_place(&running.name) else {
+            return;
+        };
+        if running.args.contains('"') {
+            return;
+        }
+        let ends = running.args.match_indices(", ").map(|(at, _)| at);
+        let end = ends.chain([running.args.len()]).nth(place);
+        running
+            .args
+            .insert_str(end.unwrap_or(running.args.len()), &format!(" \"{path}\""));
+    }
+
+    /// What `task` did before is over.
+    fn settle(&mut self, task: Task<'_>) {
+        let looked = |running: &Running| only_looks(&running.name);
+        if !self.found_if_silent || !self.running.get(&task.pid).is_some_and(looked) {
+            return;
+        }
+        if let Some(Running { name, args, begun }) = self.running.remove(&task.pid) {
+            self.call(task, (&name, &args), (&begun, Some(0), None));
         }
     }
 
@@ -90,9 +125,10 @@ impl FileCalls {
         self.accesses.exec(pid, program);
     }
 
-    pub(super) fn ended(&mut self, pid: u32) {
-        self.running.remove(&pid);
-        self.accesses.exit(pid);
+    pub(super) fn ended(&mut self, task: Task<'_>) {
+        self.settle(task);
+        self.running.remove(&task.pid);
+        self.accesses.exit(task.pid);
     }
 
     pub(super) fn finish(&mut self, out: &mut Timeline) {

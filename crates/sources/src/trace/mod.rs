@@ -88,6 +88,7 @@ impl Recording {
     /// interest.
     pub(crate) fn is_of_files(&mut self) {
         self.only_files = true;
+        self.file_calls.found_if_silent = true;
     }
 
     /// The machine's pages are so large, bytes.
@@ -208,7 +209,7 @@ impl Recording {
                 self.tasks.exec(program, Task { comm, pid }, now, import);
             }
             What::Exit { task } => {
-                self.file_calls.ended(task.pid);
+                self.file_calls.ended(task);
                 self.tasks.exit(task, now, import);
             }
             What::Gone { pid } => self.tasks.gone(pid, import),
@@ -232,6 +233,7 @@ impl Recording {
                     self.syscalls.enter(this, (name, args), now, import);
                 }
             }
+            What::Path { path } => self.file_calls.path(this.pid, path),
             What::SysExit { name, ret } => {
                 self.file_calls.exit(this, (name, ret), now);
                 if !self.only_files {

@@ -57,7 +57,7 @@ fn strace_and_the_kernels_trace_count_the_same() {
     let rows = |source: &str, dir: &str| {
         let case = all.iter().find(|case| case.dir.ends_with(dir)).unwrap();
         let timeline = read(named(source).unwrap(), case, 4096);
-        let rows = timeline.file_uses.iter().filter(|row| row.pid == 91);
+        let rows = timeline.file_uses.iter().filter(|row| row.pid == 106);
         let row = |row: &FileUse| {
             let [program, path] =
                 [row.program, row.path].map(|name| timeline.text(name).to_owned());
