@@ -12,8 +12,8 @@ use serde::Serialize;
 pub struct Accesses {
     /// Files, those with most calls first.
     pub files: Vec<FileAccess>,
-    /// What was looked for at several places before it was found, or in vain; the most
-    /// calls first.
+    /// What was looked for in several folders before it was found, or in vain, but for what
+    /// the kernel shows (`/proc`, `/sys`, `/dev`); the most calls first.
     pub searches: Vec<Search>,
 }
 
@@ -65,6 +65,12 @@ pub struct Search {
     /// Where the first of these calls was read.
     #[serde(skip)]
     pub evidence: Evidence,
+}
+
+/// Whether this is no file of a disk, but what the kernel shows.
+pub fn is_of_kernel(path: &str) -> bool {
+    let mut parts = path.split('/');
+    parts.next() == Some("") && matches!(parts.next(), Some("proc" | "sys" | "dev"))
 }
 
 /// What was done with which file.
@@ -145,7 +151,9 @@ fn searches(timeline: &Timeline, uses: &[&FileUse]) -> Vec<Search> {
         path.rsplit('/').next().unwrap_or(path)
     };
     let mut of: BTreeMap<(&str, &str), Vec<&FileUse>> = BTreeMap::new();
-    for row in uses {
+    // What the kernel shows has the same names in hundreds of folders.
+    let is_file = |row: &&&FileUse| !is_of_kernel(timeline.text(row.path));
+    for row in uses.iter().filter(is_file) {
         let key = (timeline.text(row.program), name(row));
         of.entry(key).or_default().push(row);
     }

@@ -38,7 +38,7 @@ mod known;
 mod tests;
 mod view;
 
-pub use accesses::{Accesses, FileAccess, Search, accesses};
+pub use accesses::{Accesses, FileAccess, Search, accesses, is_of_kernel};
 pub use answers::Answers;
 pub use calibrate::{Calibration, calibrate};
 pub use compare::{Comparison, Delta, Moved, compare};

@@ -1,6 +1,6 @@
 //! What programs do with files that they need not do.
 
-use bootlap_analysis::{FileAccess, Search};
+use bootlap_analysis::{FileAccess, Search, is_of_kernel};
 use bootlap_model::Milestone;
 
 use super::checks;
@@ -30,8 +30,8 @@ const ZONE: &str = "/etc/localtime";
 fn files<'b>(boot: &'b Boot<'_>) -> impl Iterator<Item = &'b FileAccess> {
     let ready = boot.moment(&[Milestone::Ready]).unwrap_or(i64::MAX);
     boot.accesses().files.iter().filter(move |file| {
-        let kernels = ["/proc/", "/sys/", "/dev/", "("];
-        !kernels.iter().any(|begin| file.file.starts_with(begin))
+        !is_of_kernel(&file.file)
+            && !file.file.starts_with('(')
             && file.first_ns.is_none_or(|first| first < ready)
     })
 }
@@ -58,9 +58,10 @@ fn timezone(boot: &Boot<'_>) -> Option<Finding> {
     })
 }
 
+/// Not folders on the way to others, which are opened and not read.
 fn opened_again(boot: &Boot<'_>) -> Vec<Finding> {
     files(boot)
-        .filter(|file| file.opens >= MANY_OPENS * file.processes)
+        .filter(|file| file.opens >= MANY_OPENS * file.processes && file.reads >= file.opens)
         .map(|file| {
             finding(
                 file,
@@ -119,10 +120,14 @@ fn read_again(boot: &Boot<'_>) -> Vec<Finding> {
         .collect()
 }
 
+/// A name that is looked for in fewer folders has its place there, or has none.
+const FOLDERS: u64 = 4;
+
 /// By the program that looked: all its searches together.
 fn searches(boot: &Boot<'_>) -> Vec<Finding> {
     let mut of: Vec<(&str, Vec<&Search>)> = Vec::new();
-    for search in &boot.accesses().searches {
+    let searches = &boot.accesses().searches;
+    for search in searches.iter().filter(|search| search.places >= FOLDERS) {
         match of
             .iter_mut()
             .find(|(program, _)| *program == search.program)
