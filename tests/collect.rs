@@ -1,8 +1,10 @@
 //! What bootlap-agent collects on a target comes back with its console.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
-use crate::support::{Booted, agent, bootlap, kiosk, printed, scratch};
+use crate::support::{Booted, agent, bootlap, kiosk, printed, root, scratch};
 
 const RECIPE: &str = r#"
 name = "collect"
@@ -75,4 +77,86 @@ fn every_process_of_a_boot_is_in_it() {
         "{inspected}"
     );
     assert!(!inspected.contains("archive-"), "{inspected}");
+}
+
+const IN_FRONT: &str = r#"
+name = "in-front"
+append = "rdinit=/bootlap-init bootlap.console -- bootlap.until-process=wget bootlap.after-ms=300 bootlap.out=/run/archive bootlap.trace=reads"
+
+[files]
+"/bootlap-agent" = "bootlap-agent"
+"/bootlap-init" = "bootlap-init"
+"#;
+
+/// The kiosk with that agent behind `bootlap-init`.
+fn in_front(dir: &Path, agent: &[u8], ready: &str) -> PathBuf {
+    fs::create_dir_all(dir).unwrap();
+    let script = root().join("agent/init/bootlap-init");
+    fs::copy(script, dir.join("bootlap-init")).unwrap();
+    let program = dir.join("bootlap-agent");
+    fs::write(&program, agent).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(dir.join("recipe.toml"), IN_FRONT.to_owned() + ready).unwrap();
+    let mut apply = bootlap(dir);
+    printed(
+        apply
+            .arg("apply")
+            .arg(kiosk())
+            .args(["./recipe.toml", "-o", "target"]),
+    );
+    dir.join("target")
+}
+
+#[test]
+fn an_agent_that_cannot_run_stops_no_boot() {
+    let dir = scratch("broken-agent");
+    let whole = fs::read(agent("arm64")).unwrap();
+    let broken = [
+        ("of another machine", fs::read(agent("x86-64")).unwrap()),
+        ("cut off", whole[..whole.len() / 3].to_vec()),
+        ("empty", Vec::new()),
+    ];
+    for (what, program) in broken {
+        let place = dir.join(what.replace(' ', "-"));
+        let booted = Booted::of(&place, &in_front(&place, &program, ""), "1");
+        assert!(booted.says("APP_READY"), "{what}");
+        let said = "bootlap-init: /bootlap-agent does not run here";
+        assert!(booted.says(said), "{what}");
+    }
+}
+
+#[test]
+fn which_files_a_boot_reads_comes_with_the_console() {
+    let dir = scratch("reads");
+    let whole = fs::read(agent("arm64")).unwrap();
+    let ready = "\n[set]\n\"ready.pattern\" = 'bootlap-archive \\d+ end'\n";
+    let booted = Booted::of(&dir, &in_front(&dir, &whole, ready), "2");
+    assert_eq!(booted.json["identical"], true);
+    assert!(booted.says("APP_READY"), "the kiosk works as before");
+    let mut show = bootlap(&dir);
+    let table = show.args(["show", "--by", "reads", "--limit", "0", "--json"]);
+    let table: serde_json::Value = serde_json::from_str(&printed(table.arg(&booted.run))).unwrap();
+    let rows = table["rows"].as_array().unwrap();
+    let of = |file: &str| rows.iter().find(|row| row["file"] == file).unwrap();
+    // Two scripts have `$(cat /proc/cmdline)`: a call that reads it, and one that meets its end.
+    let cmdline = of("/proc/cmdline");
+    assert_eq!(cmdline["programs"], serde_json::json!(["cat"]));
+    assert_eq!(
+        (&cmdline["opens"], &cmdline["reads"]),
+        (&2.into(), &4.into())
+    );
+    // Each script is opened by the shell that runs it.
+    let scripts = fs::read_dir(kiosk().join("initramfs/etc/init.d")).unwrap();
+    let mut seen = 0;
+    for script in scripts {
+        let name = script.unwrap().file_name().into_string().unwrap();
+        if name.starts_with('S') {
+            assert!(
+                of(&format!("/etc/init.d/{name}"))["opens"].as_u64() >= Some(1),
+                "{name}"
+            );
+            seen += 1;
+        }
+    }
+    assert!(seen >= 4);
 }

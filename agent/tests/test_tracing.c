@@ -39,7 +39,7 @@ static void what_is_known_is_traced(void)
 	CHECK(!tracing_start("sched:sched_process_exec,nonsense,sched:sched_process_exit", 512,
 			     "/sys/kernel/tracing"));
 	CHECK(!system("/bin/true"));
-	tracing_send(archive);
+	tracing_send(archive, 0);
 	trace = trace_of(archive, "");
 	CHECK(strstr(trace, "sched_process_exec: filename=/bin/true"));
 	CHECK(strstr(trace, "sched_process_exit: comm=true"));
@@ -52,7 +52,7 @@ static void what_nobody_knows_is_said(void)
 	CHECK(tracing_start("nonsense", 512, "/sys/kernel/tracing"));
 	CHECK(!is_left());
 	/* There is nothing to be sent. */
-	tracing_send(archive);
+	tracing_send(archive, 0);
 	CHECK(access("/sys/kernel/tracing/instances/bootlap-collect", F_OK));
 }
 
@@ -86,7 +86,7 @@ static void what_the_kernel_traces_is_taken(void)
 			     "/sys/kernel/tracing"));
 	CHECK(!is_left());
 	write_to(OTHERS "/trace_marker", "and later");
-	tracing_send(archive);
+	tracing_send(archive, 0);
 	CHECK(strstr(trace_of(archive, ".kernel"), "# tracer: "));
 	trace = trace_of(archive, ".bootlap-test");
 	CHECK(strstr(trace, "from the start") && strstr(trace, "and later"));
@@ -97,7 +97,7 @@ static void what_the_kernel_traces_is_taken(void)
 	/* It still is there for others, and goes on. */
 	write_to(OTHERS "/trace_marker", "afterwards");
 	CHECK(!tracing_start("kernel:bootlap-test", 512, "/sys/kernel/tracing"));
-	tracing_send(archive);
+	tracing_send(archive, 0);
 	trace = trace_of(archive, ".bootlap-test");
 	CHECK(strstr(trace, "from the start") && strstr(trace, "afterwards"));
 }
@@ -108,7 +108,7 @@ static void what_was_lost_is_told(void)
 	for (int i = 0; i < 2000; i++)
 		write_to(OTHERS "/trace_marker", "one of many that do not all fit");
 	CHECK(!tracing_start("kernel:bootlap-test", 512, "/sys/kernel/tracing"));
-	tracing_send(archive);
+	tracing_send(archive, 0);
 	CHECK(strstr(trace_of(archive, ".bootlap-test"), " EVENTS DROPPED]\n"));
 	CHECK(!rmdir(OTHERS));
 }
@@ -117,7 +117,7 @@ static void what_was_lost_is_told(void)
 static void a_tracer_is_no_event(void)
 {
 	CHECK(!tracing_start("nop", 512, "/sys/kernel/tracing"));
-	tracing_send(archive);
+	tracing_send(archive, 0);
 	CHECK(strstr(trace_of(archive, ""), "# tracer: nop"));
 	/* Neither is there; so nothing is left. */
 	CHECK(tracing_start("kernel:,kernel:nonsense,kernel:../x", 512, "/sys/kernel/tracing"));
@@ -133,7 +133,7 @@ static void what_files_are_read_is_traced(void)
 		return;
 	CHECK(!tracing_start("reads", 512, "/sys/kernel/tracing"));
 	CHECK(!system("read line </etc/passwd"));
-	tracing_send(archive);
+	tracing_send(archive, 0);
 	trace = trace_of(archive, "");
 	CHECK(!strncmp(trace, "# clock: mono\n# reads\n", 22));
 	CHECK(strstr(trace, "sys_read(fd: 0, ") && strstr(trace, "sys_read -> 0x1\n"));

@@ -251,7 +251,7 @@ static int collect(const struct options *options, int from_start, int listening)
 	log_clock_note();
 	archive_close(now_ns(), why);
 	path = send_file(options->out);
-	tracing_send(path ? path : options->out);
+	tracing_send(path ? path : options->out, options->console);
 	if (path && strcmp(path, options->out))
 		complain(0, "it is in ", path, NULL);
 	if (options->console && send_console())
@@ -411,7 +411,7 @@ const struct command collect_command = {
 		"                        read (eight times the buffer); `kernel` and `kernel:INSTANCE` take what\n"
 		"                        it traces since its start, and leave it: FILE.kernel.trace\n"
 		"  --out FILE            the archive (/var/log/bootlap-agent.archive)\n"
-		"  --console             print it on the console, too\n"
+		"  --console             print it on the console, too, and what is noted with --trace\n"
 		"  bootlap.init=PATH     what PID 1 becomes (/sbin/init)\n\n"
 		"Needs root. Processes come from the kernel (CONFIG_PERF_EVENTS or\n"
 		"CONFIG_PROC_EVENTS, CONFIG_TASKSTATS) and are all there, however short; without that they are\n"

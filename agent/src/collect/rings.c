@@ -161,8 +161,17 @@ static void note_exit(const struct task *task)
 			fresh[i] = fresh[--fresh_count];
 }
 
-/* pid, thread, its name filled up with NULs, the time. */
-static void note_name(const char *bytes, size_t len)
+static int is_fresh(uint32_t pid)
+{
+	for (size_t i = 0; i < fresh_count; i++)
+		if (fresh[i].pid == pid)
+			return 1;
+	return 0;
+}
+
+/* pid, thread, its name filled up with NULs, the time. BusyBox runs its applets as
+ * `/proc/self/exe`, and each gives itself its name then (`own`). */
+static void note_name(const char *bytes, size_t len, int own)
 {
 	const char *name = bytes + 8;
 	uint32_t pid;
@@ -174,6 +183,11 @@ static void note_name(const char *bytes, size_t len)
 	memcpy(&pid, bytes, sizeof pid);
 	memcpy(&time, bytes + len - sizeof time, sizeof time);
 	name_len = strnlen(name, len - 8 - sizeof time);
+	if (own) {
+		if (is_fresh(pid))
+			ready_name(name, name_len);
+		return;
+	}
 	record_begin(WIRE_NAME);
 	record_u64(time);
 	record_u32(pid);
@@ -210,9 +224,7 @@ static void note(const struct perf_event_header *head, const char *bytes, size_t
 			note_exit(&task);
 		return;
 	case PERF_RECORD_COMM:
-		/* A process may also give itself a name. */
-		if (head->misc & PERF_RECORD_MISC_COMM_EXEC)
-			note_name(bytes, len);
+		note_name(bytes, len, !(head->misc & PERF_RECORD_MISC_COMM_EXEC));
 		return;
 	case PERF_RECORD_LOST:
 		note_lost(bytes, len);

@@ -264,6 +264,16 @@ int tracing_start(const char *events, size_t kib, const char *place)
 	return own + kernel ? 0 : -1;
 }
 
+/* What each line begins with, on the console; NULL in a file. */
+static const char *front;
+
+static int write_line(int to, const char *line, size_t len)
+{
+	if (front && write_all(to, front, strlen(front)))
+		return -1;
+	return write_all(to, line, len);
+}
+
 static int copy(int from, int to)
 {
 	static char bytes[16384];
@@ -272,6 +282,32 @@ static int copy(int from, int to)
 	while ((n = read(from, bytes, sizeof bytes)) > 0)
 		if (write_all(to, bytes, (size_t)n))
 			return -1;
+	return n < 0 ? -1 : 0;
+}
+
+/* Each line by itself, without the blanks in front: what breaks into one costs only that. */
+static int copy_lines(int from, int to)
+{
+	static char bytes[16384];
+	size_t have = 0;
+	ssize_t n;
+
+	while ((n = read(from, bytes + have, sizeof bytes - have)) > 0) {
+		char *line = bytes, *end;
+
+		have += (size_t)n;
+		while ((end = memchr(line, '\n', (size_t)(bytes + have - line)))) {
+			line += strspn(line, " ");
+			if (write_line(to, line, (size_t)(end + 1 - line)))
+				return -1;
+			line = end + 1;
+		}
+		have = (size_t)(bytes + have - line);
+		/* No line is so long; what is left goes in front of the next bytes. */
+		if (have == sizeof bytes)
+			have = 0;
+		memmove(bytes, line, have);
+	}
 	return n < 0 ? -1 : 0;
 }
 
@@ -297,10 +333,10 @@ static int tell_clock(int folder, int to)
 	put(&line, "# clock: ");
 	put_bytes(&line, clock + 1, strcspn(clock + 1, "]"));
 	put(&line, "\n");
+	if (write_line(to, line.bytes, line.len))
+		return -1;
 	/* So that bootlap makes of it what was asked for. */
-	if (reads && folder == instance)
-		put(&line, "# reads\n");
-	return write_all(to, line.bytes, line.len);
+	return reads && folder == instance ? write_line(to, "# reads\n", 8) : 0;
 }
 
 /* Nor all that was lost, so that is said behind it, as trace-cmd does. */
@@ -326,7 +362,7 @@ static int tell_lost(int folder, int to)
 		put(&line, " [");
 		put_number(&line, lost);
 		put(&line, " EVENTS DROPPED]\n");
-		if (write_all(to, line.bytes, line.len))
+		if (write_line(to, line.bytes, line.len))
 			return -1;
 	}
 }
@@ -337,11 +373,32 @@ static const char *const FOR_READING[] = { "options/pause-on-trace", "options/fu
 					   "options/funcgraph-proc", "options/funcgraph-tail" };
 #define READING (sizeof FOR_READING / sizeof *FOR_READING)
 
-/* Writes what was noted there beside the archive. */
-static void send_one(int folder, const char *archive, const char *name)
+static int write_trace(int folder, int to)
+{
+	int from = openat(folder, "trace", O_RDONLY | O_CLOEXEC), failed;
+
+	if (from < 0)
+		return -1;
+	failed = tell_clock(folder, to) || (front ? copy_lines(from, to) : copy(from, to)) ||
+		 tell_lost(folder, to);
+	close(from);
+	return failed;
+}
+
+static void write_to(int folder, const char *path, int flags)
+{
+	int to = open(path, O_WRONLY | O_CLOEXEC | flags, 0644);
+
+	if (to < 0 || write_trace(folder, to))
+		complain(errno, "cannot write ", path, NULL);
+	if (to >= 0)
+		close(to);
+}
+
+/* Writes what was noted there beside the archive, and onto the console if it is to be there. */
+static void send_one(int folder, const char *archive, const char *name, int console)
 {
 	char was[READING][4];
-	int from, to;
 
 	TEXT(path, 1024);
 	put(&path, archive);
@@ -353,24 +410,22 @@ static void send_one(int folder, const char *archive, const char *name)
 	for (size_t i = 0; i < READING; i++)
 		if (procfs_read(folder, FOR_READING[i], was[i], sizeof was[i]) && *was[i] == '0')
 			procfs_write(folder, FOR_READING[i], "1");
-	from = openat(folder, "trace", O_RDONLY | O_CLOEXEC);
-	to = open(path.bytes, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (from < 0 || to < 0 || tell_clock(folder, to) || copy(from, to) || tell_lost(folder, to))
-		complain(errno, "cannot write ", path.bytes, NULL);
-	if (from >= 0)
-		close(from);
-	if (to >= 0)
-		close(to);
+	write_to(folder, path.bytes, O_CREAT | O_TRUNC | O_NOFOLLOW);
+	if (console) {
+		front = "bootlap-trace ";
+		write_to(folder, "/dev/console", O_NOCTTY);
+		front = NULL;
+	}
 	for (size_t i = 0; i < READING; i++)
 		if (*was[i] == '0')
 			procfs_write(folder, FOR_READING[i], "0");
 }
 
-void tracing_send(const char *archive)
+void tracing_send(const char *archive, int console)
 {
 	if (instance >= 0) {
 		procfs_write(instance, "tracing_on", "0");
-		send_one(instance, archive, NULL);
+		send_one(instance, archive, NULL, console);
 		remove_instance();
 	}
 	while (asked) {
@@ -381,7 +436,7 @@ void tracing_send(const char *archive)
 
 		if (folder < 0)
 			continue;
-		send_one(folder, archive, name);
+		send_one(folder, archive, name, 0);
 		close(folder);
 	}
 }

@@ -15,7 +15,8 @@
 int tracing_start(const char *events, size_t kib, const char *place);
 
 /* Ends it, and writes what was noted beside the archive: ARCHIVE.trace,
- * ARCHIVE.kernel.trace, ARCHIVE.INSTANCE.trace. */
-void tracing_send(const char *archive);
+ * ARCHIVE.kernel.trace, ARCHIVE.INSTANCE.trace; the first onto the `console` as well, each line
+ * behind the word bootlap-trace. */
+void tracing_send(const char *archive, int console);
 
 #endif

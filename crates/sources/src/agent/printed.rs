@@ -6,7 +6,14 @@
 //! bootlap-archive 3735928559 end
 //! ```
 //!
-//! Where its bytes belong, of how many, base64; at the end their CRC-32. Other
+//! and what the kernel traced meanwhile (`--trace`), line by line:
+//!
+//! ```text
+//! bootlap-trace # clock: mono
+//! bootlap-trace tz-106 [000] ..... 11.002: sys_read -> 0x28
+//! ```
+//!
+//! Of the archive: where its bytes belong, of how many, base64; at the end their CRC-32. Other
 //! output that breaks into a line costs that line, and what follows it: a record
 //! cannot be found again.
 
@@ -14,8 +21,10 @@ use bootlap_model::{Evidence, Severity, Timeline};
 use data_encoding::BASE64;
 
 use super::LIMIT;
+use crate::{Hints, Input};
 
 const PREFIX: &[u8] = b"bootlap-archive ";
+const TRACE: &[u8] = b"bootlap-trace ";
 
 /// What has been printed so far.
 #[derive(Default)]
@@ -25,6 +34,8 @@ pub(crate) struct Printed {
     torn: bool,
     crc: Option<u32>,
     last: Option<Evidence>,
+    /// The lines of a trace.
+    trace: Vec<u8>,
 }
 
 /// What a line of an archive says.
@@ -36,11 +47,18 @@ enum Part<'t> {
 impl Printed {
     /// Whether this is a line of an archive.
     pub(crate) fn is_line(text: &[u8]) -> bool {
-        text.starts_with(PREFIX)
+        text.starts_with(PREFIX) || text.starts_with(TRACE)
     }
 
     /// Takes the line if it is of an archive; says whether it is.
     pub(crate) fn line(&mut self, text: &[u8], evidence: Evidence) -> bool {
+        if let Some(line) = text.strip_prefix(TRACE) {
+            if fits(self.trace.len(), line.len() + 1) {
+                self.trace.extend(line);
+                self.trace.push(b'\n');
+            }
+            return true;
+        }
         let Some(rest) = text.strip_prefix(PREFIX) else {
             return false;
         };
@@ -58,6 +76,7 @@ impl Printed {
             // It was sent once more.
             *self = Self {
                 last: self.last,
+                trace: std::mem::take(&mut self.trace),
                 ..Self::default()
             };
         }
@@ -69,9 +88,18 @@ impl Printed {
         }
     }
 
-    /// Reads what has been printed, as a file of its own beside the console
-    /// called `label`.
+    /// Reads what has been printed, as files of their own beside the console called `label`.
     pub(crate) fn finish(self, label: &str, timeline: &mut Timeline) {
+        if !self.trace.is_empty() {
+            let label = format!("{label}: trace");
+            let input = Input {
+                label: &label,
+                bytes: &mut &*self.trace,
+                hints: &Hints::default(),
+            };
+            // Of bytes in memory every line can be read.
+            let _ = crate::ftrace::SOURCE.read(input, timeline);
+        }
         let Some(at) = self.last else {
             return;
         };
