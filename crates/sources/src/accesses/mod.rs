@@ -24,6 +24,8 @@ use self::resolve::{AT_CWD, joined, program};
 const MAX_USES: usize = 500_000;
 const MAX_OPEN: usize = 1_000_000;
 const MAX_PROCESSES: usize = 65_536;
+/// A folder that is entered makes all paths in it longer, so names are bounded by themselves.
+const MAX_NAMES_BYTES: usize = 64 << 20;
 
 /// What a path is called that could not be read.
 const NAMELESS: &str = "(its name could not be read)";
@@ -66,6 +68,7 @@ struct Process {
 /// All files that are used, so far.
 pub(crate) struct Accesses {
     names: Symbols,
+    names_bytes: usize,
     processes: Vec<Process>,
     of: HashMap<u32, usize, FixedState>,
     open: usize,
@@ -80,6 +83,7 @@ impl Default for Accesses {
         let hasher = || FixedState::with_seed(0);
         Self {
             names: Symbols::default(),
+            names_bytes: 0,
             processes: Vec::new(),
             of: HashMap::with_hasher(hasher()),
             open: 0,
@@ -136,7 +140,7 @@ impl Accesses {
         let Some(at) = self.process(pid, "") else {
             return;
         };
-        let name = self.names.intern(program(path));
+        let name = self.name(program(path));
         let process = &mut self.processes[at];
         process.program = name;
         process.by_comm = path.starts_with("/proc/");
@@ -182,7 +186,7 @@ impl Accesses {
                             if let Arg::List(name) = call.args.get(dir.map_or(1, |dir| dir + 2))
                                 && path.starts_with("/proc/")
                             {
-                                self.processes[at].program = self.names.intern(program(&name));
+                                self.processes[at].program = self.name(program(&name));
                             }
                         }
                     }
@@ -251,19 +255,31 @@ impl Accesses {
         }
     }
 
+    /// The symbol of a name, or of one for all if there are too many.
+    fn name(&mut self, name: &str) -> Sym {
+        if let Some(known) = self.names.find(name) {
+            return known;
+        }
+        if self.names_bytes + name.len() > MAX_NAMES_BYTES {
+            return self.names.intern(NAMELESS);
+        }
+        self.names_bytes += name.len();
+        self.names.intern(name)
+    }
+
     /// The process that `pid` belongs to.
     fn process(&mut self, pid: u32, comm: &str) -> Option<usize> {
         if let Some(&at) = self.of.get(&pid) {
-            let known = &mut self.processes[at];
+            let known = &self.processes[at];
             if known.by_comm && known.pid == pid && !comm.is_empty() {
-                known.program = self.names.intern(comm);
+                self.processes[at].program = self.name(comm);
             }
             return Some(at);
         }
         if self.processes.len() >= MAX_PROCESSES {
             return None;
         }
-        let program = self.names.intern(comm);
+        let program = self.name(comm);
         self.of.insert(pid, self.processes.len());
         self.processes.push(Process {
             pid,
@@ -278,7 +294,7 @@ impl Accesses {
     fn opened(&mut self, at: usize, call: &Call<'_>, dir: Option<usize>, flags: Option<usize>) {
         let path = match self.path(at, call, dir) {
             Some(path) => path,
-            None => self.names.intern(NAMELESS),
+            None => self.name(NAMELESS),
         };
         let Some(fd) = call.ret.filter(|ret| *ret >= 0) else {
             return self.looked(at, path, call);
@@ -382,7 +398,7 @@ impl Accesses {
         };
         // strace -y says it itself; `socket:[12]` and `pipe:[7]` are no paths.
         if let Some(path) = path {
-            return path.starts_with('/').then(|| self.names.intern(path));
+            return path.starts_with('/').then(|| self.name(path));
         }
         Some(self.processes[at].open.get(&(value as i32))?.path)
     }
@@ -396,7 +412,7 @@ impl Accesses {
             return None;
         }
         if path.starts_with('/') {
-            return Some(self.names.intern(&joined("", &path)));
+            return Some(self.name(&joined("", &path)));
         }
         let folder = match dir.map(|dir| call.args.get(dir)) {
             Some(Arg::Number { value, path }) if value as i32 != AT_CWD || path.is_some() => {
@@ -406,7 +422,7 @@ impl Accesses {
         };
         let folder = folder.map_or("", |folder| self.names.text(folder));
         let whole = joined(folder, &path);
-        Some(self.names.intern(&whole))
+        Some(self.name(&whole))
     }
 
     /// The row of this file; `None` if there are too many.

@@ -178,3 +178,12 @@ fn one_process_has_one_row() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].contains(" 7 /a: 1 opened") && found[0].contains("1 reads of 1"));
 }
+
+/// Each folder that is entered makes the next path longer.
+#[test]
+fn hostile_paths_take_little_memory() {
+    let folder = "x".repeat(250);
+    let lines = (0..100_000).map(|n| format!("7 {n}.0 chdir(\"{folder}{n}\") = 0\n"));
+    let found = rows("strace", &lines.collect::<String>());
+    assert_eq!(found, [""; 0]);
+}
