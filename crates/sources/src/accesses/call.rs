@@ -76,11 +76,7 @@ pub(super) enum Kind {
 pub(super) fn kind(name: &str) -> Option<Kind> {
     let dir = Some(0);
     Some(match name {
-        "openat" => Kind::Open {
-            dir,
-            flags: Some(2),
-        },
-        "openat2" => Kind::Open {
+        "openat" | "openat2" => Kind::Open {
             dir,
             flags: Some(2),
         },
