@@ -139,6 +139,23 @@ fn init_scripts_are_listed_and_changed() {
         "{new}"
     );
     assert!(dir.join("new/patches/disk.qcow2").is_file());
+    // What is rewritten and then taken away is not where it was.
+    let with = |recipes: &[&str]| {
+        let mut apply = bootlap(&dir);
+        let apply = apply.args(["apply", "small"]).args(recipes);
+        succeeded(apply.args(["-o", "moved"]));
+        let new = fs::read_to_string(dir.join("moved/target.toml")).unwrap();
+        fs::remove_dir_all(dir.join("moved")).unwrap();
+        new
+    };
+    let written = "/etc/init.d/S10net\" = ";
+    assert!(with(&["initscripts-builtins"]).contains(written));
+    let off = with(&["initscripts-builtins", "initscripts-off=S10net"]);
+    assert!(!off.contains(written), "{off}");
+    let later = with(&["initscripts-builtins", "initscripts-defer=S10net"]);
+    assert!(!later.contains(written), "{later}");
+    let there = later.split_once("/etc/bootlap-later.d/S10net\" = ");
+    assert!(there.unwrap().1.contains("_bootlap1"), "{later}");
     let failed = failure(
         bootlap(&dir).args(["try", "small", "initscripts-off=S99none"]),
         2,

@@ -107,8 +107,20 @@ fn builtins(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String
 
 fn off(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String> {
     let (partition, _, scripts) = asked(target, parts, value)?;
-    let remove = |script: &Script| Edit::add("disk.remove", format!("{partition}:{}", script.path));
-    Ok(scripts.iter().map(remove).collect())
+    let edits = scripts.iter();
+    Ok(edits
+        .flat_map(|script| take_away(target, partition, script))
+        .collect())
+}
+
+/// The edits by which a script is not where it was, nor what an earlier change wrote there.
+fn take_away(target: &Target, partition: u32, script: &Script) -> Vec<Edit> {
+    let place = format!("{partition}:{}", script.path);
+    let disk = target.spec.disk.as_ref();
+    let is_written = disk.is_some_and(|disk| disk.texts.contains_key(&place));
+    let written = is_written.then(|| Edit::remove(&format!("disk.texts.{place:?}")));
+    let removed = Edit::add("disk.remove", place);
+    written.into_iter().chain([removed]).collect()
 }
 
 fn defer(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, String> {
@@ -116,7 +128,7 @@ fn defer(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, Strin
     let at = |path: &str| format!("{partition}:{path}");
     let mut edits = Vec::new();
     for script in &scripts {
-        edits.push(Edit::add("disk.remove", at(&script.path)));
+        edits.extend(take_away(target, partition, script));
         let place = at(&format!("{FOLDER}/{}", name_later(&all, script)));
         let linked = script.path != script.file;
         edits.push(match (linked, &script.text) {
