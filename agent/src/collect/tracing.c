@@ -54,17 +54,6 @@ static const char *next_of(const char *list, struct text *one)
 	return list[len] ? list + len + 1 : NULL;
 }
 
-static int has_reads(const char *list)
-{
-	while (list) {
-		TEXT(one, 96);
-		list = next_of(list, &one);
-		if (!strcmp(one.bytes, READS))
-			return 1;
-	}
-	return 0;
-}
-
 /* The name of what the kernel traces itself, if that is meant. */
 static const char *kernels(const char *one)
 {
@@ -77,12 +66,18 @@ static const char *kernels(const char *one)
 	return one[len] ? NULL : one;
 }
 
-static int wants_kernels(const char *list)
+static const char *reads_of(const char *one)
+{
+	return strcmp(one, READS) ? NULL : one;
+}
+
+/* Whether one of the list is such a one. */
+static int has(const char *list, const char *(*is)(const char *))
 {
 	while (list) {
 		TEXT(one, 96);
 		list = next_of(list, &one);
-		if (kernels(one.bytes))
+		if (is(one.bytes))
 			return 1;
 	}
 	return 0;
@@ -91,6 +86,7 @@ static int wants_kernels(const char *list)
 /* Whether nobody has used the kernel's own buffer yet; then `own_kib` is how large it is. */
 static int is_unused(void)
 {
+	struct text kib = text_in(own_kib, sizeof own_kib);
 	char size[64];
 	const char *at;
 
@@ -99,7 +95,7 @@ static int is_unused(void)
 	if (!at)
 		return 0;
 	at += sizeof UNUSED - 1;
-	memcpy(own_kib, at, strcspn(at, ")"));
+	put_bytes(&kib, at, strcspn(at, ")"));
 	return 1;
 }
 
@@ -116,7 +112,7 @@ static int make_instance(size_t kib)
 {
 	/* One that was left over is begun anew. */
 	unlinkat(tracefs, INSTANCE, AT_REMOVEDIR);
-	if (!wants_kernels(asked) && is_unused())
+	if (!has(asked, kernels) && is_unused())
 		instance = open_folder(tracefs, ".");
 	else if (!mkdirat(tracefs, INSTANCE, 0700))
 		instance = open_folder(tracefs, INSTANCE);
@@ -217,7 +213,7 @@ static int start_one(struct text *one, size_t kib)
 		complain(errno, "cannot trace ", one->bytes, NULL);
 		return -1;
 	}
-	if (!strcmp(one->bytes, READS))
+	if (reads_of(one->bytes))
 		return start_reads();
 	if (is_tracer(one->bytes)) {
 		if (!procfs_write(instance, "current_tracer", one->bytes))
@@ -247,7 +243,7 @@ int tracing_start(const char *events, size_t kib, const char *place)
 		return -1;
 	}
 	asked = events;
-	if (has_reads(events))
+	if (has(events, reads_of))
 		kib *= READS_BUFFERS;
 	while (events) {
 		TEXT(one, 96);

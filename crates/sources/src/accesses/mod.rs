@@ -95,11 +95,6 @@ impl Default for Accesses {
 }
 
 impl Accesses {
-    /// Whether this number is known.
-    pub(crate) fn knows(&self, pid: u32) -> bool {
-        self.of.contains_key(&pid)
-    }
-
     /// The process that was known by `before` has the number `pid`.
     pub(crate) fn rename(&mut self, before: u32, pid: u32) {
         if let Some(at) = self.of.remove(&before) {
@@ -111,7 +106,7 @@ impl Accesses {
     /// `parent` makes `child`, if that is not known yet; `shares` if they have the same
     /// open files from then on, as threads do.
     pub(crate) fn fork(&mut self, parent: u32, child: u32, shares: bool) {
-        if self.knows(child) {
+        if self.of.contains_key(&child) {
             return;
         }
         let Some(from) = self.process(parent, "") else {
@@ -167,6 +162,7 @@ impl Accesses {
             return;
         };
         let Some(at) = self.process(call.pid, call.comm) else {
+            self.full.get_or_insert(call.evidence);
             return;
         };
         match kind {
@@ -250,7 +246,7 @@ impl Accesses {
                 "too-many-files",
                 Severity::DataLoss,
                 Some(at),
-                "only the first 500000 pairs of a process and a file are counted: record a part of the boot",
+                "only the first 65536 processes, and 500000 pairs of a process and a file, are counted: record a part of the boot",
             );
         }
     }
