@@ -34,6 +34,7 @@ mod recipes_initramfs;
 mod recipes_loader;
 mod reduce;
 mod reports;
+mod resume;
 mod several_boots;
 mod splash;
 mod store;

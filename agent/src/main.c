@@ -25,6 +25,9 @@ static const struct command *const COMMANDS[] = {
 #ifdef WITH_rc
 	&rc_command,
 #endif
+#ifdef WITH_resume
+	&hibernate_command, &resume_command,
+#endif
 };
 #define COMMAND_COUNT (sizeof COMMANDS / sizeof *COMMANDS)
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "splash/lz4.h"
+#include "lz4.h"
 #include "splash/picture.h"
 #include "splash/screen.h"
 

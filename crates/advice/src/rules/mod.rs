@@ -30,6 +30,7 @@ mod pc_loaders;
 mod probing;
 mod programs;
 mod python;
+mod resume;
 mod root_wait;
 mod script_files;
 mod script_folder;
@@ -133,6 +134,7 @@ const FAMILIES: &[&[(&str, Check)]] = &[
     systemd::CHECKS,
     systemd_manager::CHECKS,
     slow_units::CHECKS,
+    resume::CHECKS,
 ];
 
 /// All rules, in the order of a boot.

@@ -24,6 +24,7 @@ BOOTLAP_AGENT_PARTS = \
 	$(if $(BR2_PACKAGE_BOOTLAP_AGENT_PRELOAD),preload) \
 	$(if $(BR2_PACKAGE_BOOTLAP_AGENT_LAYOUT),layout) \
 	$(if $(BR2_PACKAGE_BOOTLAP_AGENT_RC),rc) \
+	$(if $(BR2_PACKAGE_BOOTLAP_AGENT_RESUME),resume) \
 	$(if $(BR2_PACKAGE_BOOTLAP_AGENT_SPLASH),splash)
 
 # Warnings are for those who change it.

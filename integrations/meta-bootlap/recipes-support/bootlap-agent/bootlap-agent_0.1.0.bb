@@ -19,12 +19,13 @@ PACKAGECONFIG ??= "preload rc"
 PACKAGECONFIG[preload] = ""
 PACKAGECONFIG[layout] = ""
 PACKAGECONFIG[rc] = ""
+PACKAGECONFIG[resume] = ""
 PACKAGECONFIG[splash] = ""
 
 # Warnings are for those who change it.
 EXTRA_OEMAKE = "-C ${S} ARCH=target OUT=${B} WARNINGS= \
     'CC=${CC}' 'CFLAGS=${CFLAGS} -Os' 'LDFLAGS=${LDFLAGS}' \
-    'WITH=${@bb.utils.filter('PACKAGECONFIG', 'preload layout rc splash', d)}'"
+    'WITH=${@bb.utils.filter('PACKAGECONFIG', 'preload layout rc resume splash', d)}'"
 
 do_compile() {
     oe_runmake

@@ -1,0 +1,189 @@
+//! bootlap-agent makes an image of a running PC, and starts from it as long as it fits.
+
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::{Booted, agent, bootlap, json, scratch, succeeded};
+
+const MODULES: [&str; 11] = [
+    "drivers/virtio/virtio_ring",
+    "drivers/virtio/virtio",
+    "drivers/virtio/virtio_pci_legacy_dev",
+    "drivers/virtio/virtio_pci_modern_dev",
+    "drivers/virtio/virtio_pci",
+    "drivers/block/virtio_blk",
+    "lib/crc16",
+    "fs/mbcache",
+    "fs/jbd2/jbd2",
+    "crypto/crc32c_generic",
+    "fs/ext4/ext4",
+];
+const TARGET: &str = r#"
+format = 1
+name = "resume"
+
+[ready]
+pattern = "came back with what it had: kept|KiB of memory in |changed it"
+timeout-s = 300
+
+[machine]
+kind = "qemu"
+program = "qemu-system-x86_64"
+machine = "q35"
+cpu = "max"
+memory-mb = 256
+args = [
+    "-blockdev", "driver=file,filename={dir}/image,node-name=image",
+    "-device", "virtio-blk-pci,drive=image",
+    "-blockdev", "driver=file,filename={dir}/root.ext4,node-name=root",
+    "-device", "virtio-blk-pci,drive=root",
+]
+
+[packages]
+architecture = "amd64"
+
+[kernel]
+image = "package:linux-image-amd64/boot/vmlinuz-*"
+cmdline = "console=ttyS0 quiet"
+
+[initramfs]
+dirs = ["/dev", "/proc", "/sys", "/root", "/m"]
+
+[initramfs.links]
+"/bin/sh" = "busybox"
+
+[initramfs.files]
+"/init" = "init"
+"/bin/busybox" = "package:busybox-static/bin/busybox"
+"/bin/bootlap-agent" = "bootlap-agent"
+"#;
+const INIT: &str = r#"#!/bin/sh
+export PATH=/bin
+busybox mount -t devtmpfs d /dev
+exec >/dev/console 2>&1 </dev/console
+busybox mount -t proc p /proc
+busybox mount -t sysfs s /sys
+for module in MODULES; do busybox insmod /m/$module.ko; done
+busybox sync
+case $(busybox cat /proc/cmdline) in
+*change*)
+	busybox mount -t ext4 /dev/vdb /root && busybox umount /root && echo changed it
+	busybox sleep 1000
+	;;
+esac
+bootlap-agent resume /dev/vda
+echo cold boot
+busybox mount -t ext4 /dev/vdb /root
+bootlap-agent hibernate /dev/vda && echo "it was made of what may change"
+busybox mount -o remount,ro /root
+it="what it had: $(busybox cat /root/word)"
+bootlap-agent hibernate /dev/vda && echo "came back with $it"
+busybox sleep 1000
+"#;
+
+struct Guest {
+    dir: PathBuf,
+}
+
+impl Guest {
+    fn new(name: &str) -> Self {
+        let dir = scratch(name);
+        let target = dir.join("target");
+        fs::create_dir_all(dir.join("root")).unwrap();
+        fs::create_dir(&target).unwrap();
+        fs::write(dir.join("root/word"), "kept").unwrap();
+        fs::File::create(target.join("image"))
+            .unwrap()
+            .set_len(256 << 20)
+            .unwrap();
+        let mut make = Command::new("/sbin/mke2fs");
+        let make = make.args(["-q", "-t", "ext4", "-d"]).arg(dir.join("root"));
+        succeeded(make.arg(target.join("root.ext4")).arg("8M"));
+        fs::copy(agent("x86-64"), target.join("bootlap-agent")).unwrap();
+        let names = MODULES.map(|module| module.rsplit('/').next().unwrap());
+        let modules = MODULES.map(|module| {
+            let name = module.rsplit('/').next().unwrap();
+            let from = "package:linux-image-amd64/lib/modules/*/kernel";
+            format!("\"/m/{name}.ko\" = \"{from}/{module}.ko\"\n")
+        });
+        fs::write(
+            target.join("target.toml"),
+            TARGET.to_owned() + &modules.concat(),
+        )
+        .unwrap();
+        let init = target.join("init");
+        fs::write(&init, INIT.replace("MODULES", &names.join(" "))).unwrap();
+        succeeded(Command::new("chmod").arg("755").arg(init));
+        Self { dir }
+    }
+
+    fn image(&self) -> fs::File {
+        let path = self.dir.join("target/image");
+        fs::File::options()
+            .read(true)
+            .write(true)
+            .open(path)
+            .unwrap()
+    }
+
+    /// A boot that may write to its disks; what it said.
+    fn plain(&self, more: &str) -> String {
+        let mut boot = bootlap(&self.dir);
+        boot.args([
+            "boot", "target", "--json", "--plain", "-n", "1", "--append", more,
+        ]);
+        let run = self.dir.join(json(&mut boot)["run"].as_str().unwrap());
+        String::from_utf8_lossy(&fs::read(run.join("console")).unwrap()).into_owned()
+    }
+}
+
+#[test]
+fn a_system_starts_from_its_image_as_long_as_that_fits() {
+    let guest = Guest::new("resume");
+    let said = guest.plain("");
+    assert!(said.contains("there is no image"), "{said}");
+    assert!(said.contains("/root is mounted to be written"), "{said}");
+    assert!(!said.contains("made of what may change"), "{said}");
+
+    // Any number of times, and bit for bit the same.
+    let back = Booted::of(&guest.dir, Path::new("target"), "2");
+    assert_eq!(back.json["identical"], true);
+    assert!(
+        back.says("came back with what it had: kept"),
+        "{}",
+        back.console
+    );
+    assert!(!back.says("cold boot"), "{}", back.console);
+
+    // What was on the image's disk before the power went while it was written.
+    let image = guest.image();
+    let mut header = [0; 4096];
+    image.read_exact_at(&mut header, 0).unwrap();
+    image.write_all_at(&[0; 4096], 0).unwrap();
+    let said = guest.plain("");
+    assert!(said.contains("there is no image"), "{said}");
+    assert!(said.contains("cold boot"), "{said}");
+
+    let mut byte = [0];
+    image.read_exact_at(&mut byte, 1 << 20).unwrap();
+    image.write_all_at(&[!byte[0]], 1 << 20).unwrap();
+    let said = guest.plain("");
+    assert!(said.contains("a block of the image is damaged"), "{said}");
+    assert!(said.contains("cold boot"), "{said}");
+
+    // It was just made anew; then the root changes.
+    assert!(guest.plain("change").contains("changed it"));
+    let said = guest.plain("");
+    assert!(said.contains("vdb is not as it was"), "{said}");
+    assert!(said.contains("cold boot"), "{said}");
+
+    // And now one that never came back, though it fits.
+    let mut tries = [0; 4096];
+    tries[0] = 3;
+    image.write_all_at(&tries, 4096).unwrap();
+    let said = guest.plain("");
+    assert!(said.contains("did not come back three times"), "{said}");
+    assert!(said.contains("cold boot"), "{said}");
+}
