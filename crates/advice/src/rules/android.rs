@@ -1,6 +1,9 @@
 //! Android: what its runtime does once, before the home screen, by the events of its log.
 
-use bootlap_model::TrackKind;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use bootlap_model::{Milestone, TrackKind};
 
 use super::checks;
 use super::seen::ms;
@@ -11,10 +14,17 @@ checks! {
     "android-preload" => preload,
     "android-package-scan" => package_scan,
     "android-late-runtime" => late_runtime,
+    "android-service-wait" => service_waits,
+    "android-dexopt" => dexopt,
+    "android-system-server" => system_server,
+    "android-service-callback" => callbacks,
 }
 
 /// From here on a stage is worth a look, ns.
 const LONG_NS: i64 = 500_000_000;
+
+/// How many findings of a kind one boot is told of.
+const AT_MOST: usize = 3;
 
 /// From here on the runtime starts late, ns.
 const LATE_NS: i64 = 5_000_000_000;
@@ -77,4 +87,85 @@ fn late_runtime(boot: &Boot<'_>) -> Option<Finding> {
         "logcat does not see what ran before: add `dmesg`, or the console, where init logs what \
          it starts",
     ))
+}
+
+/// What is on a track of logcat until Android is up.
+fn on<'a>(boot: &Boot<'a>, track: &str) -> Vec<Found<'a>> {
+    let end = boot.moment(&[Milestone::Ready, Milestone::StartupFinished]);
+    let mut spans = boot.spans_of(TrackKind::Userspace);
+    spans.retain(|s| s.track() == track && end.is_none_or(|end| s.start_ns < end));
+    spans
+}
+
+fn service_waits(boot: &Boot<'_>) -> Vec<Finding> {
+    let mut by_service: BTreeMap<&str, Vec<Found<'_>>> = BTreeMap::new();
+    for wait in on(boot, "waits for services") {
+        by_service.entry(wait.name()).or_default().push(wait);
+    }
+    let mut waits: Vec<_> = by_service.into_iter().collect();
+    waits.sort_by_key(|(_, waits)| Reverse(waits.len()));
+    waits.truncate(AT_MOST);
+    let finding = |(name, waits): (&str, Vec<Found<'_>>)| {
+        let (first, last) = (waits.first()?, waits.last()?);
+        // Several may wait at once.
+        let ns = total_ns(&waits).min(last.end_ns.saturating_sub(first.start_ns));
+        let finding = of(&waits, "")?.why(format!("`{name}` is waited for during {}", ms(ns)));
+        Some(finding.saves(ns, "at most: until the service is there"))
+    };
+    waits.into_iter().filter_map(finding).collect()
+}
+
+fn dexopt(boot: &Boot<'_>) -> Option<Finding> {
+    let runs = on(boot, "dex2oat");
+    (total_ns(&runs) >= LONG_NS).then_some(())?;
+    let finding = of(
+        &runs,
+        "at most: it runs beside the boot, on other CPUs if there are any",
+    )?;
+    let why = format!(
+        "{} runs of dex2oat take {}",
+        runs.len(),
+        ms(total_ns(&runs))
+    );
+    Some(finding.why(why))
+}
+
+/// Steps that are made of others.
+const WHOLE: [&str; 7] = [
+    "InitBeforeStartServices",
+    "StartServices",
+    "StartBootPhase",
+    "startBootstrapServices",
+    "startCoreServices",
+    "startOtherServices",
+    "OnBootPhase",
+];
+
+fn system_server(boot: &Boot<'_>) -> Vec<Finding> {
+    let whole = |s: &Found<'_>| WHOLE.iter().any(|whole| s.name().starts_with(whole));
+    let callback = |s: &Found<'_>| s.name().contains(' ');
+    longest(boot, |s| !whole(s) && !callback(s))
+}
+
+fn callbacks(boot: &Boot<'_>) -> Vec<Finding> {
+    longest(boot, |s| s.name().contains(" on"))
+}
+
+/// The longest steps of the system server.
+fn longest(boot: &Boot<'_>, wanted: impl Fn(&Found<'_>) -> bool) -> Vec<Finding> {
+    let mut steps = on(boot, "system server");
+    steps.retain(|s| s.ns() >= LONG_NS && wanted(s));
+    steps.sort_by_key(|s| Reverse(s.ns()));
+    steps.truncate(AT_MOST);
+    let finding = |step: &Found<'_>| {
+        Finding::new()
+            .why(format!("`{}` takes {}", step.name(), ms(step.ns())))
+            .saves(
+                step.ns(),
+                "at most: all of the step, which does some work that is needed",
+            )
+            .at(Some(step.at()))
+            .seen([step.span.evidence])
+    };
+    steps.iter().map(finding).collect()
 }

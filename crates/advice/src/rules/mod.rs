@@ -8,6 +8,7 @@ mod pages;
 
 mod accesses;
 mod android;
+mod android_init;
 mod board_firmware;
 mod bootloader;
 mod compression;
@@ -100,6 +101,7 @@ use checks;
 /// The families, in the order of a boot.
 const FAMILIES: &[&[(&str, Check)]] = &[
     accesses::CHECKS,
+    android_init::CHECKS,
     android::CHECKS,
     firmware::CHECKS,
     board_firmware::CHECKS,

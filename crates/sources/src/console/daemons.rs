@@ -4,6 +4,10 @@
 //! [    5.632951] init: Starting service 'zygote'...
 //! [    9.012345] init: Service 'bootanim' (pid 412) exited with status 0
 //! [    3.400000] init: Command 'mount_all /fstab' action=fs (/init.rc:10) took 412ms and succeeded
+//! [    1.312345] init: Loaded 312 kernel modules took 840 ms
+//! [    2.012345] init: wait for '/dev/block/by-name/misc' took 258ms
+//! [    2.412345] init: Wait for property 'ro.cold_boot_done=true' took 958ms
+//! [    2.412300] ueventd: Coldboot took 0.95 seconds
 //! [    4.012345] systemd[1]: systemd 257.13-1 running in system mode (+PAM …)
 //! [    4.212345] systemd[1]: Starting systemd-udevd.service - Rule-based Manager...
 //! [    9.512345] systemd[1]: Startup finished in 2.1s (kernel) + 7.2s (userspace) = 9.4s.
@@ -32,6 +36,8 @@ use super::out::{Moment, Out, shown};
 
 const SERVICES: (TrackKind, &str) = (TrackKind::Userspace, "init services");
 const COMMANDS: (TrackKind, &str) = (TrackKind::Userspace, "init commands");
+const WAITS: (TrackKind, &str) = (TrackKind::Userspace, "init waits");
+const UEVENTD: (TrackKind, &str) = (TrackKind::Userspace, "ueventd");
 const SYSTEMD: (TrackKind, &str) = (TrackKind::Userspace, "systemd");
 const RC: (TrackKind, &str) = (TrackKind::Userspace, RC_TRACK);
 
@@ -93,6 +99,8 @@ impl Daemons {
             out.kernel_milestone(Milestone::StartupFinished, moment, at);
         } else if let Some(rest) = body.strip_prefix(b"init: ") {
             self.init(rest, moment, at, out);
+        } else if let Some(rest) = body.strip_prefix(b"ueventd: Coldboot took ") {
+            took(UEVENTD, "coldboot", rest, moment, at, out);
         } else if let Some(rest) = body.strip_prefix(b"systemd[1]: ") {
             self.systemd(rest, moment, at, out);
         } else if let Some(rest) = body.strip_prefix(b"[BOOT TRACKER]") {
@@ -134,6 +142,10 @@ impl Daemons {
             let stage = text.starts_with(b"init ") && text.ends_with(b"started!");
             if stage {
                 out.kernel_mark(text, moment, at);
+            } else if text.starts_with(b"Loaded ")
+                && let Some(rest) = after(text, b" kernel modules took ")
+            {
+                took(COMMANDS, "load kernel modules", rest, moment, at, out);
             }
             return;
         };
@@ -151,12 +163,13 @@ impl Daemons {
                 let status = shown(number(status)).into_owned();
                 self.ends(SERVICES, name, ("status", &status), moment, at, out);
             }
-        } else if matches!(&text[..from], b"Command '" | b"command '")
-            && let Some((took_ns, err_ns)) = after(rest, b" took ").and_then(duration)
-        {
-            let start = Stamp::new(moment.ns.saturating_sub(took_ns), err_ns);
-            let end = SpanEnd::At(moment.stamp());
-            out.printk_span(COMMANDS, &shown(name), start, end, &[], at);
+        } else if let Some(rest) = after(rest, b" took ") {
+            let track = match &text[..from] {
+                b"Command '" | b"command '" => COMMANDS,
+                b"wait for '" | b"Wait for property '" => WAITS,
+                _ => return,
+            };
+            took(track, &shown(name), rest, moment, at, out);
         }
     }
 
@@ -301,6 +314,22 @@ fn unit_name(unit: &[u8]) -> &[u8] {
     match memchr::memmem::find(unit, b" - ") {
         Some(end) if unit[..end].contains(&b'.') && !unit[..end].contains(&b' ') => &unit[..end],
         _ => unit,
+    }
+}
+
+/// Something that took so long until now.
+fn took(
+    track: (TrackKind, &'static str),
+    name: &str,
+    time: &[u8],
+    moment: &Moment,
+    at: Evidence,
+    out: &mut Out<'_>,
+) {
+    if let Some((took_ns, err_ns)) = duration(time) {
+        let start = Stamp::new(moment.ns.saturating_sub(took_ns), err_ns);
+        let end = SpanEnd::At(moment.stamp());
+        out.printk_span(track, name, start, end, &[], at);
     }
 }
 

@@ -213,7 +213,7 @@ impl Kernel {
                 }
             }
             Some(b's') if is_sched_clock(body) => out.kernel_mark(body, moment, at),
-            Some(b's' | b'i' | b'[' | b'B') => self.daemons.line(body, moment, at, out),
+            Some(b's' | b'i' | b'u' | b'[' | b'B') => self.daemons.line(body, moment, at, out),
             Some(b'b') if body.starts_with(b"bootlap: rc ") => {
                 self.daemons.line(body, moment, at, out);
             }

@@ -24,6 +24,7 @@ pub(super) fn took<'a>(tag: &str, text: &'a str) -> Option<Took<'a>> {
         "PackageManager" | "PackageManagerService" => packages(text),
         "SurfaceFlinger" => boot_finished(text),
         "ActivityManager" | "ActivityTaskManager" | "ActivityTaskMgr" => displayed(text),
+        "HidlServiceManagement" | "ServiceManager" | "ServiceManagerCppClient" => waited(text),
         _ if tag.starts_with("dex2oat") => dex2oat(text),
         _ if tag.starts_with("SystemServer") => timing("system server", text),
         _ if tag.starts_with("Zygote") => timing("zygote", text),
@@ -146,6 +147,19 @@ fn displayed(text: &str) -> Option<Took<'_>> {
         name: format!("{verb} {name}"),
         ns,
         err_ns,
+        count: None,
+    })
+}
+
+/// `Waited one second for android.hardware.x@1.0::IX/default`, again each second.
+fn waited(text: &str) -> Option<Took<'_>> {
+    let rest = text.strip_prefix("Waited one second for ")?;
+    let name = rest.split_ascii_whitespace().next()?;
+    Some(Took {
+        track: "waits for services",
+        name: name.trim_end_matches('.').to_owned(),
+        ns: 1_000_000_000,
+        err_ns: MS,
         count: None,
     })
 }
