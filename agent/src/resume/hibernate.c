@@ -25,12 +25,13 @@
 /* Written out when so much has come together: all else is frozen, and nobody frees memory. */
 #define SYNC_EVERY (4u << 20)
 
-static int64_t reboot_then, keep_cache, plain;
+static int64_t reboot_then, keep_cache, plain, forget;
 
 static const struct argument ARGUMENTS[] = {
 	{ "--reboot", NULL, &reboot_then, 0 },
 	{ "--keep-cache", NULL, &keep_cache, 0 },
 	{ "--plain", NULL, &plain, 0 },
+	{ "--forget", NULL, &forget, 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -62,7 +63,7 @@ static int write_packed(struct image_header *header, size_t length)
 		return 0;
 	if (medium_sync(&medium))
 		return -1;
-	medium_forget(&medium, at - SYNC_EVERY, at);
+	medium_forget(&medium, at < SYNC_EVERY ? 0 : at - SYNC_EVERY, at);
 	return 0;
 }
 
@@ -105,6 +106,17 @@ static int write_image(int snapshot, struct image_header *header)
 	return write_block(0, header, sizeof *header);
 }
 
+/* What was there before is none any more; -1 after a complaint. */
+static int unmake(void)
+{
+	static const char nothing[1];
+
+	if (!write_block(0, nothing, sizeof nothing))
+		return 0;
+	complain(errno, "cannot write the image", NULL);
+	return -1;
+}
+
 static void put_size(struct text *text, const struct image_header *header)
 {
 	put_number(text, header->pages * header->page_size >> 10);
@@ -115,7 +127,6 @@ static void put_size(struct text *text, const struct image_header *header)
 
 static int make(struct image_header *header)
 {
-	static const char nothing[1];
 	int snapshot = open("/dev/snapshot", O_RDONLY | O_CLOEXEC), made = 0, failed;
 
 	TEXT(line, 160);
@@ -124,9 +135,7 @@ static int make(struct image_header *header)
 			 "CONFIG_HIBERNATION_SNAPSHOT_DEV, and must not be locked down", NULL);
 		return -1;
 	}
-	/* What was there before is none any more. */
-	if (write_block(0, nothing, sizeof nothing)) {
-		complain(errno, "cannot write the image", NULL);
+	if (unmake()) {
 		close(snapshot);
 		return -1;
 	}
@@ -151,7 +160,7 @@ static int make(struct image_header *header)
 			reboot(reboot_then ? RB_AUTOBOOT : RB_POWER_OFF);
 			failed = errno;
 		}
-		write_block(0, nothing, sizeof nothing);
+		unmake();
 		ioctl(snapshot, SNAPSHOT_FREE);
 		ioctl(snapshot, SNAPSHOT_UNFREEZE);
 		complain(failed, "cannot write the image", NULL);
@@ -179,9 +188,9 @@ static int run(int argc, char **argv)
 	header.page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	image_machine(header.machine, sizeof header.machine);
 	sync();
-	if (roots_note(&header) || medium_open(&medium, path, O_RDWR))
+	if ((!forget && roots_note(&header)) || medium_open(&medium, path, O_RDWR))
 		return EXIT_FAILED;
-	failed = make(&header);
+	failed = forget ? unmake() : make(&header);
 	close(medium.fd);
 	return failed ? EXIT_FAILED : EXIT_OK;
 }
@@ -197,6 +206,7 @@ const struct command hibernate_command = {
 		"this command. If it cannot make the image, all goes on, and it ends with 1.\n\n"
 		"  --reboot      restart, and do not switch off\n"
 		"  --keep-cache  keep the files in memory that nobody uses now\n"
-		"  --plain       do not compress the image\n",
+		"  --plain       do not compress the image\n"
+		"  --forget      make none, and leave none: before a root is written from outside\n",
 	.run = run,
 };

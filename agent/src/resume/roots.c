@@ -15,7 +15,7 @@
 
 /* Those that a disk holds, and whose superblock changes when somebody mounts them to write. */
 static const char *const ON_DISK[] = {
-	"ext2", "ext3", "ext4", "squashfs", "erofs", "romfs", "cramfs", "iso9660", NULL,
+	"ext2", "ext3", "ext4", "squashfs", "erofs", "romfs", "cramfs", NULL,
 };
 /* Those that are memory, or the kernel itself. */
 static const char *const IN_MEMORY[] = {
