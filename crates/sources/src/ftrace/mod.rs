@@ -25,11 +25,13 @@
 //! and `counter` and `x86-tsc` count no time at all.
 //!
 //! What the events become: [`crate::trace`]. Columns: [`graph_line`],
-//! [`event_line`]. Fields: [`body`].
+//! [`event_line`]. Fields: [`body`]. What was off for the longest time:
+//! [`longest`].
 
 pub(crate) mod body;
 mod event_line;
 mod graph_line;
+mod longest;
 
 use std::collections::HashMap;
 
@@ -37,6 +39,7 @@ use bootlap_model::{ClockKind, Evidence, Severity, Timeline};
 
 use self::event_line::Time;
 use self::graph_line::{GraphLine, Shape};
+use self::longest::Longest;
 use crate::text::{self, Import, Line, Reader, Skip};
 use crate::trace::{Event, Recording, What, readable};
 use crate::{Input, Sniff, Source, SourceError};
@@ -102,6 +105,7 @@ pub(crate) struct FtraceReader {
     graph: bool,
     /// Bare lines (`f() {`) are calls: the tracer was named.
     named: bool,
+    longest: Longest,
 }
 
 impl Default for FtraceReader {
@@ -111,6 +115,7 @@ impl Default for FtraceReader {
             running: HashMap::new(),
             graph: false,
             named: false,
+            longest: Longest::default(),
         }
     }
 }
@@ -131,6 +136,8 @@ impl Reader for FtraceReader {
                 }
                 Time::Ticks => return Err(NO_TIME),
             };
+            self.longest
+                .begins(at, line.at, &mut self.recording, import);
             let event = Event {
                 at: Some(at),
                 cpu: Some(head.cpu),
@@ -211,6 +218,7 @@ impl FtraceReader {
     fn aside(&mut self, text: &str, line: &Line<'_>, import: &mut Import<'_>) {
         if let Some(tracer) = text.strip_prefix("# tracer: ") {
             self.named = tracer.trim() == "function_graph";
+            self.longest.tracer(tracer.trim());
         } else if let Some(counts) = text.strip_prefix("# entries-in-buffer/entries-written: ") {
             let counts = counts.split([' ', '/']).map(str::parse::<u64>);
             if let [Ok(kept), Ok(written)] = counts.take(2).collect::<Vec<_>>()[..]
@@ -224,6 +232,8 @@ impl FtraceReader {
             self.recording.is_of_files();
         } else if is_loss(text) {
             lost(line.at, import);
+        } else if text.starts_with('#') {
+            self.longest.heading(text);
         }
     }
 }
