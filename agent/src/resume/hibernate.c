@@ -135,12 +135,14 @@ static int make(struct image_header *header)
 			 "CONFIG_HIBERNATION_SNAPSHOT_DEV, and must not be locked down", NULL);
 		return -1;
 	}
-	if (unmake()) {
+	if (ioctl(snapshot, SNAPSHOT_FREEZE)) {
+		complain(errno, "the kernel cannot stop all programs", NULL);
 		close(snapshot);
 		return -1;
 	}
-	if (ioctl(snapshot, SNAPSHOT_FREEZE)) {
-		complain(errno, "the kernel cannot stop all programs", NULL);
+	/* From here on nobody else mounts anything. */
+	if (roots_note(header) || unmake()) {
+		ioctl(snapshot, SNAPSHOT_UNFREEZE);
 		close(snapshot);
 		return -1;
 	}
@@ -188,7 +190,7 @@ static int run(int argc, char **argv)
 	header.page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	image_machine(header.machine, sizeof header.machine);
 	sync();
-	if ((!forget && roots_note(&header)) || medium_open(&medium, path, O_RDWR))
+	if (medium_open(&medium, path, O_RDWR))
 		return EXIT_FAILED;
 	failed = forget ? unmake() : make(&header);
 	close(medium.fd);
