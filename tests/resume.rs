@@ -82,6 +82,7 @@ echo cold boot
 busybox mount -t ext4 /dev/vdb /root
 bootlap-agent hibernate /dev/vda && echo "it was made of what may change"
 busybox mount -o remount,ro /root
+bootlap-agent hibernate /dev/vdb && echo "it was made over the root"
 it="what it had: $(busybox cat /root/word)"
 bootlap-agent hibernate /dev/vda && echo "came back with $it"
 busybox sleep 1000
@@ -150,6 +151,7 @@ fn a_system_starts_from_its_image_as_long_as_that_fits() {
     assert!(said.contains("there is no image"), "{said}");
     assert!(said.contains("/root is mounted to be written"), "{said}");
     assert!(!said.contains("made of what may change"), "{said}");
+    assert!(said.contains("/dev/vdb is in use"), "{said}");
 
     // Any number of times, and bit for bit the same.
     let back = Booted::of(&guest.dir, Path::new("target"), "2");

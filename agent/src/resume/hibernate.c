@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "agent.h"
-#include "collect/now.h"
 #include "collect/procfs.h"
 #include "image.h"
 #include "lz4_pack.h"

@@ -6,7 +6,6 @@
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "preload/mounts.h"
@@ -79,6 +78,14 @@ int medium_open(struct medium *medium, const char *path, int flags)
 		complain(0, path, " is neither a disk nor a file", NULL);
 		return -1;
 	}
+	/* Never over a file system that is mounted. */
+	file = open(path, O_RDONLY | O_EXCL | O_CLOEXEC);
+	if (file < 0) {
+		complain(errno, path, " is in use: name a partition that nothing is mounted from",
+			 NULL);
+		return -1;
+	}
+	close(file);
 	medium->fd = open(path, flags | O_CLOEXEC);
 	if (medium->fd < 0 || ioctl(medium->fd, BLKGETSIZE64, &medium->size)) {
 		complain(errno, "cannot open ", path, NULL);

@@ -36,15 +36,12 @@ static int no(const char *why)
 	return -1;
 }
 
-/* The kernel takes one page at a time. */
+/* The kernel takes one page at a time; it is whole pages. */
 static int hand_over(int snapshot, const unsigned char *bytes, size_t length, size_t page)
 {
-	for (; length; bytes += page, length -= page) {
-		size_t n = length < page ? length : page;
-
-		if (length < page || write(snapshot, bytes, n) != (ssize_t)n)
+	for (size_t at = 0; at < length; at += page)
+		if (write(snapshot, bytes + at, page) != (ssize_t)page)
 			return -1;
-	}
 	return 0;
 }
 
