@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use bootlap_model::{Milestone, TrackKind};
+use bootlap_model::TrackKind;
 
+use super::android_init::on;
 use super::checks;
 use super::seen::ms;
 use crate::boot::{Found, total_ns};
@@ -87,14 +88,6 @@ fn late_runtime(boot: &Boot<'_>) -> Option<Finding> {
         "logcat does not see what ran before: add `dmesg`, or the console, where init logs what \
          it starts",
     ))
-}
-
-/// What is on a track of logcat until Android is up.
-fn on<'a>(boot: &Boot<'a>, track: &str) -> Vec<Found<'a>> {
-    let end = boot.moment(&[Milestone::Ready, Milestone::StartupFinished]);
-    let mut spans = boot.spans_of(TrackKind::Userspace);
-    spans.retain(|s| s.track() == track && end.is_none_or(|end| s.start_ns < end));
-    spans
 }
 
 fn service_waits(boot: &Boot<'_>) -> Vec<Finding> {

@@ -32,8 +32,8 @@ const AT_MOST: usize = 3;
 /// So many starts of a service are no accident.
 const MANY_STARTS: usize = 3;
 
-/// What is on a track of init until Android is up.
-fn on<'a>(boot: &Boot<'a>, track: &str) -> Vec<Found<'a>> {
+/// What is on a track of user space until Android is up.
+pub(super) fn on<'a>(boot: &Boot<'a>, track: &str) -> Vec<Found<'a>> {
     let end = boot.moment(&[Milestone::Ready, Milestone::StartupFinished]);
     let mut spans = boot.spans_of(TrackKind::Userspace);
     spans.retain(|s| s.track() == track && end.is_none_or(|end| s.start_ns < end));
