@@ -4,10 +4,13 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../include/bootlap-mark.h"
 #include "check.h"
+#include "collect/accounts.h"
 #include "collect/archive.h"
 #include "collect/now.h"
 #include "collect/options.h"
@@ -221,6 +224,84 @@ static void every_cpu_tells_also_those_that_this_may_not_use(void)
 	CHECK(!sched_setaffinity(0, sizeof before, &before));
 }
 
+#define BURNERS 40
+
+/* Runs so many rounds without a call of the kernel. */
+static pid_t burner(uint64_t rounds)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	for (volatile uint64_t i = 0; i < rounds; i++)
+		;
+	_exit(0);
+}
+
+/* How long a process that has ended ran by the scheduler's own clock, us. */
+static int64_t ran_us(pid_t pid)
+{
+	struct timespec ran;
+	siginfo_t info;
+	clockid_t clock;
+
+	CHECK(!waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT));
+	CHECK(!clock_getcpuclockid(pid, &clock) && !clock_gettime(clock, &ran));
+	CHECK(waitpid(pid, NULL, 0) == pid);
+	return ran.tv_sec * 1000000 + ran.tv_nsec / 1000;
+}
+
+static uint64_t number_at(const unsigned char *at, int bytes)
+{
+	uint64_t number = 0;
+
+	for (int i = bytes - 1; i >= 0; i--)
+		number = number << 8 | at[i];
+	return number;
+}
+
+/* The user and system time of the archive's account of a process, us; 0 if it has none. */
+static int64_t told_us(pid_t pid)
+{
+	const unsigned char *at = archive_bytes() + WIRE_MAGIC_LEN;
+	const unsigned char *end = archive_bytes() + archive_used();
+
+	while (at + WIRE_HEAD_LEN <= end) {
+		const unsigned char *fields = at + WIRE_HEAD_LEN;
+
+		if (*at == WIRE_ACCOUNT && number_at(fields + 8, 4) == (uint64_t)pid)
+			return (int64_t)(number_at(fields + 24, 8) + number_at(fields + 32, 8));
+		at = fields + number_at(at + 2, 2);
+	}
+	return 0;
+}
+
+/* The kernel has nothing of them in its sums: they end before it looks. */
+static void the_time_of_who_never_slept_is_told(void)
+{
+	int accounts = accounts_open((size_t)sysconf(_SC_NPROCESSORS_CONF));
+	int64_t ran = 0, told = 0;
+
+	if (accounts < 0) {
+		printf("test_collect: the kernel does not account for processes\n");
+		return;
+	}
+	CHECK(!archive_open(1 << 20));
+	for (uint64_t i = 1; i <= BURNERS; i++) {
+		pid_t pid = burner(i * 200000);
+		int64_t us = ran_us(pid), of;
+
+		accounts_drain(accounts);
+		of = told_us(pid);
+		CHECK(of <= us);
+		ran += us;
+		told += of;
+	}
+	/* Without what comes behind the account, which a sanitizer makes long. */
+	CHECK(told > ran / 2);
+	close(accounts);
+}
+
 static void clean_up(void)
 {
 	shell("cd / && rm -r \"$OLDPWD\"");
@@ -242,5 +323,6 @@ int main(void)
 	archives_go_through_links_and_devices();
 	nobody_can_hold_up_or_get_an_archive();
 	every_cpu_tells_also_those_that_this_may_not_use();
+	the_time_of_who_never_slept_is_told();
 	return 0;
 }

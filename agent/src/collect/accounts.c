@@ -125,18 +125,22 @@ int accounts_open(size_t cpu_count)
 
 /* How long it ran, us. Most kernels count ac_utime and ac_stime in ticks that happen to
  * meet it: nine of ten short processes escape them, and the tenth has a whole tick. The
- * scheduler's own sum leaves out only what comes behind the account, some tenth of a ms;
- * of it the ticks tell what was in the kernel. */
+ * scheduler's own sum is exact, but was last added to when it slept, or at a tick: of a
+ * process that spins for a ms it has nothing. Who never slept ran whenever it did not
+ * wait for a CPU. Of either, the ticks tell what was in the kernel. */
 static void cpu_time(const struct taskstats *stats, uint64_t *user_us, uint64_t *system_us)
 {
 	uint64_t ticks = stats->ac_utime + stats->ac_stime;
 	uint64_t ran = stats->cpu_run_virtual_total / 1000;
+	uint64_t waited = stats->cpu_delay_total / 1000;
 
 	*user_us = stats->ac_utime;
 	*system_us = stats->ac_stime;
-	/* Without CONFIG_TASK_DELAY_ACCT it is not told. */
-	if (!ran)
+	/* Without CONFIG_TASK_DELAY_ACCT neither is told. */
+	if (!stats->cpu_count)
 		return;
+	if (!stats->nvcsw && stats->ac_etime > ran + waited)
+		ran = stats->ac_etime - waited;
 	*system_us = ticks ? (uint64_t)((double)ran * (double)stats->ac_stime / (double)ticks) : 0;
 	*user_us = ran - *system_us;
 }
