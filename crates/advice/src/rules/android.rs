@@ -19,6 +19,7 @@ checks! {
     "android-dexopt" => dexopt,
     "android-system-server" => system_server,
     "android-service-callback" => callbacks,
+    "android-zygote-step" => zygote,
 }
 
 /// From here on a stage is worth a look, ns.
@@ -137,16 +138,29 @@ const WHOLE: [&str; 7] = [
 fn system_server(boot: &Boot<'_>) -> Vec<Finding> {
     let whole = |s: &Found<'_>| WHOLE.iter().any(|whole| s.name().starts_with(whole));
     let callback = |s: &Found<'_>| s.name().contains(' ');
-    longest(boot, |s| !whole(s) && !callback(s))
+    longest(boot, "system server", |s| !whole(s) && !callback(s))
 }
 
 fn callbacks(boot: &Boot<'_>) -> Vec<Finding> {
-    longest(boot, |s| s.name().contains(" on"))
+    longest(boot, "system server", |s| s.name().contains(" on"))
 }
 
-/// The longest steps of the system server.
-fn longest(boot: &Boot<'_>, wanted: impl Fn(&Found<'_>) -> bool) -> Vec<Finding> {
-    let mut steps = on(boot, "system server");
+/// Classes and resources have a rule of their own.
+fn zygote(boot: &Boot<'_>) -> Vec<Finding> {
+    let others = [
+        "PreloadClasses",
+        "PreloadResources",
+        "ZygotePreload",
+        "ZygoteInit",
+    ];
+    longest(boot, "zygote", |s| {
+        !s.name().starts_with("preload ") && !others.contains(&s.name())
+    })
+}
+
+/// The longest steps on a track.
+fn longest(boot: &Boot<'_>, track: &str, wanted: impl Fn(&Found<'_>) -> bool) -> Vec<Finding> {
+    let mut steps = on(boot, track);
     steps.retain(|s| s.ns() >= LONG_NS && wanted(s));
     steps.sort_by_key(|s| Reverse(s.ns()));
     steps.truncate(AT_MOST);

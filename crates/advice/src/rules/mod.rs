@@ -9,6 +9,7 @@ mod pages;
 mod accesses;
 mod android;
 mod android_init;
+mod android_properties;
 mod board_firmware;
 mod bootloader;
 mod compression;
@@ -102,6 +103,7 @@ use checks;
 const FAMILIES: &[&[(&str, Check)]] = &[
     accesses::CHECKS,
     android_init::CHECKS,
+    android_properties::CHECKS,
     android::CHECKS,
     firmware::CHECKS,
     board_firmware::CHECKS,
