@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -270,6 +272,124 @@ static void what_was_not_asked_for_is_left_out(void)
 	record_on = NULL;
 }
 
+/* Who has waited for it reads, and none of that is missed. */
+static void in_the_background_it_records_once_it_returns(void)
+{
+	char out[128], stop[128];
+	char *arguments[] = { "record", "--all",        "--background", "--out", out,
+			      "--until-file", stop, NULL };
+	struct pack pack;
+	struct stat stat;
+	pid_t child;
+	int status;
+
+	strcpy(out, in_folder("background"));
+	strcpy(stop, in_folder("enough"));
+	CHECK(!shell("umount mnt && mount -o loop disk mnt"));
+	child = fork();
+	if (!child)
+		_exit(record_command.run(7, arguments));
+	CHECK(waitpid(child, &status, 0) == child && !status);
+	CHECK(!shell("cat mnt/b/two | wc -c && touch enough"));
+	for (int i = 0; i < 2000 && lstat(out, &stat); i++)
+		usleep(5000);
+	CHECK(!pack_read(&pack, out) && bytes_of(&pack, "b/two") >= 1 << 20);
+}
+
+/* A setting of the queue of the disk below mnt. */
+static const char *queue_of(const char *name)
+{
+	static char value[256];
+	char path[300];
+	struct stat stat;
+	ssize_t n;
+	int fd;
+
+	CHECK(!lstat(in_folder("mnt"), &stat));
+	snprintf(path, sizeof path, "/sys/dev/block/%u:%u/queue/%s", major(stat.st_dev),
+		 minor(stat.st_dev), name);
+	fd = open(path, O_RDONLY);
+	n = fd < 0 ? 0 : read(fd, value, sizeof value - 1);
+	value[n < 1 ? 0 : n - 1] = 0;
+	close(fd);
+	return value;
+}
+
+/* Until that is the value; only that it never comes is told from that it has come. */
+static int becomes(const char *name, const char *value)
+{
+	for (int i = 0; i < 2000; i++, usleep(5000))
+		if (!strcmp(queue_of(name), value))
+			return 1;
+	return 0;
+}
+
+static pid_t change_for_ever(const struct queue *queue)
+{
+	struct stat stat;
+	pid_t child;
+
+	CHECK(!lstat(in_folder("mnt"), &stat));
+	child = fork();
+	if (!child) {
+		queue_change(stat.st_dev, queue);
+		for (;;)
+			pause();
+	}
+	return child;
+}
+
+static void the_queue_is_as_before_also_after_a_kill(void)
+{
+	static const struct queue QUEUE = { .scheduler = "mq-deadline", .requests = "77",
+					    .read_ahead = "1236" };
+	char scheduler[256], requests[256], ahead[256];
+	pid_t child;
+
+	TEXT(report, 500);
+	strcpy(scheduler, queue_of("scheduler"));
+	strcpy(requests, queue_of("nr_requests"));
+	strcpy(ahead, queue_of("read_ahead_kb"));
+	CHECK(strcmp(ahead, "1236"));
+	child = change_for_ever(&QUEUE);
+	CHECK(becomes("read_ahead_kb", "1236"));
+	CHECK(!kill(child, SIGKILL) && waitpid(child, NULL, 0) == child);
+	CHECK(becomes("read_ahead_kb", ahead));
+	/* It is the last that is put back. */
+	CHECK_TEXT(queue_of("scheduler"), scheduler);
+	CHECK_TEXT(queue_of("nr_requests"), requests);
+	/* What somebody else has set meanwhile stays. */
+	child = change_for_ever(&QUEUE);
+	CHECK(becomes("read_ahead_kb", "1236"));
+	CHECK(!shell("disk=$(findmnt -no SOURCE mnt) && blockdev --setra 512 $disk"));
+	CHECK(!kill(child, SIGKILL) && waitpid(child, NULL, 0) == child);
+	CHECK(becomes("scheduler", scheduler) && becomes("nr_requests", requests));
+	CHECK_TEXT(queue_of("read_ahead_kb"), "256");
+	/* A replay that ends of itself leaves nothing behind at all. */
+	replay_it("pack", (struct replay){ .root = "", .queue = QUEUE }, &report);
+	CHECK_TEXT(queue_of("scheduler"), scheduler);
+	CHECK_TEXT(queue_of("nr_requests"), requests);
+	CHECK_TEXT(queue_of("read_ahead_kb"), "256");
+}
+
+/* A pack of which a tenth has changed goes, if that is asked for. */
+static void a_pack_that_is_out_of_date_goes(void)
+{
+	char *arguments[] = { "replay", "--renew", (char *)in_folder("old"), NULL };
+	struct stat stat;
+
+	CHECK(!shell("cp pack old"));
+	CHECK(replay_command.run(3, arguments) == EXIT_OK);
+	usleep(50000);
+	CHECK(!lstat(in_folder("old"), &stat));
+	CHECK(!shell("echo x >>mnt/b/three && cp pack old"));
+	arguments[2] = (char *)in_folder("old");
+	CHECK(replay_command.run(3, arguments) == EXIT_OK);
+	for (int i = 0; i < 2000 && !lstat(in_folder("old"), &stat); i++)
+		usleep(5000);
+	CHECK(lstat(in_folder("old"), &stat));
+}
+
 static void clean_up(void)
 {
 	shell("umount below below behind other bind*");
@@ -300,6 +420,9 @@ int main(void)
 		only_one_records();
 		mounts_do_not_hide_each_other();
 		what_was_not_asked_for_is_left_out();
+		in_the_background_it_records_once_it_returns();
+		a_pack_that_is_out_of_date_goes();
+		the_queue_is_as_before_also_after_a_kill();
 	}
 	return 0;
 }

@@ -13,9 +13,11 @@
 
 #define ITEMS (1u << 18)
 #define LONGEST_ITEM (64u << 20)
-/* So much in small pieces is asked for at once. */
-#define BATCH (512u << 10)
-#define BATCH_ITEMS 32
+/* So much is asked for at once, in so many pieces and in so many places of the disk: what
+ * the boot asks for itself meanwhile, and a pack never has all of that, waits behind it. */
+#define GROUP (128u << 10)
+#define GROUP_ITEMS 32
+#define GROUP_PLACES 8
 #define LONGEST_JOINED (1u << 30)
 #define WORKERS 8
 
@@ -23,6 +25,13 @@
 struct done {
 	uint64_t asked, there, loaded;
 	uint32_t unknown, errors, late;
+};
+
+/* What is asked for at once. */
+struct group {
+	struct item items[GROUP_ITEMS];
+	uint32_t count, bytes;
+	int64_t before; /* bytes of it that were in memory; -1 if nobody knows */
 };
 
 struct loading loading;
@@ -61,104 +70,163 @@ int load_is_late(void)
 	return loading.deadline && now_ns() >= loading.deadline;
 }
 
-static void load_long(const struct item *item, uint32_t chunk, struct done *done)
+static int64_t cached_of(const struct group *group)
 {
-	for (uint32_t at = 0; at < item->length; at += chunk) {
-		uint32_t left = item->length - at;
+	int64_t all = 0;
 
-		if (load_is_late()) {
-			done->late = 1;
+	for (uint32_t i = 0; i < group->count; i++) {
+		const struct item *item = &group->items[i];
+		int64_t bytes = cached_bytes(loading.fds[item->file], item->start, item->length);
+
+		if (bytes < 0)
+			return -1;
+		/* In whole pages. */
+		all += bytes < item->length ? bytes : item->length;
+	}
+	return all;
+}
+
+/* The next pieces: some short ones, or a part of a long one. *within is how much of the
+ * item at *at was taken already. */
+static void take(struct group *group, uint32_t *at, uint32_t *within, uint32_t end, uint32_t most)
+{
+	uint64_t behind = UINT64_MAX;
+	uint32_t places = 0;
+
+	group->count = group->bytes = 0;
+	while (*at < end && group->count < GROUP_ITEMS) {
+		struct item item = loading.items[*at];
+		uint32_t left = item.length - *within;
+
+		places += item.key != behind;
+		if (group->count && (left > most - group->bytes || places > GROUP_PLACES))
+			return;
+		behind = item.key + item.length;
+		item.start += *within;
+		item.length = left < most ? left : most;
+		group->items[group->count++] = item;
+		group->bytes += item.length;
+		if (left > most) {
+			*within += most;
 			return;
 		}
-		/* Not readahead(2): some kernels refuse it for block devices. */
-		if (posix_fadvise(loading.fds[item->file], (off_t)(item->start + at),
-				  left < chunk ? left : chunk, POSIX_FADV_WILLNEED)) {
-			done->errors++;
-			return;
-		}
+		*within = 0;
+		++*at;
 	}
 }
 
-/* Maps small pieces one behind the other: with one madvise for all of them the kernel
- * makes one request of what lies side by side on the disk, though it is of many files.
- * A page between them is left out, so that each stays a piece of its own. */
-static void load_short(const struct item *first, uint32_t count, struct done *done)
+/* Maps pieces one behind the other: with one madvise for all of them the kernel makes one
+ * request of what lies side by side on the disk, though it is of many files. A page between
+ * them is left out, so that each stays a piece of its own. */
+static int request_together(const struct group *group)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), room = BATCH + 3 * BATCH_ITEMS * page;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), room = group->bytes + 3 * group->count * page;
 	char *place = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 			   0);
 	char *at = place;
+	int failed = 0;
 
-	if (place == MAP_FAILED) {
-		done->errors++;
-		return;
-	}
+	if (place == MAP_FAILED)
+		return -1;
 	munmap(place, room);
-	for (uint32_t i = 0; i < count; i++) {
-		uint64_t start = first[i].start - first[i].start % page;
-		size_t length = (size_t)(first[i].start - start) + first[i].length;
+	for (uint32_t i = 0; i < group->count; i++) {
+		const struct item *item = &group->items[i];
+		uint64_t start = item->start - item->start % page;
+		size_t length = (size_t)(item->start - start) + item->length;
 
-		if (mmap(at, length, PROT_READ, MAP_SHARED | MAP_FIXED, loading.fds[first[i].file],
+		if (mmap(at, length, PROT_READ, MAP_SHARED | MAP_FIXED, loading.fds[item->file],
 			 (off_t)start) == MAP_FAILED)
-			done->errors++;
+			failed = -1;
 		at += (length + page - 1) / page * page + page;
 	}
 	/* It says that there are holes. */
 	madvise(place, (size_t)(at - place), MADV_WILLNEED);
 	munmap(place, room);
+	return failed;
 }
 
-/* Loads the item at `first`, and those behind it that go with it; gives how many. */
-static uint32_t load(uint32_t first, uint32_t end, uint32_t chunk, struct done *done)
+static int request(const struct group *group)
 {
-	int64_t before[BATCH_ITEMS];
-	uint32_t count = 0, bytes = 0, missing = 0, i;
+	const struct item *first = group->items;
 
-	for (i = first; i < end && count < BATCH_ITEMS; i++) {
-		const struct item *item = &loading.items[i];
-
-		if (item->length > chunk || item->length > BATCH - bytes)
-			break;
-		bytes += item->length;
-		count++;
-	}
-	count = count ? count : 1;
-	for (i = 0; i < count; i++) {
-		const struct item *item = &loading.items[first + i];
-
-		before[i] = cached_bytes(loading.fds[item->file], item->start, item->length);
-		done->asked += item->length;
-		if (before[i] < 0)
-			done->unknown = 1;
-		else
-			done->there += (uint64_t)before[i];
-		missing |= before[i] < (int64_t)item->length;
-	}
-	if (loading.look_only || !missing)
-		return count;
-	if (count > 1)
-		load_short(&loading.items[first], count, done);
-	else
-		load_long(&loading.items[first], chunk, done);
-	for (i = 0; i < count; i++) {
-		const struct item *item = &loading.items[first + i];
-		int64_t after = cached_bytes(loading.fds[item->file], item->start, item->length);
-
-		if (before[i] >= 0 && after > before[i])
-			done->loaded += (uint64_t)(after - before[i]);
-	}
-	return count;
+	if (group->count > 1)
+		return request_together(group);
+	/* Not readahead(2): some kernels refuse it for block devices. */
+	return posix_fadvise(loading.fds[first->file], (off_t)first->start, first->length,
+			     POSIX_FADV_WILLNEED) ? -1 : 0;
 }
 
-/* Each worker has a part of its own, so that neighbours stay together. */
+/* For what reads nothing ahead, as the file systems of flash. */
+static void read_all(const struct group *group)
+{
+	static char bytes[GROUP];
+
+	for (uint32_t i = 0; i < group->count; i++) {
+		const struct item *item = &group->items[i];
+		uint32_t at = 0;
+		ssize_t n;
+
+		while (at < item->length && (n = pread(loading.fds[item->file], bytes,
+						       item->length - at < GROUP ? item->length - at :
+										   GROUP,
+						       (off_t)(item->start + at))) > 0)
+			at += (uint32_t)n;
+	}
+}
+
+/* Waits for what was asked for, and counts what has come of it. */
+static void settle(const struct group *group, struct done *done)
+{
+	static int takes_no_advice;
+	const struct item *last;
+	int64_t now;
+	char byte;
+
+	if (!group->count)
+		return;
+	last = &group->items[group->count - 1];
+	if (pread(loading.fds[last->file], &byte, 1, (off_t)(last->start + last->length - 1)) < 0)
+		done->errors++;
+	if (takes_no_advice)
+		read_all(group);
+	if (group->before < 0)
+		return;
+	now = cached_of(group);
+	if (!takes_no_advice && now - group->before < (group->bytes - group->before) / 2) {
+		takes_no_advice = 1;
+		read_all(group);
+		now = cached_of(group);
+	}
+	if (now > group->before)
+		done->loaded += (uint64_t)(now - group->before);
+}
+
+/* Each worker has a part of its own, so that neighbours stay together. One group is on its
+ * way while the next is put together. */
 static void work(unsigned worker, unsigned workers, uint32_t chunk)
 {
+	static struct group next, waiting;
 	struct done *done = &shared[worker];
 	uint32_t at = (uint32_t)((uint64_t)loading.item_count * worker / workers);
 	uint32_t end = (uint32_t)((uint64_t)loading.item_count * (worker + 1) / workers);
+	uint32_t within = 0;
 
-	while (at < end && !load_is_late())
-		at += load(at, end, chunk, done);
+	waiting.count = 0;
+	while (at < end && !load_is_late()) {
+		take(&next, &at, &within, end, chunk < GROUP ? chunk : GROUP);
+		next.before = cached_of(&next);
+		done->asked += next.bytes;
+		done->unknown |= next.before < 0;
+		if (next.before > 0)
+			done->there += (uint64_t)next.before;
+		if (loading.look_only || next.before == next.bytes)
+			continue;
+		if (request(&next))
+			done->errors++;
+		settle(&waiting, done);
+		waiting = next;
+	}
+	settle(&waiting, done);
 	done->late |= at < end;
 }
 

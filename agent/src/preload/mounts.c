@@ -127,24 +127,33 @@ uint64_t fs_id(const struct statfs *fs)
 	return halves[0] | (uint64_t)halves[1] << 32;
 }
 
-/* The number in a file of the disk's queue; a partition has its disk's. */
+void queue_path(struct text *path, dev_t dev, const char *name)
+{
+	size_t len = path->len;
+
+	for (int of_disk = 0; of_disk < 2; of_disk++) {
+		path->len = len;
+		put(path, "/sys/dev/block/");
+		put_number(path, major(dev));
+		put(path, ":");
+		put_number(path, minor(dev));
+		put(path, of_disk ? "/../queue/" : "/queue/");
+		put(path, name);
+		if (!access(path->bytes, F_OK))
+			return;
+	}
+}
+
 static int64_t queue_number(dev_t dev, const char *name, int64_t otherwise)
 {
-	for (int of_disk = 0; of_disk < 2; of_disk++) {
-		TEXT(path, 96);
-		char number[24];
-		const char *at = number;
+	char number[24];
+	const char *at = number;
 
-		put(&path, "/sys/dev/block/");
-		put_number(&path, major(dev));
-		put(&path, ":");
-		put_number(&path, minor(dev));
-		put(&path, of_disk ? "/../queue/" : "/queue/");
-		put(&path, name);
-		if (procfs_read(-1, path.bytes, number, sizeof number))
-			return (int64_t)procfs_number(&at);
-	}
-	return otherwise;
+	TEXT(path, 96);
+	queue_path(&path, dev, name);
+	if (!procfs_read(-1, path.bytes, number, sizeof number))
+		return otherwise;
+	return (int64_t)procfs_number(&at);
 }
 
 int device_name(dev_t dev, struct text *text)
@@ -208,6 +217,14 @@ static int open_block(dev_t dev)
 	return fd;
 }
 
+/* A virtual machine's disks say that they rotate, whatever they lie on. */
+static int is_virtual(dev_t dev)
+{
+	TEXT(name, 64);
+	device_name(dev, &name);
+	return !strncmp(name.bytes, "vd", 2) || !strncmp(name.bytes, "xvd", 3);
+}
+
 struct device device_open(dev_t dev)
 {
 	struct device device = { .fd = open_block(dev), .chunk = CHUNK_DEFAULT };
@@ -215,7 +232,7 @@ struct device device_open(dev_t dev)
 	int64_t ahead = queue_number(dev, "read_ahead_kb", 0);
 	int64_t most = queue_number(dev, "max_sectors_kb", 0);
 
-	device.rotational = queue_number(dev, "rotational", 0) != 0;
+	device.rotational = queue_number(dev, "rotational", 0) != 0 && !is_virtual(dev);
 	/* One call takes the larger of both and leaves out the rest without a word. */
 	if (ahead < most)
 		ahead = most;

@@ -32,6 +32,9 @@ uint64_t fs_id(const struct statfs *fs);
 /* Puts the kernel's name of a block device behind the text; 0 if it has none. */
 int device_name(dev_t dev, struct text *text);
 
+/* Puts the place of a setting of a disk's queue behind the text; a partition has its disk's. */
+void queue_path(struct text *path, dev_t dev, const char *name);
+
 struct device {
 	int fd;         /* -1 if it cannot be opened */
 	int rotational; /* a place has a distance to another */

@@ -1,9 +1,11 @@
 /* replay, preload: reads ahead what was recorded. Whatever is wrong is one line and an
  * exit code: nothing that boots waits for this or needs it. */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent.h"
@@ -17,6 +19,8 @@
 #define REALTIME (1 << 13)
 #define IDLE (3 << 13)
 #define THIS_PROCESS 1
+
+#define REMOVE_S 600
 
 /* To the kernel's log, where boots are looked at, and to our output. */
 static void tell(const struct text *report)
@@ -35,7 +39,7 @@ static void tell(const struct text *report)
 }
 
 static struct replay replay = { .root = "" };
-static int64_t idle, first, look, by_time;
+static int64_t idle, first, look, by_time, renew;
 
 static const struct argument ARGUMENTS[] = {
 	{ "--idle", NULL, &idle, 0 },
@@ -45,8 +49,26 @@ static const struct argument ARGUMENTS[] = {
 	{ "--root", &replay.root, NULL, 0 },
 	{ "--look", NULL, &look, 0 },
 	{ "--by-time", NULL, &by_time, 0 },
+	{ "--renew", NULL, &renew, 0 },
+	{ "--scheduler", &replay.queue.scheduler, NULL, 0 },
+	{ "--nr-requests", &replay.queue.requests, NULL, 0 },
+	{ "--read-ahead-kib", &replay.queue.read_ahead, NULL, 0 },
 	{ NULL, NULL, NULL, 0 },
 };
+
+/* Removes a pack, so that the next boot records: once its place can be written to, which
+ * it cannot be as long as the root is mounted as the kernel does it. */
+static void remove_later(const char *path)
+{
+	struct timespec second = { .tv_sec = 1 };
+
+	if (fork())
+		return;
+	setsid();
+	for (int i = 0; i < REMOVE_S && unlink(path) && errno == EROFS; i++)
+		nanosleep(&second, NULL);
+	_exit(0);
+}
 
 static int replay_file(const char *path, int priority)
 {
@@ -57,7 +79,10 @@ static int replay_file(const char *path, int priority)
 		return EXIT_FAILED;
 	if (priority)
 		syscall(SYS_ioprio_set, THIS_PROCESS, 0, priority);
-	replay_pack(&replay, &pack, &report);
+	if (replay_pack(&replay, &pack, &report) && renew) {
+		put(&report, "; the pack is out of date and goes");
+		remove_later(path);
+	}
 	if (!report.len)
 		return EXIT_FAILED;
 	tell(&report);
@@ -99,7 +124,11 @@ const struct command replay_command = {
 		"  --deadline-ms N  stops then\n"
 		"  --by-time        in the order of the recording, not of the places on the disk\n"
 		"  --root DIR       file systems are mounted below DIR (in an initramfs)\n"
-		"  --look           loads nothing, says what is in memory\n",
+		"  --look           loads nothing, says what is in memory\n"
+		"  --renew          removes PACK if a tenth of its files has changed or is gone, so\n"
+		"                   that the next boot can record\n"
+		"  --scheduler NAME, --nr-requests N, --read-ahead-kib N\n"
+		"                   the disk's queue meanwhile; put back also if replay is killed\n",
 	.run = run,
 };
 

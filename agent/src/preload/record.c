@@ -28,7 +28,8 @@
 #define LOOK_MS 200
 #define BUFFER_KIB 2048 /* for each CPU: some 40000 events */
 #define AHEAD_KIB 8     /* two pages of most */
-#define FOR_S 60        /* where nothing else ends it */
+#define QUIET_S 30      /* nothing was read for so long: the boot is over, however slow the board */
+#define FOR_S 60        /* where nothing else ends it, and nothing tells what is read */
 #define UNTIL_S 600     /* what ends it may never come */
 
 static volatile sig_atomic_t asked_to_stop;
@@ -81,7 +82,7 @@ static int write_cached(const char *out, const struct touched *before)
 
 /* Which file system is recorded: most of what the others read, a boot does not wait for. */
 static const char *on = "/";
-static int64_t all, ahead_kib = AHEAD_KIB;
+static int64_t all, ahead_kib = AHEAD_KIB, background;
 
 static void limit(void)
 {
@@ -101,6 +102,7 @@ static const struct argument ARGUMENTS[] = {
 	{ "--until-line", &until.until_line, NULL, 0 },
 	{ "--on", &on, NULL, 0 },
 	{ "--all", NULL, &all, 0 },
+	{ "--background", NULL, &background, 0 },
 	{ "--read-ahead-kib", NULL, &ahead_kib, 1 << 20 },
 	{ "--buffer-kib", NULL, &buffer_kib, 1 << 20 },
 	{ NULL, NULL, NULL, 0 },
@@ -117,10 +119,12 @@ static const struct argument OF_STOP[] = {
 static void wait_for_end(struct touched *touched)
 {
 	int is_until = until.until_mark || until.until_file || until.until_line;
-	uint64_t end;
+	int until_quiet = !until.for_s && !is_until && touched;
+	uint64_t end, quiet = now_ns() + QUIET_S * 1000000000ull;
+	uint32_t extents = 0;
 
 	if (!until.for_s)
-		until.for_s = is_until ? UNTIL_S : FOR_S;
+		until.for_s = is_until || touched ? UNTIL_S : FOR_S;
 	end = now_ns() + (uint64_t)until.for_s * 1000000000;
 	procfs_open();
 	ready_open(&until, 0);
@@ -130,12 +134,30 @@ static void wait_for_end(struct touched *touched)
 		nanosleep(&pause, NULL);
 		if (touched)
 			trace_take(RECORD, touched);
+		if (touched && touched->extent_count != extents) {
+			extents = touched->extent_count;
+			quiet = now_ns() + QUIET_S * 1000000000ull;
+		}
+		if (until_quiet && now_ns() >= quiet)
+			return;
 		ready_look();
 		if (ready_why())
 			return;
 	}
 	if (is_until && !asked_to_stop)
 		complain(0, "what was to end the recording did not come in time; it ends now", NULL);
+}
+
+/* Whoever waits for us goes on: from here on nothing is missed. To make the kernel's buffer
+ * takes as long as a boot takes to load init and its libraries. */
+static void go_on_in_background(void)
+{
+	if (!background)
+		return;
+	/* Without a second process this one does it, and is waited for. */
+	if (fork() > 0)
+		_exit(EXIT_OK);
+	setsid();
 }
 
 static int record(void)
@@ -150,6 +172,7 @@ static int record(void)
 		return EXIT_FAILED;
 	if (!trace_start(RECORD, (unsigned)buffer_kib) && trace_hold(RECORD) >= 0) {
 		ahead = ahead_limit(on, (long)(ahead_kib ? ahead_kib : LONG_MAX / 2));
+		go_on_in_background();
 		wait_for_end(&touched);
 		ahead_restore(&ahead);
 		limit();
@@ -164,6 +187,7 @@ static int record(void)
 		return EXIT_FAILED;
 	limit();
 	find_cached(&before);
+	go_on_in_background();
 	wait_for_end(NULL);
 	return write_cached(record_to, &before) ? EXIT_FAILED : EXIT_OK;
 }
@@ -242,8 +266,8 @@ const struct command record_command = {
 	.help = "usage: bootlap-agent record [OPTION]...\n\n"
 		"Notes which bytes of which files, and of the file systems' metadata, come into\n"
 		"the page cache, until one of these:\n\n"
-		"  --for-s N          so many seconds (60, or 600 with one of the others); also a\n"
-		"                     SIGTERM ends it\n"
+		"  --for-s N          so many seconds (600 with one of the others; else it ends when\n"
+		"                     nothing was read for 30); also a SIGTERM ends it\n"
 		"  --until-mark NAME  bootlap-agent mark NAME\n"
 		"  --until-file FILE  it is there\n"
 		"  --until-line TEXT  in the kernel's log\n\n"
@@ -251,6 +275,7 @@ const struct command record_command = {
 		"  --out FILE         instead of " PLACE "/boot.pack\n"
 		"  --on PLACE         of the file system there (/)\n"
 		"  --all              of all file systems\n"
+		"  --background       returns once it records\n"
 		"  --read-ahead-kib N meanwhile the disk reads no further ahead (8; 0 leaves it), so\n"
 		"                     that the pack has what was asked for\n"
 		"  --buffer-kib N     the kernel's buffer of each CPU (2048)\n",

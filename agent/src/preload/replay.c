@@ -1,8 +1,12 @@
 /* A file system at a time, in two phases. First its metadata, which the block device
  * has in few large pieces; then files can be opened without waiting for the disk. Then
- * their data, in the order of the places: a head moves once over the disk, and where
- * there is none, neighbours become one request. Readahead does not wait for the disk,
- * so one process is enough for most. */
+ * their data, in the order of the places: neighbours become one request. Readahead does
+ * not wait for the disk, so one process is enough for most.
+ *
+ * A head moves once over the disk so. Where there is none, the boot may have what it needs
+ * first while the rest is read: both phases go by windows of the recording. The next
+ * window's metadata is asked for in front of this one's data, or opening would wait for
+ * all of that. */
 
 #include "replay.h"
 
@@ -25,6 +29,13 @@
 #define GAP (16u << 10)
 #define GAP_ROTATIONAL (256u << 10)
 
+/* A card reads so much in 0.05 s. */
+#define WINDOW (1u << 20)
+
+/* Of a file that is not open: not yet, or not to be. */
+#define CLOSED (-1)
+#define REFUSED (-2)
+
 static const struct replay *replay;
 static const struct pack *pack;
 static uint64_t metadata; /* bytes of it that were loaded */
@@ -35,14 +46,27 @@ static uint32_t gap_of(const struct device *device)
 	return device->rotational ? GAP_ROTATIONAL : GAP;
 }
 
-static void load_metadata(uint32_t fs, const struct device *device)
+/* Where the window ends that begins with this extent. */
+static uint32_t window_end(uint32_t begin, uint32_t window)
+{
+	uint32_t bytes = 0;
+
+	for (; begin < pack->extent_count && bytes < window; begin++) {
+		uint32_t length = pack_extent(pack, begin).length;
+
+		bytes += length < window - bytes ? length : window - bytes;
+	}
+	return begin;
+}
+
+static void load_metadata(uint32_t fs, const struct device *device, uint32_t begin, uint32_t end)
 {
 	uint64_t before = loading.total.loaded;
 
 	if (device->fd < 0)
 		return;
 	loading.item_count = 0;
-	for (uint32_t i = 0; i < pack->extent_count; i++) {
+	for (uint32_t i = begin; i < end; i++) {
 		struct pack_extent extent = pack_extent(pack, i);
 		struct pack_file file = pack_file(pack, extent.file);
 
@@ -56,33 +80,41 @@ static void load_metadata(uint32_t fs, const struct device *device)
 	metadata += loading.total.loaded - before;
 }
 
+static void open_file(int top, dev_t dev, uint32_t index)
+{
+	struct pack_file file = pack_file(pack, index);
+	int fd = recorded_file(top, dev, &file, O_RDONLY);
+
+	loading.fds[index] = fd < 0 ? REFUSED : fd;
+	files += fd >= 0;
+	missing += fd == RECORDED_MISSING;
+	changed += fd == RECORDED_CHANGED;
+	refused += fd == RECORDED_REFUSED;
+}
+
 /* By inode where the disk has a head: inodes lie on it in their order, and on file
  * systems whose metadata the device does not have, opening reads them. */
-static void open_files(uint32_t fs, int top, dev_t dev, int by_inode)
+static void open_files(uint32_t fs, int top, dev_t dev, int by_inode, uint32_t begin, uint32_t end)
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < pack->file_count; i++) {
-		struct pack_file file = pack_file(pack, i);
+	for (uint32_t i = begin; i < end; i++) {
+		uint32_t index = pack_extent(pack, i).file;
+		struct pack_file file = pack_file(pack, index);
 
-		if (file.fs == fs && *file.path)
-			loading.items[count++] = (struct item){ .key = by_inode ? file.ino : i, .file = i };
+		if (file.fs == fs && *file.path && loading.fds[index] == CLOSED)
+			loading.items[count++] = (struct item){ .key = by_inode ? file.ino : i,
+								.file = index };
 	}
 	sort(loading.items, count, sizeof *loading.items);
 	for (uint32_t i = 0; i < count; i++) {
-		struct pack_file file = pack_file(pack, loading.items[i].file);
-		int fd;
-
 		if (load_is_late()) {
 			loading.total.late = 1;
 			return;
 		}
-		fd = recorded_file(top, dev, &file, O_RDONLY);
-		loading.fds[loading.items[i].file] = fd < 0 ? -1 : fd;
-		files += fd >= 0;
-		missing += fd == RECORDED_MISSING;
-		changed += fd == RECORDED_CHANGED;
-		refused += fd == RECORDED_REFUSED;
+		/* It may have several extents. */
+		if (loading.fds[loading.items[i].file] == CLOSED)
+			open_file(top, dev, loading.items[i].file);
 	}
 }
 
@@ -104,10 +136,11 @@ static void add_places(struct pack_extent *extent)
 	load_add(extent->file, told, end - told, 0);
 }
 
-static void load_data(uint32_t fs, const struct device *device, int by_place)
+static void load_data(uint32_t fs, const struct device *device, int by_place, uint32_t begin,
+		      uint32_t end)
 {
 	loading.item_count = 0;
-	for (uint32_t i = 0; i < pack->extent_count; i++) {
+	for (uint32_t i = begin; i < end; i++) {
 		struct pack_extent extent = pack_extent(pack, i);
 		struct pack_file file = pack_file(pack, extent.file);
 
@@ -129,14 +162,26 @@ static void replay_fs(uint32_t index)
 	struct device device;
 	dev_t dev;
 	int top = recorded_fs(replay->root, &fs, &dev);
-	int by_place = !replay->by_time || (pack->flags & PACK_UNORDERED);
+	int ordered = !(pack->flags & PACK_UNORDERED), by_place = !replay->by_time || !ordered;
+	uint32_t window, end;
 
 	if (top < 0)
 		return;
+	if (!replay->look_only)
+		queue_change(dev, &replay->queue);
 	device = device_open(dev);
-	load_metadata(index, &device);
-	open_files(index, top, dev, by_place);
-	load_data(index, &device, by_place);
+	window = ordered && !device.rotational ? WINDOW : UINT32_MAX;
+	end = window_end(0, window);
+	load_metadata(index, &device, 0, end);
+	for (uint32_t begin = 0; begin < pack->extent_count && !load_is_late();) {
+		uint32_t next = window_end(end, window);
+
+		open_files(index, top, dev, by_place, begin, end);
+		load_metadata(index, &device, end, next);
+		load_data(index, &device, by_place, begin, end);
+		begin = end;
+		end = next;
+	}
 	for (uint32_t i = 0; i < pack->file_count; i++)
 		if (loading.fds[i] >= 0 && loading.fds[i] != device.fd)
 			close(loading.fds[i]);
@@ -144,6 +189,7 @@ static void replay_fs(uint32_t index)
 	if (device.fd >= 0)
 		close(device.fd);
 	close(top);
+	queue_restore();
 }
 
 /* Half of the memory that can be had. */
@@ -199,14 +245,14 @@ static void put_report(struct text *report, uint64_t ns)
 	put(report, " ms");
 }
 
-void replay_pack(const struct replay *asked, const struct pack *of, struct text *report)
+int replay_pack(const struct replay *asked, const struct pack *of, struct text *report)
 {
 	struct rlimit limit = { of->file_count + 64, of->file_count + 64 };
 	uint64_t start = now_ns();
 
 	if (load_open(of->file_count)) {
 		complain(errno, "there is no memory to replay a pack", NULL);
-		return;
+		return 0;
 	}
 	replay = asked;
 	pack = of;
@@ -221,4 +267,5 @@ void replay_pack(const struct replay *asked, const struct pack *of, struct text 
 		replay_fs(i);
 	put_report(report, now_ns() - start);
 	load_close();
+	return (changed + missing) * 10 > files + changed + missing;
 }

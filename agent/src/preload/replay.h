@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "pack.h"
+#include "queue.h"
 #include "text.h"
 
 struct replay {
@@ -13,9 +14,11 @@ struct replay {
 	int64_t deadline_ms; /* 0: none */
 	int look_only;       /* load nothing */
 	int by_time;         /* in the order of the recording, not of the disk */
+	struct queue queue;  /* meanwhile */
 };
 
-/* Does it, and says what was done. */
-void replay_pack(const struct replay *replay, const struct pack *pack, struct text *report);
+/* Does it, and says what was done; whether the pack is out of date: every tenth file has
+ * changed or is gone. */
+int replay_pack(const struct replay *replay, const struct pack *pack, struct text *report);
 
 #endif
