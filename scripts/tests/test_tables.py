@@ -148,13 +148,13 @@ def answer(args):
 
     def test_replay_cost(self):
         table = script("table-replay-cost")
-        counted = {"none": [100e6], "first": [101e6], "beside": [102e6]}
+        counted = {"none": [100e6], "front": [101e6], "beside": [102e6]}
         (self.work / "boot.pack").write_bytes(b"pack")
         argv = ["table-replay-cost", str(self.work), "--keep", str(self.work), "--layouts", "1"]
         with mock.patch.multiple(table, agent=lambda *_: self.work, Guest=mock.MagicMock(),
                                  costs=lambda *_: counted), mock.patch.object(sys, "argv", argv):
             text = printed(table.main)
-        self.has(text, "| `replay --first`, then init | 1.00 M (1.00 to 1.00), 1.00% |")
+        self.has(text, "| `replay`, then init | 1.00 M (1.00 to 1.00), 1.00% |")
 
     def test_explain(self):
         table = script("table-explain")
