@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{bootlap, failure, json, root, scratch};
+use crate::support::{bootlap, failure, json, printed, root, scratch};
 use serde_json::Value;
 
 fn tree() -> PathBuf {
@@ -234,4 +234,55 @@ fn what_is_no_tree_is_said() {
     config(&dir, "nothing\n");
     let said = failure(&mut explain(&dir, &["x", "--config", "config"]), 4);
     assert!(said.contains("CONFIG_"), "{said}");
+}
+
+/// A trace of `function_graph`, with absolute times and threads.
+const TRACE: &str = "\
+# tracer: function_graph
+#
+#     TIME        CPU  TASK/PID         DURATION                  FUNCTION CALLS
+#      |          |     |    |           |   |                     |   |   |   |
+    1.000000 |   0)  swapper-1    |               |  lamp_driver_init() {
+    1.000100 |   0)  swapper-1    |               |    lamp_probe() {
+    1.000200 |   0)  swapper-1    | # 2000.000 us |      __const_udelay();
+    1.002300 |   0)  swapper-1    | # 2000.000 us |      __const_udelay();
+    1.004400 |   0)  swapper-1    |               |      msleep() {
+    1.004500 |   0)  swapper-1    | * 29900.00 us |        schedule_timeout();
+    1.034500 |   0)  swapper-1    | * 30100.00 us |      }
+    1.034600 |   0)  swapper-1    | * 34500.00 us |    }
+    1.034700 |   0)  swapper-1    | * 34700.00 us |  }
+    1.034800 |   0)  swapper-1    |               |  other_init() {
+    1.034900 |   0)  swapper-1    | # 5000.000 us |    __const_udelay();
+    1.040000 |   0)  swapper-1    | # 5200.000 us |  }
+";
+
+#[test]
+fn a_trace_of_functions_says_which_delays_came() {
+    let dir = scratch("explain-trace");
+    let config = config(&dir, X86);
+    fs::write(dir.join("trace.txt"), TRACE).unwrap();
+    let args = [
+        "lamp_driver_init",
+        "--config",
+        &config,
+        "--log",
+        "trace.txt",
+    ];
+    let document = json(explain(&dir, &args).arg("--json"));
+    let waits = &document["symbols"][0]["waits"];
+    // What msleep calls to sleep is its own time, and the other function's is not this one's.
+    let expected = serde_json::json!([
+        {"function": "msleep", "how": "sleep", "count": 1, "time_ns": 30_100_000},
+        {"function": "__const_udelay", "how": "busy", "count": 2, "time_ns": 4_000_000},
+    ]);
+    assert_eq!(waits, &expected);
+    let text = printed(&mut explain(&dir, &args));
+    assert!(
+        text.contains("30.10 ms asleep in 1 call of msleep"),
+        "{text}"
+    );
+    assert!(
+        text.contains("4.000 ms busy in 2 calls of __const_udelay"),
+        "{text}"
+    );
 }

@@ -16,6 +16,7 @@ mod lane;
 mod sleep;
 #[cfg(test)]
 mod tests;
+mod waits;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -25,6 +26,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::lane::{Call, Lane};
+pub use self::waits::{Wait, WaitKind, waits_below};
 
 /// What all calls of one function cost; its initcalls and traced calls are apart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

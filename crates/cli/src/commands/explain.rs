@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 
+use bootlap_analysis::functions::waits_below;
 use bootlap_engine::Progress;
 use bootlap_engine::evidence::{self, TOOL, initcalls};
 use bootlap_engine::{Exit, Failure};
@@ -53,6 +54,9 @@ pub(crate) fn run(args: &Explain, ui: &Ui) -> Result<Exit, Failure> {
     for (row, explained) in rows.iter_mut().zip(kernel.explain(&asked, everywhere)) {
         row.explained = explained;
     }
+    if let Some(timeline) = timeline {
+        waited(&mut rows, timeline);
+    }
     let report = ExplainReport {
         kernel: args.kernel.display().to_string(),
         version: kernel.version.clone(),
@@ -73,6 +77,17 @@ pub(crate) fn run(args: &Explain, ui: &Ui) -> Result<Exit, Failure> {
         0 => Exit::NothingUsable,
         _ => Exit::Ok,
     })
+}
+
+/// What a trace of functions, if there is one, says of the delays in each.
+fn waited(rows: &mut [ExplainRow], timeline: &Timeline) {
+    let name = |row: &ExplainRow| row.explained.asked.function.clone();
+    let names: Vec<String> = rows.iter().map(name).collect();
+    let asked: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut below = waits_below(timeline, &asked);
+    for (row, name) in rows.iter_mut().zip(&names) {
+        row.waits = below.remove(name).unwrap_or_default();
+    }
 }
 
 /// The options that were given, or those in the tree.

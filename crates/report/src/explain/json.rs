@@ -1,5 +1,6 @@
 //! `explain --json`: what stands behind initcalls.
 
+use bootlap_analysis::functions::Wait;
 use bootlap_kbuild::Place;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -37,6 +38,9 @@ pub struct SymbolJson {
     /// What it took in the boot, ns; null if no log was given, or it never
     /// returned.
     pub time_ns: Option<i64>,
+    /// What was waited for in it and in what it called, the longest first, if the log has a
+    /// trace of functions.
+    pub waits: Vec<Wait>,
     /// Where it can be: empty where it was not found, several where nothing
     /// tells which is meant.
     pub places: Vec<Place>,
@@ -64,6 +68,7 @@ fn symbol(row: &ExplainRow) -> SymbolJson {
         symbol: row.symbol.clone(),
         function: row.explained.asked.function.clone(),
         time_ns: row.time_ns,
+        waits: row.waits.clone(),
         places: row.explained.places.clone(),
     }
 }

@@ -6,6 +6,7 @@ mod text;
 pub use json::{ExplainJson, SymbolJson, json};
 pub use text::text;
 
+use bootlap_analysis::functions::Wait;
 use bootlap_kbuild::{Asked, Explained, How, Module, OptionInfo, Place, State};
 
 use crate::format::duration;
@@ -42,6 +43,8 @@ pub struct ExplainRow {
     pub explained: Explained,
     /// What it took, in ns.
     pub time_ns: Option<i64>,
+    /// What was waited for in it, by a trace of functions.
+    pub waits: Vec<Wait>,
 }
 
 impl ExplainReport {
@@ -63,6 +66,7 @@ impl ExplainRow {
             symbol: symbol.to_owned(),
             explained,
             time_ns: None,
+            waits: Vec::new(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! What stands behind initcalls.
 
+use bootlap_analysis::functions::{Wait, WaitKind};
 use bootlap_kbuild::{Condition, Delay, OptionInfo, Param, Part, Place};
 
 use crate::explain::{ExplainReport, ExplainRow, delays, modular};
@@ -112,6 +113,7 @@ fn symbol(row: &ExplainRow, page: &mut Page<'_>) {
         let text = format!("one of these {} functions", places.len());
         said(page, "", &text, Ink::Warn);
     }
+    traced(&row.waits, page);
     for (at, place) in places.iter().enumerate() {
         if at > 0 {
             page.blank();
@@ -242,6 +244,26 @@ fn params(place: &Place, page: &mut Page<'_>) {
         what = "";
     }
     more(place.params.len(), page);
+}
+
+/// What a trace of functions has of its delays.
+fn traced(waits: &[Wait], page: &mut Page<'_>) {
+    for (at, wait) in waits.iter().take(SHOWN).enumerate() {
+        let label = if at == 0 { "waited" } else { "" };
+        let how = match wait.how {
+            WaitKind::Busy => "busy",
+            WaitKind::Sleep => "asleep",
+        };
+        let times = if wait.count == 1 { "call" } else { "calls" };
+        let text = format!(
+            "{} {how} in {} {times} of {}",
+            duration(wait.time_ns),
+            wait.count,
+            wait.function
+        );
+        said(page, label, &text, Ink::Warn);
+    }
+    more(waits.len(), page);
 }
 
 fn waits(place: &Place, page: &mut Page<'_>) {
