@@ -43,13 +43,13 @@ read_all recorded
 /bootlap-agent stop app
 read_all warm
 forget
-/bootlap-agent replay $pack
+/bootlap-agent replay --always $pack
 read_all replayed
 /bootlap-agent layout $pack
 forget
 read_all packed
 forget
-/bootlap-agent replay $pack
+/bootlap-agent replay --always $pack
 read_all again
 forget
 head -c 1000 $pack >/torn

@@ -131,7 +131,7 @@ static void what_was_read_is_read_again(void)
 	CHECK(!has_file(&pack, "b/three"));
 	CHECK(!shell("umount mnt && mount -o loop disk mnt"));
 	CHECK(!cached_of("mnt/a/one"));
-	replay_it("pack", (struct replay){ .root = "" }, &report);
+	replay_it("pack", (struct replay){ .root = "", .always = 1 }, &report);
 	CHECK(cached_of("mnt/a/one") == 3 << 20 && cached_of("mnt/b/two") == 1 << 20);
 	CHECK(!cached_of("mnt/b/three"));
 }
@@ -140,7 +140,7 @@ static void a_changed_file_drops_only_itself(void)
 {
 	TEXT(report, 500);
 	CHECK(!shell("echo x >>mnt/b/two && umount mnt && mount -o loop disk mnt"));
-	replay_it("pack", (struct replay){ .root = "", .by_time = 1, .threads = 3 },
+	replay_it("pack", (struct replay){ .root = "", .always = 1, .by_time = 1, .threads = 3 },
 		  &report);
 	CHECK(strstr(report.bytes, " files have changed"));
 	CHECK(cached_of("mnt/a/one") == 3 << 20 && !cached_of("mnt/b/two"));
@@ -150,7 +150,7 @@ static void looking_loads_nothing(void)
 {
 	TEXT(report, 500);
 	CHECK(!shell("umount mnt && mount -o loop disk mnt"));
-	replay_it("pack", (struct replay){ .root = "", .look_only = 1 }, &report);
+	replay_it("pack", (struct replay){ .root = "", .always = 1, .look_only = 1 }, &report);
 	CHECK(strstr(report.bytes, " 0 KiB loaded") && !cached_of("mnt/a/one"));
 	report.len = 0;
 	/* As if the files were on another file system. */
@@ -188,7 +188,7 @@ static void only_files_are_opened(void)
 		touched_add(&touched, file, 0, 4096, 0);
 	}
 	CHECK(!pack_write(in_folder("hostile"), &touched));
-	replay_it("hostile", (struct replay){ .root = "" }, &report);
+	replay_it("hostile", (struct replay){ .root = "", .always = 1 }, &report);
 	CHECK(strstr(report.bytes, "0 files, 0 KiB"));
 	CHECK(strstr(report.bytes, ", 3 files have changed"));
 }
@@ -366,7 +366,7 @@ static void the_queue_is_as_before_also_after_a_kill(void)
 	CHECK(becomes("scheduler", scheduler) && becomes("nr_requests", requests));
 	CHECK_TEXT(queue_of("read_ahead_kb"), "256");
 	/* A replay that ends of itself leaves nothing behind at all. */
-	replay_it("pack", (struct replay){ .root = "", .queue = QUEUE }, &report);
+	replay_it("pack", (struct replay){ .root = "", .always = 1, .queue = QUEUE }, &report);
 	CHECK_TEXT(queue_of("scheduler"), scheduler);
 	CHECK_TEXT(queue_of("nr_requests"), requests);
 	CHECK_TEXT(queue_of("read_ahead_kb"), "256");

@@ -19,9 +19,10 @@ extern struct loading {
 	uint64_t deadline; /* as now_ns() has it; 0: none */
 	uint64_t budget;   /* bytes that may still be loaded */
 	int look_only;
+	int always; /* also if the disk is so fast that nobody waits for it */
 	struct {
 		uint64_t asked, there, loaded;
-		uint32_t errors, unknown, late, full;
+		uint32_t errors, unknown, late, full, fast;
 	} total;
 } loading;
 
@@ -30,6 +31,9 @@ int load_open(uint32_t fds);
 void load_close(void);
 
 int load_is_late(void);
+
+/* Whether the first groups came so fast that reading ahead costs more than it saves. */
+int load_is_needless(void);
 
 /* Lists a piece, as far as it fits. */
 void load_add(uint32_t file, uint64_t start, uint64_t length, uint64_t key);

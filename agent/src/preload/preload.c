@@ -39,7 +39,7 @@ static void tell(const struct text *report)
 }
 
 static struct replay replay = { .root = "" };
-static int64_t idle, first, look, by_time, renew;
+static int64_t idle, first, look, by_time, renew, always;
 
 static const struct argument ARGUMENTS[] = {
 	{ "--idle", NULL, &idle, 0 },
@@ -49,6 +49,7 @@ static const struct argument ARGUMENTS[] = {
 	{ "--root", &replay.root, NULL, 0 },
 	{ "--look", NULL, &look, 0 },
 	{ "--by-time", NULL, &by_time, 0 },
+	{ "--always", NULL, &always, 0 },
 	{ "--renew", NULL, &renew, 0 },
 	{ "--scheduler", &replay.queue.scheduler, NULL, 0 },
 	{ "--nr-requests", &replay.queue.requests, NULL, 0 },
@@ -108,6 +109,7 @@ static int run(int argc, char **argv)
 		word = path.bytes;
 	replay.look_only = look != 0;
 	replay.by_time = by_time != 0;
+	replay.always = always != 0;
 	return replay_file(word ? word : PLACE "/boot.pack",
 			   idle ? IDLE : first ? REALTIME : 0);
 }
@@ -122,6 +124,7 @@ const struct command replay_command = {
 		"  --first          in front of all others\n"
 		"  --threads N      processes that read (1)\n"
 		"  --deadline-ms N  stops then\n"
+		"  --always         also if the disk turns out so fast that nobody waits for it\n"
 		"  --by-time        in the order of the recording, not of the places on the disk\n"
 		"  --root DIR       file systems are mounted below DIR (in an initramfs)\n"
 		"  --look           loads nothing, says what is in memory\n"

@@ -173,9 +173,11 @@ static void replay_fs(uint32_t index)
 	window = ordered && !device.rotational ? WINDOW : UINT32_MAX;
 	end = window_end(0, window);
 	load_metadata(index, &device, 0, end);
-	for (uint32_t begin = 0; begin < pack->extent_count && !load_is_late();) {
+	for (uint32_t begin = 0; begin < pack->extent_count;) {
 		uint32_t next = window_end(end, window);
 
+		if (load_is_late() || load_is_needless())
+			break;
 		open_files(index, top, dev, by_place, begin, end);
 		load_metadata(index, &device, end, next);
 		load_data(index, &device, by_place, begin, end);
@@ -240,6 +242,7 @@ static void put_report(struct text *report, uint64_t ns)
 	put_count(report, loading.total.errors, " were refused");
 	put(report, loading.total.full ? ", more would not fit into memory" : "");
 	put(report, loading.total.late ? ", stopped at the deadline" : "");
+	put(report, loading.total.fast ? ", no more as the disk is fast" : "");
 	put(report, "; ");
 	put_number(report, ns / 1000000);
 	put(report, " ms");
@@ -259,6 +262,7 @@ int replay_pack(const struct replay *asked, const struct pack *of, struct text *
 	metadata = 0;
 	files = changed = missing = refused = 0;
 	loading.look_only = asked->look_only;
+	loading.always = asked->always;
 	loading.deadline = asked->deadline_ms ? start + (uint64_t)asked->deadline_ms * 1000000 : 0;
 	loading.budget = memory();
 	/* All files are open at the same time; where that cannot be, some are left out. */

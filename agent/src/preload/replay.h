@@ -13,6 +13,7 @@ struct replay {
 	int64_t threads;     /* processes that read; 0 is 1 */
 	int64_t deadline_ms; /* 0: none */
 	int look_only;       /* load nothing */
+	int always;          /* also if the disk is fast */
 	int by_time;         /* in the order of the recording, not of the disk */
 	struct queue queue;  /* meanwhile */
 };
