@@ -127,7 +127,11 @@ int accounts_open(size_t cpu_count)
  * meet it: nine of ten short processes escape them, and the tenth has a whole tick. The
  * scheduler's own sum is exact, but was last added to when it slept, or at a tick: of a
  * process that spins for a ms it has nothing. Who never slept ran whenever it did not
- * wait for a CPU. Of either, the ticks tell what was in the kernel. */
+ * wait for a CPU, but for the moment between its birth and its first wait: if its parent
+ * loses the CPU just then, no kernel tells, so no more than a tick is added. Of either, the
+ * ticks tell what was in the kernel. */
+#define TICK_US 10000
+
 static void cpu_time(const struct taskstats *stats, uint64_t *user_us, uint64_t *system_us)
 {
 	uint64_t ticks = stats->ac_utime + stats->ac_stime;
@@ -139,8 +143,11 @@ static void cpu_time(const struct taskstats *stats, uint64_t *user_us, uint64_t 
 	/* Without CONFIG_TASK_DELAY_ACCT neither is told. */
 	if (!stats->cpu_count)
 		return;
-	if (!stats->nvcsw && stats->ac_etime > ran + waited)
-		ran = stats->ac_etime - waited;
+	if (!stats->nvcsw && stats->ac_etime > ran + waited) {
+		uint64_t missing = stats->ac_etime - waited - ran;
+
+		ran += missing < TICK_US ? missing : TICK_US;
+	}
 	*system_us = ticks ? (uint64_t)((double)ran * (double)stats->ac_stime / (double)ticks) : 0;
 	*user_us = ran - *system_us;
 }
