@@ -18,9 +18,10 @@
 #define GROUP (128u << 10)
 #define GROUP_ITEMS 32
 #define GROUP_PLACES 8
-/* So long a group takes of a disk that is fast, ns, and so many are tried. eMMC takes a
- * ms, a card seven. */
-#define FAST_NS 500000
+/* A disk is fast if it is not waited for longer than this, ns for each place and for a
+ * KiB; so many groups are tried. eMMC takes twice as long, a card ten times. */
+#define FAST_PLACE_NS 100000
+#define FAST_KIB_NS 2500
 #define TRIED 16
 #define LONGEST_JOINED (1u << 30)
 #define WORKERS 8
@@ -36,14 +37,14 @@ struct group {
 	struct item items[GROUP_ITEMS];
 	uint32_t count, bytes;
 	int64_t before; /* bytes of it that were in memory; -1 if nobody knows */
-	uint64_t asked_ns;
+	uint32_t places; /* of the disk */
 };
 
 struct loading loading;
 static struct done *shared; /* of all workers */
 static uint32_t fd_count;
 static uint32_t settled; /* groups, by this process */
-static uint64_t settled_ns;
+static uint64_t waited_ns, fast_ns; /* for them, and what a fast disk would take */
 
 static size_t size_of_all(uint32_t fds)
 {
@@ -60,7 +61,7 @@ int load_open(uint32_t fds)
 		return -1;
 	memset(&loading, 0, sizeof loading);
 	settled = 0;
-	settled_ns = 0;
+	waited_ns = fast_ns = 0;
 	shared = (void *)bytes;
 	loading.items = (void *)(shared + WORKERS);
 	loading.fds = (void *)(loading.items + ITEMS);
@@ -81,7 +82,7 @@ int load_is_late(void)
 
 int load_is_needless(void)
 {
-	if (!loading.always && settled >= TRIED && settled_ns / settled < FAST_NS)
+	if (!loading.always && settled >= TRIED && waited_ns < fast_ns)
 		loading.total.fast = 1;
 	return loading.total.fast != 0;
 }
@@ -107,16 +108,16 @@ static int64_t cached_of(const struct group *group)
 static void take(struct group *group, uint32_t *at, uint32_t *within, uint32_t end, uint32_t most)
 {
 	uint64_t behind = UINT64_MAX;
-	uint32_t places = 0;
 
-	group->count = group->bytes = 0;
+	group->count = group->bytes = group->places = 0;
 	while (*at < end && group->count < GROUP_ITEMS) {
 		struct item item = loading.items[*at];
 		uint32_t left = item.length - *within;
 
-		places += item.key != behind;
-		if (group->count && (left > most - group->bytes || places > GROUP_PLACES))
+		if (group->count && (left > most - group->bytes ||
+				     (item.key != behind && group->places == GROUP_PLACES)))
 			return;
+		group->places += item.key != behind;
 		behind = item.key + item.length;
 		item.start += *within;
 		item.length = left < most ? left : most;
@@ -195,6 +196,7 @@ static void settle(const struct group *group, struct done *done)
 {
 	static int takes_no_advice;
 	const struct item *last;
+	uint64_t begin = now_ns();
 	int64_t now;
 	char byte;
 
@@ -206,7 +208,8 @@ static void settle(const struct group *group, struct done *done)
 	if (takes_no_advice)
 		read_all(group);
 	settled++;
-	settled_ns += now_ns() - group->asked_ns;
+	waited_ns += now_ns() - begin;
+	fast_ns += group->places * (uint64_t)FAST_PLACE_NS + (group->bytes >> 10) * FAST_KIB_NS;
 	if (group->before < 0)
 		return;
 	now = cached_of(group);
@@ -239,7 +242,6 @@ static void work(unsigned worker, unsigned workers, uint32_t chunk)
 			done->there += (uint64_t)next.before;
 		if (loading.look_only || next.before == next.bytes)
 			continue;
-		next.asked_ns = now_ns();
 		if (request(&next))
 			done->errors++;
 		settle(&waiting, done);
