@@ -22,10 +22,9 @@
 /* So much is asked about with cachestat at once where little is expected. */
 #define STRIDE (1ull << 30)
 
-static int cachestat_missing;
-
 static int64_t with_cachestat(int fd, uint64_t start, uint64_t length)
 {
+	static int missing;
 	struct {
 		uint64_t start, length;
 	} range = { start, length };
@@ -33,10 +32,10 @@ static int64_t with_cachestat(int fd, uint64_t start, uint64_t length)
 		uint64_t cached, dirty, writeback, evicted, recently_evicted;
 	} stat;
 
-	if (cachestat_missing || !length)
-		return cachestat_missing ? -1 : 0;
+	if (missing || !length)
+		return missing ? -1 : 0;
 	if (syscall(SYS_cachestat, fd, &range, &stat, 0)) {
-		cachestat_missing = 1;
+		missing = 1;
 		return -1;
 	}
 	return (int64_t)(stat.cached * (uint64_t)sysconf(_SC_PAGESIZE));

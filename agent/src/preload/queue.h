@@ -2,7 +2,6 @@
 #ifndef QUEUE_H
 #define QUEUE_H
 
-#include <stdint.h>
 #include <sys/types.h>
 
 /* What is asked for; NULL is what it is. */
