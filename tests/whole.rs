@@ -19,6 +19,7 @@ mod disks;
 mod elsewhere;
 mod explain;
 mod failures;
+mod first_steps;
 mod history;
 mod import;
 mod merge;

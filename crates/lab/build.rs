@@ -1,6 +1,7 @@
 //! Builds the QEMU probe, which is carried inside the binary.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -45,6 +46,17 @@ fn recorder() -> String {
     HEXLOWER.encode(&hash.finalize())
 }
 
+/// The compiler of the libc that QEMU is linked with, which is glibc where bootlap itself is
+/// linked with musl, and has the architecture of the machine that bootlap is for.
+fn compiler() -> OsString {
+    let of = |name| env::var(name).expect("cargo sets it");
+    let architecture = of("CARGO_CFG_TARGET_ARCH");
+    if !of("HOST").starts_with(&architecture) {
+        return format!("{architecture}-linux-gnu-gcc").into();
+    }
+    env::var_os("CC").unwrap_or_else(|| "cc".into())
+}
+
 fn build_probe() {
     let from_cargo = |name| PathBuf::from(env::var_os(name).expect("cargo sets it"));
     let probe = from_cargo("CARGO_MANIFEST_DIR").join("../../probe");
@@ -59,7 +71,7 @@ fn build_probe() {
     // Equal builds have equal bytes.
     sources.sort();
 
-    let compiler = env::var_os("CC").unwrap_or_else(|| "cc".into());
+    let compiler = compiler();
     let status = Command::new(&compiler)
         .args(["-shared", "-fPIC", "-O2", "-fvisibility=hidden"])
         .args(["-Wall", "-Wextra", "-Werror", "-o"])

@@ -15,13 +15,13 @@ mod ui;
 use std::process::ExitCode;
 
 use bootlap_engine::Exit;
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::args::Args;
 use crate::ui::Ui;
 
 fn main() -> ExitCode {
-    let args = match Args::try_parse() {
+    let args = match parse() {
         Ok(args) => args,
         Err(e) => {
             let _ = e.print();
@@ -50,4 +50,13 @@ fn main() -> ExitCode {
             failure.exit.into()
         }
     }
+}
+
+/// `--version` says which QEMUs are here, too, which takes some ms to find out.
+fn parse() -> Result<Args, clap::Error> {
+    let mut command = Args::command();
+    if std::env::args_os().any(|word| word == "--version") {
+        command = command.long_version(commands::long_version());
+    }
+    Args::from_arg_matches(&command.try_get_matches()?)
 }

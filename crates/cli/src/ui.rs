@@ -54,12 +54,17 @@ impl Ui {
 
     /// A result, for people to keep.
     pub(crate) fn print(&self, text: &str) {
+        match text.ends_with('\n') {
+            true => self.write(text.as_bytes()),
+            false => self.write(format!("{text}\n").as_bytes()),
+        }
+    }
+
+    /// The bytes of a result.
+    pub(crate) fn write(&self, bytes: &[u8]) {
         let print = || {
             let mut out = std::io::stdout().lock();
-            out.write_all(text.as_bytes())?;
-            if !text.ends_with('\n') {
-                out.write_all(b"\n")?;
-            }
+            out.write_all(bytes)?;
             out.flush()
         };
         let printed = if self.live {

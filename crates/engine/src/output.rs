@@ -23,6 +23,17 @@ pub struct Output<'p> {
 }
 
 impl Output<'_> {
+    /// What [`Output::write`] writes.
+    ///
+    /// # Errors
+    /// If the report has nothing of what was asked for.
+    pub fn bytes(&self, report: &Report<'_>) -> Result<Vec<u8>, Failure> {
+        let mut bytes = Vec::new();
+        let written = self.sink.write(report, self.by, &mut bytes);
+        written.map_err(|e| cannot_write(self.path, &e))?;
+        Ok(bytes)
+    }
+
     /// Writes `report`.
     ///
     /// # Errors

@@ -14,6 +14,7 @@ mod board;
 pub mod capture;
 mod child;
 pub mod clock;
+pub mod examine;
 pub mod experiment;
 mod hooks;
 mod host;

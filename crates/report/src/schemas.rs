@@ -8,6 +8,7 @@ use crate::builds::BuildsJson;
 use crate::calibration::CalibrationJson;
 use crate::catalogue::{RecipeJson, RuleJson};
 use crate::check::CheckJson;
+use crate::doctor::DoctorJson;
 use crate::explain::ExplainJson;
 use crate::findings::AdviceJson;
 use crate::groups::CompareJson;
@@ -55,6 +56,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("first", schema_of::<ReducedJson>("bootlap first")),
         ("minimise", schema_of::<ReducedJson>("bootlap minimise")),
         ("units", schema_of::<UnitsJson>("bootlap units")),
+        ("doctor", schema_of::<DoctorJson>("bootlap doctor")),
         ("series", schema_of::<SeriesJson>("bootlap boot of a board")),
     ]
 }

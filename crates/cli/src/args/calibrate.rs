@@ -5,18 +5,19 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use super::LabArgs;
+use super::recorded::recorded;
 
 #[derive(ClapArgs)]
 pub(crate) struct Calibrate {
     /// A log of one boot of the real board, with times: a run of `bootlap
     /// capture`, grabserial's output, a dmesg.
-    #[arg(required = true, value_name = "LOG")]
+    #[arg(required = true, value_name = "LOG", value_parser = recorded())]
     pub(crate) log: Vec<PathBuf>,
     /// The target that describes what the board boots.
     #[arg(short, long, value_name = "TARGET", required_unless_present = "run")]
     pub(crate) target: Option<PathBuf>,
     /// A recorded boot of the target in QEMU, instead of booting it now.
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "RUN", value_parser = recorded())]
     pub(crate) run: Option<PathBuf>,
     /// The board's name.
     #[arg(long, default_value = "the board")]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
+use super::recorded::recorded;
 use super::{Evidence, LabArgs};
 
 #[derive(ClapArgs)]
@@ -15,13 +16,14 @@ use super::{Evidence, LabArgs};
 docs/check.md explains budgets, and what is compared with what.")]
 pub(crate) struct Check {
     /// Runs, folders of runs, a target (bootlap boots it), or evidence of one boot.
-    #[arg(required = true, value_name = "RUN|FILE|TARGET")]
+    #[arg(required = true, value_name = "RUN|FILE|TARGET", value_parser = recorded())]
     pub(crate) inputs: Vec<PathBuf>,
     /// The file with the limits.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) budget: PathBuf,
     /// The baseline for regressions: a run, a folder of runs, a target.
-    #[arg(long, value_name = "RUN|TARGET", conflicts_with = "history")]
+    #[arg(long, value_name = "RUN|TARGET", conflicts_with = "history",
+          value_parser = recorded())]
     pub(crate) baseline: Option<PathBuf>,
     /// The baseline from results over commits: those since the last change.
     #[arg(long, value_name = "DIR")]

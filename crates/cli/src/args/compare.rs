@@ -6,21 +6,24 @@ use bootlap_analysis::groups::Margin;
 use bootlap_report::table::By;
 use clap::Args;
 
-use super::{Evidence, by};
+use super::Evidence;
+use super::evidence::by;
+use super::recorded::recorded;
 
 #[derive(Args)]
 #[command(after_help = "Examples:
   bootlap compare dmesg-before/ dmesg-after/
   bootlap compare old/ new/ --ready 'login:' --margin 5ms -o change.md
+  bootlap compare @2 @last
   bootlap compare runs/kiosk-try/20261121-101500
 A folder is a group of boots: its runs, or its files with one boot in each \
 (a sub-folder or an archive in it is one boot, too).")]
 pub(crate) struct Compare {
     /// Boots before: a run, a file, a folder of them, or a whole experiment.
-    #[arg(value_name = "A")]
+    #[arg(value_name = "A", value_parser = recorded())]
     pub(crate) before: PathBuf,
     /// Boots after; an experiment is compared with its own baseline.
-    #[arg(value_name = "B")]
+    #[arg(value_name = "B", value_parser = recorded())]
     pub(crate) after: Option<PathBuf>,
     /// Changes below this count as none: a share of the boot, or a time.
     #[arg(long, value_name = "1%|5ms", default_value = "1%", value_parser = margin)]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand};
 
 use super::Evidence;
+use super::recorded::recorded;
 
 #[derive(ClapArgs)]
 pub(crate) struct History {
@@ -23,7 +24,7 @@ pub(crate) enum Action {
 #[derive(ClapArgs)]
 pub(crate) struct Add {
     /// Runs, folders of runs, or evidence of one boot.
-    #[arg(required = true, value_name = "RUN|FILE")]
+    #[arg(required = true, value_name = "RUN|FILE", value_parser = recorded())]
     pub(crate) inputs: Vec<PathBuf>,
     /// The history's folder; one for each target and machine.
     #[arg(long, value_name = "DIR")]

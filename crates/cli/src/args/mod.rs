@@ -3,11 +3,14 @@
 mod calibrate;
 mod check;
 mod compare;
+mod evidence;
 mod explain;
+mod here;
 mod history;
 mod lab;
 mod pack;
 mod rc;
+mod recorded;
 mod splash;
 mod store;
 mod tune;
@@ -15,22 +18,23 @@ mod tune;
 use std::path::PathBuf;
 
 use bootlap_analysis::groups::Margin;
-use bootlap_engine::evidence::ReadOptions;
 use bootlap_engine::import::Wish;
-use bootlap_report::table::By;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 pub(crate) use calibrate::Calibrate;
 pub(crate) use check::Check;
 pub(crate) use compare::Compare;
+pub(crate) use evidence::{Evidence, Inspect, Report, Show};
 pub(crate) use explain::Explain;
+pub(crate) use here::{Completions, Doctor, Here, Man};
 pub(crate) use history::{
     Action as HistoryAction, Add as HistoryAdd, History, Show as HistoryShow,
 };
 pub(crate) use lab::{LabArgs, cache, store};
 pub(crate) use pack::{Layout, LayoutFormat, Pack};
 pub(crate) use rc::Rc;
+use recorded::recorded;
 pub(crate) use splash::Splash;
 pub(crate) use store::{Action as StoreAction, Store};
 pub(crate) use tune::Tune;
@@ -40,8 +44,18 @@ pub(crate) use tune::Tune;
 #[command(
     version,
     max_term_width = 90,
-    after_help = "Exit codes: 0 ok, 1 internal error, 2 usage, 3 budget or regression, \
-                  4 nothing usable in the input, 5 the machine failed, 6 it never got ready."
+    after_help = "First steps:
+  bootlap here                      the last boot of this very machine
+  bootlap show boot.log             where the time of a log goes
+  bootlap demo                      boot an example, find what slows it, change it, prove it
+
+Runs by when they were made: @last, @2 (the one before it), kiosk@last.
+
+Environment: BOOTLAP_CACHE (packages and images), BOOTLAP_STORE (kept boots), BOOTLAP_SHARE (a \
+store that others share), COLUMNS, NO_COLOR, CLICOLOR.
+
+Exit codes: 0 ok, 1 internal error, 2 usage, 3 budget or regression, 4 nothing usable in the \
+input, 5 the machine failed, 6 it never got ready."
 )]
 pub(crate) struct Args {
     /// Show no progress.
@@ -53,6 +67,10 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    /// Look at the last boot of this very machine.
+    Here(Here),
+    /// Say what of this machine bootlap can use, and how to get what is missing.
+    Doctor(Doctor),
     /// Run the whole loop on an example target: boot, explain, change, prove.
     Demo(Demo),
     /// Boot a target and record it (or play a recorded run again).
@@ -133,13 +151,16 @@ search that is interrupted goes on when it is started again.")]
     Recipes(Catalogue),
     /// List the rules behind the advice, or show their pages.
     Rules(Rules),
+    /// Print what completes commands and options in a shell.
+    Completions(Completions),
+    /// Print a manual page, or write all of them.
+    Man(Man),
 }
 
 #[derive(ClapArgs)]
 pub(crate) struct Demo {
-    /// The target's folder.
-    #[arg(default_value = "targets/kiosk")]
-    pub(crate) target: PathBuf,
+    /// The target's folder [default: targets/kiosk, or a copy of it written to kiosk].
+    pub(crate) target: Option<PathBuf>,
     /// Perturbations on each side of an experiment; fewer than 4 prove nothing.
     #[arg(short = 'k', long, alias = "layouts", value_name = "K", default_value_t = 8,
           value_parser = clap::value_parser!(u32).range(4..=1000))]
@@ -202,6 +223,7 @@ pub(crate) struct BootJob {
 #[derive(ClapArgs)]
 pub(crate) struct Boot {
     /// The target's folder or file (board.toml), or a recorded run to play again.
+    #[arg(value_parser = recorded())]
     pub(crate) target: PathBuf,
     /// Number of boots [default: 2 in simulated time, to check that they are equal; otherwise 1].
     #[arg(short = 'n', long, value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -345,103 +367,12 @@ fn plain_name(text: &str) -> Result<String, String> {
     }
 }
 
-/// What `--by` takes: these tables.
-fn by(tables: &'static [By]) -> impl TypedValueParser<Value = By> {
-    let value = |by: &By| PossibleValue::new(by.names().0).help(by.names().1);
-    let named = |name: String| tables.iter().copied().find(|by| by.text() == name);
-    PossibleValuesParser::new(tables.iter().map(value)).try_map(move |name| named(name).ok_or("?"))
-}
-
-#[derive(ClapArgs)]
-pub(crate) struct Show {
-    /// Evidence of one boot: runs, files, archives, folders, or `-`.
-    #[arg(required = true, value_name = "RUN|FILE")]
-    pub(crate) inputs: Vec<PathBuf>,
-    /// Show a table of these instead of the summary.
-    #[arg(long, value_parser = by(By::ALL))]
-    pub(crate) by: Option<By>,
-    /// Number of rows; 0 for all.
-    #[arg(long, value_name = "N", default_value_t = 40)]
-    pub(crate) limit: usize,
-    /// Only rows whose name or text matches.
-    #[arg(long, value_name = "REGEX")]
-    pub(crate) grep: Option<String>,
-    /// Leave out processes that bootchart leaves out, and say which.
-    #[arg(long)]
-    pub(crate) prune: bool,
-    /// Print the table's rows, or the whole report, as JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) evidence: Evidence,
-}
-
-#[derive(ClapArgs)]
-pub(crate) struct Inspect {
-    /// Files, archives, folders, runs, or `-`.
-    #[arg(required = true, value_name = "FILE")]
-    pub(crate) inputs: Vec<PathBuf>,
-    /// Print the list as JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) evidence: Evidence,
-}
-
-/// What the user says of evidence that no target describes.
-#[derive(ClapArgs, Clone, Default)]
-pub(crate) struct Evidence {
-    /// The pattern that means ready, for logs that no target describes.
-    #[arg(long, value_name = "REGEX")]
-    pub(crate) ready: Option<String>,
-    /// Read all files as this format instead of detecting it.
-    #[arg(long = "as", value_name = "FORMAT")]
-    pub(crate) format: Option<String>,
-    /// Two lines of the same moment, to align the clocks of their files.
-    #[arg(long, value_name = "FILE:LINE=FILE:LINE")]
-    pub(crate) align: Vec<String>,
-    /// Seconds to add to a file's times to match the first file.
-    #[arg(long, value_name = "FILE=SECONDS")]
-    pub(crate) offset: Vec<String>,
-}
-
-impl Evidence {
-    /// The same for the engine.
-    pub(crate) fn options(&self) -> ReadOptions {
-        ReadOptions {
-            ready: self.ready.clone(),
-            format: self.format.clone(),
-            align: self.align.clone(),
-            offset: self.offset.clone(),
-        }
-    }
-}
-
-#[derive(ClapArgs)]
-pub(crate) struct Report {
-    /// Evidence of one boot: runs, files, archives, folders, or `-`.
-    #[arg(required = true, value_name = "RUN|FILE")]
-    pub(crate) inputs: Vec<PathBuf>,
-    /// The file to write; its extension selects the format (repeatable).
-    #[arg(short, long, required = true, value_name = "FILE")]
-    pub(crate) out: Vec<PathBuf>,
-    /// What a picture (.svg) or stacks (.folded) show. Default of pictures: the first
-    /// of units, processes, initcalls, phases that the boot has.
-    #[arg(long, value_parser = by(By::ALL))]
-    pub(crate) by: Option<By>,
-    /// A run to compare with.
-    #[arg(long, value_name = "RUN")]
-    pub(crate) before: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) evidence: Evidence,
-}
-
 #[derive(ClapArgs)]
 pub(crate) struct Advise {
     /// A target's folder (bootlap boots it), or evidence of a boot: runs, logs;
     /// also .config files of kernel and U-Boot, a command line, U-Boot's
     /// environment.
-    #[arg(required = true, value_name = "TARGET|RUN|FILE")]
+    #[arg(required = true, value_name = "TARGET|RUN|FILE", value_parser = recorded())]
     pub(crate) inputs: Vec<PathBuf>,
     /// Print the findings as JSON.
     #[arg(long)]

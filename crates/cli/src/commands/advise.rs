@@ -59,7 +59,7 @@ fn is_target(path: &Path) -> bool {
 }
 
 /// Goes by what was recorded and what is known without a boot.
-fn of_evidence(sorted: Sorted) -> Result<(Recorded, Vec<Finding>), Failure> {
+pub(super) fn of_evidence(sorted: Sorted) -> Result<(Recorded, Vec<Finding>), Failure> {
     let recorded = match sorted.evidence.is_empty() {
         true => {
             let files: Vec<PathBuf> = sorted.said.into_iter().map(|(path, _)| path).collect();

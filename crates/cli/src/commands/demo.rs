@@ -5,7 +5,7 @@
 //! Going step by step makes the later boots shorter, and shows what each
 //! change is worth once the larger ones are made.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bootlap_advice::{Boot, Facts, advise};
 use bootlap_engine::Progress;
@@ -16,14 +16,42 @@ use bootlap_engine::{Exit, Failure, MARGIN, output};
 use bootlap_report::tuning::Waterfall;
 use bootlap_report::{boot, comparison, findings, trials};
 
+use super::demo_target;
 use crate::args::Demo;
 use crate::ui::{self, Ui};
+
+/// The example in a clone of the repository, and where it is written elsewhere.
+const CLONED: &str = "targets/kiosk";
+const WRITTEN: &str = "kiosk";
+
+/// The target that was named; else the kiosk of a clone, or one written here.
+fn target(args: &Demo, ui: &Ui) -> Result<PathBuf, Failure> {
+    let there = [CLONED, WRITTEN].map(PathBuf::from);
+    if let Some(target) = &args.target {
+        return Ok(target.clone());
+    }
+    if let Some(kiosk) = there
+        .into_iter()
+        .find(|kiosk| kiosk.join("target.toml").is_file())
+    {
+        return Ok(kiosk);
+    }
+    let kiosk = PathBuf::from(WRITTEN);
+    demo_target::write(&kiosk).map_err(|e| {
+        let why = format!("cannot write the example into {WRITTEN}: {e}");
+        Failure::new(Exit::Usage, why).hint("go to a folder that you may write to")
+    })?;
+    ui.note(&format!(
+        "wrote the example into {WRITTEN}: a small appliance, yours to change"
+    ));
+    Ok(kiosk)
+}
 
 pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
     let lab = args.lab.lab(ui)?;
     let style = ui::style();
     let perturbations = args.perturbations;
-    let stock = lab.prepare(&args.target)?;
+    let stock = lab.prepare(&target(args, ui)?)?;
     let name = stock.target.spec.name.clone();
 
     ui.note(&format!("1/5 Boot {name} as it is, twice"));

@@ -12,10 +12,14 @@ mod catalogue;
 mod check;
 mod compare;
 mod demo;
+mod demo_target;
+mod doctor;
 mod explain;
+mod here;
 mod history;
 mod import;
 mod inspect;
+mod itself;
 mod layout;
 mod minimise;
 mod pack;
@@ -35,10 +39,15 @@ use bootlap_engine::{Exit, Failure};
 
 use crate::args::Command;
 use crate::ui::Ui;
+pub(crate) use itself::long_version;
 
 /// Runs the command that was asked for.
 pub(crate) fn run(command: Command, ui: &Ui) -> Result<Exit, Failure> {
     match command {
+        Command::Here(a) => here::run(&a, ui),
+        Command::Doctor(a) => doctor::run(&a, ui),
+        Command::Completions(a) => itself::completions(&a, ui),
+        Command::Man(a) => itself::man(&a, ui),
         Command::Demo(a) => demo::run(&a, ui),
         Command::Boot(a) => boot::run(&a, ui),
         Command::BootJob(a) => boot_job::run(&a),

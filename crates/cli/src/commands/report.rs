@@ -38,11 +38,27 @@ pub(crate) fn run(args: &args::Report, ui: &Ui) -> Result<Exit, Failure> {
     if let Some(before) = &before {
         report = report.against(before.report(Vec::new()));
     }
+    if let Some(title) = &args.title {
+        report.about.target.clone_from(title);
+    }
     for output in &outputs {
+        if printed_as(output.path).is_some() {
+            ui.write(&output.bytes(&report)?);
+            continue;
+        }
         output.write(&report)?;
         ui.note(&format!("wrote {}", output.path.display()));
     }
     Ok(Exit::Ok)
+}
+
+/// The format in which a report goes to standard output: `-` and `-.svg`, as a file's name.
+fn printed_as(path: &Path) -> Option<PathBuf> {
+    match path.to_str()?.strip_prefix('-')? {
+        "" => Some("-.md".into()),
+        extension if extension.starts_with('.') => Some(path.to_owned()),
+        _ => None,
+    }
 }
 
 fn outputs(paths: &[PathBuf], by: Option<By>) -> Result<Vec<Output<'_>>, Failure> {
@@ -52,7 +68,7 @@ fn outputs(paths: &[PathBuf], by: Option<By>) -> Result<Vec<Output<'_>>, Failure
             let why = format!("{} is to be written twice", path.display());
             return Err(Failure::new(Exit::Usage, why));
         }
-        let sink = sink_of(path)?;
+        let sink = sink_of(printed_as(path).as_ref().unwrap_or(path))?;
         let choices = sink.choices;
         let heeded = by.filter(|_| !choices.is_empty());
         if let Some(by) = heeded.filter(|by| !choices.contains(by)) {
@@ -84,7 +100,7 @@ fn no_choice(path: &Path, by: By, choices: &[By]) -> Failure {
 /// but an earlier report: evidence cannot be made again.
 fn spare_evidence(outputs: &[PathBuf], read: &[PathBuf]) -> Result<(), Failure> {
     let read: Vec<PathBuf> = read.iter().filter_map(|p| p.canonicalize().ok()).collect();
-    for path in outputs {
+    for path in outputs.iter().filter(|path| printed_as(path).is_none()) {
         let Ok(whole) = path.canonicalize() else {
             // It does not exist, so nothing can be lost.
             continue;
