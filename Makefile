@@ -7,7 +7,7 @@ CARGO ?= cargo
 PROFILE ?= release
 BOOTLAP = target/$(PROFILE)/bootlap
 
-.PHONY: agent agent-test demo setup-filesystems setup-images test test-built test-images build lint remote remote-test web web-test fuzz tables \
+.PHONY: install uninstall release release-test agent agent-test demo setup-filesystems setup-images test test-built test-images build lint remote remote-test web web-test fuzz tables \
 	benchmarks clean help
 
 help:
@@ -16,6 +16,8 @@ help:
 	@echo "make test-built  tests that build kernels and U-Boot first (half an hour)"
 	@echo "make test-images  disks as people ship them, imported and booted (half an hour)"
 	@echo "make build   build $(BOOTLAP)"
+	@echo "make install  bootlap, its manual and its completions, below PREFIX ($(PREFIX)) and DESTDIR"
+	@echo "make release  what others install: static programs, Debian packages, Python wheels"
 	@echo "make remote  build target/$(PROFILE)/bootlap-remote, for stores on S3, GCS, Azure, HTTP"
 	@echo "make remote-test  its tests, with a real S3 server"
 	@echo "make agent   build bootlap-agent for targets: ARCH=arm64 (CC=... for its libc)"
@@ -34,10 +36,49 @@ build:
 	@scripts/setup build
 	$(CARGO) build $(if $(filter release,$(PROFILE)),--release) --locked -p bootlap
 
+# The program that is installed, and the one that says what its manual and completions are: the
+# same, unless it is for another architecture.
+PREFIX ?= /usr/local
+PROGRAM = $(BOOTLAP)
+SPEAKER = $(PROGRAM)
+INSTALLED = $(DESTDIR)$(PREFIX)
+BASH = $(INSTALLED)/share/bash-completion/completions/bootlap
+ZSH = $(INSTALLED)/share/zsh/site-functions/_bootlap
+FISH = $(INSTALLED)/share/fish/vendor_completions.d/bootlap.fish
+
+# Builds nothing that is there: `make build`, then `sudo make install`.
+install: $(PROGRAM)
+	install -D -m 755 $(PROGRAM) $(INSTALLED)/bin/bootlap
+	$(SPEAKER) man --out $(INSTALLED)/share/man/man1
+	mkdir -p $(dir $(BASH) $(ZSH) $(FISH))
+	$(SPEAKER) completions bash >$(BASH)
+	$(SPEAKER) completions zsh >$(ZSH)
+	$(SPEAKER) completions fish >$(FISH)
+
+# The agent's pages lie there, too: only those go that the installed program has.
+uninstall:
+	pages=$$(mktemp -d) && $(INSTALLED)/bin/bootlap man --out $$pages && \
+		for page in $$pages/*; do rm -f $(INSTALLED)/share/man/man1/$${page##*/}; done && \
+		rm -r $$pages
+	rm -f $(INSTALLED)/bin/bootlap $(BASH) $(ZSH) $(FISH)
+
+$(BOOTLAP):
+	$(MAKE) build
+
+# docs/install.md. The test installs each in a system of its own, looks at this machine with it,
+# boots, and removes it again.
+release:
+	@scripts/setup release
+	scripts/release
+
+release-test: release
+	scripts/try-release target/dist
+
 test: lint
 	@scripts/setup test
 	$(CARGO) test --locked --workspace --exclude bootlap-remote
 	python3 -B -m unittest discover -q -s scripts/tests
+	scripts/python-tests
 	$(MAKE) agent-test
 	$(MAKE) web-test
 
