@@ -47,6 +47,9 @@ pub struct CriticalPath {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "StepJson")]
 pub struct Step {
+    /// The span.
+    #[serde(skip)]
+    pub span: SpanId,
     /// What it was.
     pub name: String,
     /// The kind of its lane: `unit`; more may come.
@@ -256,6 +259,7 @@ impl<'t> Graph<'t> {
             };
             let held = self.held.get(&id);
             steps.push(Step {
+                span: id,
                 name: self.timeline.text(span.name).to_owned(),
                 kind: self.timeline.kind_of(span),
                 start: placed.start,

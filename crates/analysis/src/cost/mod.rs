@@ -181,7 +181,14 @@ impl Ledger<'_> {
                 self.cost_of(k.name.clone(), &k.own, why::of(self.timeline, k), span)
             })
             .collect();
-        if !short.is_empty() {
+        // By phase: those of modules run in user space, seconds after the kernel's own.
+        let mut by_phase: BTreeMap<Option<PhaseName>, Vec<&Known>> = BTreeMap::new();
+        for known in short {
+            let first = known.own.first();
+            let phase = first.and_then(|(start, end)| phase_of(&self.phases, start, end));
+            by_phase.entry(phase).or_default().push(known);
+        }
+        for short in by_phase.into_values() {
             let mut own: Vec<_> = short.iter().flat_map(|k| k.own.iter().copied()).collect();
             own.sort_by_key(|o| o.0.ns);
             let did = "the kernel starts built-in drivers and subsystems".to_owned();
