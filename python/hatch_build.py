@@ -13,8 +13,10 @@ class Program(BuildHookInterface):
         program = os.environ.get("BOOTLAP_PROGRAM")
         if not program:
             return
+        if not os.path.isfile(program):
+            raise FileNotFoundError(f"BOOTLAP_PROGRAM={program} is no file")
         arch = os.environ["BOOTLAP_ARCH"]
-        build_data["shared_scripts"] = {os.path.abspath(program): "bootlap"}
+        build_data["shared_scripts"] = {program: "bootlap"}
         build_data["pure_python"] = False
         # It is linked with nothing, so every libc will do.
         platforms = f"manylinux_2_17_{arch}.manylinux2014_{arch}.musllinux_1_1_{arch}"

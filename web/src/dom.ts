@@ -65,6 +65,11 @@ export function nodes(children: (Child | Child[])[]): Node[] {
     .map((child) => (child instanceof Node ? child : document.createTextNode(visible(child))));
 }
 
+/** A sentence in which `code` stands between backticks, as the rules' texts have it. */
+export function prose(text: string): Child[] {
+  return text.split("`").map((part, at, all) => (at % 2 === 1 && at < all.length - 1 ? el("code", {}, part) : part));
+}
+
 /** A section with a heading, and a line under it that explains. */
 export function section(id: string, title: string, note: Child, ...children: (Child | Child[])[]): HTMLElement {
   return el("section", { id, "aria-labelledby": `${id}-title` },
@@ -73,11 +78,22 @@ export function section(id: string, title: string, note: Child, ...children: (Ch
 
 /** A table; columns are `[heading, class]`, rows lists of cells. */
 export function table(columns: [string, string][], rows: Child[][], caption?: string): HTMLElement {
-  const head = el("tr", {}, columns.map(([name, kind]) => el("th", { class: kind, scope: "col" }, name)));
+  const head = el("tr", {}, columns.map(([name, kind]) =>
+    // A picture's column has no name.
+    name === "" ? el("td", { class: kind }) : el("th", { class: kind, scope: "col" }, name)));
   const body = rows.map((cells) => el("tr", {},
     cells.map((value, at) => el("td", { class: columns[at]?.[1] ?? "" }, value))));
-  return el("div", { class: "scroll" }, el("table", {},
-    caption !== undefined && el("caption", {}, caption), el("thead", {}, head), el("tbody", {}, body)));
+  return reachable(el("div", { class: "scroll" }, el("table", {},
+    caption !== undefined && el("caption", {}, caption), el("thead", {}, head), el("tbody", {}, body))));
+}
+
+/** What scrolls can be scrolled by keys. */
+export function reachable(box: HTMLElement): HTMLElement {
+  new ResizeObserver(() => {
+    if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) box.setAttribute("tabindex", "0");
+    else box.removeAttribute("tabindex");
+  }).observe(box);
+  return box;
 }
 
 /** Terms and what stands for them. */
@@ -86,6 +102,6 @@ export function facts(list: [string, Child][]): HTMLElement {
 }
 
 /** A button that is a word or two. */
-export function button(text: Child, title: string, click: () => void, kind = ""): HTMLButtonElement {
+export function button(text: Child | Child[], title: string, click: () => void, kind = ""): HTMLButtonElement {
   return el("button", { type: "button", title: title || null, class: kind || null, on: { click } }, text);
 }

@@ -1,6 +1,7 @@
 // Puts the page together.
 
-import { el, section } from "./dom.ts";
+import { Bench } from "./bench.ts";
+import { el } from "./dom.ts";
 import { formatHash, parseHash } from "./hash.ts";
 import type { Boot, Page, Selection } from "./model.ts";
 import { load } from "./pack.ts";
@@ -13,12 +14,15 @@ import { comparison } from "./sections/comparison.ts";
 import { costs } from "./sections/costs.ts";
 import { findings } from "./sections/findings.ts";
 import { gaps } from "./sections/gaps.ts";
-import { headline } from "./sections/headline.ts";
+import { topbar } from "./sections/headline.ts";
 import { largest } from "./sections/largest.ts";
 import { notices } from "./sections/notices.ts";
+import { criticalPath } from "./sections/path.ts";
 import { splits } from "./sections/splits.ts";
 import { trials } from "./sections/trials.ts";
+import { verdict } from "./sections/verdict.ts";
 import { setTheme, theme, watchTheme } from "./theme.ts";
+import { listenForHelp } from "./timeline/help.ts";
 import { Timeline } from "./timeline/timeline.ts";
 import { skipLink, themeButton } from "./topbar.ts";
 
@@ -38,33 +42,52 @@ function show(root: HTMLElement, boots: Boot[]): void {
       details.showThing(about);
       void lines.showMoment(about.boot, about.from);
     },
+    onRange: (range) => {
+      if (!range) {
+        details.show(null);
+        return;
+      }
+      const parts = timeline.ownRanges(range);
+      details.showRange(parts);
+      void lines.showMoment(parts[0]!.boot, parts[0]!.range.start);
+    },
     onFinding: openFinding,
     onTime: () => undefined,
     onChange: () => address.save(),
+    room: () => bench.room(),
   });
-  const address = addressOf(timeline, (text) => {
+  const bench: Bench = new Bench(timeline.element, [details.element, lines.element], () => address.save());
+  const address = addressOf(timeline, bench, (text) => {
     timeline.search(text);
     void boots[0]!.evidence.then(() => {
       const span = firstNamed(boots[0]!, text);
-      if (span !== null) choose({ boot: 0, span });
+      if (span !== null) page.go.show({ boot: 0, span });
     });
   });
   const page: Page = { boots, head: boots[0]!.head, go: {
     select: (selection) => timeline.select(selection),
+    show: (selection) => {
+      choose(selection);
+      bench.show();
+    },
     visit: (start, end, boot) => {
       timeline.visit(start, end, boot);
-      timeline.element.scrollIntoView({ block: "nearest", behavior: "smooth" });
+      bench.show();
     },
+    advice: openFinding,
   } };
-  const header = headline(page);
-  header.querySelector(".brand")?.append(themeButton(() => address.save()));
   document.body.prepend(skipLink());
   root.append(...[
-    header, splits(page), comparison(page),
-    section("timeline", "timeline", "", timeline.element, el("div", { class: "panels" }, details.element, lines.element)),
-    costs(page), findings(page), trials(page), flameSection(boots[0]!), gaps(page), largest(page), notices(page), basis(page),
+    topbar(page, themeButton(() => address.save())), verdict(page), bench.element,
+    el("div", { class: "texts" }, ...[
+      comparison(page), costs(page), findings(page), splits(page), criticalPath(page), trials(page), flameSection(boots[0]!),
+      gaps(page), largest(page), notices(page), basis(page),
+    ]),
   ].filter((node) => node !== null));
+  listenForHelp();
   address.restore();
+  // A link to something shows it.
+  if (location.hash.length > 1 && !/^#(theme|dock)=/.test(location.hash)) bench.show();
   addEventListener("hashchange", address.restore);
   afterPaint(() => {
     performance.mark("bootlap-painted");
@@ -73,7 +96,7 @@ function show(root: HTMLElement, boots: Boot[]): void {
 }
 
 /** A pin in the timeline leads to its advice, which only the first boot has. */
-function openFinding(index: number, boot: number): void {
+function openFinding(index: number, boot = 0): void {
   const entry = boot === 0 ? document.getElementById(`finding-${index}`) : null;
   if (!(entry instanceof HTMLDetailsElement)) return;
   entry.open = true;
@@ -95,10 +118,10 @@ function firstNamed({ spans, head }: Boot, text: string): number | null {
 }
 
 /** Keeps the page's address and what is shown the same. */
-function addressOf(timeline: Timeline, find: (text: string) => void): { save: () => void; restore: () => void } {
+function addressOf(timeline: Timeline, bench: Bench, find: (text: string) => void): { save: () => void; restore: () => void } {
   let written: string | null = null;
   const save = () => {
-    written = formatHash({ timeline: timeline.state(), theme: theme() });
+    written = formatHash({ timeline: timeline.state(), theme: theme(), dock: bench.state() });
     if (written === location.hash.slice(1)) return;
     // Some browsers refuse too many changes in a short time.
     try {
@@ -109,6 +132,7 @@ function addressOf(timeline: Timeline, find: (text: string) => void): { save: ()
     if (location.hash.slice(1) === written) return;
     const address = parseHash(location.hash);
     setTheme(address.theme);
+    bench.restore(address.dock);
     timeline.restore(address.timeline);
     if (address.find) find(address.find);
   };

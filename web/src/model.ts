@@ -44,6 +44,15 @@ export interface EvidenceFile { name: string; source: string; total: number; use
 export interface Counter { name: string; unit: string; at_ns: number[]; values: number[]; clock: number }
 export interface Track { kind: string; name: string }
 
+/** A step of what the end of the boot waited for; `span` is its place among the spans, null if it has none. */
+export interface Step {
+  name: string; track: string; start_ns: number; end_ns: number;
+  /** What passed since the step before was done, and what took most of that, if something did. */
+  gap_ns: number; during: string | null;
+  link: string | null; span: number | null;
+}
+export interface CriticalPath { to: string | null; begin_ns: number | null; end_ns: number; last_gap_ns: number; steps: Step[] }
+
 /** What was booted, how, and its splits. */
 export interface Facts {
   run: string; target: string; machine: string; mode: string; time: string; identical: boolean | null;
@@ -57,6 +66,8 @@ export interface Head extends Facts {
   costs: Cost[]; gaps: Gap[]; findings: Finding[]; trials: Trial[]; steps?: boolean; waterfalls?: Waterfall[]; notices: Notice[]; marks: Mark[];
   clocks: Clock[]; files: EvidenceFile[]; before: Facts | null; comparison: Comparison | null;
   counters: Counter[]; tracks: Track[];
+  /** What the end of the boot waited for; null where nothing is linked. */
+  path: CriticalPath | null;
   /** Spans that are left out, because nothing relates their clock to the others. */
   unplaced: number;
 }
@@ -150,6 +161,10 @@ export function took(spans: Spans, i: number): number | null {
 export interface Navigation {
   visit(startNs: number, endNs: number, boot?: number): void;
   select(selection: Selection | null): void;
+  /** Selects a span, brings it into view and the timeline into sight. */
+  show(selection: Selection): void;
+  /** Opens a piece of advice, by its place in the head's list. */
+  advice(index: number): void;
 }
 
 /** What every section gets: the boots, the first one's head, the timeline. */

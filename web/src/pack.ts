@@ -3,7 +3,7 @@
 
 import { decoded } from "./base85.ts";
 import { BytesEvidence } from "./evidence.ts";
-import { type Boot, type Counter, END_KNOWN, END_OPEN, END_UNKNOWN, type Evidence, FORMAT, type Head, type Links, type Spans } from "./model.ts";
+import { type Boot, type Counter, type CriticalPath, END_KNOWN, END_OPEN, END_UNKNOWN, type Evidence, FORMAT, type Head, type Links, type Spans, type Step } from "./model.ts";
 
 interface Pack {
   evidence: (number | null)[];
@@ -13,11 +13,13 @@ interface Pack {
   origin_ns: string;
   unit_ns: number;
   unplaced: number;
+  path: (number | null)[];
   columns: [string, number, number][];
 }
 
 type SampledCounter = Omit<Counter, "at_ns" | "values"> & { samples: [number | null, number][] };
-type Packed = Omit<Head, "counters" | "tracks" | "unplaced"> & { pack: Pack; counters: SampledCounter[] };
+type PackedPath = Omit<CriticalPath, "steps"> & { steps: Omit<Step, "span">[] };
+type Packed = Omit<Head, "counters" | "tracks" | "unplaced" | "path"> & { pack: Pack; counters: SampledCounter[]; path: PackedPath | null };
 
 /** The boots of this page: one, or one and the boot before. */
 export async function load(): Promise<Boot[]> {
@@ -44,14 +46,17 @@ async function unpacked(id: string): Promise<Uint8Array> {
 export function bootOf(bytes: Uint8Array, evidence: Uint8Array): Boot {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const text = new TextDecoder().decode(bytes.subarray(4, 4 + length));
-  const { pack, counters, ...head } = JSON.parse(text) as Packed;
+  const { pack, counters, path, ...head } = JSON.parse(text) as Packed;
   if (head.format > FORMAT) throw new Error(`this page's data has format ${head.format}, its viewer knows ${FORMAT}`);
   const files = new BytesEvidence(evidence, pack.evidence);
   const columns = new Columns(bytes, 4 + length, pack.columns);
   const spans = new PackedSpans(columns, pack, files);
   const tracks = pack.tracks.map(([kind, name]) => ({ kind, name }));
   return {
-    head: { ...head, tracks, counters: counters.map(counterOf), unplaced: pack.unplaced },
+    head: {
+      ...head, tracks, counters: counters.map(counterOf), unplaced: pack.unplaced,
+      path: path && { ...path, steps: path.steps.map((step, at) => ({ ...step, span: pack.path[at] ?? null })) },
+    },
     spans, links: new PackedLinks(columns, spans.count), evidence: Promise.resolve<Evidence>(files),
   };
 }

@@ -18,7 +18,7 @@ export function skipLink(): HTMLElement {
 
 /** A button that goes round: as the system, the other one, back. */
 export function themeButton(onChange: () => void): HTMLElement {
-  const node = button("", "", () => {
+  const node: HTMLElement = button("", "", () => {
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
     const other: Theme = dark ? "light" : "dark";
     setTheme(theme() === "auto" ? other : "auto");

@@ -1,10 +1,13 @@
 // What is known of the selected span: times, what it waited for and what
 // waited for it, its facts, and the line that it was read from.
 
-import { button, el, facts, type Child } from "../dom.ts";
+import { button, el, facts, reachable, type Child } from "../dom.ts";
 import { count, duration, moment } from "../format.ts";
 import { AFTER, END_OPEN, SPAWNS, took, type Boot, type Selection } from "../model.ts";
 import { lineNode } from "../sections/evidence.ts";
+import { worth } from "../sections/path.ts";
+import type { View } from "../timeline/types.ts";
+import { rangeNodes } from "./range.ts";
 import { selfTime } from "./self.ts";
 import type { About } from "./thing.ts";
 
@@ -22,14 +25,21 @@ const NESTING = new Set(["function", "initcall"]);
 
 export class DetailsPanel {
   readonly element: HTMLElement;
-  private readonly body = el("div", { class: "details-body" });
+  private readonly body = reachable(el("div", { class: "details-body" }));
   private readonly boots: Boot[];
   private selected: Selection | null = null;
   private readonly onSelect: (selection: Selection) => void;
+  private readonly worth: (boot: number) => (span: number) => [string, Child][];
 
   constructor(boots: Boot[], onSelect: (selection: Selection) => void) {
     this.boots = boots;
     this.onSelect = onSelect;
+    const known = new Map<number, (span: number) => [string, Child][]>();
+    this.worth = (n) => {
+      const boot = boots[n]!;
+      if (!known.has(n)) known.set(n, worth(boot.head, boot));
+      return known.get(n)!;
+    };
     this.element = el("section", { class: "panel details", "aria-label": "the selected span" }, this.body);
     this.show(null);
     // Names can stand in the evidence: what was selected before that is there.
@@ -55,6 +65,15 @@ export class DetailsPanel {
     this.body.replaceChildren(el("h3", {}, about.name), facts(about.facts.filter(([, value]) => value)));
   }
 
+  /** What happened in a range of time: of each boot its own part, on its own clock. */
+  showRange(parts: { boot: number; range: View }[]): void {
+    this.selected = null;
+    this.element.classList.remove("empty");
+    this.body.replaceChildren(...parts.flatMap(({ boot, range }) => [
+      ...(parts.length > 1 ? [el("h3", { class: "which" }, boot === 1 ? "before" : "after")] : []),
+      ...rangeNodes(this.boots[boot]!, range, boot, this.onSelect)]));
+  }
+
   private nodes(boot: Boot, { boot: n, span }: Selection): Node[] {
     const { spans, head } = boot;
     const ns = took(spans, span);
@@ -73,6 +92,7 @@ export class DetailsPanel {
       ["clock", clock?.how === "assumed" && `${clock.kind}: its place is assumed, not known`],
       ["lane", [n === 1 && boot !== this.boots[0] ? "before: " : "", lane].join("")],
       ["instructions", !Number.isNaN(insns) && count(insns)],
+      ...this.worth(n)(span),
       ...this.links(boot, n, span),
       ...spans.args(span).map(([key, value]): [string, Child] => [key, value]),
     ];

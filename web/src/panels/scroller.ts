@@ -15,18 +15,26 @@ export class Scroller {
   private count = 0;
   private frame = 0;
   private line: (n: number) => HTMLElement = () => el("div");
+  /** Stays in sight when the panel's size changes. */
+  private kept: number | null = null;
 
   constructor(label: string) {
     this.element = el("div", { class: "scroller", tabindex: "0", role: "log", "aria-live": "off", "aria-label": label });
     this.sheet.append(this.rows);
     this.element.append(this.sheet);
     this.element.addEventListener("scroll", () => this.draw());
-    new ResizeObserver(() => this.draw()).observe(this.element);
+    // Who scrolls by hand looks at something else.
+    for (const event of ["wheel", "pointerdown", "keydown"]) this.element.addEventListener(event, () => { this.kept = null; });
+    new ResizeObserver(() => {
+      if (this.kept !== null) this.reveal(this.kept);
+      this.draw();
+    }).observe(this.element);
   }
 
   /** Shows `count` lines, each made by `line`. */
   fill(count: number, line: (n: number) => HTMLElement): void {
     this.count = count;
+    this.kept = null;
     this.line = line;
     this.sheet.style.height = `${this.height()}px`;
     this.paint();
@@ -34,6 +42,7 @@ export class Scroller {
 
   /** Scrolls so that line `n` is in the middle, unless it is well in view. */
   reveal(n: number): void {
+    this.kept = n;
     const top = this.top();
     const fits = this.element.clientHeight / ROW;
     if (n < top + 1 || n > top + fits - 2) {

@@ -1,6 +1,6 @@
 // What to change: every piece of advice with the lines that show it.
 
-import { button, el, facts, section, type Child } from "../dom.ts";
+import { button, el, facts, prose, section, type Child } from "../dom.ts";
 import { shellWord } from "../format.ts";
 import type { Finding, Page } from "../model.ts";
 import { saving } from "./costs.ts";
@@ -9,7 +9,7 @@ import { evidenceFigure } from "./evidence.ts";
 export function findings({ boots, head, go }: Page): HTMLElement | null {
   if (head.findings.length === 0) return null;
   const entry = (finding: Finding, at: number) => {
-    const details: [string, Child][] = [["why", finding.why], ["saving", basis(finding)], ["fix", finding.fix], ["risk", finding.risk],
+    const details: [string, Child][] = [["why", words(finding.why)], ["saving", words(basis(finding))], ["fix", words(finding.fix)], ["risk", words(finding.risk)],
       ["recipe", finding.recipe !== null && el("code", {}, `bootlap try ${shellWord(head.target)} ${shellWord(finding.recipe)}`)],
       ["rule", finding.rule]];
     const interval = finding.at_ns;
@@ -20,6 +20,10 @@ export function findings({ boots, head, go }: Page): HTMLElement | null {
       interval && button("show in the timeline", "", () => go.visit(interval[0], interval[1])));
   };
   return section("findings", "what to change", "", head.findings.map(entry));
+}
+
+function words(text: string): Child {
+  return text && el("span", {}, prose(text));
 }
 
 /** How the saving was computed, and whether another finding claims the same time. */

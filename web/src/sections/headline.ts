@@ -1,24 +1,32 @@
-// The time to ready in large digits, and what kind of time that is.
+// The first line of the page, and the time to ready in large digits: how sure it is, and
+// against what it stands.
 
 import { el } from "../dom.ts";
-import { count, duration, times } from "../format.ts";
-import { extentOf, type Head, type Page } from "../model.ts";
+import { change, count, duration, times } from "../format.ts";
+import { extentOf, type Comparison, type Head, type Page } from "../model.ts";
+
+/** The first line: what was booted, and what kind of time this is. */
+export function topbar({ head }: Page, ...controls: HTMLElement[]): HTMLElement {
+  return el("header", { class: "brand" }, el("span", { class: "logo" }, "bootlap"),
+    el("h1", { title: head.target.startsWith("/") && head.target }, nameOf(head.target)),
+    el("span", { class: "label", title: timeNote(head.time) }, `${head.time || "unlabelled"} time`), ...controls);
+}
 
 export function headline({ head }: Page): HTMLElement {
   const ready = head.ready_ns;
   const old = head.before?.ready_ns ?? null;
   const [start, end] = extentOf(head);
+  const total = head.comparison?.total;
+  const both: [number, number] | null = ready !== null && old !== null ? [old, ready]
+    : total && total.before_ns !== null && total.after_ns !== null && !head.awaited ? [total.before_ns, total.after_ns] : null;
   const number = ready !== null
     ? el("p", { class: "headline" }, bigNumber(ready), el("span", {}, " to ready"))
     : head.awaited
       ? el("p", { class: "headline" }, el("strong", { class: "bad" }, "not ready"),
         el("span", {}, ` seen for ${duration(end - start)}`))
       : el("p", { class: "headline" }, bigNumber(end - start), el("span", {}, endOf(head)));
-  return el("header", {},
-    el("p", { class: "brand" }, el("span", {}, "bootlap"),
-      el("span", { class: "label", title: timeNote(head.time) }, `${head.time || "unlabelled"} time`)),
-    el("h1", { title: head.target.startsWith("/") && head.target }, nameOf(head.target)), number,
-    head.before && ready !== null && old !== null && ratioLine(old, ready),
+  return el("div", { class: "number-block" }, number,
+    both && ratioLine(...both), head.comparison && changes(head.comparison),
     el("p", { class: "facts" }, facts(head).map((fact) => el("span", {}, fact))));
 }
 
@@ -49,6 +57,14 @@ function ratioLine(old: number, now: number): HTMLElement {
     el("span", {}, `${duration(old)} → ${duration(now)}`));
 }
 
+/** What shrank most and what grew most. */
+function changes({ parts }: Comparison): HTMLElement {
+  const sorted = [...parts].sort((a, b) => a.delta_ns - b.delta_ns);
+  const most = [sorted[0], sorted.at(-1)].filter((part) => part && Math.abs(part.delta_ns) >= 1000);
+  return el("ul", { class: "changes" }, [...new Set(most)].map((part) =>
+    part && el("li", {}, el("b", { class: part.delta_ns < 0 ? "good" : "bad" }, change(part.delta_ns)), ` ${part.name}`)));
+}
+
 function timeNote(time: string): string {
   if (time === "simulated") {
     return "Time of an emulated machine that counts instructions: exact and repeatable, and not the time of a board.";
@@ -62,6 +78,10 @@ function facts(head: Head): string[] {
   if (head.instructions !== null) list.push(`${count(head.instructions)} instructions`);
   if (head.identical === true) list.push("booted twice, bit for bit the same");
   if (head.identical === false) list.push("booted twice, not the same");
+  // A boot alone: the spread of others is not in it.
+  if (head.identical === null && !head.before) {
+    list.push(head.time === "simulated" ? "booted once" : "one boot: how much others differ is not known");
+  }
   if (head.before && head.before.time !== head.time) {
     list.push(`before is ${head.before.time} time: the two do not compare`);
   }

@@ -14,8 +14,7 @@ export function largest({ boots, go }: Page): HTMLElement | null {
   if (top.length === 0) return null;
   const row = (i: number) => [
     button(duration(spans.end[i]! - spans.start[i]!), "show it in the timeline", () => {
-      go.select({ boot: 0, span: i });
-      go.visit(spans.start[i]!, spans.end[i]!, 0);
+      go.show({ boot: 0, span: i });
     }, "link"),
     moment(spans.start[i]!, 1e6), kinds[spans.track[i]!] ?? "", el("code", {}, spans.name(i).trim().slice(0, 200)),
   ];

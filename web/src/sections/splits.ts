@@ -1,10 +1,20 @@
 // Where the time went: each boot as one bar, cut at its phases.
 
-import { el, section, svg, table } from "../dom.ts";
+import { button, el, section, svg, table } from "../dom.ts";
 import { count, duration, moment, share, tickStep } from "../format.ts";
-import { extentOf, phaseColor, type Facts, type Page, type Part } from "../model.ts";
+import { extentOf, phaseColor, type Facts, type Head, type Page, type Part } from "../model.ts";
 
+/** Silences at least so long, as a share of the boot, are labelled. */
+const SILENCE = 0.02;
+
+/** The phases as a table; with a boot before they stand in what changed. */
 export function splits({ head }: Page): HTMLElement | null {
+  if (head.phases.length === 0 || head.before) return null;
+  return section("splits", "where the time goes", "", phaseTable(head));
+}
+
+/** Each boot as one bar, cut at its phases, over the same ruler. */
+export function phaseBars({ head, go }: Page): HTMLElement | null {
   if (head.phases.length === 0) return null;
   const before = head.before;
   const lengths = [head, before].map((boot) => (boot ? extentOf(boot)[1] - extentOf(boot)[0] : 0));
@@ -14,10 +24,39 @@ export function splits({ head }: Page): HTMLElement | null {
     bars.append(...bar(before, longest, "before"), el("span"), bridge(before, head, longest));
     bars.append(...bar(head, longest, "after"), el("span"));
   } else {
-    bars.append(...bar(head, longest, ""));
+    bars.append(...bar(head, longest, ""), silences(head, longest, go) ?? "");
   }
   bars.append(ruler(longest));
-  return section("splits", "where the time goes", "", bars, before ? null : phaseTable(head));
+  return bars;
+}
+
+/** Silences under the bar, each with the line after which nothing came. */
+function silences({ gaps, ...head }: Head, longest: number, go: Page["go"]): HTMLElement | null {
+  const [start] = extentOf(head);
+  const shown = gaps.filter((gap) => gap.end_ns - gap.start_ns >= longest * SILENCE);
+  if (shown.length === 0) return null;
+  const boxes = shown.map((gap) => {
+    const after = gap.before.trim().slice(0, 80);
+    const silent = `silent ${duration(gap.end_ns - gap.start_ns)}`;
+    const text = after ? `${silent} after “${after}”` : silent;
+    // The whole of it where there is room, else the time alone, else nothing but its place.
+    const words = [el("span", { class: "long" }, text), el("span", { class: "short" }, silent)];
+    const node = button(words, text, () => go.visit(gap.start_ns, gap.end_ns), "silence");
+    node.setAttribute("aria-label", text);
+    node.style.setProperty("left", `${((gap.start_ns - start) / longest) * 100}%`);
+    node.style.setProperty("width", `${((gap.end_ns - gap.start_ns) / longest) * 100}%`);
+    return node;
+  });
+  const node = el("div", { class: "silences" }, boxes);
+  new ResizeObserver(() => {
+    const room = boxes.map((box) => box.clientWidth);
+    const needs = boxes.map((box) => [...box.children].map((word) => (word as HTMLElement).scrollWidth + 12));
+    boxes.forEach((box, at) => {
+      const fits = needs[at]!.findIndex((width) => width <= room[at]!);
+      box.dataset["shows"] = ["long", "short"][fits] ?? "none";
+    });
+  }).observe(node);
+  return node;
 }
 
 /** One boot: its label, if any, and its bar. */
@@ -75,7 +114,7 @@ function bridge(before: Facts, after: Facts, longest: number): SVGElement {
 
 /** Ticks under the bars. */
 function ruler(longest: number): HTMLElement {
-  const step = tickStep(longest / 7);
+  const step = tickStep(longest / (innerWidth < 640 ? 4 : 9));
   const ruler = el("div", { class: "ruler", "aria-hidden": "true" });
   for (let tick = 0; tick <= longest; tick += step) {
     // At the right edge there is room for a number only before its tick.

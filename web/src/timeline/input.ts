@@ -57,7 +57,7 @@ export class PointerInput {
   }
 
   private down(event: PointerEvent): void {
-    if (event.button !== 0) return;
+    if (event.button > 1) return;
     const point = { x: event.offsetX, y: event.offsetY };
     this.points.set(event.pointerId, point);
     this.canvas.setPointerCapture(event.pointerId);
@@ -71,8 +71,10 @@ export class PointerInput {
     this.moved = false;
     const hit = this.controls.hit(point.x, point.y);
     if (hit?.type === "scrollbar") this.gesture = "scrollbar";
-    else if (event.shiftKey || hit?.type === "axis" || this.controls.measuring) this.gesture = "measure";
-    else this.gesture = "pan";
+    else if (this.controls.measuring || hit?.type === "axis") this.gesture = "measure";
+    // A mouse selects time as it selects text; a finger moves the paper.
+    else if (event.pointerType === "touch" || event.shiftKey || event.button === 1 || point.x < this.controls.scene.gutter) this.gesture = "pan";
+    else this.gesture = "measure";
   }
 
   private drag(event: PointerEvent): void {
@@ -125,11 +127,12 @@ export class PointerInput {
     }
     this.gesture = null;
     if (was === "measure") {
+      const armed = this.controls.measuring;
       if (this.moved) this.controls.measure("done", x, y);
-      else if (this.controls.measuring) this.controls.measure(this.controls.scene.measure ? "done" : "from", x, y);
-      return;
+      else if (armed) this.controls.measure(this.controls.scene.measure ? "done" : "from", x, y);
+      if (this.moved || armed) return;
     }
-    if (!this.moved && was === "pan") this.controls.click(this.controls.hit(x, y), false);
+    if (!this.moved && (was === "pan" || was === "measure")) this.controls.click(this.controls.hit(x, y), false);
   }
 
   private cancel(event: PointerEvent): void {

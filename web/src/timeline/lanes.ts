@@ -18,6 +18,7 @@ interface Kind {
 
 /** In the order from top to bottom. Tracks named `device probes` are apart. */
 const KINDS: Record<string, Kind> = {
+  path: { title: "critical path", color: "--accent", arrangement: "packed" },
   signal: { title: "pins", color: "--firmware", arrangement: "packed" },
   firmware: { title: "firmware", color: "--firmware", arrangement: "packed" },
   bootloader: { title: "boot loader", color: "--bootloader", arrangement: "packed" },
@@ -211,10 +212,16 @@ function laneKey(placed: Placed, name: string): string {
   return placed.index === 0 ? name : `${placed.index}:${name}`;
 }
 
+/** The lane of what the end of the boot waited for. */
+export const PATH = "path";
+
 /** The lanes of a boot, from top to bottom. */
 export function lanesOf(placed: Placed): Lane[] {
   const { head } = placed.boot;
   const lanes: Lane[] = head.phases.length > 0 ? [new PhaseLane(placed)] : [];
+  const steps = (head.path?.steps ?? []).flatMap(({ span }) => (span === null ? [] : [span]));
+  // Its spans have lanes of their own besides.
+  if (steps.length > 0) lanes.push(new SpanLane(laneKey(placed, PATH), placed, PATH, KINDS[PATH]!.title, Uint32Array.from(steps).sort(), null));
   lanes.push(...spanLanes(placed));
   const charts = chartsOf(head.counters);
   for (const chart of charts) {
@@ -278,7 +285,7 @@ function merge(lists: Uint32Array[]): Uint32Array {
 /** The lane that a span is in: the track's own, if it has one. */
 export function laneOf(lanes: readonly Lane[], boot: number, span: number): SpanLane | null {
   for (const lane of lanes) {
-    if (lane.type !== "spans" || lane.placed.index !== boot) continue;
+    if (lane.type !== "spans" || lane.placed.index !== boot || lane.kind === PATH) continue;
     if (lane.has(span)) return lane.children.find((child) => child.has(span)) ?? lane;
   }
   return null;

@@ -18,7 +18,7 @@ export class Stage {
   readonly canvas = el("canvas", {
     class: "tl-canvas", tabindex: "0", role: "application",
     "aria-label": "Timeline of the boot. Arrow keys move, W and S zoom, N and P step through spans, Enter zooms to one, "
-      + "0 shows the whole boot, M measures, Escape lets go.",
+      + "R selects its time, [ and ] begin and end a range, 0 shows the whole boot, U undoes, Escape lets go, ? lists all keys.",
   });
   readonly minimap = el("canvas", { class: "tl-map", "aria-hidden": "true" });
   readonly frame = el("div", { class: "tl-frame" }, this.canvas);
@@ -27,9 +27,13 @@ export class Stage {
   private requested = 0;
   private mapKey = "";
 
-  constructor(private readonly scene: Scene, private readonly whole: () => View, private readonly resized: () => void) {
+  /** `room` is how high the lanes may be, px. */
+  constructor(
+    private readonly scene: Scene, private readonly whole: () => View, private readonly room: () => number,
+    private readonly resized: () => void,
+  ) {
     new ResizeObserver(() => this.fit()).observe(this.frame);
-    addEventListener("resize", () => this.fit());
+    for (const event of ["resize", "bootlap-room"]) addEventListener(event, () => this.fit());
     onThemeChange(() => {
       this.palette = new Palette();
       this.mapKey = "";
@@ -46,8 +50,7 @@ export class Stage {
     scene.width = width;
     scene.gutter = width >= 720 ? 176 : width >= 480 ? 132 : 96;
     scene.head = headHeight(scene);
-    const most = Math.max(320, Math.min(800, innerHeight * 0.7));
-    scene.height = Math.round(Math.max(LEAST_HEIGHT, Math.min(most, scene.head + scene.layout.height + 4)));
+    scene.height = Math.round(Math.max(LEAST_HEIGHT, Math.min(this.room(), scene.head + scene.layout.height + 4)));
     this.frame.style.height = `${scene.height}px`;
     this.resized();
     this.request();

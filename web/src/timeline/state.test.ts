@@ -11,6 +11,7 @@ test("what is written is read again", () => {
   const state: State = {
     view: { start: -1_000_000, end: 2_499_000_000 }, selection: { boot: 1, span: 39_419 }, query: "/usb~(é)&=#/ >5ms", filter: true,
     toggled: ["function/pid 1", "1:console"], alignment: "kernel-entry", measure: { start: 1000, end: 5000 },
+    hidden: ["console"], pinned: ["unit", "1:function/pid~1"],
   };
   const text = format(state);
   expect(parse(text)).toEqual(state);

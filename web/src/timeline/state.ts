@@ -12,10 +12,13 @@ export interface State {
   toggled: string[];
   alignment: string | null;
   measure: { start: number; end: number } | null;
+  /** Lanes that are not shown, and those that were put first, in that order. */
+  hidden: string[];
+  pinned: string[];
 }
 
 export const NOTHING: State = {
-  view: null, selection: null, query: "", filter: false, toggled: [], alignment: null, measure: null,
+  view: null, selection: null, query: "", filter: false, toggled: [], alignment: null, measure: null, hidden: [], pinned: [],
 };
 
 /** Fields are one letter and a value, joined by `~`, which needs no escape. */
@@ -28,12 +31,14 @@ export function format(state: State): string {
   for (const key of state.toggled) fields.push(`t${escape(key)}`);
   if (state.alignment !== null) fields.push(`a${escape(state.alignment)}`);
   if (state.measure) fields.push(`m${times(state.measure)}`);
+  for (const key of state.hidden) fields.push(`h${escape(key)}`);
+  for (const key of state.pinned) fields.push(`p${escape(key)}`);
   return fields.join("~");
 }
 
 /** What the text says; fields that make no sense are left out. */
 export function parse(text: string): State {
-  const state: State = { ...NOTHING, toggled: [] };
+  const state: State = { ...NOTHING, toggled: [], hidden: [], pinned: [] };
   for (const field of text.split("~")) {
     const value = field.slice(1);
     if (field[0] === "v") state.view = interval(value);
@@ -44,6 +49,8 @@ export function parse(text: string): State {
     } else if (field[0] === "q") state.query = unescape(value);
     else if (field === "f") state.filter = true;
     else if (field[0] === "t" && value) state.toggled.push(unescape(value));
+    else if (field[0] === "h" && value) state.hidden.push(unescape(value));
+    else if (field[0] === "p" && value) state.pinned.push(unescape(value));
     else if (field[0] === "a") state.alignment = unescape(value);
   }
   return state;

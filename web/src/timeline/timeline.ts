@@ -1,7 +1,8 @@
 // The timeline: what can be done with it, from inside and from the page.
 
 import { el, visible } from "../dom.ts";
-import type { Selection } from "../model.ts";
+import { duration, moment } from "../format.ts";
+import { END_KNOWN, type Selection } from "../model.ts";
 import { bounds, Placed } from "./boot.ts";
 import { align, alignments, type Alignment } from "./compare.ts";
 import { factsOf, spoken } from "./facts.ts";
@@ -16,10 +17,14 @@ import { intervalOf, scaleOf, type Scene } from "./scene.ts";
 import { isEmpty, nextMatch, parseQuery, search, type Query } from "./search.ts";
 import { Stage } from "./stage.ts";
 import { format, parse } from "./state.ts";
-import { legend, Toolbar } from "./toolbar.ts";
+import { legend, Toolbar, type Match } from "./toolbar.ts";
 import { Tooltip } from "./tooltip.ts";
-import type { Thing, TimelineBoot } from "./types.ts";
+import type { Thing, TimelineBoot, View } from "./types.ts";
 import { Viewport } from "./viewport.ts";
+
+/** Matches of a search in its list, and changes that can be undone. */
+const MATCHES = 50;
+const UNDONE = 200;
 
 export interface TimelineOptions {
   onSelect(selection: Selection | null): void;
@@ -29,8 +34,12 @@ export interface TimelineOptions {
   onFinding?(index: number, boot: number): void;
   /** A phase, part, silence or mark was clicked; null if it is let go. */
   onThing?(thing: Thing | null): void;
+  /** A range of time was selected, on the shared axis; null if it is let go. */
+  onRange?(range: View | null): void;
   /** state() is another now; not more often than a few times a second. */
   onChange?(): void;
+  /** How high the lanes may be, px; else most of the window. */
+  room?(): number;
 }
 
 export class Timeline {
@@ -53,20 +62,28 @@ export class Timeline {
   private filtering = false;
   private armed = false;
   private announced = 0;
+  /** All lanes, from top to bottom, also those that are hidden. */
+  private readonly lanes: Lane[];
+  private hidden: readonly string[] = [];
+  private pinned: readonly string[] = [];
+  /** How it stood before each change, to go back to. */
+  private readonly past: string[] = [];
+  private last = "";
 
   constructor(boots: readonly TimelineBoot[], private readonly options: TimelineOptions) {
     const placed = boots.slice(0, 2).map((boot, index) => new Placed(boot, index)).reverse();
     this.places = alignments(placed);
     this.alignment = this.places[0]!;
     align(placed, this.alignment);
-    const lanes = ordered(placed.map(lanesOf));
+    const lanes = this.lanes = ordered(placed.map(lanesOf));
     const [home, limits] = bounds(placed);
     this.scene = {
       boots: placed, lanes, layout: layOut(lanes), view: home, scroll: 0, width: 0, height: 0, gutter: 0, head: 0,
       selected: null, hovered: null, thing: null, found: null, measure: null, cursor: null, targets: [],
     };
     this.viewport = new Viewport(home, limits, () => { this.scene.view = this.viewport.view; this.changed(); });
-    this.stage = new Stage(this.scene, () => this.viewport.home, () => this.scrollTo(this.scene.scroll));
+    this.stage = new Stage(this.scene, () => this.viewport.home,
+      () => options.room?.() ?? Math.max(320, Math.min(800, innerHeight * 0.7)), () => this.scrollTo(this.scene.scroll));
     this.toolbar = new Toolbar(this, placed.length > 1 ? this.places : []);
     this.pointer = new PointerInput(this.stage.canvas, this);
     new KeyInput(this.stage.canvas, this);
@@ -74,16 +91,25 @@ export class Timeline {
     this.stage.frame.append(this.tooltip.element);
     this.element = el("div", { class: "tl" }, this.toolbar.element,
       el("div", { class: "tl-box" }, this.stage.minimap, this.stage.frame), legend(placed), this.live);
+    this.last = this.state();
     for (const one of placed) void one.boot.evidence?.then(() => this.renamed(one)).catch(() => undefined);
     this.changed();
   }
 
   // What the page asks for.
 
-  /** Brings an interval of a boot's own clock into view. */
+  /** Brings an interval of a boot's own clock into view, and selects it. */
   visit(startNs: number, endNs: number, boot = 0): void {
+    const shift = this.reveal(startNs, endNs, boot);
+    // With two boots one range cannot be both of theirs.
+    if (this.scene.boots.length === 1 && endNs > startNs) this.range({ start: startNs + shift, end: endNs + shift });
+  }
+
+  /** Brings an interval of a boot's own clock into view; returns where that is on the shared axis. */
+  private reveal(startNs: number, endNs: number, boot: number): number {
     const shift = this.scene.boots.find((placed) => placed.index === boot)?.shift ?? 0;
     this.viewport.reveal(startNs + shift, endNs + shift);
+    return shift;
   }
 
   select(selection: Selection | null): void {
@@ -111,6 +137,7 @@ export class Timeline {
       toggled: everyLane(scene.lanes).filter((lane) => lane.collapsed !== lane.initiallyCollapsed).map((lane) => lane.key),
       alignment: this.alignment === this.places[0] ? null : this.alignment.key,
       measure: measure && !measure.open ? { start: Math.min(measure.from, measure.to), end: Math.max(measure.from, measure.to) } : null,
+      hidden: [...this.hidden], pinned: [...this.pinned],
     });
   }
 
@@ -119,11 +146,52 @@ export class Timeline {
     for (const lane of everyLane(this.scene.lanes)) lane.collapsed = lane.initiallyCollapsed !== state.toggled.includes(lane.key);
     this.filtering = state.filter;
     this.align(state.alignment ?? this.places[0]!.key);
-    this.scene.measure = state.measure && { from: state.measure.start, to: state.measure.end, open: false };
-    this.relayout();
+    [this.hidden, this.pinned] = [state.hidden, state.pinned];
+    this.arrange();
     this.search(state.query);
-    this.select(state.selection);
+    if (!state.measure || state.selection) this.select(state.selection);
+    this.range(state.measure, !state.selection);
     this.viewport.set(state.view ?? this.viewport.home);
+  }
+
+  /** Selects a range of the shared axis, and says so if it is to be told. */
+  range(range: View | null, tell = true): void {
+    this.scene.measure = range && { from: range.start, to: range.end, open: false };
+    if (tell) {
+      if (range && this.scene.selected) this.select(null);
+      this.options.onRange?.(range);
+    }
+    this.changed();
+  }
+
+  /** A range of the shared axis on each boot's own clock, the report's own boot first. */
+  ownRanges({ start, end }: View): { boot: number; range: View }[] {
+    const own = this.scene.boots.map(({ index, shift }) => ({ boot: index, range: { start: start - shift, end: end - shift } }));
+    return own.sort((a, b) => a.boot - b.boot);
+  }
+
+  /** The lanes that can be hidden and pinned, as they stand. */
+  tracks(): { key: string; title: string; shown: boolean; pinned: boolean }[] {
+    const before = (lane: Lane) => (this.scene.boots.length > 1 ? (lane.placed.index === 1 ? ", before" : ", after") : "");
+    return this.lanes.filter((lane) => lane.type !== "phases").map((lane) => ({
+      key: lane.key, title: lane.title + before(lane), shown: !this.hidden.includes(lane.key), pinned: this.pinned.includes(lane.key),
+    }));
+  }
+
+  /** Hides a lane or shows it again; puts it first or back in its place. */
+  track(key: string, { shown, pinned }: { shown: boolean; pinned: boolean }): void {
+    this.hidden = shown ? this.hidden.filter((one) => one !== key) : [...new Set([...this.hidden, key])];
+    this.pinned = pinned ? [...new Set([...this.pinned, key])] : this.pinned.filter((one) => one !== key);
+    this.arrange();
+  }
+
+  /** Goes back to how it stood before the last change. */
+  undo(): void {
+    this.remember();
+    const before = this.past.pop();
+    if (before === undefined) return;
+    this.last = before;
+    this.restore(before);
   }
 
   // Moving: Controls of input.ts, KeyActions of keys.ts, Actions of toolbar.ts.
@@ -165,7 +233,7 @@ export class Timeline {
     const { selected, measure, thing } = scene;
     const placed = scene.boots.find((one) => one.index === selected?.boot);
     const interval = thing && intervalOf(scene, thing);
-    if (selected && placed) this.visit(placed.boot.spans.start[selected.span]!, placed.end[selected.span]!, selected.boot);
+    if (selected && placed) this.reveal(placed.boot.spans.start[selected.span]!, placed.end[selected.span]!, selected.boot);
     else if (measure) this.viewport.reveal(Math.min(measure.from, measure.to), Math.max(measure.from, measure.to));
     else if (interval) this.viewport.reveal(interval.start, interval.end);
   }
@@ -193,6 +261,8 @@ export class Timeline {
       n: () => this.next(1), N: () => this.next(1), p: () => this.next(-1), P: () => this.next(-1),
       "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2),
       m: () => this.measure(), M: () => this.measure(), "/": () => this.toolbar.input.focus(),
+      r: () => this.rangeOf(), R: () => this.rangeOf(), "[": () => this.bound("start"), "]": () => this.bound("end"),
+      u: () => this.undo(), U: () => this.undo(),
       PageUp: () => this.scrollTo(this.scene.scroll - page), PageDown: () => this.scrollTo(this.scene.scroll + page),
       Enter: () => (this.scene.selected || this.scene.thing ? this.fit() : this.next(1)), Escape: () => this.letGo(),
     };
@@ -275,7 +345,7 @@ export class Timeline {
     const { scene } = this;
     if (step === undefined) {
       this.armed = !this.armed;
-      scene.measure = null;
+      if (scene.measure) this.range(null);
       this.changed();
       return;
     }
@@ -283,10 +353,36 @@ export class Timeline {
     if (step === "from") scene.measure = { from: at, to: at, open: true };
     else if (scene.measure && (scene.measure.open || step === "done")) scene.measure.to = at;
     if (step === "done") {
-      if (scene.measure) scene.measure.open = false;
       this.armed = false;
+      const { from, to } = scene.measure ?? { from: 0, to: 0 };
+      if (scene.measure) this.range(from === to ? null : { start: Math.min(from, to), end: Math.max(from, to) });
     }
     this.changed();
+  }
+
+  /** What is selected as a range: a span, a phase, a silence; else what is in view. */
+  private rangeOf(): void {
+    const { scene } = this;
+    const placed = scene.boots.find((one) => one.index === scene.selected?.boot);
+    const interval = this.kept && intervalOf(scene, this.kept);
+    const span = scene.selected?.span;
+    if (placed && span !== undefined) this.range({ start: placed.boot.spans.start[span]! + placed.shift, end: placed.end[span]! + placed.shift });
+    else if (interval && interval.end > interval.start) this.range({ start: interval.start, end: interval.end });
+    else this.range(scene.view);
+  }
+
+  /** Begins or ends the range where the selected span does, or the view. */
+  private bound(which: "start" | "end"): void {
+    const { scene } = this;
+    const placed = scene.boots.find((one) => one.index === scene.selected?.boot);
+    const span = scene.selected?.span;
+    const at = placed && span !== undefined
+      ? (which === "start" ? placed.boot.spans.start[span]! : placed.end[span]!) + placed.shift : scene.view[which];
+    const { from, to } = scene.measure ?? { from: scene.view.start, to: scene.view.end };
+    const range = { start: Math.min(from, to), end: Math.max(from, to), [which]: at };
+    if (range.end > range.start) this.range(range, scene.selected === null || scene.measure !== null);
+    // The other end is still to come: the selection stays for that.
+    else this.range({ start: at, end: which === "start" ? scene.view.end : at }, false);
   }
 
   // Searching.
@@ -353,7 +449,7 @@ export class Timeline {
     const { scene } = this;
     if (this.armed || scene.measure) {
       this.armed = false;
-      scene.measure = null;
+      this.range(null, scene.measure !== null && !scene.selected);
     } else if (scene.selected || this.kept) {
       this.select(null);
       this.setThing(null);
@@ -417,6 +513,15 @@ export class Timeline {
       }
     }
     this.toolbar.showCount(found, all, at, query.error);
+    const list: Match[] = [];
+    for (const placed of scene.boots) {
+      const { spans } = placed.boot;
+      for (const span of scene.found?.[placed.index]?.ids.subarray(0, MATCHES - list.length) ?? []) {
+        const took = spans.endKind[span] === END_KNOWN ? duration(spans.end[span]! - spans.start[span]!) : "";
+        list.push({ boot: placed.index, span, name: placed.label(span), at: moment(spans.start[span]!, 1e6), took });
+      }
+    }
+    this.toolbar.showMatches(list);
   }
 
   /** Selects a span and brings it into view. */
@@ -470,6 +575,24 @@ export class Timeline {
     this.stage.request();
   }
 
+  /** Puts the lanes in their order: first those that are pinned, without those that are hidden. */
+  private arrange(): void {
+    const shown = this.lanes.filter((lane) => !this.hidden.includes(lane.key));
+    const first = this.pinned.flatMap((key) => shown.filter((lane) => lane.key === key));
+    this.scene.lanes = [...first, ...shown.filter((lane) => !first.includes(lane))];
+    this.relayout();
+    this.stage.renewMap();
+  }
+
+  /** Keeps how it stood before it was changed. */
+  private remember(): void {
+    const now = this.state();
+    if (now === this.last) return;
+    this.past.push(this.last);
+    if (this.past.length > UNDONE) this.past.shift();
+    this.last = now;
+  }
+
   private relayout(): void {
     this.scene.layout = layOut(this.scene.lanes);
     this.stage.fit();
@@ -487,6 +610,7 @@ export class Timeline {
     this.stage?.request();
     this.announced ||= window.setTimeout(() => {
       this.announced = 0;
+      this.remember();
       this.options.onChange?.();
     }, 300);
   }

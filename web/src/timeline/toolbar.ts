@@ -2,7 +2,9 @@
 
 import { el, visible, type Child } from "../dom.ts";
 import { count } from "../format.ts";
-import { END_OPEN, END_UNKNOWN } from "../model.ts";
+import { openKeys } from "./help.ts";
+import { openTracks } from "./tracks.ts";
+import { END_OPEN, END_UNKNOWN, type Selection } from "../model.ts";
 import type { Placed } from "./boot.ts";
 import type { Alignment } from "./compare.ts";
 import type { TimelineBoot } from "./types.ts";
@@ -17,6 +19,17 @@ export interface Actions {
   fit(): void;
   measure(): void;
   align(key: string): void;
+  undo(): void;
+  tracks(): { key: string; title: string; shown: boolean; pinned: boolean }[];
+  track(key: string, to: { shown: boolean; pinned: boolean }): void;
+  selectAndShow(selection: Selection): void;
+}
+
+/** A span that a search found. */
+export interface Match extends Selection {
+  name: string;
+  at: string;
+  took: string;
 }
 
 export class Toolbar {
@@ -25,8 +38,9 @@ export class Toolbar {
     spellcheck: "false", autocomplete: "off",
   });
   private readonly result = el("span", { class: "tl-count", role: "status" });
+  private readonly list = el("ul", { class: "tl-matches", "aria-label": "what was found" });
   private readonly only = el("input", { type: "checkbox" });
-  private readonly measuring = this.button("measure", "Measure between two points (M, or drag with Shift, or drag along the axis)", () => this.actions.measure());
+  private readonly measuring = this.button("measure", "Select a range between two points (M; or drag; or R for what is selected)", () => this.actions.measure());
   private readonly fitting = this.button("fit", "Zoom to what is selected (F)", () => this.actions.fit());
   private readonly choice: HTMLSelectElement | null;
   readonly element: HTMLElement;
@@ -44,8 +58,18 @@ export class Toolbar {
         actions.search(input.value);
         actions.step(event.shiftKey ? -1 : 1);
       }
+      else if (event.key === "ArrowDown" && this.list.childElementCount > 0) this.list.querySelector("button")?.focus();
       else if (event.key !== "Escape") return;
       else if (input.value !== "") actions.search((input.value = ""));
+      else return;
+      event.preventDefault();
+      event.stopPropagation();
+    });
+    this.list.addEventListener("keydown", (event) => {
+      const at = document.activeElement?.parentElement;
+      const to = event.key === "ArrowDown" ? at?.nextElementSibling : event.key === "ArrowUp" ? at?.previousElementSibling ?? input.parentElement : null;
+      if (event.key === "Escape") input.focus();
+      else if (to) to.querySelector<HTMLElement>("button, input")?.focus();
       else return;
       event.preventDefault();
       event.stopPropagation();
@@ -55,7 +79,7 @@ export class Toolbar {
       ? el("select", { "aria-label": "align the two boots at" }, alignments.map(({ key, title }) => el("option", { value: key }, title))) : null;
     this.choice?.addEventListener("change", () => actions.align(this.choice!.value));
     this.element = el("div", { class: "tl-bar", role: "toolbar", "aria-label": "timeline" },
-      el("span", { class: "tl-find" }, input, this.result),
+      el("span", { class: "tl-find" }, input, this.result, this.list),
       this.group(
         this.button("‹", "The match before (Shift+Enter)", () => actions.step(-1)),
         this.button("›", "The next match (Enter)", () => actions.step(1))),
@@ -68,7 +92,18 @@ export class Toolbar {
         this.button("→", "Later (D or the right arrow)", () => actions.pan(0.4)),
         this.button("−", "Zoom out (S)", () => actions.zoom(2)),
         this.button("+", "Zoom in (W)", () => actions.zoom(0.5))),
-      this.button("whole boot", "Show the whole boot (0)", () => actions.home()));
+      this.button("whole boot", "Show the whole boot (0)", () => actions.home()),
+      this.group(
+        this.button("undo", "Back to before the last change (U)", () => actions.undo()),
+        this.button("tracks", "Hide lanes, or pin them to the top", () => openTracks(actions)),
+        this.button("?", "All keys (?)", () => openKeys())));
+  }
+
+  /** The list under the search: shown while the search or the list has the focus. */
+  showMatches(matches: Match[]): void {
+    this.list.replaceChildren(...matches.map(({ boot, span, name, at, took }) => el("li", {},
+      el("button", { type: "button", on: { click: () => this.actions.selectAndShow({ boot, span }) } },
+        el("b", {}, name), el("span", {}, took), el("span", {}, at)))));
   }
 
   /** Shows how many of all spans match; `at` is the one that is selected, from 1. */
@@ -99,17 +134,10 @@ export class Toolbar {
 export function legend(boots: readonly Placed[]): HTMLElement {
   const sign = (kind: string, text: string) => el("span", {}, el("i", { class: `tl-sign tl-${kind}`, "aria-hidden": "true" }), text);
   const any = (test: (boot: TimelineBoot) => boolean) => boots.some((placed) => test(placed.boot));
-  const keys: [string, string][] = [
-    ["← → ↑ ↓ or A D", "move"], ["W S, wheel, pinch", "zoom"], ["0", "whole boot"], ["N P", "next and previous span"],
-    ["Enter, F", "zoom to the selected span"], ["M, Shift+drag", "measure"], ["/", "find"], ["Esc", "let go"],
-  ];
   return el("div", { class: "tl-legend" },
     boots.some((placed) => placed.anyAssumed) && sign("assumed", "its clock's place is assumed, nothing tells it"),
     any(({ spans }) => spans.endKind.includes(END_UNKNOWN)) && sign("unknown", "nobody saw its end"),
     any(({ spans }) => spans.endKind.includes(END_OPEN)) && sign("open", "still going on at the end"),
     any(({ head }) => head.gaps.length > 0 && head.tracks.some((track) => track.kind === "console")) && sign("gap", "silence on the console"),
-    any(({ head }) => head.findings.some((finding) => finding.at_ns)) && sign("pin", "advice, by its number"),
-    el("details", { class: "tl-keys" }, el("summary", {}, "keys"),
-      el("dl", {}, keys.flatMap(([key, text]) => [el("dt", {}, key), el("dd", {}, text)])),
-      el("p", {}, "Click into the timeline first: then the wheel zooms, and does not scroll the page.")));
+    any(({ head }) => head.findings.some((finding) => finding.at_ns)) && sign("pin", "advice, by its number"));
 }

@@ -6,7 +6,7 @@ import type { Boot, Head } from "../model.ts";
 /** The part of a boot that the timeline shows: names and times. Names that
  * stand in the evidence are empty until it is there. */
 export interface TimelineBoot extends Pick<Boot, "spans" | "links">, Partial<Pick<Boot, "evidence">> {
-  readonly head: Pick<Head, "ready_ns" | "extent" | "phases" | "gaps" | "findings" | "marks" | "counters" | "clocks" | "tracks">;
+  readonly head: Pick<Head, "ready_ns" | "extent" | "phases" | "gaps" | "findings" | "marks" | "counters" | "clocks" | "tracks"> & Partial<Pick<Head, "path">>;
 }
 
 /** Something in the timeline that is no span; `index` is its place in the

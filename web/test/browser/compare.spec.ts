@@ -22,7 +22,7 @@ describe("two boots", () => {
   it("stand one above the other, with what grew and what shrank", async () => {
     const address = pages.report("pair", pages.write("new.log", grabserial(BOOT)), "--before", pages.write("old.log", grabserial(BOOT, 0.2)));
     const { page, requests, complaints } = await open(chromium, address);
-    expect(await page.locator("#splits .bar-label").allTextContents()).toEqual([expect.stringMatching(/^before .*1\.\d+ s/), expect.stringMatching(/^after .*ms/)]);
+    expect(await page.locator("#verdict .bar-label").allTextContents()).toEqual([expect.stringMatching(/^before .*1\.\d+ s/), expect.stringMatching(/^after .*ms/)]);
     expect(await page.locator("#comparison h3").first().textContent()).toBe("what shrank");
     expect(await page.locator("#comparison tbody tr").count()).toBeGreaterThan(2);
     expect(await page.locator(".tl-align option").count()).toBeGreaterThan(1);

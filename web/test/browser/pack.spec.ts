@@ -67,7 +67,13 @@ for (const mix of MIXES) {
     });
     for (let n = 1; n < links.count; n++) expect(links.to[n]! >= links.to[n - 1]!).toBe(true);
     const apart = { spans: 0, links: 0, counters: 0, tracks: 0, unplaced: 0 };
-    expect({ ...head, ...apart }).toEqual({ ...json, ...apart });
+    const { path, ...rest } = head;
+    expect({ ...rest, ...apart }).toEqual({ ...json, ...apart });
+    // The path is what the terminal says, and its steps are the spans that it names.
+    const told_path = JSON.parse(execFileSync(BOOTLAP, ["show", "--quiet", "--by", "units", "--json", ...mix.map((file) => join(BOOT, file))], { encoding: "utf8" })).path;
+    const steps = path && { ...path, steps: path.steps.map(({ span: _, ...step }) => step) };
+    expect(steps).toEqual(told_path);
+    for (const step of path?.steps ?? []) expect(spans.name(step.span!)).toBe(step.name);
     const place = new Map(placed.map((span: any, i: number) => [span.at, i]));
     const KINDS = ["waits-on", "spawns", "after"];
     const told = json.links.filter((link: any) => place.has(link.from) && place.has(link.to))

@@ -25,7 +25,7 @@ describe("the page", () => {
   it("opens from disk, asks for nothing, and complains of nothing", async () => {
     for (const address of [debian, pair]) {
       const { page, requests, complaints } = await open(chromium, address);
-      for (const place of ["#splits", "#timeline canvas", "#basis"]) expect(await page.locator(place).count()).toBeGreaterThan(0);
+      for (const place of ["#verdict .segment", "#timeline canvas", "#basis"]) expect(await page.locator(place).count()).toBeGreaterThan(0);
       await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
       expect([requests, complaints]).toEqual([[], []]);
       await page.context().close();

@@ -8,7 +8,7 @@ import { drawBridge } from "./bridge.ts";
 import { drawChart } from "./charts.ts";
 import { drawGutter } from "./gutter.ts";
 import { drawGrid, drawHead, layFlags, type Flag } from "./head.ts";
-import { drawLinks } from "./links.ts";
+import { drawLinks, drawPath } from "./links.ts";
 import { drawCursor, drawMarks, drawMeasure } from "./marks.ts";
 import type { Palette } from "./palette.ts";
 import { drawPhases } from "./phases.ts";
@@ -49,6 +49,7 @@ export function paint(ctx: CanvasRenderingContext2D, scene: Scene, palette: Pale
   ctx.clip();
   drawLanes(frame);
   drawMarks(frame);
+  drawPath(frame);
   drawLinks(frame);
   drawCursor(frame);
   ctx.restore();

@@ -172,7 +172,7 @@ function pins(frame: Frame): void {
       const pointed = isSame(scene.thing, thing);
       const x = Math.max(wanted, free);
       if (wanted < scene.gutter - 2 || x > scene.width - 8) continue;
-      free = x + 18;
+      free = x + (index < 9 ? 18 : 21);
       if (pointed) {
         ctx.globalAlpha = 0.25;
         ctx.fillStyle = palette.of("--warn");
@@ -190,7 +190,7 @@ function pins(frame: Frame): void {
       }
       ctx.fillStyle = palette.of("--warn");
       ctx.beginPath();
-      ctx.arc(x, y, pointed ? 8.5 : 7.5, 0, 2 * Math.PI);
+      ctx.arc(x, y, (pointed ? 8.5 : 7.5) + (index < 9 ? 0 : 1), 0, 2 * Math.PI);
       ctx.fill();
       ctx.font = FONT.strong;
       ctx.textAlign = "center";

@@ -1,7 +1,7 @@
 // Arrows from and to the selected span: what it waited for, what it started.
 
 import { AFTER, SPAWNS } from "../../model.ts";
-import { laneOf } from "../lanes.ts";
+import { laneOf, PATH } from "../lanes.ts";
 import { placeOf } from "../layout.ts";
 import type { Frame } from "./frame.ts";
 
@@ -21,8 +21,21 @@ export function drawLinks(frame: Frame): void {
   }
 }
 
+/** From step to step of the critical path, as long as its lane is open. */
+export function drawPath(frame: Frame): void {
+  const { scene, palette } = frame;
+  for (const lane of scene.lanes) {
+    if (lane.type !== "spans" || lane.kind !== PATH || lane.collapsed) continue;
+    const steps = lane.placed.boot.head.path?.steps ?? [];
+    steps.forEach(({ span, link }, at) => {
+      const from = steps[at - 1]?.span ?? null;
+      if (from !== null && span !== null) arrow(frame, lane.placed.index, from, span, link === "spawns", palette.of("--accent"), false, 0.5);
+    });
+  }
+}
+
 /** From where a span ends (or runs, if it starts another) to where the other begins. */
-function arrow(frame: Frame, boot: number, from: number, to: number, starts: boolean, color: string, dashed: boolean): void {
+function arrow(frame: Frame, boot: number, from: number, to: number, starts: boolean, color: string, dashed: boolean, alpha = 0.85): void {
   const { ctx, scene, scale } = frame;
   const placed = scene.boots.find((one) => one.index === boot)!;
   const ends = [from, to].map((span) => {
@@ -37,7 +50,7 @@ function arrow(frame: Frame, boot: number, from: number, to: number, starts: boo
   const [y0, y1] = ends.map((end) => end!.y + end!.height / 2 - scene.scroll + scene.head) as [number, number];
   ctx.strokeStyle = ctx.fillStyle = color;
   ctx.lineWidth = 1.3;
-  ctx.globalAlpha = 0.85;
+  ctx.globalAlpha = alpha;
   ctx.setLineDash(dashed ? [4, 3] : []);
   const bend = Math.max(9, Math.min(60, Math.abs(x1 - x0) / 2));
   ctx.beginPath();

@@ -11,6 +11,7 @@
 //! evidence  gzip of: the raw bytes of the files, as long as the head says
 //! ```
 
+use bootlap_analysis::CriticalPath;
 use bootlap_model::{Axis, Evidence, LinkKind, Placed, Span, SpanEnd, Sym};
 use libdeflater::{CompressionLvl, Compressor};
 use serde::Serialize;
@@ -29,6 +30,8 @@ use crate::json::id;
 struct Head<'a> {
     #[serde(flatten)]
     report: ReportJson,
+    /// What the end of the boot waited for; null where nothing is linked.
+    path: Option<&'a CriticalPath>,
     pack: Pack<'a>,
 }
 
@@ -49,6 +52,8 @@ struct Pack<'a> {
     unit_ns: i64,
     /// Spans whose clock nothing relates to the others, which are left out.
     unplaced: usize,
+    /// The span of each step of the path, in the columns' order; null if it has no place.
+    path: Vec<Option<u64>>,
     /// `[name, numbers, bytes for each]`.
     columns: Vec<(&'static str, usize, u32)>,
 }
@@ -68,8 +73,12 @@ pub(crate) fn boot(report: &Report<'_>) -> Result<Vec<u8>, serde_json::Error> {
     columns.extend(spans.links(report));
     columns.extend(texts.columns());
     let timeline = report.timeline;
+    let path = report.answers.critical_path();
+    let place = spans.numbers(report);
+    let steps = path.iter().flat_map(|path| &path.steps);
     let head = Head {
         report: ReportJson::head(report),
+        path,
         pack: Pack {
             evidence: timeline
                 .file_ids()
@@ -85,6 +94,7 @@ pub(crate) fn boot(report: &Report<'_>) -> Result<Vec<u8>, serde_json::Error> {
             origin_ns: times.origin_ns.to_string(),
             unit_ns: times.unit_ns,
             unplaced: timeline.spans.len() - spans.all.len(),
+            path: steps.map(|step| place[step.span.index()]).collect(),
             columns: columns
                 .iter()
                 .map(|c| (c.name, c.values.len(), c.width()))
@@ -188,12 +198,18 @@ impl<'t> Spans<'t> {
         ]
     }
 
+    /// The number of each of the timeline's spans in this order.
+    fn numbers(&self, report: &Report<'_>) -> Vec<Option<u64>> {
+        let mut numbers = vec![None; report.timeline.spans.len()];
+        for (new, (.., old)) in self.all.iter().enumerate() {
+            numbers[*old] = Some(new as u64);
+        }
+        numbers
+    }
+
     /// What led to what, by the numbers of spans in this order.
     fn links(&self, report: &Report<'_>) -> [Column; 3] {
-        let mut place = vec![None; report.timeline.spans.len()];
-        for (new, (.., old)) in self.all.iter().enumerate() {
-            place[*old] = Some(new as u64);
-        }
+        let place = self.numbers(report);
         let links = report.timeline.links.iter().filter_map(|link| {
             let from = place[link.from.index()]?;
             let to = place[link.to.index()]?;
