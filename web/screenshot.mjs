@@ -18,7 +18,7 @@ const folders = (process.env.PATH ?? "").split(delimiter);
 const executablePath = folders.flatMap((folder) => names.map((name) => join(folder, name))).find((file) => existsSync(file));
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
 const context = await browser.newContext({
-  viewport: { width: 1180, height: 900 }, deviceScaleFactor: 1.25,
+  viewport: { width: 1440, height: 900 }, deviceScaleFactor: 1,
   colorScheme: options.includes("--dark") ? "dark" : "light", reducedMotion: "reduce",
 });
 const tab = await context.newPage();
@@ -42,7 +42,7 @@ if (page.endsWith(".svg")) {
     const end = document.querySelector(until)?.getBoundingClientRect().bottom ?? 900;
     return Math.ceil(end + scrollY + 10);
   }, until);
-  await tab.screenshot({ path: out, fullPage: true, clip: { x: 0, y: 0, width: 1180, height } });
+  await tab.screenshot({ path: out, fullPage: true, clip: { x: 0, y: 0, width: 1440, height } });
 }
 await browser.close();
 console.log(out);

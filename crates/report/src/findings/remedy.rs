@@ -16,7 +16,9 @@ pub(crate) fn remedies(costs: &[Cost], findings: &[Finding]) -> Vec<Option<usize
     let best = |cost: &Cost| {
         let fits = findings.iter().enumerate().filter_map(|(at, finding)| {
             let (own, its) = ([cost.start.ns, cost.end.ns], finding.at_ns?);
-            let is_about = own == its || cites(&finding.evidence, &cost.evidence);
+            // What is printed takes its own time, and cites lines that tell of others'.
+            let is_printing = finding.saving.printed.is_some();
+            let is_about = own == its || (!is_printing && cites(&finding.evidence, &cost.evidence));
             let likeness = likeness(own, its)?;
             is_about.then_some((at, likeness))
         });
