@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{bootlap, failure, json, kiosk, scratch};
+use crate::support::{bootlap, failure, json, kiosk, root, scratch};
 use serde_json::Value;
 
 /// A kernel log whose `slow_init` takes so long.
@@ -298,4 +298,40 @@ fn a_thousandth_of_the_kernels_work_is_caught_in_real_boots() {
     let share = growth["shift"].as_f64().unwrap() / growth["before"].as_f64().unwrap();
     assert!((0.0005..0.002).contains(&share), "{share}");
     assert_eq!(kernel["causes"][0]["name"], "unpack initramfs", "{kernel}");
+}
+
+#[test]
+fn a_merge_request_gets_the_verdict_and_the_boot() {
+    let dir = scratch("check-out");
+    let boot = root().join("tests/boots/debian13-systemd257/console.stamps.gz");
+    let check = |more: &[&str]| {
+        let mut check = bootlap(&dir);
+        check
+            .arg("check")
+            .arg(&boot)
+            .args(["--ready", "APP_READY", "--budget", "budget.toml"]);
+        check.args(more);
+        check
+    };
+    fs::write(
+        dir.join("budget.toml"),
+        "format = 1\n[limits]\ntotal = \"2 s\"\nconsole-bytes = \"1 M\"\n",
+    )
+    .unwrap();
+    let out = ["-o", "comment.md", "-o", "boot.html", "-o", "boot.svg"];
+    failure(&mut check(&out), 3);
+    let read = |name: &str| fs::read_to_string(dir.join(name)).unwrap();
+    let comment = read("comment.md");
+    assert!(comment.contains("breaks 1 of 2 limits"), "{comment}");
+    assert!(
+        comment.contains("| ✗ | total | 13.578 s |  | 2.000 s |"),
+        "{comment}"
+    );
+    assert!(
+        comment.contains("<details>") && comment.contains("user space"),
+        "{comment}"
+    );
+    assert!(read("boot.html").contains("<html") && read("boot.svg").starts_with("<svg"));
+    let unknown = failure(&mut check(&["-o", "boot.doc"]), 2);
+    assert!(unknown.contains(".html"), "{unknown}");
 }

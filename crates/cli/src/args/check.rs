@@ -41,6 +41,10 @@ pub(crate) struct Check {
     /// Write the result as JUnit, a test case per limit.
     #[arg(long, value_name = "FILE.xml")]
     pub(crate) junit: Option<PathBuf>,
+    /// A file to write: .md has the verdict, for a merge request; .html, .svg and others are the
+    /// report of the first boot (repeatable).
+    #[arg(short, long, value_name = "FILE", conflicts_with = "init")]
+    pub(crate) out: Vec<PathBuf>,
     /// Print errors for GitHub Actions after the text.
     #[arg(long, conflicts_with = "json")]
     pub(crate) github: bool,

@@ -2,18 +2,23 @@
 
 use std::path::Path;
 
+use bootlap_advice::{Boot, advise};
 use bootlap_analysis::budget::State;
 use bootlap_engine::Progress;
 use bootlap_engine::check::{CheckOptions, check, first_budget};
-use bootlap_engine::{Exit, Failure, output};
+use bootlap_engine::output::Output;
+use bootlap_engine::{Exit, Failure, evidence, output};
 use bootlap_lab::Run;
-use bootlap_report::check::{self, github, junit};
+use bootlap_report::check::{self, CheckReport, github, junit};
 
 use crate::args::Check;
 use crate::ui::Ui;
 
 pub(crate) fn run(args: &Check, ui: &Ui) -> Result<Exit, Failure> {
     if let Some(path) = &args.junit {
+        is_xml(path)?;
+    }
+    for path in args.junit.iter().chain(&args.out) {
         spare(path)?;
     }
     let lab = args.lab.lab(ui)?;
@@ -34,6 +39,7 @@ pub(crate) fn run(args: &Check, ui: &Ui) -> Result<Exit, Failure> {
     if let Some(path) = &args.junit {
         output::write_text(path, &junit(&report))?;
     }
+    write(args, &report, ui)?;
     ui.show(
         args.json,
         || check::json(&report),
@@ -49,13 +55,48 @@ pub(crate) fn run(args: &Check, ui: &Ui) -> Result<Exit, Failure> {
     })
 }
 
+/// What a merge request shows: the verdict with the boot folded below it, the boot's page and chart.
+fn write(args: &Check, report: &CheckReport, ui: &Ui) -> Result<(), Failure> {
+    if args.out.is_empty() {
+        return Ok(());
+    }
+    let recorded = evidence::read(&report.first, &args.evidence.options())?;
+    let findings = advise(&Boot::new(&recorded.timeline));
+    let boot = recorded.report(findings);
+    for path in &args.out {
+        let sink = output::sink_of(path)?;
+        if sink.name == "markdown" {
+            let bytes = Output {
+                path,
+                sink,
+                by: None,
+            }
+            .bytes(&boot)?;
+            let verdict = check::markdown(report);
+            let boot = String::from_utf8_lossy(&bytes);
+            let text = format!(
+                "{verdict}\n<details><summary>where the time goes</summary>\n\n{boot}\n</details>\n"
+            );
+            output::write_text(path, &text)?;
+        } else {
+            output::write(&boot, path)?;
+        }
+        ui.note(&format!("wrote {}", path.display()));
+    }
+    Ok(())
+}
+
+fn is_xml(path: &Path) -> Result<(), Failure> {
+    if path.extension().is_some_and(|e| e == "xml") {
+        return Ok(());
+    }
+    let why = format!("{}: the file for --junit ends in .xml", path.display());
+    Err(Failure::new(Exit::Usage, why))
+}
+
 /// A file for a CI server is written again and again; evidence never is.
 fn spare(path: &Path) -> Result<(), Failure> {
     let name = path.display();
-    if path.extension().is_none_or(|e| e != "xml") {
-        let why = format!("{name}: the file for --junit ends in .xml");
-        return Err(Failure::new(Exit::Usage, why));
-    }
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
     if Run::is_run(folder.unwrap_or(Path::new("."))) {
         let why = format!("{name} would be in the folder of a run, which stays as it is");

@@ -21,6 +21,8 @@ pub struct Group {
     pub about: About,
     /// As they were typed, or would be; whole paths from what they share.
     pub names: Vec<String>,
+    /// The files of the first of them.
+    pub first: Vec<PathBuf>,
     boots: Vec<(Measures, Timeline)>,
     /// The board in whose time they were made, where that was modelled.
     pub model: Option<String>,
@@ -31,13 +33,14 @@ impl Group {
     pub fn read(paths: &[PathBuf], how: &ReadOptions) -> Result<Self, Failure> {
         let boots = boots(paths)?;
         let names = Names::of(&boots.concat());
+        let first = boots.first().cloned().unwrap_or_default();
         let read = |boot: Vec<PathBuf>| {
             let run = boot.iter().find(|p| Run::is_run(p));
             let run = run.map(|p| Run::open(p)).transpose()?;
             Ok((name_of(&boot, &names), run, evidence::read(&boot, how)?))
         };
         let boots = boots.into_iter().map(read);
-        Self::of(boots.collect::<Result<Vec<_>, Failure>>()?)
+        Self::of(first, boots.collect::<Result<Vec<_>, Failure>>()?)
     }
 
     /// Boots of a target in so many perturbations, recorded now.
@@ -70,10 +73,14 @@ impl Group {
             let name = names.short(&run.dir.display().to_string());
             Ok((name, Some(run.clone()), recorded))
         };
-        Self::of(runs.iter().map(read).collect::<Result<Vec<_>, Failure>>()?)
+        let first = dirs.first().cloned().into_iter().collect();
+        Self::of(
+            first,
+            runs.iter().map(read).collect::<Result<Vec<_>, Failure>>()?,
+        )
     }
 
-    fn of(all: Vec<(String, Option<Run>, Recorded)>) -> Result<Self, Failure> {
+    fn of(files: Vec<PathBuf>, all: Vec<(String, Option<Run>, Recorded)>) -> Result<Self, Failure> {
         let Some((_, _, first)) = all.first() else {
             return Err(Failure::new(Exit::NothingUsable, "there are no boots"));
         };
@@ -81,6 +88,7 @@ impl Group {
         let mut group = Self {
             about,
             names: Vec::new(),
+            first: files,
             boots: Vec::new(),
             model: model_of(all[0].1.as_ref()),
         };

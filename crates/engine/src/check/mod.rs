@@ -170,6 +170,7 @@ fn report(options: &CheckOptions, boots: &Group, baseline: Option<String>) -> Ch
     CheckReport {
         about: boots.about.clone(),
         boots: boots.names.clone(),
+        first: boots.first.clone(),
         baseline,
         budget: Names::alone(&options.budget),
         judged: Vec::new(),

@@ -2,13 +2,16 @@
 
 mod ci;
 mod json;
+mod markdown;
 mod text;
 
 pub use ci::{github, junit};
 pub use json::{CheckJson, GrowthJson, LimitJson, json};
+pub use markdown::markdown;
 pub use text::text;
 
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use bootlap_analysis::budget::{Bound, Growth, How, Judged, State, Unit};
 
@@ -21,6 +24,8 @@ pub struct CheckReport {
     pub about: About,
     /// The runs or files that were judged, as they were typed.
     pub boots: Vec<String>,
+    /// The files of the first of them, for whoever wants its report, too.
+    pub first: Vec<PathBuf>,
     /// What they were judged by, in words; `None` without a baseline.
     pub baseline: Option<String>,
     /// The budget's file, as it was typed.
