@@ -16,13 +16,13 @@ use crate::quoted;
 /// What was met, in order.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Item<'a> {
-    /// `{` of a record.
-    Begin,
+    /// `{` of a record: which byte of the line it is.
+    Begin(usize),
     /// One field: its key, and its text or number as it was written. A list of
     /// bytes is the text that they make, a list of texts is its first one.
     Field(&'a [u8], &'a [u8]),
-    /// `}` of a record.
-    End,
+    /// `}` of a record: the byte of the line after it.
+    End(usize),
 }
 
 /// Where the reader is, between lines too.
@@ -57,14 +57,15 @@ impl Json {
         let mut rest = line;
         let mut clean = true;
         while let Some((&first, behind)) = rest.split_first() {
+            let at = line.len() - rest.len();
             rest = match first {
                 b' ' | b'\t' | b'\r' | b',' | b':' => behind,
                 b'{' | b'[' => {
-                    self.open(first, each);
+                    self.open(first, at, each);
                     behind
                 }
                 b'}' | b']' => {
-                    self.close(first, each);
+                    self.close(first, at + 1, each);
                     behind
                 }
                 b'"' => {
@@ -89,12 +90,12 @@ impl Json {
         clean
     }
 
-    fn open(&mut self, bracket: u8, each: &mut dyn FnMut(Item<'_>)) {
+    fn open(&mut self, bracket: u8, at: usize, each: &mut dyn FnMut(Item<'_>)) {
         if !self.inside {
             if bracket == b'{' {
                 self.reset();
                 self.inside = true;
-                each(Item::Begin);
+                each(Item::Begin(at));
             }
         } else if bracket == b'[' && self.list.is_none() && self.deep == 0 && self.has_key {
             self.list = Some(Vec::new());
@@ -104,7 +105,7 @@ impl Json {
         }
     }
 
-    fn close(&mut self, bracket: u8, each: &mut dyn FnMut(Item<'_>)) {
+    fn close(&mut self, bracket: u8, at: usize, each: &mut dyn FnMut(Item<'_>)) {
         if !self.inside {
             return;
         }
@@ -118,7 +119,7 @@ impl Json {
             self.has_key = false;
         } else if bracket == b'}' {
             self.inside = false;
-            each(Item::End);
+            each(Item::End(at));
         }
     }
 
@@ -170,7 +171,7 @@ mod tests {
         let mut clean = true;
         for line in lines {
             clean &= json.line(line.as_bytes(), &mut |item| match item {
-                Item::Begin => out.push('{'),
+                Item::Begin(_) => out.push('{'),
                 Item::Field(key, value) => {
                     out += &format!(
                         "{}={};",
@@ -178,7 +179,7 @@ mod tests {
                         String::from_utf8_lossy(value)
                     );
                 }
-                Item::End => out.push('}'),
+                Item::End(_) => out.push('}'),
             });
         }
         (out, clean)

@@ -4,8 +4,9 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use bootlap_engine::evidence::facts;
-use bootlap_engine::here::{Gathered, gather};
+use bootlap_advice::Finding;
+use bootlap_engine::evidence::{Recorded, facts};
+use bootlap_engine::here::{Gathered, Missed, gather};
 use bootlap_engine::{Exit, Failure, Progress, output};
 use bootlap_model::shell_word;
 use bootlap_report::{Style, boot, findings};
@@ -26,10 +27,11 @@ pub(crate) fn run(args: &Here, ui: &Ui) -> Result<Exit, Failure> {
         let why = format!("{} exists; it stays as it is", folder.display());
         return Err(Failure::new(Exit::Usage, why).hint("name another folder with -o"));
     }
-    let gathered = gather(&folder, ui)?;
+    let mut gathered = gather(&folder, ui)?;
     ui.step("reading it");
-    let (recorded, advice) = of_evidence(facts::sort(&gathered.files)?)?;
-    let report = recorded.report(advice);
+    let (recorded, advice) = read(&mut gathered)?;
+    let mut report = recorded.report(advice);
+    report.about.target = hostname().unwrap_or(report.about.target);
     let page = page_of(&folder);
     output::write(&report, &page)?;
     if args.json {
@@ -66,6 +68,27 @@ pub(crate) fn run(args: &Here, ui: &Ui) -> Result<Exit, Failure> {
         true => Exit::NothingUsable,
         false => Exit::Ok,
     })
+}
+
+/// What was gathered; of evidence that is of no use what has no time in it.
+fn read(gathered: &mut Gathered) -> Result<(Recorded, Vec<Finding>), Failure> {
+    let sorted = facts::sort(&gathered.files)?;
+    let timeless: Vec<PathBuf> = sorted.said.iter().map(|(path, _)| path.clone()).collect();
+    match of_evidence(sorted) {
+        Err(failure) if failure.exit == Exit::NothingUsable => {
+            gathered.missed.push(Missed {
+                what: "when anything happened",
+                why: failure.message,
+            });
+            of_evidence(facts::sort(&timeless)?)
+        }
+        read => read,
+    }
+}
+
+fn hostname() -> Option<String> {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    Some(name.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
 /// Beside the folder, so that this can be read again as what it is: evidence.

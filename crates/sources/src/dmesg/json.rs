@@ -99,9 +99,9 @@ impl Reader for JsonReader<'_> {
         }
         let mut result = Ok(());
         let clean = json.line(inside.unwrap_or(line.text), &mut |item| match item {
-            Item::Begin => *record = Record::default(),
+            Item::Begin(_) => *record = Record::default(),
             Item::Field(key, value) => record.field(key, value, line.at),
-            Item::End => result = result.and(std::mem::take(record).close(log, import)),
+            Item::End(_) => result = result.and(std::mem::take(record).close(log, import)),
         });
         match clean {
             true => result,

@@ -316,7 +316,7 @@ impl JournalReader {
         // A line counts with the first message that ends in it.
         let mut lines = 1;
         let clean = self.json.line(text, &mut |item| match item {
-            Item::Begin => {
+            Item::Begin(_) => {
                 *row = Row {
                     at: Some(line.at),
                     lines,
@@ -326,7 +326,7 @@ impl JournalReader {
                 *boot = Box::default();
             }
             Item::Field(key, value) => row.field(key, value, boot),
-            Item::End => {
+            Item::End(_) => {
                 lines = 0;
                 if let Some(at) = &mut row.at {
                     at.end = at.end.max(line.at.end);

@@ -79,6 +79,9 @@ fn sniff(head: &[u8]) -> Sniff {
     if has("digraph systemd {") || has("is printed after the \"@\" character") {
         return Sniff::percent(97);
     }
+    if is_show(head) {
+        return Sniff::percent(92);
+    }
     let mut known = 0;
     let mut all = 0;
     let mut sure = false;
@@ -105,6 +108,22 @@ fn sniff(head: &[u8]) -> Sniff {
         (_, n, all) if n * 10 >= all * 5 => Sniff::percent(50),
         _ => Sniff::NO,
     }
+}
+
+/// Whether it is all properties, among them some that only systemd has: a socket or a device, which
+/// can come first, has two hundred others before these.
+fn is_show(head: &[u8]) -> bool {
+    let (mut properties, mut others, mut telling) = (0, 0, false);
+    for line in text::head_lines(head) {
+        match show::property(text::valid(line)) {
+            Some((key, _)) => {
+                properties += 1;
+                telling |= show::is_telling(key);
+            }
+            None => others += usize::from(!line.trim_ascii().is_empty()),
+        }
+    }
+    telling && properties >= 20 * others
 }
 
 /// `-----` between two outputs.

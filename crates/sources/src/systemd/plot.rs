@@ -97,13 +97,17 @@ impl Plot {
         import: &mut Import<'_>,
     ) -> Result<(), Skip> {
         match item {
-            Item::Begin => {
+            Item::Begin(from) => {
                 self.name.clear();
                 self.numbers = Numbers {
                     err_ns: 1_000,
                     ..Numbers::default()
                 };
-                self.begun = Some(at);
+                // All units can be one line: what tells of this one is its record.
+                self.begun = Some(Evidence {
+                    start: at.start.saturating_add(*from as u64).min(at.end),
+                    ..at
+                });
             }
             Item::Field(key, value) => match Column::of(crate::text::valid(key)) {
                 Column::Name => crate::text::valid(value).clone_into(&mut self.name),
@@ -112,9 +116,9 @@ impl Plot {
                     self.numbers.set(column, us.map(|us| us.saturating_mul(US)));
                 }
             },
-            Item::End => {
+            Item::End(to) => {
                 let mut place = self.begun.take().unwrap_or(at);
-                place.end = place.end.max(at.end);
+                place.end = at.start.saturating_add(*to as u64).min(at.end);
                 let name = std::mem::take(&mut self.name);
                 return self.unit(&name, place, units, import);
             }
