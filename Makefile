@@ -7,7 +7,7 @@ CARGO ?= cargo
 PROFILE ?= release
 BOOTLAP = target/$(PROFILE)/bootlap
 
-.PHONY: install uninstall release release-test agent agent-test demo setup-filesystems setup-images test test-built test-images build lint remote remote-test web web-test fuzz tables \
+.PHONY: book install uninstall release release-test agent agent-test demo setup-filesystems setup-images test test-built test-images build lint remote remote-test web web-test fuzz tables \
 	benchmarks clean help
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo "make test-images  disks as people ship them, imported and booted (half an hour)"
 	@echo "make build   build $(BOOTLAP)"
 	@echo "make install  bootlap, its manual and its completions, below PREFIX ($(PREFIX)) and DESTDIR"
+	@echo "make book    the documentation as a site, searched offline"
 	@echo "make release  what others install: static programs, Debian packages, Python wheels"
 	@echo "make remote  build target/$(PROFILE)/bootlap-remote, for stores on S3, GCS, Azure, HTTP"
 	@echo "make remote-test  its tests, with a real S3 server"
@@ -138,6 +139,12 @@ lint:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --exclude bootlap-remote \
 		--no-deps --quiet
 	CARGO=$(CARGO) scripts/check-dependencies
+	scripts/book --check
+
+# The documentation as a site that is searched without a network: target/book/index.html.
+book:
+	@scripts/setup book
+	scripts/book
 
 # The viewer inside the HTML report. Its bundle is checked in: only those who
 # change it need Node.
