@@ -15,6 +15,7 @@ import { costs } from "./sections/costs.ts";
 import { findings } from "./sections/findings.ts";
 import { gaps } from "./sections/gaps.ts";
 import { topbar } from "./sections/headline.ts";
+import { groups } from "./sections/groups.ts";
 import { largest } from "./sections/largest.ts";
 import { notices } from "./sections/notices.ts";
 import { criticalPath } from "./sections/path.ts";
@@ -78,7 +79,7 @@ function show(root: HTMLElement, boots: Boot[]): void {
   } };
   document.body.prepend(skipLink());
   root.append(...[
-    topbar(page, themeButton(() => address.save())), verdict(page), bench.element,
+    topbar(page, themeButton(() => address.save())), groups(page), verdict(page), bench.element,
     el("div", { class: "texts" }, ...[
       comparison(page), costs(page), findings(page), splits(page), criticalPath(page), trials(page), flameSection(boots[0]!),
       gaps(page), largest(page), notices(page), basis(page),

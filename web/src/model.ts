@@ -53,6 +53,18 @@ export interface Step {
 }
 export interface CriticalPath { to: string | null; begin_ns: number | null; end_ns: number; last_gap_ns: number; steps: Step[] }
 
+/** A time in two groups of boots, and what a test says of it. */
+export interface GroupRow {
+  name: string; before_ns: number | null; after_ns: number | null; shift_ns: number | null; interval_ns: [number, number] | null;
+  p: number | null; verdict: Trial["verdict"] | null; values_ns?: [(number | null)[], (number | null)[]];
+}
+export interface GroupSide { name: string; path: string; time: string; failed: number; typical: string | null; boots: { name: string }[] }
+/** Groups of boots, of which this page shows the most typical ones. */
+export interface Groups {
+  headline: string; before: GroupSide; after: GroupSide; bounds: string; total: GroupRow | null; phases: GroupRow[];
+  notes: { code: string; weight: string; text: string }[];
+}
+
 /** What was booted, how, and its splits. */
 export interface Facts {
   run: string; target: string; machine: string; mode: string; time: string; identical: boolean | null;
@@ -66,6 +78,8 @@ export interface Head extends Facts {
   costs: Cost[]; gaps: Gap[]; findings: Finding[]; trials: Trial[]; steps?: boolean; waterfalls?: Waterfall[]; notices: Notice[]; marks: Mark[];
   clocks: Clock[]; files: EvidenceFile[]; before: Facts | null; comparison: Comparison | null;
   counters: Counter[]; tracks: Track[];
+  /** The groups that this boot and the one before are typical of. */
+  groups: Groups | null;
   /** What the end of the boot waited for; null where nothing is linked. */
   path: CriticalPath | null;
   /** Spans that are left out, because nothing relates their clock to the others. */

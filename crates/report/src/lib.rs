@@ -102,6 +102,8 @@ pub struct Report<'a> {
     pub before: Option<Box<Report<'a>>>,
     /// This boot against `before`.
     pub comparison: Option<Comparison>,
+    /// The groups of boots that these two are the most typical of.
+    pub groups: Option<groups::GroupsJson>,
 }
 
 impl<'a> Report<'a> {
@@ -125,6 +127,7 @@ impl<'a> Report<'a> {
             predicted: None,
             before: None,
             comparison: None,
+            groups: None,
         }
     }
 

@@ -52,6 +52,7 @@ fn report() -> CheckReport {
             ..About::default()
         },
         boots: vec![HOSTILE.to_owned(); 2],
+        first: Vec::new(),
         baseline: Some(HOSTILE.to_owned()),
         budget: HOSTILE.to_owned(),
         judged: vec![

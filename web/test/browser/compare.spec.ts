@@ -1,5 +1,7 @@
 // Two boots on one page, and the flame graph.
 
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser } from "playwright-core";
 import { browser, fixture, grabserial, open, Pages } from "./harness.ts";
@@ -39,6 +41,26 @@ describe("two boots", () => {
     await page.locator(".row", { hasText: "Starting kernel" }).click();
     expect(await page.locator(".details dd").allTextContents()).toEqual(expect.arrayContaining([expect.stringMatching(/^before: /)]));
     expect([requests, complaints]).toEqual([[], []]);
+  });
+
+  it("of groups: the verdict comes first, and each boot is a dot that says which it is", async () => {
+    for (const [side, slower] of [["a", 1], ["b", 1.2]] as const) {
+      mkdirSync(join(pages.folder, side), { recursive: true });
+      for (let n = 0; n < 6; n++) pages.write(`${side}/boot${n}.log`, grabserial(BOOT, 0.2 * slower * (1 + n / 500)));
+    }
+    const { page, complaints } = await open(chromium, pages.compare("groups", "a", "b", "--ready", "login:"));
+    const first = page.locator("main > section").first();
+    expect(await first.getAttribute("id")).toBe("groups");
+    expect(await first.locator("h2").textContent()).toMatch(/slower: \+.*6 and 6 boots/);
+    expect(await first.locator("tbody tr").count()).toBeGreaterThan(2);
+    const dots = first.locator("tbody tr").first().locator(".dots circle");
+    expect(await dots.count()).toBe(12);
+    expect(await dots.first().locator("title").textContent()).toMatch(/^a\/boot0\.log: 1\.\d+ s|boot0\.log: 1\.\d+ s/);
+    // The slower group lies to the right of the other.
+    const x = (kind: string) => first.locator("tbody tr").first().locator(`circle.${kind}`).evaluateAll((all) => all.map((dot) => Number(dot.getAttribute("cx"))));
+    expect(Math.min(...await x("is"))).toBeGreaterThan(Math.max(...await x("was")));
+    expect(await first.locator(".pill").first().textContent()).toBe("slower");
+    expect(complaints).toEqual([]);
   });
 
   it("a click on nothing known is no button", async () => {

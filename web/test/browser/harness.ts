@@ -25,6 +25,13 @@ export class Pages {
     return `file://${out}`;
   }
 
+  /** `bootlap compare ARGUMENTS`; returns the page's address. */
+  compare(name: string, ...input: string[]): string {
+    const out = join(this.folder, `${name}.html`);
+    execFileSync(resolve(bootlap), ["compare", "--quiet", ...input, "-o", out], { cwd: this.folder, stdio: ["ignore", "ignore", "pipe"] });
+    return `file://${out}`;
+  }
+
   /** Writes a file of evidence; returns its path. */
   write(name: string, bytes: string | Uint8Array): string {
     const path = join(this.folder, name);

@@ -67,7 +67,8 @@ for (const mix of MIXES) {
     });
     for (let n = 1; n < links.count; n++) expect(links.to[n]! >= links.to[n - 1]!).toBe(true);
     const apart = { spans: 0, links: 0, counters: 0, tracks: 0, unplaced: 0 };
-    const { path, ...rest } = head;
+    const { path, groups, ...rest } = head;
+    expect(groups).toBeNull();
     expect({ ...rest, ...apart }).toEqual({ ...json, ...apart });
     // The path is what the terminal says, and its steps are the spans that it names.
     const told_path = JSON.parse(execFileSync(BOOTLAP, ["show", "--quiet", "--by", "units", "--json", ...mix.map((file) => join(BOOT, file))], { encoding: "utf8" })).path;

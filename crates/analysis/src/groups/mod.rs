@@ -110,6 +110,8 @@ pub struct Row {
     pub effect: Option<Effect>,
     /// How the values of either side lie.
     pub shapes: [Shape; 2],
+    /// The values of either side, ns: a boot's each, in the boots' order; `None` where it has none.
+    pub values_ns: [Vec<Option<i64>>; 2],
 }
 
 impl Row {

@@ -82,6 +82,7 @@ impl Test {
             after_ns,
             effect: both.map(|(before_ns, _)| self.effect(values, self.margin.of(before_ns))),
             shapes: known.each_ref().map(|v| Shape::of(v)),
+            values_ns: values.clone(),
         })
     }
 

@@ -117,6 +117,7 @@ fn bare(name: &str, values: &[Vec<i64>; 2]) -> Row {
         after_ns,
         effect: None,
         shapes: Default::default(),
+        values_ns: Default::default(),
     }
 }
 

@@ -182,6 +182,7 @@ fn page(
     let before = shown(compared, 0, before, args)?;
     let after = shown(compared, 1, after, args)?;
     let mut page = after.report(Vec::new());
+    page.groups = groups::first(all);
     page.trials = all.comparisons.iter().filter_map(trial).collect();
     output::write(&page.against(before.report(Vec::new())), path)
 }

@@ -171,6 +171,10 @@ pub struct RowJson {
     pub before_shape: ShapeJson,
     /// How the values after lie.
     pub after_shape: ShapeJson,
+    /// Of total and phases the value of each boot of either side, in the order of its boots; null
+    /// where a boot has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values_ns: Option<[Vec<Option<i64>>; 2]>,
 }
 
 /// A span by name.
@@ -194,6 +198,11 @@ pub struct NoteJson {
     pub weight: String,
     /// In words.
     pub text: String,
+}
+
+/// The first comparison of several, as it is in that document: for the page of two of its boots.
+pub fn first(report: &GroupsReport) -> Option<GroupsJson> {
+    report.comparisons.first().map(GroupsJson::of)
 }
 
 /// What `compare --json` prints.
@@ -318,6 +327,7 @@ impl RowJson {
             sessions: effect.and_then(|e| e.sessions),
             before_shape: shape(&row.shapes[0]),
             after_shape: shape(&row.shapes[1]),
+            values_ns: Some(row.values_ns.clone()),
         }
     }
 }
@@ -326,7 +336,11 @@ fn span(span: &SpanRow) -> SpanRowJson {
     SpanRowJson {
         kind: id(&span.kind),
         boots: span.boots,
-        row: RowJson::of(&span.row),
+        row: RowJson {
+            // Of hundreds of spans nobody looks at each boot.
+            values_ns: None,
+            ..RowJson::of(&span.row)
+        },
     }
 }
 

@@ -8,7 +8,7 @@ mod notes;
 mod text;
 
 pub use csv::{GROUP_COLUMNS, csv};
-pub use json::{CompareJson, json};
+pub use json::{CompareJson, GroupsJson, first, json};
 pub use markdown::markdown;
 pub use notes::{Note, Weight, notes};
 pub use text::text;

@@ -22,6 +22,7 @@ use crate::Report;
 use crate::boot::html::column::{Column, steps, zigzag};
 use crate::boot::json::ReportJson;
 use crate::evidence::bytes_of;
+use crate::groups::GroupsJson;
 use crate::json::id;
 
 /// What [`crate::json`] calls the document, without spans, and how to read the
@@ -32,6 +33,8 @@ struct Head<'a> {
     report: ReportJson,
     /// What the end of the boot waited for; null where nothing is linked.
     path: Option<&'a CriticalPath>,
+    /// The groups that this boot and the one before are typical of.
+    groups: Option<&'a GroupsJson>,
     pack: Pack<'a>,
 }
 
@@ -79,6 +82,7 @@ pub(crate) fn boot(report: &Report<'_>) -> Result<Vec<u8>, serde_json::Error> {
     let head = Head {
         report: ReportJson::head(report),
         path,
+        groups: report.groups.as_ref(),
         pack: Pack {
             evidence: timeline
                 .file_ids()
