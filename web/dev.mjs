@@ -25,7 +25,7 @@ function between(/** @type {string} */ text, /** @type {string} */ open, /** @ty
   return text.slice(0, start + open.length) + inside + text.slice(end);
 }
 
-let text = between(html, '<script type="module">', "</script>", script);
+let text = between(html, '<script type="module" async>', "</script>", script);
 text = between(text, "<style>", "</style>", style);
 text = text.replace(/script-src 'sha256-[^']*'/, `script-src ${hash(script)}`);
 text = text.replace(/style-src 'sha256-[^']*'/, `style-src ${hash(style)}`);

@@ -7,13 +7,21 @@ const NEWLINE = 10;
 /** Files one after the other in `bytes`, as long as `lengths` says; null of a
  * file that was not kept. */
 export class BytesEvidence implements Evidence {
-  private readonly files: (Uint8Array | null)[];
-  private readonly lines: (Float64Array | undefined)[] = [];
+  private files: (Uint8Array | null)[] = [];
+  private lines: (Float64Array | undefined)[] = [];
   private readonly decoder = new TextDecoder();
 
-  constructor(bytes: Uint8Array, lengths: (number | null)[]) {
+  constructor(private readonly lengths: (number | null)[]) {}
+
+  /** Whether the bytes have come. */
+  filled = false;
+
+  /** Takes the bytes, which can come later than all else: until then no file has text. */
+  fill(bytes: Uint8Array): void {
     let from = 0;
-    this.files = lengths.map((length) => {
+    this.filled = true;
+    this.lines = [];
+    this.files = this.lengths.map((length) => {
       if (length === null) return null;
       from += length;
       return bytes.subarray(from - length, from);

@@ -4,7 +4,7 @@ import { Bench } from "./bench.ts";
 import { el } from "./dom.ts";
 import { formatHash, parseHash } from "./hash.ts";
 import type { Boot, Page, Selection } from "./model.ts";
-import { load } from "./pack.ts";
+import { load, PAINTED } from "./pack.ts";
 import { ConsolePanel } from "./panels/console.ts";
 import { DetailsPanel } from "./panels/details.ts";
 import { flameSection } from "./panels/flame.ts";
@@ -91,7 +91,8 @@ function show(root: HTMLElement, boots: Boot[]): void {
   if (location.hash.length > 1 && !/^#(theme|dock)=/.test(location.hash)) bench.show();
   addEventListener("hashchange", address.restore);
   afterPaint(() => {
-    performance.mark("bootlap-painted");
+    performance.mark(PAINTED);
+    dispatchEvent(new Event(PAINTED));
     void lines.start();
   });
 }

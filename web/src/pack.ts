@@ -29,8 +29,21 @@ export async function load(): Promise<Boot[]> {
 }
 
 async function loadBoot(n: number): Promise<Boot> {
-  const [boot, evidence] = await Promise.all([unpacked(`boot-${n}`), unpacked(`evidence-${n}`)]);
-  return bootOf(boot, evidence);
+  // The first picture needs no evidence, which is most of the bytes.
+  return bootOf(await unpacked(`boot-${n}`), painted().then(() => unpacked(`evidence-${n}`)));
+}
+
+/** Said by main.ts once the page has been drawn. */
+export const PAINTED = "bootlap-painted";
+
+/** The page has been drawn, and all of it has been read. */
+async function painted(): Promise<void> {
+  if (performance.getEntriesByName(PAINTED).length === 0) await said(window, PAINTED);
+  if (document.readyState === "loading") await said(document, "DOMContentLoaded");
+}
+
+function said(by: EventTarget, event: string): Promise<void> {
+  return new Promise((done) => by.addEventListener(event, () => done(), { once: true }));
 }
 
 /** The bytes of a data block, which is taken out of the page to free its memory. */
@@ -42,13 +55,17 @@ async function unpacked(id: string): Promise<Uint8Array> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** What the two unpacked blocks of a boot say. */
-export function bootOf(bytes: Uint8Array, evidence: Uint8Array): Boot {
+/** What the two unpacked blocks of a boot say; the second may come later. */
+export function bootOf(bytes: Uint8Array, evidence: Uint8Array | Promise<Uint8Array>): Boot {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const text = new TextDecoder().decode(bytes.subarray(4, 4 + length));
   const { pack, counters, path, ...head } = JSON.parse(text) as Packed;
   if (head.format > FORMAT) throw new Error(`this page's data has format ${head.format}, its viewer knows ${FORMAT}`);
-  const files = new BytesEvidence(evidence, pack.evidence);
+  const files = new BytesEvidence(pack.evidence);
+  const filled = Promise.resolve(evidence).then((bytes): Evidence => {
+    files.fill(bytes);
+    return files;
+  });
   const columns = new Columns(bytes, 4 + length, pack.columns);
   const spans = new PackedSpans(columns, pack, files);
   const tracks = pack.tracks.map(([kind, name]) => ({ kind, name }));
@@ -57,7 +74,7 @@ export function bootOf(bytes: Uint8Array, evidence: Uint8Array): Boot {
       ...head, tracks, counters: counters.map(counterOf), unplaced: pack.unplaced,
       path: path && { ...path, steps: path.steps.map((step, at) => ({ ...step, span: pack.path[at] ?? null })) },
     },
-    spans, links: new PackedLinks(columns, spans.count), evidence: Promise.resolve<Evidence>(files),
+    spans, links: new PackedLinks(columns, spans.count), evidence: filled,
   };
 }
 
@@ -124,35 +141,30 @@ class PackedSpans implements Spans {
   readonly endKind: Uint8Array;
   readonly track: Uint32Array;
   readonly clock: Uint16Array;
-  readonly instructions: Float64Array;
-  readonly err: Float64Array;
-  private readonly file: Uint32Array;
-  private readonly from: Float64Array;
-  private readonly bytes: Float64Array;
-  private readonly line: Uint32Array;
   private readonly texts: Texts;
+  private counted: Float64Array | null = null;
+  private errors: Float64Array | null = null;
+  private places: Places | null = null;
 
-  constructor(columns: Columns, private readonly pack: Pack, private readonly evidenceFiles: BytesEvidence) {
+  constructor(private readonly columns: Columns, private readonly pack: Pack, private readonly evidenceFiles: BytesEvidence) {
     this.start = columns.get("start");
     this.count = this.start.length;
     this.end = columns.get("length");
     this.endKind = new Uint8Array(this.count);
     this.times();
-    this.err = columns.get("err");
     this.track = columns.get32("track");
     this.clock = Uint16Array.from(columns.get32("clock"));
-    this.instructions = columns.get("instructions").map((n) => (n === 0 ? NaN : n - 1));
-    this.file = columns.get32("file");
-    this.from = columns.get("at");
-    this.bytes = columns.get("bytes");
-    this.line = columns.get32("line");
-    for (let i = 0, at = 0, end = 0, line = 0; i < this.count; i++) {
-      this.from[i] = at = nearest(this.from[i]!, at, end);
-      if (this.bytes[i]! > 0) end = at + this.bytes[i]!;
-      line += signed(this.line[i]!);
-      this.line[i] = line;
-    }
     this.texts = new Texts(columns, pack.shapes);
+  }
+
+  // What the first picture needs nothing of is unpacked when somebody asks.
+
+  get err(): Float64Array {
+    return (this.errors ??= this.columns.get("err"));
+  }
+
+  get instructions(): Float64Array {
+    return (this.counted ??= this.columns.get("instructions").map((n) => (n === 0 ? NaN : n - 1)));
   }
 
   /** Steps to moments, lengths to ends. */
@@ -180,14 +192,16 @@ class PackedSpans implements Spans {
   }
 
   evidence(i: number): { file: number; start: number; end: number; line: number } {
-    const start = this.from[i]!;
-    return { file: this.file[i]!, start, end: start + this.bytes[i]!, line: this.line[i]! };
+    const { file, from, bytes, line } = (this.places ??= new Places(this.columns));
+    const start = from[i]!;
+    return { file: file[i]!, start, end: start + bytes[i]!, line: line[i]! };
   }
 
   private text(i: number, n: number): string {
     const at = this.texts.first[i]! + n;
     const symbol = this.texts.text[at]!;
     if (symbol > 0) return this.pack.symbols[symbol - 1] ?? "";
+    if (!this.evidenceFiles.filled) return "";
     const pointed = this.texts.pointed[at]!;
     const length = this.texts.length[pointed]!;
     const place = signed(this.texts.at[pointed]!);
@@ -197,32 +211,66 @@ class PackedSpans implements Spans {
   }
 }
 
+/** Where each span stands in the evidence. */
+class Places {
+  readonly file: Uint32Array;
+  readonly from: Float64Array;
+  readonly bytes: Float64Array;
+  readonly line: Uint32Array;
+
+  constructor(columns: Columns) {
+    this.file = columns.get32("file");
+    this.from = columns.get("at");
+    this.bytes = columns.get("bytes");
+    this.line = columns.get32("line");
+    for (let i = 0, at = 0, end = 0, line = 0; i < this.file.length; i++) {
+      this.from[i] = at = nearest(this.from[i]!, at, end);
+      if (this.bytes[i]! > 0) end = at + this.bytes[i]!;
+      line += signed(this.line[i]!);
+      this.line[i] = line;
+    }
+  }
+}
+
 /** Names and arguments: symbols, or places in the evidence. */
 class Texts {
   readonly shape: Uint32Array;
   /** Where the texts of a span begin. */
   readonly first: Uint32Array;
   readonly text: Uint32Array;
-  /** For text that is pointed at: which of the pointers. */
-  readonly pointed: Uint32Array;
-  readonly at: Float64Array;
-  readonly length: Float64Array;
+  private pointers: { pointed: Uint32Array; at: Float64Array; length: Float64Array } | null = null;
 
-  constructor(columns: Columns, shapes: number[][]) {
+  constructor(private readonly columns: Columns, shapes: number[][]) {
     this.shape = columns.get32("shape");
     this.text = columns.get32("text");
-    this.at = columns.get("text_at");
-    this.length = columns.get("text_length");
     this.first = new Uint32Array(this.shape.length);
     for (let i = 0, next = 0; i < this.shape.length; i++) {
       this.first[i] = next;
       next += 1 + (shapes[this.shape[i]!]?.length ?? 0);
     }
-    this.pointed = new Uint32Array(this.text.length);
+  }
+
+  /** For text that is pointed at: which of the pointers, from where, how long. */
+  get pointed(): Uint32Array {
+    return this.places().pointed;
+  }
+
+  get at(): Float64Array {
+    return this.places().at;
+  }
+
+  get length(): Float64Array {
+    return this.places().length;
+  }
+
+  private places(): { pointed: Uint32Array; at: Float64Array; length: Float64Array } {
+    if (this.pointers) return this.pointers;
+    const pointed = new Uint32Array(this.text.length);
     for (let i = 0, next = 0; i < this.text.length; i++) {
-      this.pointed[i] = next;
+      pointed[i] = next;
       if (this.text[i] === 0) next++;
     }
+    return (this.pointers = { pointed, at: this.columns.get("text_at"), length: this.columns.get("text_length") });
   }
 }
 

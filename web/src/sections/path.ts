@@ -1,7 +1,7 @@
 // The critical path: what the end of the boot waited for, step by step, and what each step is
 // worth: how much sooner the end would come without it, before another chain takes over.
 
-import { button, el, section, table, type Child } from "../dom.ts";
+import { button, el, nodes, section, table, type Child } from "../dom.ts";
 import { Chain } from "../chain.ts";
 import { duration, moment } from "../format.ts";
 import type { Boot, CriticalPath, Head, Page, Step } from "../model.ts";
@@ -28,12 +28,15 @@ export function criticalPath(page: Page): HTMLElement | null {
     [phaseName(phase.name, phase.title), moment(phase.start_ns, 1e6), "–", duration(phase.end_ns - phase.start_ns), "", ""]);
   const ahead = path.last_gap_ns > 1e6 && el("p", { class: "after-table" },
     `${duration(path.last_gap_ns)} passed between the last step and ${endOf(path)}; no ordering explains it.`);
+  const near = el("div", {}, nodes(beside(boot, chain, path, link)));
+  // Names can stand in the evidence.
+  void boot.evidence.then(() => near.replaceChildren(...nodes(beside(boot, chain, path, link))));
   return section("path", "critical path",
     `What ${endOf(path)} waited for. “Half” and “without” are estimates: how much sooner it would come if the step took half `
     + "its time, or none, until another chain takes over. Orderings stay, and CPU and disk are not shared out anew.",
     table([["step", "text"], ["at", "number"], ["idle before", "number wide"], ["took", "number"], ["half", "number"], ["without", "number"]],
       [...phases, ...path.steps.map(row)]),
-    ahead, ...beside(boot, chain, path, link));
+    ahead, near);
 }
 
 /** What passed before a step began, and with what. */

@@ -74,7 +74,16 @@ export class SpanLane {
   }
 
   get load(): Load {
-    return (this.cache.load ??= Load.of(this.ids, this.placed.boot.spans.start, this.placed.end));
+    return (this.cache.load ??= this.loaded());
+  }
+
+  private loaded(): Load {
+    const { start } = this.placed.boot.spans;
+    if (this.children.length === 0) return Load.of(this.ids, start, this.placed.end);
+    // What was sorted for them need not be sorted again.
+    const starts = new Float64Array(this.ids.length);
+    for (let i = 0; i < starts.length; i++) starts[i] = start[this.ids[i]!]!;
+    return Load.together(starts, this.children.map((child) => child.load));
   }
 
   get rowCount(): number {
@@ -244,7 +253,7 @@ function spanLanes(placed: Placed): SpanLane[] {
     if (tracks.length === 0) continue;
     const title = KINDS[kind]?.title ?? kind;
     const key = laneKey(placed, kind);
-    const together = tracks.length === 1 ? idsOf[tracks[0]!]! : merge(tracks.map((track) => idsOf[track]!));
+    const together = tracks.length === 1 ? idsOf[tracks[0]!]! : ofTracks(placed, tracks, idsOf);
     const lane = new SpanLane(key, placed, kind, title, together, null);
     if (tracks.length > 1 && !lane.isNamed && !(SHARED.has(kind) && lane.load.peak <= FEW_ROWS)) {
       for (const track of tracks) {
@@ -272,14 +281,14 @@ function byTrack(placed: Placed, tracks: number): Uint32Array[] {
   return lists;
 }
 
-function merge(lists: Uint32Array[]): Uint32Array {
-  const all = new Uint32Array(lists.reduce((sum, list) => sum + list.length, 0));
-  let at = 0;
-  for (const list of lists) {
-    all.set(list, at);
-    at += list.length;
-  }
-  return all.sort();
+/** The spans of several tracks, in order of start, as all spans are. */
+function ofTracks(placed: Placed, tracks: number[], idsOf: Uint32Array[]): Uint32Array {
+  const { track, count } = placed.boot.spans;
+  const wanted = new Uint8Array(idsOf.length);
+  for (const one of tracks) wanted[one] = 1;
+  const all = new Uint32Array(tracks.reduce((sum, one) => sum + idsOf[one]!.length, 0));
+  for (let i = 0, to = 0; i < count; i++) if (wanted[track[i]!]) all[to++] = i;
+  return all;
 }
 
 /** The lane that a span is in: the track's own, if it has one. */

@@ -45,3 +45,14 @@ test("galloping finds what searching finds", () => {
     expect(gallop(values, wanted, from)).toBe(Math.max(from, lowerBound(values, wanted)));
   }
 });
+
+test("lanes together are what their spans are together", () => {
+  const next = random(11);
+  const start = Float64Array.from({ length: 300 }, () => Math.floor(next() * 1000)).sort();
+  const end = start.map((at) => at + Math.floor(next() * 50));
+  const all = Uint32Array.from(start.keys());
+  for (const lanes of [1, 2, 3, 7]) {
+    const loads = Array.from({ length: lanes }, (_, lane) => Load.of(all.filter((id) => id % lanes === lane), start, end));
+    expect(Load.together(start, loads)).toEqual(Load.of(all, start, end));
+  }
+});

@@ -102,6 +102,17 @@ export class Load {
     return new Load(starts, ends.sort());
   }
 
+  /** Of all spans of some loads; `starts` are theirs, in order. */
+  static together(starts: Float64Array, loads: Load[]): Load {
+    let lists = loads.map((load) => load.ends);
+    while (lists.length > 1) {
+      const half: Float64Array[] = [];
+      for (let i = 0; i < lists.length; i += 2) half.push(i + 1 < lists.length ? merged(lists[i]!, lists[i + 1]!) : lists[i]!);
+      lists = half;
+    }
+    return new Load(starts, lists[0] ?? new Float64Array());
+  }
+
   /** Time that all spans together had run when it was `ns`. */
   total(ns: number): number {
     return this.sum(ns, lowerBound(this.starts, ns), lowerBound(this.ends, ns));
@@ -120,6 +131,13 @@ export class Load {
   sum(ns: number, begun: number, ended: number): number {
     return (ns - this.origin) * (begun - ended) - (this.sumStart[begun]! - this.sumEnd[ended]!);
   }
+}
+
+/** Two sorted lists as one. */
+function merged(a: Float64Array, b: Float64Array): Float64Array {
+  const all = new Float64Array(a.length + b.length);
+  for (let i = 0, k = 0, to = 0; to < all.length;) all[to++] = k >= b.length || (i < a.length && a[i]! <= b[k]!) ? a[i++]! : b[k++]!;
+  return all;
 }
 
 function prefix(values: Float64Array, origin: number): Float64Array {

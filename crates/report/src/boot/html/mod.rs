@@ -67,12 +67,16 @@ pub fn write(report: &Report<'_>, out: &mut impl Write) -> Result<(), serde_json
     let io = serde_json::Error::io;
     out.write_all(head.as_bytes()).map_err(io)?;
     let boots = [Some(report), report.before.as_deref()];
-    for (n, boot) in boots.into_iter().flatten().enumerate() {
+    let boots = || boots.into_iter().flatten().enumerate();
+    for (n, boot) in boots() {
         block(out, &format!("boot-{n}"), &pack::boot(boot)?).map_err(io)?;
+    }
+    // It draws before the browser has read the evidence, which is most of the page.
+    writeln!(out, "<script type=\"module\" async>{VIEWER}</script>").map_err(io)?;
+    for (n, boot) in boots() {
         block(out, &format!("evidence-{n}"), &pack::evidence(boot)).map_err(io)?;
     }
-    let tail = format!("<script type=\"module\">{VIEWER}</script>\n</body>\n</html>\n");
-    out.write_all(tail.as_bytes()).map_err(io)
+    out.write_all(b"</body>\n</html>\n").map_err(io)
 }
 
 /// Bytes that the viewer finds by `id`.
