@@ -335,7 +335,7 @@ mod tests {
         assert_eq!(begins("[    0.000000] Linux version 6.1\n"), Some(0.0));
         assert_eq!(
             begins("<5>kept\n[14951.493570] EXT4-fs\n"),
-            Some(14951.493_57)
+            Some(14_951.493_57)
         );
         assert_eq!(begins("Linux version 6.1\n"), None);
     }
