@@ -1,8 +1,8 @@
 """The fixture `boot` for pytest.
 
-    pytest --boot targets/kiosk                   boots it in QEMU, once for the whole session
-    pytest --boot runs/board/@last                or goes by what was recorded
-    pytest --boot serial.log --boot-ready login:
+    pytest --boot=targets/kiosk                   boots it in QEMU, once for the whole session
+    pytest --boot=runs/@last                or goes by what was recorded
+    pytest --boot=serial.log --boot-ready=login:
 
     def test_boot(boot):
         assert boot.ready < 2.0

@@ -11,8 +11,8 @@ def test_fast_enough(boot):
 def run(pytester, log, limit, *options):
     path, ready = log
     pytester.makepyfile(TEST.format(limit=limit))
-    return pytester.runpytest_subprocess("--boot", str(path),
-                                         "--boot-ready", ready, *options)
+    # In two words pytest takes the path for where its tests are, and leaves its cache there.
+    return pytester.runpytest_subprocess(f"--boot={path}", f"--boot-ready={ready}", *options)
 
 
 def test_a_boot_within_its_limit_passes(pytester, log):

@@ -44,6 +44,7 @@ function show(root: HTMLElement, boots: Boot[]): void {
       void lines.showMoment(about.boot, about.from);
     },
     onRange: (range) => {
+      flame?.of(range && timeline.ownRanges(range)[0]!.range);
       if (!range) {
         details.show(null);
         return;
@@ -57,6 +58,7 @@ function show(root: HTMLElement, boots: Boot[]): void {
     onChange: () => address.save(),
     room: () => bench.room(),
   });
+  const flame = flameSection(boots[0]!);
   const bench: Bench = new Bench(timeline.element, [details.element, lines.element], () => address.save());
   const address = addressOf(timeline, bench, (text) => {
     timeline.search(text);
@@ -81,7 +83,7 @@ function show(root: HTMLElement, boots: Boot[]): void {
   root.append(...[
     topbar(page, themeButton(() => address.save())), groups(page), verdict(page), bench.element,
     el("div", { class: "texts" }, ...[
-      comparison(page), costs(page), findings(page), splits(page), criticalPath(page), trials(page), flameSection(boots[0]!),
+      comparison(page), costs(page), findings(page), splits(page), criticalPath(page), trials(page), flame?.element ?? null,
       gaps(page), largest(page), notices(page), basis(page),
     ]),
   ].filter((node) => node !== null));

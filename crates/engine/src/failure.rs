@@ -76,8 +76,21 @@ impl From<TargetError> for Failure {
             TargetError::Packages(_) => Exit::MachineFailed,
             TargetError::Artefact { .. } => Exit::NothingUsable,
         };
-        Failure::new(exit, e)
+        let refused = matches!(&e, TargetError::Io { action, source, .. }
+            if *action != "read" && is_refused(source));
+        match refused {
+            true => Failure::new(exit, e).hint(
+                "if that is bootlap's cache: name another folder with --cache, or in BOOTLAP_CACHE",
+            ),
+            false => Failure::new(exit, e),
+        }
     }
+}
+
+/// Whether a folder is not this user's to write.
+fn is_refused(e: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+    matches!(e.kind(), PermissionDenied | ReadOnlyFilesystem)
 }
 
 impl From<RootfsError> for Failure {

@@ -38,7 +38,7 @@ pub(crate) const STAMPS: &str = "console.stamps";
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// A file could not be read or written.
-    #[error("cannot {action} {path}: {source}{}", hint(.source))]
+    #[error("cannot {action} {path}: {source}{}", hint(.action, .source))]
     Io {
         /// What was tried.
         action: &'static str,
@@ -63,11 +63,13 @@ pub enum RunError {
     },
 }
 
-fn hint(e: &io::Error) -> &'static str {
-    if e.kind() == io::ErrorKind::StorageFull {
-        "; free some space, or name another folder with --runs"
-    } else {
-        ""
+fn hint(action: &str, e: &io::Error) -> &'static str {
+    match e.kind() {
+        io::ErrorKind::StorageFull => "; free some space, or name another folder with --runs",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem if action != "read" => {
+            "; name a folder that you may write to with --runs"
+        }
+        _ => "",
     }
 }
 

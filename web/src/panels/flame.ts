@@ -1,10 +1,11 @@
 // The flame graph of traced functions: calls summed up by stack, the widest
 // took the longest. A canvas, for there can be ten thousand frames.
 
-import { button, el, section, table, visible } from "../dom.ts";
+import { button, el, nodes, section, table, visible } from "../dom.ts";
 import { count, duration, percent } from "../format.ts";
 import type { Boot } from "../model.ts";
 import { color, onThemeChange } from "../theme.ts";
+import type { View } from "../timeline/types.ts";
 import { layout, matched, stacksOf, type Box, type Frame } from "./stacks.ts";
 
 const ROW = 20;
@@ -12,9 +13,15 @@ const DEEPEST = 40;
 const LISTED = 20;
 const FONT = '12px ui-sans-serif, system-ui, "Segoe UI", sans-serif';
 
+/** The section, and what makes it of a range of time alone. */
+export interface FlameSection {
+  element: HTMLElement;
+  of(range: View | null): void;
+}
+
 /** The section, or nothing if no functions were traced. It sums up when it
  * comes into view. */
-export function flameSection(boot: Boot): HTMLElement | null {
+export function flameSection(boot: Boot): FlameSection | null {
   const traced = new Set(boot.head.tracks.flatMap((track, at) => (track.kind === "function" ? [at] : [])));
   if (traced.size === 0 || !boot.spans.track.some((track) => traced.has(track))) return null;
   const flame = new Flame();
@@ -26,7 +33,7 @@ export function flameSection(boot: Boot): HTMLElement | null {
     void flame.sumUp(boot);
   }, { rootMargin: "400px" }).observe(element);
   addEventListener("beforeprint", () => void flame.sumUp(boot));
-  return element;
+  return { element, of: (range) => flame.of(boot, range) };
 }
 
 class Flame {
@@ -44,6 +51,9 @@ class Flame {
   private current: Frame | null = null;
   private boxes: Box[] = [];
   private started = false;
+  private range: View | null = null;
+  /** The sum that is being made: another one ends it. */
+  private sums = 0;
 
   constructor() {
     this.element = el("div", { class: "flame" },
@@ -63,8 +73,10 @@ class Flame {
     this.started = true;
     // Names can stand in the evidence.
     await boot.evidence;
-    const steps = stacksOf(boot, "function");
+    const mine = ++this.sums;
+    const steps = stacksOf(boot, "function", this.range ?? undefined);
     for (let step = steps.next(); ; step = steps.next()) {
+      if (mine !== this.sums) return;
       if (step.done) {
         this.root = step.value;
         break;
@@ -73,6 +85,15 @@ class Flame {
     }
     this.list.replaceChildren(topFunctions(this.root));
     this.zoom(this.root);
+  }
+
+  /** Shows what lies within a range, or all of it again. */
+  of(boot: Boot, range: View | null): void {
+    if (this.range === range) return;
+    this.range = range;
+    if (!this.started) return;
+    this.started = false;
+    void this.sumUp(boot);
   }
 
   private zoom(frame: Frame | null): void {
@@ -86,8 +107,8 @@ class Flame {
     if (!frame || !this.root) return;
     this.current = frame;
     const own = frame.parent && `, ${duration(frame.self)} of its own, ${count(frame.calls)} ${frame.calls === 1 ? "call" : "calls"}`;
-    this.about.replaceChildren(el("b", {}, frame.name || "(no name)"),
-      ` ${duration(frame.total)}, ${percent(frame.total / Math.max(1, this.root.total))}${own ?? ""}`);
+    this.about.replaceChildren(...nodes([el("b", {}, frame.name || "(no name)"), this.range && " in the range",
+      ` ${duration(frame.total)}, ${percent(frame.total / Math.max(1, this.root.total))}${own ?? ""}`]));
     this.paint();
   }
 

@@ -26,6 +26,15 @@ describe("stacks", () => {
     expect(probe.children.get("msleep")!.total).toBe(10);
   });
 
+  it("sums what lies within a range", () => {
+    const root = sum(stacksOf(boot, "function", { start: 25, end: 120 }));
+    const main = root.children.get("main")!;
+    const probe = main.children.get("probe")!;
+    expect([root.total, main.total, main.calls]).toEqual([95, 95, 2]);
+    expect([probe.total, probe.calls, probe.children.get("msleep")!.total]).toEqual([35, 2, 5]);
+    expect(sum(stacksOf(boot, "function", { start: 200, end: 300 })).total).toBe(0);
+  });
+
   it("keeps threads apart", () => {
     const two = synthetic({
       tracks: [["function", "init"], ["function", "kthreadd"], ["initcall", ""]],

@@ -2,6 +2,9 @@
 // is seen from the times of one lane, as crates/analysis/src/functions.rs does.
 
 import { END_KNOWN, type Boot } from "../model.ts";
+import type { View } from "../timeline/types.ts";
+
+const EVER: View = { start: -Infinity, end: Infinity };
 
 export interface Frame {
   name: string;
@@ -27,8 +30,8 @@ const DEEPEST = 200;
 interface Open { frame: Frame; end: number }
 
 /** Sums up, in steps: each `next()` of the generator takes a few ms, so that
- * the page stays alive with a million calls. */
-export function* stacksOf(boot: Boot, kind: string): Generator<void, Frame> {
+ * the page stays alive with a million calls. Of a range of time, what lies within it. */
+export function* stacksOf(boot: Boot, kind: string, range: View = EVER): Generator<void, Frame> {
   const { spans, head } = boot;
   const root = frame("all", null);
   const lanes = new Map<number, { root: Frame; open: Open[] }>();
@@ -44,7 +47,9 @@ export function* stacksOf(boot: Boot, kind: string): Generator<void, Frame> {
       lane = { root: tracks.length > 1 ? child(root, name) : root, open: [] };
       lanes.set(track, lane);
     }
-    const [start, end] = [spans.start[i]!, spans.end[i]!];
+    const [start, end] = [Math.max(spans.start[i]!, range.start), Math.min(spans.end[i]!, range.end)];
+    // A moment within it is a call; what only touches it is none.
+    if (end < start || (end === start && spans.end[i]! > spans.start[i]!)) continue;
     while (lane.open.length > 0 && lane.open[lane.open.length - 1]!.end <= start) lane.open.pop();
     if (lane.open.length >= DEEPEST) continue;
     const outer = lane.open[lane.open.length - 1];

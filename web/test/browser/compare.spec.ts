@@ -89,6 +89,15 @@ describe("the flame graph", () => {
     expect(await about.textContent()).toMatch(/^all .*100\.0 %$/);
     await page.locator(".flame canvas").press("ArrowDown");
     expect(await about.textContent()).toBe(zoomed);
+    // Of a range of time: what lies within it, and all again when it is let go.
+    await page.locator(".tl-canvas").focus();
+    await page.keyboard.press("n");
+    await page.keyboard.press("r");
+    await page.waitForFunction(() => document.querySelector(".flame-about")?.textContent?.startsWith("all in the range"));
+    await page.locator(".tl-canvas").focus();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    await page.waitForFunction(() => /^all \d/.test(document.querySelector(".flame-about")?.textContent ?? ""));
     await page.click("#flame summary");
     expect(await page.locator("#flame tbody tr").first().locator("td").first().textContent()).toBe("schedule");
     expect([requests, complaints]).toEqual([[], []]);

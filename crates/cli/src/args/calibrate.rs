@@ -8,6 +8,9 @@ use super::LabArgs;
 use super::recorded::recorded;
 
 #[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  bootlap calibrate board.log --target my-board -o board.toml
+  bootlap calibrate @last --target my-board --name 'rev C'")]
 pub(crate) struct Calibrate {
     /// A log of one boot of the real board, with times: a run of `bootlap
     /// capture`, grabserial's output, a dmesg.

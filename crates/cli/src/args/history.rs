@@ -8,6 +8,9 @@ use super::Evidence;
 use super::recorded::recorded;
 
 #[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  bootlap history add runs/kiosk-check --to boot-history
+  bootlap history show boot-history -o trend.html")]
 pub(crate) struct History {
     #[command(subcommand)]
     pub(crate) action: Action,

@@ -215,12 +215,20 @@ fn firmware() -> impl TypedValueParser<Value = Wish> {
 }
 
 #[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  bootlap boot targets/kiosk --on 'srun -n1'     starts it on each machine
+  bootlap boot-job /shared/store/jobs/4f1a")]
 pub(crate) struct BootJob {
     /// The job, in a store that this machine sees: STORE/jobs/ID.
     pub(crate) job: String,
 }
 
 #[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  bootlap boot targets/kiosk
+  bootlap boot board.toml -n 10          a real board, switched off and on ten times
+  bootlap boot targets/kiosk --append 'initcall_debug ignore_loglevel' -n 1
+  bootlap boot @last                     plays the last run again")]
 pub(crate) struct Boot {
     /// The target's folder or file (board.toml), or a recorded run to play again.
     #[arg(value_parser = recorded())]
@@ -368,6 +376,10 @@ fn plain_name(text: &str) -> Result<String, String> {
 }
 
 #[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  bootlap advise targets/kiosk
+  bootlap advise boot.log .config
+  bootlap advise @last --json | jq '.findings[].title'")]
 pub(crate) struct Advise {
     /// A target's folder (bootlap boots it), or evidence of a boot: runs, logs;
     /// also .config files of kernel and U-Boot, a command line, U-Boot's
@@ -430,6 +442,9 @@ pub(crate) struct Minimise {
 }
 
 #[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  bootlap try targets/kiosk uboot-bootdelay kernel-compression=none
+  bootlap try my-product cmdline-quiet --margin 5ms --json > tried.json")]
 pub(crate) struct Try {
     /// The target's folder.
     pub(crate) target: PathBuf,
@@ -456,6 +471,9 @@ pub(crate) struct Try {
 }
 
 #[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  bootlap touched targets/kiosk -o touched.txt
+  bootlap try targets/kiosk initramfs-touched=touched.txt")]
 pub(crate) struct Touched {
     /// The target's folder; bootlap boots it twice.
     pub(crate) target: PathBuf,
@@ -500,6 +518,9 @@ pub(crate) struct Reduce {
 }
 
 #[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  bootlap apply targets/kiosk uboot-bootdelay kernel-compression=none -o fast
+  bootlap apply my-product cmdline-quiet -o fast --measured tried.json")]
 pub(crate) struct Apply {
     /// The target's folder.
     pub(crate) target: PathBuf,
@@ -521,6 +542,9 @@ pub(crate) struct Apply {
 }
 
 #[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  bootlap recipes
+  bootlap recipes --json | jq -r '.[].recipe'")]
 pub(crate) struct Catalogue {
     /// Print the list as JSON.
     #[arg(long)]
@@ -528,6 +552,9 @@ pub(crate) struct Catalogue {
 }
 
 #[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  bootlap rules
+  bootlap rules systemd-late kernel-silence")]
 pub(crate) struct Rules {
     /// Show the pages of these rules.
     #[arg(value_name = "RULE")]
@@ -538,6 +565,8 @@ pub(crate) struct Rules {
 }
 
 #[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  bootlap build my-board")]
 pub(crate) struct Build {
     /// The target's folder.
     pub(crate) target: PathBuf,

@@ -5,6 +5,10 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand};
 
 #[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  bootlap store list
+  bootlap store verify
+  bootlap store clean --to 500MB")]
 pub(crate) struct Store {
     #[command(subcommand)]
     pub(crate) action: Action,

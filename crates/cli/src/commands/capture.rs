@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Capture, ui: &Ui) -> Result<Exit, Failure> {
         ui.note("bootlap: not all could be shown, but all of it is in the run");
     }
     let recorded = result.map_err(|e| match &e {
-        bootlap_lab::LabError::Run(RunError::Io { .. }) => {
+        bootlap_lab::LabError::Run(RunError::Io { .. }) if plan.dir.exists() => {
             let dir = shell_word(plan.dir.display());
             Failure::from(e).hint(format!(
                 "what had been written until then is kept: bootlap show {dir}"
