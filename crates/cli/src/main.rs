@@ -15,9 +15,10 @@ mod ui;
 use std::process::ExitCode;
 
 use bootlap_engine::Exit;
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
 
-use crate::args::Args;
+use crate::args::{Args, with_file};
 use crate::ui::Ui;
 
 fn main() -> ExitCode {
@@ -58,5 +59,9 @@ fn parse() -> Result<Args, clap::Error> {
     if std::env::args_os().any(|word| word == "--version") {
         command = command.long_version(commands::long_version());
     }
+    let command = match with_file(command) {
+        Ok(command) => command,
+        Err(why) => return Err(Args::command().error(ErrorKind::InvalidValue, why)),
+    };
     Args::from_arg_matches(&command.try_get_matches()?)
 }

@@ -3,6 +3,7 @@
 mod calibrate;
 mod check;
 mod compare;
+mod config;
 mod evidence;
 mod explain;
 mod here;
@@ -25,6 +26,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 pub(crate) use calibrate::Calibrate;
 pub(crate) use check::Check;
 pub(crate) use compare::Compare;
+pub(crate) use config::with_file;
 pub(crate) use evidence::{Evidence, Inspect, Report, Show};
 pub(crate) use explain::Explain;
 pub(crate) use here::{Completions, Doctor, Here, Man};
@@ -52,7 +54,8 @@ pub(crate) use tune::Tune;
 Runs by when they were made: @last, @2 (the one before it), kiosk@last.
 
 Environment: BOOTLAP_CACHE (packages and images), BOOTLAP_STORE (kept boots), BOOTLAP_SHARE (a \
-store that others share), COLUMNS, NO_COLOR, CLICOLOR.
+store that others share), COLUMNS, NO_COLOR, CLICOLOR. Defaults of options: bootlap.toml, here or \
+above.
 
 Exit codes: 0 ok, 1 internal error, 2 usage, 3 budget or regression, 4 nothing usable in the \
 input, 5 the machine failed, 6 it never got ready."
