@@ -17,9 +17,12 @@ use crate::xml::escaped;
 const STYLE: &str = "
 :root { color-scheme: light dark; --line: #3b6ea8; --up: #b3261e; --down: #1b7f4b; --faint: #8886; }
 @media (prefers-color-scheme: dark) { :root { --line: #8ab4f8; --up: #f28b82; --down: #81c995; } }
-body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 62rem; padding: 0 1rem; }
-h1 { font-size: 1.5rem; margin: 0; } h2 { font-size: 1.05rem; margin: 1.6rem 0 .2rem; }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 0; padding: 16px 24px 48px; }
+h1 { font-size: 15px; margin: 0 0 .6rem; } h2 { font-size: 15px; margin: 1.2rem 0 .1rem; } h2 small { font-size: 15px; font-weight: 400; }
 p, caption { margin: .2rem 0; opacity: .75; text-align: left; }
+p.latest { opacity: 1; font-size: 17px; } p.latest strong { font-size: 52px; font-weight: 300; letter-spacing: -.02em; }
+main { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(560px, 100%), 1fr)); gap: 0 40px; }
+section { min-width: 0; } text.up, text.down { stroke: none; opacity: 1; }
 svg { display: block; width: 100%; height: auto; }
 svg text { font: 11px system-ui, sans-serif; fill: currentColor; opacity: .7; }
 .grid { stroke: var(--faint); } .level { stroke: var(--line); stroke-width: 2; opacity: .5; }
@@ -30,9 +33,9 @@ th, td { text-align: left; padding: .25rem .8rem .25rem 0; border-bottom: 1px so
 td.up { color: var(--up); } td.down { color: var(--down); }
 ";
 
-const WIDTH: f64 = 960.0;
-const HEIGHT: f64 = 170.0;
-const LEFT: f64 = 78.0;
+const WIDTH: f64 = 640.0;
+const HEIGHT: f64 = 150.0;
+const LEFT: f64 = 70.0;
 const RIGHT: f64 = 12.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 24.0;
@@ -52,20 +55,44 @@ pub fn html(report: &HistoryReport) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n\
          <title>{target}: trend</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
-         <h1>{target}</h1>\n<p>{n} results in {time} time. A point is the median of a result's \
-         boots; a dashed line is a change.</p>\n"
+         <h1>{target}</h1>\n"
     );
+    if let Some((trend, value)) = report.trends.first().and_then(|t| Some((t, latest(t)?))) {
+        let name = escaped(&trend.metric.text());
+        let value = escaped(&amount(value, trend.metric.unit()));
+        let _ = writeln!(
+            page,
+            "<p class=\"latest\"><strong>{value}</strong> {name}, latest</p>"
+        );
+    }
     changes(report, &mut page);
+    let _ = writeln!(
+        page,
+        "<p>{n} results in {time} time. A point is the median of a result's boots, and says which \
+         when it is pointed at; a dashed line is a change, a level what they lie around.</p>\n<main>"
+    );
     for trend in &report.trends {
         let name = escaped(&trend.metric.text());
-        let latest = trend.values.iter().rev().flatten().next();
-        let latest = latest.map_or(String::new(), |v| amount(*v, trend.metric.unit()));
-        let _ = writeln!(page, "<section>\n<h2>{name} <small>{latest}</small></h2>");
+        let latest = latest(trend).map_or(String::new(), |v| amount(v, trend.metric.unit()));
+        let _ = writeln!(
+            page,
+            "<section>\n<h2>{name} <small>{}</small></h2>",
+            escaped(&latest)
+        );
         chart(report, trend, &mut page);
         page += "</section>\n";
     }
-    let _ = writeln!(page, "<p>{}</p>\n</body>\n</html>", escaped(&report.tool));
+    let _ = writeln!(
+        page,
+        "</main>\n<p>{}</p>\n</body>\n</html>",
+        escaped(&report.tool)
+    );
     page
+}
+
+/// The last value that there is.
+fn latest(trend: &Trend) -> Option<i64> {
+    trend.values.iter().rev().flatten().next().copied()
 }
 
 fn changes(report: &HistoryReport, page: &mut String) {
@@ -116,6 +143,22 @@ impl Scale {
         })
     }
 
+    /// Round values, three or four of them.
+    fn ticks(&self) -> impl Iterator<Item = f64> {
+        let least = ((self.high - self.low) / 4.0).max(1.0);
+        let power = 10_f64.powf(least.log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0].map(|by| by * power);
+        let step = step
+            .into_iter()
+            .find(|step| *step >= least)
+            .unwrap_or(power);
+        let (low, high) = (self.low, self.high);
+        let first = (low / step).ceil();
+        (0..8)
+            .map(move |n| (first + f64::from(n)) * step)
+            .filter(move |tick| *tick <= high)
+    }
+
     fn x(&self, at: usize) -> f64 {
         let steps = self.count.saturating_sub(1).max(1) as f64;
         LEFT + at as f64 / steps * (WIDTH - LEFT - RIGHT)
@@ -137,8 +180,7 @@ fn chart(report: &HistoryReport, trend: &Trend, page: &mut String) {
         page,
         "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{name} over results\">"
     );
-    for share in [0.0, 0.5, 1.0] {
-        let value = scale.low + share * (scale.high - scale.low);
+    for value in scale.ticks() {
         let y = scale.y(value);
         let _ = writeln!(
             page,
@@ -175,6 +217,17 @@ fn chart(report: &HistoryReport, trend: &Trend, page: &mut String) {
              <title>{}</title></line>",
             HEIGHT - BOTTOM,
             escaped(&title),
+        );
+        // Beside its line, on the side that has room.
+        let (to, anchor) = match x > WIDTH * 0.8 {
+            true => (x - 5.0, "end"),
+            false => (x + 5.0, "start"),
+        };
+        let _ = writeln!(
+            page,
+            "<text class=\"{class}\" x=\"{to:.1}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>",
+            TOP + 9.0,
+            escaped(&small_share(change.share())),
         );
     }
     dots(report, trend, &scale, unit, page);
