@@ -168,3 +168,39 @@ fn shells_and_the_manual_know_every_command() {
     let unknown = failure(bootlap(&dir).args(["man", "nothing"]), 2);
     assert!(unknown.contains("there is no command nothing"), "{unknown}");
 }
+
+#[test]
+fn reports_are_served_to_this_machine() {
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::net::TcpStream;
+    let dir = scratch("first-serve");
+    fs::write(dir.join("boot.html"), "<html>a boot").unwrap();
+    let mut serve = bootlap(&dir);
+    serve
+        .args(["serve", "--port", "0"])
+        .stdout(std::process::Stdio::piped());
+    let mut serving = serve.spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(serving.stdout.take().unwrap())
+        .read_line(&mut said)
+        .unwrap();
+    let host = said
+        .strip_prefix("http://")
+        .and_then(|s| s.split('/').next())
+        .unwrap()
+        .to_owned();
+    let get = |path: &str| {
+        let mut stream = TcpStream::connect(&host).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let answers = [get("/"), get("/boot.html"), get("/../Cargo.toml")];
+    serving.kill().unwrap();
+    serving.wait().unwrap();
+    assert!(said.contains("shows 1 report of"), "{said}");
+    assert!(answers[0].contains("href=\"/boot.html\""), "{}", answers[0]);
+    assert!(answers[1].ends_with("<html>a boot") && answers[1].starts_with("HTTP/1.1 200 OK"));
+    assert!(answers[2].starts_with("HTTP/1.1 404"), "{}", answers[2]);
+}

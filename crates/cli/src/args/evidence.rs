@@ -122,3 +122,17 @@ pub(crate) struct Report {
     #[command(flatten)]
     pub(crate) evidence: Evidence,
 }
+
+#[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  bootlap serve                     reports below this folder
+  bootlap serve bootlap-here --port 0
+  ssh -L 8017:127.0.0.1:8017 lab    and then in a browser here: http://127.0.0.1:8017/")]
+pub(crate) struct Serve {
+    /// The folder with reports (.html, at any depth).
+    #[arg(default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// The port; 0 takes any that is free.
+    #[arg(long, value_name = "N", default_value_t = 8017)]
+    pub(crate) port: u16,
+}

@@ -27,7 +27,7 @@ pub(crate) use calibrate::Calibrate;
 pub(crate) use check::Check;
 pub(crate) use compare::Compare;
 pub(crate) use config::with_file;
-pub(crate) use evidence::{Evidence, Inspect, Report, Show};
+pub(crate) use evidence::{Evidence, Inspect, Report, Serve, Show};
 pub(crate) use explain::Explain;
 pub(crate) use here::{Completions, Doctor, Here, Man};
 pub(crate) use history::{
@@ -88,6 +88,8 @@ pub(crate) enum Command {
     Show(Show),
     /// Write reports of a boot: .html, .svg, .md, .csv, .xml and more.
     Report(Report),
+    /// Show the reports of a folder in a browser, on this machine only.
+    Serve(Serve),
     /// Compare boots: runs, groups of them, folders of logs, experiments.
     Compare(Compare),
     /// List, verify, merge or clean the boots that are kept.

@@ -26,6 +26,7 @@ mod pack;
 mod rc;
 mod reduce;
 mod report;
+mod serve;
 mod show;
 mod shown;
 mod splash;
@@ -55,6 +56,7 @@ pub(crate) fn run(command: Command, ui: &Ui) -> Result<Exit, Failure> {
         Command::Import(a) => import::run(&a, ui),
         Command::Inspect(a) => inspect::run(&a, ui),
         Command::Show(a) => show::run(&a, ui),
+        Command::Serve(a) => serve::run(&a, ui),
         Command::Report(a) => report::run(&a, ui),
         Command::Compare(a) => compare::run(&a, ui),
         Command::Build(a) => build::run(&a, ui),
