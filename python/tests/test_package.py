@@ -1,6 +1,7 @@
 """What the package says is what the program says."""
 
 import json
+import pathlib
 import subprocess
 
 import pytest
@@ -54,3 +55,8 @@ def test_pages(log, tmp_path):
     path, ready = log
     page = bootlap.read(path, ready=ready).page(tmp_path / "boot.html")
     assert page.read_bytes().startswith(b"<!DOCTYPE html>") or b"<html" in page.read_bytes()[:200]
+
+
+def test_the_version_is_the_programs():
+    project = (pathlib.Path(__file__).parents[1] / "pyproject.toml").read_text()
+    assert f'version = "{bootlap.version()}"' in project
