@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::cmp::Reverse;
 
 use bootlap_model::{
-    Axis, ClockId, ClockKind, Milestone, Span, Stamp, TimeKind, Timeline, TrackKind,
+    Axis, ClockId, ClockKind, How, MarkKind, Milestone, Span, Stamp, TimeKind, Timeline, TrackKind,
 };
 
 /// A timeline together with its axis. Events that nothing relates to the axis
@@ -69,6 +69,19 @@ impl<'t> View<'t> {
     /// The first mark of a milestone that the axis reaches.
     pub(crate) fn milestone(&self, milestone: Milestone) -> Option<Stamp> {
         self.axis.milestone(self.timeline, milestone)
+    }
+
+    /// All marks of a milestone whose clock is known to the axis, and not only assumed: several
+    /// files can tell of it.
+    pub(crate) fn known_milestones(&self, milestone: Milestone) -> impl Iterator<Item = Stamp> {
+        let kind = MarkKind::Milestone(milestone);
+        let marks = self.timeline.marks.iter().filter(move |m| m.kind == kind);
+        let known = marks.filter(|m| {
+            self.axis
+                .how(m.clock)
+                .is_some_and(|how| how != How::Assumed)
+        });
+        known.filter_map(|m| self.axis.mark(m))
     }
 
     /// All spans, in order of start, the longer first among equals. An end

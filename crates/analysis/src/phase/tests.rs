@@ -75,6 +75,26 @@ fn an_initramfs_ends_where_the_service_manager_starts() {
     assert_eq!(boot("nobody says what", 15 * S), two);
 }
 
+/// Its first line in the kernel's log comes 0.9 s after it began on an emulated PC.
+#[test]
+fn the_service_manager_knows_best_when_it_began() {
+    const S: i64 = 1_000_000_000;
+    let mut boot = marks(&[
+        (M::KernelClockStart, 0),
+        (M::InitStart, 7 * S),
+        (M::ManagerStart, 16 * S),
+        (M::ManagerStart, 15 * S),
+        (M::StartupFinished, 60 * S),
+    ]);
+    boot.text(7 * S, 7 * S, "[    7.000000] Run /init as init process");
+    let three = [
+        (Kernel, 0, 7 * S),
+        (Initramfs, 7 * S, 15 * S),
+        (Userspace, 15 * S, 60 * S),
+    ];
+    assert_eq!(cuts(&boot), three);
+}
+
 #[test]
 fn what_runs_silently_before_the_banner_is_the_boot_loader() {
     let mut boot = marks(&[
