@@ -74,6 +74,8 @@ fn build_probe() {
     let compiler = compiler();
     let status = Command::new(&compiler)
         .args(["-shared", "-fPIC", "-O2", "-fvisibility=hidden"])
+        // The folder is in no byte of it.
+        .arg(format!("-ffile-prefix-map={}=probe", probe.display()))
         .args(["-Wall", "-Wextra", "-Werror", "-o"])
         .arg(&object)
         .args(&sources)
