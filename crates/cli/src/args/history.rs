@@ -9,7 +9,7 @@ use super::recorded::recorded;
 
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
-  bootlap history add runs/kiosk-check --to boot-history
+  bootlap history add kiosk-check@last --to boot-history
   bootlap history show boot-history -o trend.html")]
 pub(crate) struct History {
     #[command(subcommand)]
