@@ -9,7 +9,7 @@ use clap_complete::Shell;
 #[command(after_help = "Examples:
   bootlap here
   sudo bootlap here          also what only root may read: the kernel's log, the firmware's times
-  bootlap compare bootlap-here/2026-*     this boot against those before it
+  bootlap compare bootlap-here/BEFORE bootlap-here/AFTER
 
 Nothing is changed on this machine but the folder that is written.")]
 pub(crate) struct Here {

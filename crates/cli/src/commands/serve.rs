@@ -57,7 +57,9 @@ pub(crate) fn run(args: &Serve, ui: &Ui) -> Result<Exit, Failure> {
         "http://127.0.0.1:{port}/ shows {count} of {}",
         folder.display()
     ));
-    ui.note("Ctrl-C ends it. From another machine: ssh -L 8017:127.0.0.1:8017 this-machine");
+    ui.note(&format!(
+        "Ctrl-C ends it. From another machine: ssh -L {port}:127.0.0.1:{port} this-machine"
+    ));
     for stream in listener.incoming().flatten() {
         let root = root.clone();
         // Browsers open connections in advance, and say nothing on them.
