@@ -32,6 +32,9 @@ pub enum Ends {
     Milestone(Milestone),
     /// The same: this unit of systemd's was active.
     Unit(&'static str),
+    /// The same, in nothing but a kernel's log: it was silent for so long that the boot was
+    /// over, if not earlier.
+    Silence,
     /// The last event: the boot took at least this long.
     Last,
 }
@@ -43,6 +46,7 @@ impl Ends {
             Ends::Ready => Some(Milestone::Ready.text()),
             Ends::Milestone(milestone) => Some(milestone.text()),
             Ends::Unit(unit) => Some(unit),
+            Ends::Silence => Some("a long silence"),
             Ends::Last => None,
         }
     }
@@ -50,6 +54,10 @@ impl Ends {
 
 /// What is active when all is that the machine was booted for.
 pub(crate) const TARGETS: [&str; 2] = ["graphical.target", "multi-user.target"];
+
+/// A kernel that says nothing for longer has booted, ns: what it logs later, for hours, is of
+/// a machine at work.
+const SILENCE_NS: i64 = 30_000_000_000;
 
 /// Less than this after the end is no log that goes on, ns.
 const GOES_ON_NS: i64 = 1_000_000;
@@ -128,8 +136,27 @@ fn end_of(view: &View, start: &Stamp) -> Option<(Stamp, Ends)> {
     };
     let login = Milestone::LoginPrompt;
     let login = || milestone(login).map(|at| (at, Ends::Milestone(login)));
-    let known = finished.or_else(active).or_else(login);
+    let silence = || Some((long_silence(view)?, Ends::Silence));
+    let known = finished.or_else(active).or_else(login).or_else(silence);
     known.filter(|(at, _)| at.ns > start.ns)
+}
+
+/// The last line before a kernel that has run its first program is silent for long, where
+/// nothing but its log is there: a console would show what user space does meanwhile.
+fn long_silence(view: &View) -> Option<Stamp> {
+    if !view.timeline.files.iter().all(|f| f.source == "dmesg") {
+        return None;
+    }
+    let starts = [
+        Milestone::InitStart,
+        Milestone::UserEntry,
+        Milestone::ManagerStart,
+    ];
+    let begun = starts.iter().find_map(|&m| view.milestone(m))?;
+    let lines = view.spans().iter().map(|s| s.start);
+    let later: Vec<Stamp> = lines.filter(|at| at.ns >= begun.ns).collect();
+    let pause = |w: &&[Stamp]| length_ns(&w[0], &w[1]) > SILENCE_NS;
+    later.windows(2).find(pause).map(|w| w[0])
 }
 
 /// When this unit of systemd's was active, if its start was told.
@@ -148,6 +175,8 @@ pub fn ready_ns(timeline: &Timeline) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    use bootlap_model::{ClockKind, TimeKind};
+
     use super::*;
     use crate::build::Boot;
 
@@ -159,6 +188,25 @@ mod tests {
             .text(10, 20, "hello")
             .text(80, 90, "login:");
         assert_eq!(ready_ns(&boot.timeline), Some(70));
+    }
+
+    #[test]
+    fn a_kernel_that_says_nothing_for_long_has_booted() {
+        const S: i64 = 1_000_000_000;
+        let ends = |source: &str, last: i64| {
+            let mut boot = Boot::on(ClockKind::KernelPrintk, TimeKind::Measured);
+            boot.timeline.files[0].source = source.into();
+            boot.mark(Milestone::InitStart, 2 * S)
+                .text(S, S + 1, "driver")
+                .text(9 * S, 9 * S + 1, "link is up")
+                .text(last, last + 1, "usb 1-1: USB disconnect");
+            let seen = extent(&boot.timeline).unwrap();
+            (seen.ends, seen.end.ns)
+        };
+        assert_eq!(ends("dmesg", 100 * S), (Ends::Silence, 9 * S));
+        assert_eq!(ends("dmesg", 38 * S).0, Ends::Last);
+        // There user space would be heard.
+        assert_eq!(ends("console", 100 * S).0, Ends::Last);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use bootlap_model::{ClockId, ClockKind, Evidence, Stamp};
 
 use crate::Hints;
-use crate::cleaner::Cleaner;
+use crate::cleaner::{Cleaner, bare_colours};
 use crate::console::Reading;
 use crate::console::line::Line;
 use crate::console::out::{Kept, Out, shown};
@@ -81,6 +81,10 @@ impl<'h> Stamped<'h> {
         let mut cleaner = Cleaner::new();
         clean.clear();
         clean.extend(text.iter().filter(|b| cleaner.is_text(**b)));
+        let colours: Vec<_> = bare_colours(&clean).collect();
+        for colour in colours.into_iter().rev() {
+            clean.drain(colour);
+        }
         self.line(&clean, stamp, at, import);
         self.clean = clean;
     }

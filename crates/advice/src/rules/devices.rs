@@ -3,7 +3,8 @@
 use bootlap_model::TrackKind;
 
 use super::checks;
-use super::seen::{from_to, ms, of_initcalls, steps};
+use super::root_wait::address_wait;
+use super::seen::{from_to, ms, of_initcalls, steps, within};
 use crate::boot::Found;
 use crate::lines::{Line, number_after};
 use crate::{Boot, Finding};
@@ -67,8 +68,13 @@ fn timeout(boot: &Boot<'_>) -> Vec<Finding> {
         says_timeout(text) && !sets.iter().any(|s| lower.contains(s))
     };
     let is_others = |text: &str| OTHERS.iter().any(|other| text.contains(other));
+    // `..... timed out!`: no device, but a server that gives no address.
+    let address = address_wait(boot).unwrap_or_default();
     let found = steps(boot).filter(|(before, after)| {
-        before.ns() >= WAIT_NS && says(after.text) && !is_others(after.text)
+        before.ns() >= WAIT_NS
+            && says(after.text)
+            && !is_others(after.text)
+            && !within(before, address)
     });
     let mut found: Vec<_> = found.collect();
     found.sort_by_key(|(before, _)| std::cmp::Reverse(before.ns()));

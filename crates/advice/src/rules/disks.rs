@@ -27,6 +27,25 @@ fn links<'a>(boot: &Boot<'a>) -> Vec<Line<'a>> {
     lines.collect()
 }
 
+/// A port gives up in less than this.
+const LONGEST_LINK_NS: i64 = 30_000_000_000;
+
+/// The same for the first time that it is said of each: not when a machine wakes up, or a
+/// disk is plugged in.
+fn first_links<'a>(boot: &Boot<'a>) -> Vec<Line<'a>> {
+    let mut first: Vec<Line<'a>> = Vec::new();
+    for link in links(boot) {
+        let apart = first
+            .last()
+            .map_or(0, |l| link.start_ns.saturating_sub(l.start_ns));
+        if apart > LONGEST_LINK_NS || first.iter().any(|l| port(l) == port(&link)) {
+            break;
+        }
+        first.push(link);
+    }
+    first
+}
+
 /// Ports of one controller in parallel end this close together.
 const APART_NS: i64 = 100_000_000;
 
@@ -36,7 +55,7 @@ fn staggered(boot: &Boot<'_>) -> Option<Finding> {
     if !flags.text.contains("ahci") || boot.parameter("libahci.ignore_sss").is_some() {
         return None;
     }
-    let links = links(boot);
+    let links = first_links(boot);
     let (first, last) = (links.first()?, links.last()?);
     let pairs = links.iter().zip(links.iter().skip(1));
     let apart = pairs.filter(|(a, b)| b.start_ns.saturating_sub(a.start_ns) >= APART_NS);
@@ -62,7 +81,7 @@ fn staggered(boot: &Boot<'_>) -> Option<Finding> {
 }
 
 fn empty_port(boot: &Boot<'_>) -> Option<Finding> {
-    let links = links(boot);
+    let links = first_links(boot);
     let is_up = |l: &Line<'_>| l.text.contains("SATA link up");
     let up = links.iter().rfind(|l| is_up(l))?;
     let down = links
@@ -75,11 +94,10 @@ fn empty_port(boot: &Boot<'_>) -> Option<Finding> {
     let ns = last.start_ns.saturating_sub(up.start_ns);
     Some(
 Finding::new()
-        .why(format!(
-            "ports {} end {} after the last disk",
-            ports.join(", "),
-            ms(ns)
-        ))
+        .why(match ports.as_slice() {
+            [one] => format!("port {one} ends {} after the last disk", ms(ns)),
+            all => format!("ports {} end {} after the last disk", all.join(", "), ms(ns)),
+        })
         .saves(
             ns,
             "at most: from the last link that is up, if something waits for all ports",

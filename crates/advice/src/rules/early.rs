@@ -92,11 +92,10 @@ fn start_of_cpus(boot: &Boot<'_>) -> Option<Finding> {
     };
     Some(
         finding
-            .why(format!(
-                "{} CPUs more in {}",
-                cpus.saturating_sub(1),
-                ms(ns)
-            ))
+            .why(match cpus {
+                2 => format!("1 more CPU in {}", ms(ns)),
+                _ => format!("{} more CPUs in {}", cpus - 1, ms(ns)),
+            })
             .saves(
                 ns,
                 "at most: the CPUs have to start some time, and work that they do now waits",
@@ -161,7 +160,7 @@ fn zeroing(boot: &Boot<'_>) -> Option<Finding> {
     if let Some(clears) = boot.line("mem auto-init: clearing system memory") {
         let finding = finding
             .why(format!(
-                "clearing the free memory once takes {}",
+                "`init_on_free` is on; clearing the free memory once takes {}",
                 ms(clears.ns())
             ))
             .at(Some(clears.at()))

@@ -141,7 +141,7 @@ fn kexec(boot: &Boot<'_>) -> Option<Finding> {
 }
 
 /// Whether the machine is a virtual one, by what its kernel prints.
-fn is_virtual(boot: &Boot<'_>) -> bool {
+pub(super) fn is_virtual(boot: &Boot<'_>) -> bool {
     let says = [
         "DMI: QEMU",
         "Hypervisor detected: ",

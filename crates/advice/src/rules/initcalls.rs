@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::checks;
-use super::seen::{built_in, init_ns, is_module, is_probe, ms, of_initcalls, options_on};
+use super::seen::{
+    built_in, init_ns, is_kernels, is_module, is_probe, ms, of_initcalls, options_on,
+};
 use crate::boot::{Found, evidence, total_ns};
+use crate::lines::Line;
 use crate::{Boot, Finding};
 
 checks! {
@@ -267,12 +270,13 @@ fn certificates(boot: &Boot<'_>) -> Option<Finding> {
     if let Some(finding) = of_initcalls(boot, &calls) {
         return Some(finding);
     }
-    let first = boot.line("Loading compiled-in X.509 certificates")?;
-    let init = init_ns(boot)?;
-    let mut loaded = boot.lines().iter().filter(|l| {
-        l.text.contains("Loaded X.509 cert") && (first.start_ns..init).contains(&l.start_ns)
-    });
-    let last = loaded.next_back()?;
+    // Others load lists of their own, which say so in front: `cfg80211: `.
+    let lines = boot.lines();
+    let begins = |l: &Line<'_>| l.text.starts_with("Loading compiled-in X.509 certificates");
+    let at = lines.iter().position(begins)?;
+    let first = lines.get(at).filter(|l| is_kernels(boot, l))?;
+    let loads = |l: &&Line<'_>| l.text.starts_with("Loaded X.509 cert");
+    let last = lines[at + 1..].iter().take_while(loads).last()?;
     let ns = last.start_ns.saturating_sub(first.start_ns);
     Some(
         Finding::new()

@@ -52,6 +52,21 @@ fn large(boot: &Boot<'_>) -> Option<Finding> {
     (kib > LARGE_KIB).then_some(finding)
 }
 
+/// Whether something shows that an initramfs ran, and nothing that the kernel mounted the root
+/// itself. (That it was unpacked does not: there is always an empty one.)
+fn runs(boot: &Boot<'_>) -> bool {
+    let mut programs = boot.lines_with(" as init process");
+    let first = programs.find_map(|l| l.text.strip_prefix("Run "));
+    match first {
+        _ if boot.line("VFS: Mounted root (").is_some() => false,
+        Some(program) => program.starts_with("/init "),
+        None => {
+            boot.moment(&[Milestone::SwitchRoot]).is_some()
+                || boot.line("Freeing initrd memory: ").is_some()
+        }
+    }
+}
+
 fn needless(boot: &Boot<'_>) -> Option<Finding> {
     let root = boot.parameter("root")?.strip_prefix("root=")?;
     let plain = [
@@ -63,7 +78,7 @@ fn needless(boot: &Boot<'_>) -> Option<Finding> {
     ];
     let begin = boot.moment(&[Milestone::InitStart, Milestone::UserEntry])?;
     let end = boot.moment(&[Milestone::SwitchRoot, Milestone::ManagerStart])?;
-    if !plain.iter().any(|p| root.starts_with(p)) || end <= begin {
+    if !plain.iter().any(|p| root.starts_with(p)) || end <= begin || !runs(boot) {
         return None;
     }
     let unpacks = boot.spans(TrackKind::Kernel, UNPACKING);

@@ -2,7 +2,8 @@
 
 use super::checks;
 use super::devices::{says_missing, says_timeout};
-use super::seen::{init_ns, is_kernels, ms, steps};
+use super::root_wait::address_wait;
+use super::seen::{init_ns, is_kernels, ms, steps, within};
 use crate::dump::is_dump;
 use crate::{Boot, Finding};
 
@@ -103,8 +104,10 @@ fn quiet_times(boot: &Boot<'_>) -> Vec<Finding> {
     }
     let is_explained = |text: &str| EXPLAINED.iter().any(|e| text.contains(e));
     let tells = |text: &str| says_timeout(text) || says_missing(text) || text.starts_with("mmc");
+    let address = address_wait(boot).unwrap_or_default();
     let long = steps(boot).filter(|(before, after)| {
         before.start_ns >= begun
+            && !within(before, address)
             && before.ns() >= LONG_NS
             && !is_explained(before.text)
             && !is_explained(after.text)

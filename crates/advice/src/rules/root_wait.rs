@@ -161,7 +161,7 @@ fn is_nfs(boot: &Boot<'_>) -> bool {
 }
 
 /// The wait for an address, ns on the axis.
-fn address_wait(boot: &Boot<'_>) -> Option<[i64; 2]> {
+pub(super) fn address_wait(boot: &Boot<'_>) -> Option<[i64; 2]> {
     let begins = [
         "Waiting up to ",
         "Sending DHCP requests",

@@ -41,6 +41,11 @@ pub(super) fn steps<'s, 'a>(
     pairs.take_while(move |(_, after)| after.start_ns <= init)
 }
 
+/// Whether the silence after a line lies in this stretch of time, which has an owner.
+pub(super) fn within(line: &Line<'_>, [start, end]: [i64; 2]) -> bool {
+    start <= line.start_ns && line.next_ns <= end
+}
+
 /// The parameters of these names that the command line has.
 pub(super) fn parameters<'s>(boot: &'s Boot<'_>, names: &[&str]) -> Vec<&'s str> {
     let found = names.iter().filter_map(|name| boot.parameter(name));

@@ -225,10 +225,15 @@ fn first_boot(boot: &Boot<'_>) -> Option<Finding> {
     let says = ["Initializing machine ID from", "Detected first boot"];
     let lines = since_kernel(boot);
     let first = stage(lines, |t| contains(t, &says))?;
+    let presets = ["Detected first boot", "Populated /etc with preset"];
+    let why = match lines.iter().any(|l| contains(l.text, &presets)) {
+        true => "it made a machine id and presets units",
+        false => "it made a machine id",
+    };
     Some(
         first
             .found()
-            .why("it made a machine id and presets units")
+            .why(why)
             .recipe(boot.recipe("systemd-machine-id"))
             .saves_unknown("compare with a second boot: if it says so again, the id is not stored"),
     )

@@ -106,6 +106,7 @@ pub(super) fn cost(boot: &Boot<'_>, is_one: impl Fn(&Unit<'_>) -> bool) -> Optio
     others.dedup();
     let more = match others.len() {
         0 | 1 => String::new(),
+        2 => " (and 1 more is alike)".to_owned(),
         n => format!(" (and {} more are alike)", n - 1),
     };
     let finding = Finding::new()

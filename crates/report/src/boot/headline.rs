@@ -106,7 +106,7 @@ pub fn alone(report: &Report<'_>) -> String {
                 format!(": {seen}; nothing in it says that a boot began or ended")
             }
             Some(seen) => format!(": {seen}, to its last line"),
-            None => ": nothing says when anything happened".to_owned(),
+            None => ": nothing says when".to_owned(),
         },
     }
 }

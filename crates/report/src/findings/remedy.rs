@@ -57,7 +57,12 @@ pub(crate) fn claimed_before(findings: &[Finding]) -> Vec<Option<usize>> {
 
 /// Whether a finding's places are, in part, at least half of a cost's.
 fn cites(finding: &[Evidence], cost: &[Evidence]) -> bool {
-    let same = |a: &Evidence, b: &Evidence| a.file == b.file && a.start < b.end && b.start < a.end;
+    // What was read from two lines has those between them, which may tell of others, in its
+    // place: to overlap is not enough.
+    let same = |a: &Evidence, b: &Evidence| {
+        let overlap = a.start < b.end && b.start < a.end;
+        a.file == b.file && overlap && (a.start == b.start || a.end == b.end)
+    };
     let cited = cost.iter().filter(|c| finding.iter().any(|f| same(f, c)));
     let cited = cited.count();
     cited > 0 && 2 * cited >= cost.len()
@@ -133,8 +138,10 @@ mod tests {
             line: 1,
         };
         let own = [place(0, 10, 20)];
-        assert!(cites(&[place(1, 0, 9), place(0, 19, 30)], &own));
+        assert!(cites(&[place(1, 0, 9), place(0, 18, 20)], &own));
         assert!(!cites(&[place(0, 20, 30), place(0, 0, 10)], &own));
+        // A unit that started and ended while another one did.
+        assert!(!cites(&[place(0, 0, 200), place(0, 12, 22)], &own));
         assert!(!cites(&[place(1, 10, 20)], &own));
         assert!(!cites(&[], &own));
         // Of hundreds of short initcalls one proves nothing of the others.

@@ -6,7 +6,7 @@ use regex::bytes::Regex;
 
 use super::line::Line;
 use super::out::Out;
-use super::printk::RESOLUTION_NS;
+use super::printk::{RESOLUTION_NS, find_glued};
 use crate::Hints;
 
 /// Longer lines are tried once, as a whole.
@@ -230,6 +230,8 @@ fn middle(before_ns: i64, ns: i64) -> (i64, u32) {
 
 /// Whether a line is the prompt of getty: `board login:`, and what was typed there.
 pub(crate) fn is_login_prompt(text: &[u8]) -> bool {
+    // The kernel writes behind it as soon as it has something to say.
+    let text = &text[..find_glued(text, 1).unwrap_or(text.len())];
     let Some(at) = memmem::find(text, b" login:") else {
         return false;
     };
@@ -257,6 +259,24 @@ fn completed(pattern: &Regex, text: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_login_prompt_is_one_whatever_the_kernel_writes_behind_it() {
+        for prompt in [
+            "board login:",
+            "board login: root",
+            "x86-64.local login: <47>[   89.881858] systemd-journald[219]: Sent a descriptor",
+        ] {
+            assert!(is_login_prompt(prompt.as_bytes()), "{prompt}");
+        }
+        for other in [
+            "last login: Mon Jan 5",
+            "[    1.000000] a login: b c",
+            "login:",
+        ] {
+            assert!(!is_login_prompt(other.as_bytes()), "{other}");
+        }
+    }
 
     #[test]
     fn a_pattern_is_complete_as_early_as_possible() {

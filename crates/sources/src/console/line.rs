@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use bootlap_model::{Evidence, FileId, Stamp};
 
-use crate::cleaner::Cleaner;
+use crate::cleaner::{Cleaner, bare_colours};
 
 /// Longer lines are kept up to here: no message is, a flood without line ends is.
 const MAX_TEXT: usize = 16 * 1024;
@@ -332,6 +332,10 @@ impl Splitter {
     }
 
     fn end(&mut self, at: Option<Stamp>, each: &mut impl FnMut(&Line<'_>, bool)) {
+        let colours: Vec<Range<usize>> = bare_colours(&self.text).collect();
+        if !colours.is_empty() {
+            self.leave_out(&colours);
+        }
         let line = Line {
             text: &self.text,
             number: self.number,
@@ -349,6 +353,21 @@ impl Splitter {
         self.number = self.number.saturating_add(1);
         self.begun = false;
         self.dropped = 0;
+    }
+
+    /// Keeps what is left of the line without these parts, with its stamps and offsets.
+    fn leave_out(&mut self, parts: &[Range<usize>]) {
+        let text = std::mem::take(&mut self.text);
+        let stamps = std::mem::take(&mut self.stamps);
+        let steps = std::mem::replace(&mut self.steps, vec![(0, 0)]);
+        for (i, byte) in text.into_iter().enumerate() {
+            if parts.iter().any(|part| part.contains(&i)) {
+                continue;
+            }
+            let step = steps.partition_point(|&(at, _)| at <= i).saturating_sub(1);
+            let (at, offset) = steps[step];
+            self.keep(byte, stamps.get(i).copied(), offset + (i - at) as u64);
+        }
     }
 
     #[inline]
@@ -393,6 +412,18 @@ mod tests {
 
     fn texts(bytes: &[u8]) -> Vec<String> {
         lines(bytes).into_iter().map(|l| l.2).collect()
+    }
+
+    #[test]
+    fn colours_without_their_esc_are_no_text() {
+        let line = lines(b"[[0;32m  OK  [0m] Started x.\n[5m] y\n");
+        assert_eq!(
+            line,
+            [
+                (1, 0, "[  OK  ] Started x.".to_owned()),
+                (2, 29, "[5m] y".to_owned())
+            ]
+        );
     }
 
     #[test]

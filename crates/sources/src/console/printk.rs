@@ -84,6 +84,7 @@ pub(crate) fn level_len(text: &[u8]) -> usize {
 fn level_before(text: &[u8]) -> usize {
     match text {
         [_, .., b'<', d, b'>'] if d.is_ascii_digit() => 3,
+        [_, .., b'<', d, e, b'>'] if d.is_ascii_digit() && e.is_ascii_digit() => 4,
         _ => 0,
     }
 }
@@ -321,6 +322,7 @@ mod tests {
         let find = |text: &str| find_glued(text.as_bytes(), 0);
         assert_eq!(find("login: [   12.345678] random"), Some(7));
         assert_eq!(find("login: <6>[   12.345678] random"), Some(7));
+        assert_eq!(find("login: <47>[   12.345678] systemd"), Some(7));
         assert_eq!(find("[2.391972 2.384627] [    0.378676] omap2"), Some(20));
         assert_eq!(find("[   12.345678] random [mem 0x0-0x1] x"), None);
         assert_eq!(find("["), None);

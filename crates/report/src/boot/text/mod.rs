@@ -65,16 +65,28 @@ fn headline(report: &Report<'_>, page: &mut Page<'_>) {
     };
     let mut line = page.subject(name);
     let said = alone(report);
+    let label = time_label(&about.time);
+    // A sentence is broken rather than cut.
+    let space = page.columns().saturating_sub(label.width() + 2);
+    let fits = line.width() + said.chars().count() <= space;
+    let broken = said.split_once("; ").or_else(|| said.split_once(", "));
+    let (said, rest) = match broken.filter(|_| !fits) {
+        Some((said, rest)) => (said, Some(rest)),
+        None => (said.as_str(), None),
+    };
     match Outcome::of(report) {
         Outcome::Ready { ns, .. } => {
             let number = duration(ns);
-            line.push(said.strip_suffix(&*number).unwrap_or(&said), Ink::Plain);
+            line.push(said.strip_suffix(&*number).unwrap_or(said), Ink::Plain);
             line.push(&number, Ink::Strong);
         }
-        Outcome::NotReady(_) => line.push(&said, Ink::Bad),
-        Outcome::Ended { .. } | Outcome::Seen(_) => line.push(&said, Ink::Plain),
+        Outcome::NotReady(_) => line.push(said, Ink::Bad),
+        Outcome::Ended { .. } | Outcome::Seen(_) => line.push(said, Ink::Plain),
     }
-    page.line_with_right(line, time_label(&about.time));
+    page.line_with_right(line, label);
+    if let Some(rest) = rest {
+        page.wrapped(Line::indented(MARGIN), rest, Ink::Plain);
+    }
     let facts = facts(report).join(" · ");
     if !facts.is_empty() {
         page.wrapped(Line::indented(MARGIN), &facts, Ink::Faint);

@@ -2,8 +2,9 @@
 //! are known: counts of instructions, clocks and errors, or that they belong to
 //! another boot.
 
-use bootlap_model::{ClockId, SpanEnd, Stamp};
+use bootlap_model::{ClockId, Evidence, Severity, SpanEnd, Stamp};
 
+use super::super::clock::Reader;
 use super::{Moment, Out};
 
 /// An event of the kernel's clock that could carry the instruction count of
@@ -91,6 +92,40 @@ impl Out<'_> {
         clocks.filter(|c| **c == new).for_each(|c| *c = old);
         kept.counted.clear();
         old
+    }
+
+    /// Puts what was read late where it was sent, as far as the kernel's times tell.
+    pub(crate) fn read_late(&mut self, reader: &Reader, at: Evidence) {
+        let Some(wire) = self.kept.wire else { return };
+        let sent = |stamp: &mut Stamp| {
+            let sent = reader.sent(stamp.ns);
+            let late = u32::try_from(stamp.ns.saturating_sub(sent)).unwrap_or(u32::MAX);
+            stamp.err_ns = stamp.err_ns.max(late);
+            stamp.ns = sent;
+        };
+        for span in &mut self.timeline.spans[self.kept.from.span..] {
+            if span.clock != wire {
+                continue;
+            }
+            sent(&mut span.start);
+            if let SpanEnd::At(end) = &mut span.end {
+                sent(end);
+            }
+        }
+        let marks = self.timeline.marks[self.kept.from.mark..].iter_mut();
+        let marks = marks.filter(|m| m.clock == wire).map(|m| &mut m.at);
+        let anchors = self.timeline.anchors[self.kept.from.anchor..].iter_mut();
+        let anchors = anchors.filter(|a| a.clock == wire).map(|a| &mut a.at);
+        marks.chain(anchors).for_each(sent);
+        let latest = reader.latest() / 1_000_000;
+        self.notice(
+            "console-read-late",
+            Severity::Info,
+            at,
+            &format!(
+                "this console was read up to {latest} ms after it was sent, as the kernel's own times show: lines stand where those allow, and how long a line without such a time took is not known to better than that"
+            ),
+        );
     }
 
     /// Widens the error of what happened before `until_ns` of the kernel's

@@ -345,6 +345,8 @@ impl<'o> Out<'o> {
         evidence: Evidence,
     ) {
         self.untimed_end();
+        // `<6>` is no text: what reads these names looks for what comes behind it.
+        let text = &text[printk::level_len(text)..];
         let text = self.timeline.symbols.add(&shown(text));
         let at = self.span(clock, CONSOLE, text, start, end, Vec::new(), evidence);
         self.last_text = Some(at);
