@@ -4,7 +4,7 @@
 //! an end of its own, which is far from its last line: systemd has started all, somebody
 //! can log in, Android shows its home screen. What follows is no part of the boot.
 
-use bootlap_model::{Milestone, Stamp, Timeline, TrackKind};
+use bootlap_model::{Mark, MarkKind, Milestone, Stamp, Timeline, TrackKind};
 use serde::Serialize;
 
 use crate::view::{View, length_ns};
@@ -132,13 +132,24 @@ fn end_of(view: &View, start: &Stamp) -> Option<(Stamp, Ends)> {
     let finished = milestone(finished).map(|at| (at, Ends::Milestone(finished)));
     let active = || {
         let mut targets = TARGETS.into_iter();
-        targets.find_map(|unit| Some((active(view, unit)?, Ends::Unit(unit))))
+        targets.find_map(|unit| {
+            let at = active(view, unit).or_else(|| said(view, unit))?;
+            Some((at, Ends::Unit(unit)))
+        })
     };
     let login = Milestone::LoginPrompt;
     let login = || milestone(login).map(|at| (at, Ends::Milestone(login)));
     let silence = || Some((long_silence(view)?, Ends::Silence));
     let known = finished.or_else(active).or_else(login).or_else(silence);
     known.filter(|(at, _)| at.ns > start.ns)
+}
+
+/// When systemd said on a console that this was reached.
+fn said(view: &View, unit: &str) -> Option<Stamp> {
+    let timeline = view.timeline;
+    let is_one = |m: &&Mark| m.kind == MarkKind::Named && timeline.text(m.name) == unit;
+    let mut marks = timeline.marks.iter().filter(is_one);
+    marks.find_map(|m| view.at(m.clock, m.at))
 }
 
 /// The last line before a kernel that has run its first program is silent for long, where

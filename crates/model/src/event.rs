@@ -129,6 +129,9 @@ impl Span {
     /// what was logged before.
     pub const LOG_FLUSH: &str = "print the log so far";
 
+    /// The name of the kernel stage in which it asks a server for its address.
+    pub const ADDRESS_WAIT: &str = "wait for an address";
+
     /// The name of the firmware's stage in which a machine without one reads the kernel and
     /// the initramfs from its storage.
     pub const LOAD_IMAGES: &str = "read kernel and initramfs";

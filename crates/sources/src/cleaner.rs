@@ -79,6 +79,17 @@ impl Cleaner {
     }
 }
 
+/// The text of one line, without control bytes and colours.
+pub(crate) fn clean_line(line: &[u8], text: &mut Vec<u8>) {
+    let mut cleaner = Cleaner::new();
+    text.clear();
+    text.extend(line.iter().filter(|b| cleaner.is_text(**b)));
+    let colours: Vec<_> = bare_colours(text).collect();
+    for colour in colours.into_iter().rev() {
+        text.drain(colour);
+    }
+}
+
 /// Where colours stand of which the ESC is lost (`[0;32m`), as in what was copied from a
 /// terminal or a web page.
 pub(crate) fn bare_colours(text: &[u8]) -> impl Iterator<Item = Range<usize>> + '_ {

@@ -203,6 +203,9 @@ fn look(
     }
     let ranked = ranking(&head);
     match ranked.first() {
+        Some(&(source, _)) if source.name == "dmesg" && has_console(&head, &mut stream)? => {
+            Ok(detected(&console::CONSOLE, Sniff::LIKELY, false))
+        }
         Some(&(source, sniff)) if sniff >= LEAST => Ok(detected(source, sniff, false)),
         _ if further_on(&mut stream).map_err(unreadable)? => {
             Ok(detected(&console::CONSOLE, Sniff::LIKELY, false))
@@ -212,6 +215,25 @@ fn look(
             let nearest = nearest.take(3).collect();
             let timeless = timeless(&head);
             Err(Format::Unknown { nearest, timeless })
+        }
+    }
+}
+
+/// Whether what begins like a kernel's log goes on like a console, where user space writes
+/// between its lines.
+fn has_console(head: &[u8], stream: &mut dyn BufRead) -> Result<bool, Format> {
+    let mut rest = head.chain(stream.take(LOOKED_THROUGH));
+    let mut line = Vec::new();
+    let unreadable = |e: io::Error| Format::Unreadable { why: e.to_string() };
+    loop {
+        line.clear();
+        let most = (&mut rest).take(HEAD_LEN as u64);
+        let mut most = most;
+        if most.read_until(b'\n', &mut line).map_err(unreadable)? == 0 {
+            return Ok(false);
+        }
+        if console::is_user_spaces(&line) {
+            return Ok(true);
         }
     }
 }

@@ -4,7 +4,7 @@
 use bootlap_model::{ClockId, ClockKind, Evidence, Stamp};
 
 use crate::Hints;
-use crate::cleaner::{Cleaner, bare_colours};
+use crate::cleaner::clean_line;
 use crate::console::Reading;
 use crate::console::line::Line;
 use crate::console::out::{Kept, Out, shown};
@@ -78,13 +78,7 @@ impl<'h> Stamped<'h> {
         import: &mut Import<'_>,
     ) {
         let mut clean = std::mem::take(&mut self.clean);
-        let mut cleaner = Cleaner::new();
-        clean.clear();
-        clean.extend(text.iter().filter(|b| cleaner.is_text(**b)));
-        let colours: Vec<_> = bare_colours(&clean).collect();
-        for colour in colours.into_iter().rev() {
-            clean.drain(colour);
-        }
+        clean_line(text, &mut clean);
         self.line(&clean, stamp, at, import);
         self.clean = clean;
     }

@@ -1,10 +1,10 @@
 //! What the kernel waits for between its last driver and its first program.
 
-use bootlap_model::TrackKind;
+use bootlap_model::{Span, TrackKind};
 
 use super::checks;
 use super::seen::{init_ns, is_kernels, ms, of_initcalls, value};
-use crate::boot::total_ns;
+use crate::boot::{evidence, total_ns};
 use crate::{Boot, Finding};
 
 checks! {
@@ -191,12 +191,12 @@ fn no_ip(boot: &Boot<'_>) -> Option<Finding> {
     }
     if let Some(at) = address_wait(boot) {
         let ns = at[1].saturating_sub(at[0]);
-        let line = boot.line("IP-Config: ");
+        let seen = boot.spans(TrackKind::Kernel, Span::ADDRESS_WAIT);
         let finding = Finding::new()
             .why(format!("{} for an answer", ms(ns)))
             .saves(ns, "from the first request to the answer")
             .at(Some(at))
-            .seen(line.map(|l| l.evidence));
+            .seen(evidence(&seen));
         return Some(complete(finding));
     }
     let asked = value(boot, "ip")?;
@@ -221,12 +221,16 @@ fn nfs_root(boot: &Boot<'_>) -> Option<Finding> {
     let line = requests.iter().find_map(|text| boot.line(text))?;
     let at = boot.between(line.text, "IP-Config: Complete")?;
     let ns = at[1].saturating_sub(at[0]);
+    let seen = boot.spans(TrackKind::Kernel, Span::ADDRESS_WAIT);
     Some(
         Finding::new()
             .why(format!("{} from `{}` to the answer", ms(ns), line.text))
             .saves(ns, "from the request to the answer")
             .at(Some(at))
-            .seen([line.evidence]),
+            .seen(match evidence(&seen) {
+                none if none.is_empty() => vec![line.evidence],
+                seen => seen,
+            }),
     )
 }
 

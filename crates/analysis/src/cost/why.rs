@@ -66,6 +66,9 @@ pub(super) fn of(timeline: &Timeline, known: &Known) -> Option<String> {
         (TrackKind::Kernel, "wait for root device") => {
             "the kernel waits for the device of the root filesystem".to_owned()
         }
+        (TrackKind::Kernel, Span::ADDRESS_WAIT) => {
+            "the kernel asks a server for an address, and waits for its answer".to_owned()
+        }
         (TrackKind::Kernel, "protect kernel memory") => {
             "the kernel write-protects its memory and walks the page tables".to_owned()
         }

@@ -155,18 +155,22 @@ impl Reader {
         Self { lines }
     }
 
-    /// When that was sent which was read at `read`: kernel lines when they were logged, the
-    /// others as late as the last kernel line, and not after the next one.
-    pub(crate) fn sent(&self, read: i64) -> i64 {
+    /// When that was sent which was read at `read`, and how far that may be off: kernel lines
+    /// when they were logged, the others as late as the last kernel line, and not after the
+    /// next one.
+    pub(crate) fn sent(&self, read: i64) -> (i64, u32) {
         let next = self.lines.partition_point(|l| l[0] < read);
         let after = self.lines.get(next);
         let until = after.map_or(i64::MAX, |l| l[2]);
         if after.is_some_and(|l| l[0] == read) {
-            return until;
+            return (until, 0);
         }
         let before = self.lines[..next].last();
         let late = before.map_or(0, |l| l[0].saturating_sub(l[1]));
-        read.saturating_sub(late.max(0)).min(until)
+        let since = before.map_or(i64::MIN, |l| l[1]);
+        let apart = until.min(read).saturating_sub(since);
+        let sent = read.saturating_sub(late.max(0)).min(until);
+        (sent, u32::try_from(apart).unwrap_or(u32::MAX))
     }
 
     /// Whether lines were late one after the other, and later than some before them: the
@@ -423,13 +427,10 @@ mod tests {
         let lines = vec![[0, 0], [500, 100], [501, 110], [1000, 900]];
         let reader = Reader::of(lines, 7);
         let sent = [0, 500, 501, 1000].map(|read| reader.sent(read));
-        assert_eq!(sent, [7, 107, 117, 907]);
+        assert_eq!(sent, [(7, 0), (107, 0), (117, 0), (907, 0)]);
         // As late as the line before, and not later than the one after.
-        assert_eq!(
-            [502, 999, 1100].map(|read| reader.sent(read)),
-            [118, 615, 1007]
-        );
-        assert_eq!(reader.sent(499), 107);
+        let sent = [499, 502, 999, 1100].map(|read| reader.sent(read));
+        assert_eq!(sent, [(107, 100), (118, 385), (615, 790), (1007, 193)]);
         assert_eq!(reader.latest(), 393);
     }
 }

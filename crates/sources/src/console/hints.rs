@@ -1,4 +1,5 @@
-//! The moments that the user described: ready, the application, others.
+//! The moments that the user described: ready, the application, others; and the ends of a
+//! boot that a console shows to anybody.
 
 use bootlap_model::{Evidence, MarkKind, Milestone, Severity, Stamp};
 use memchr::memmem;
@@ -43,11 +44,19 @@ struct Wanted<'h> {
 pub(crate) struct HintMarks<'h> {
     wanted: Vec<Wanted<'h>>,
     /// Seen in a line without a time: it came after this kernel time.
-    unplaced: Vec<(MarkKind, &'h str, Evidence)>,
+    unplaced: Vec<Unplaced<'h>>,
     /// How many lines that were counted as skipped for that.
     skipped: u64,
-    /// A login prompt was seen.
-    login: bool,
+    /// Which known ends were seen.
+    ends: Vec<&'static str>,
+}
+
+struct Unplaced<'h> {
+    kind: MarkKind,
+    name: &'h str,
+    at: Evidence,
+    /// Somebody looks for it, and is to know what became of it.
+    asked: bool,
 }
 
 impl<'h> HintMarks<'h> {
@@ -76,7 +85,7 @@ impl<'h> HintMarks<'h> {
             wanted: ready.into_iter().chain(application).chain(named).collect(),
             unplaced: Vec::new(),
             skipped: 0,
-            login: false,
+            ends: Vec::new(),
         }
     }
 
@@ -92,7 +101,7 @@ impl<'h> HintMarks<'h> {
         logged: Option<Stamp>,
         out: &mut Out<'_>,
     ) -> Matched {
-        let mut matched = self.login_prompt(line, logged, out);
+        let mut matched = self.known_end(line, logged, out);
         self.wanted.retain(|wanted| {
             let Some(end) = completed(wanted.pattern, line.text) else {
                 return true;
@@ -111,36 +120,51 @@ impl<'h> HintMarks<'h> {
                 matched = Matched::Placed;
             } else {
                 matched = Matched::Unplaced;
-                self.unplaced.push((wanted.kind, wanted.name, at));
+                self.unplaced.push(Unplaced {
+                    kind: wanted.kind,
+                    name: wanted.name,
+                    at,
+                    asked: true,
+                });
             }
             false
         });
         matched
     }
 
-    /// A login prompt is a known end of a boot, whether or not somebody looks for it.
-    fn login_prompt(
-        &mut self,
-        line: &Line<'_>,
-        logged: Option<Stamp>,
-        out: &mut Out<'_>,
-    ) -> Matched {
-        if self.login || logged.is_some() || !is_login_prompt(line.text) {
+    /// A login prompt, or that all was started which the machine was booted for, is an end of
+    /// a boot, whether or not somebody looks for it.
+    fn known_end(&mut self, line: &Line<'_>, logged: Option<Stamp>, out: &mut Out<'_>) -> Matched {
+        let (kind, name) = match reached_target(line.text) {
+            Some(target) => (MarkKind::Named, target),
+            None if logged.is_none() && is_login_prompt(line.text) => {
+                let login = Milestone::LoginPrompt;
+                (MarkKind::Milestone(login), login.text())
+            }
+            None => return Matched::No,
+        };
+        if self.ends.contains(&name) {
             return Matched::No;
         }
-        self.login = true;
-        let (milestone, at) = (Milestone::LoginPrompt, line.evidence(out.file));
-        let kind = MarkKind::Milestone(milestone);
-        match (out.wire, line.first()) {
-            (Some(wire), Some(stamp)) => {
-                out.mark(wire, stamp, kind, milestone.text(), at);
-                Matched::Placed
+        self.ends.push(name);
+        let at = line.evidence(out.file);
+        match (out.wire, line.first(), logged) {
+            (Some(wire), Some(stamp), _) => out.mark(wire, stamp, kind, name, at),
+            (_, _, Some(stamp)) => {
+                let printk = out.printk_clock();
+                out.mark(printk, stamp, kind, name, at);
             }
             _ => {
-                self.unplaced.push((kind, milestone.text(), at));
-                Matched::Unplaced
+                self.unplaced.push(Unplaced {
+                    kind,
+                    name,
+                    at,
+                    asked: false,
+                });
+                return Matched::Unplaced;
             }
         }
+        Matched::Placed
     }
 
     /// Places what was seen since the kernel's `before_ns`, now that the next
@@ -159,8 +183,7 @@ impl<'h> HintMarks<'h> {
             self.lose(out);
             return 0;
         };
-        let (half, err_ns) = middle(before_ns, ns);
-        let stamp = Stamp::new(before_ns + half, err_ns);
+        let stamp = middle(before_ns, ns);
         self.place(
             stamp,
             "mark-between-lines",
@@ -192,11 +215,16 @@ impl<'h> HintMarks<'h> {
     }
 
     fn place(&mut self, at: Stamp, code: &str, remedy: &str, out: &mut Out<'_>) {
-        for (kind, name, evidence) in self.unplaced.drain(..) {
+        for Unplaced {
+            kind,
+            name,
+            at: evidence,
+            asked,
+        } in self.unplaced.drain(..)
+        {
             let printk = out.printk_clock();
             out.mark(printk, at, kind, name, evidence);
-            // Nobody asked for it.
-            if kind != MarkKind::Milestone(Milestone::LoginPrompt) {
+            if asked {
                 out.notice(code, Severity::Notice, evidence, remedy);
             }
         }
@@ -205,9 +233,8 @@ impl<'h> HintMarks<'h> {
     /// What is not placed cannot be.
     fn lose(&mut self, out: &mut Out<'_>) {
         self.skipped = 0;
-        let asked = |kind: &MarkKind| *kind != MarkKind::Milestone(Milestone::LoginPrompt);
-        self.unplaced.retain(|(kind, ..)| asked(kind));
-        for (_, _, at) in self.unplaced.drain(..) {
+        for lost in self.unplaced.drain(..).filter(|u| u.asked) {
+            let at = lost.at;
             out.notice(
                 "mark-without-time",
                 Severity::DataLoss,
@@ -218,14 +245,29 @@ impl<'h> HintMarks<'h> {
     }
 }
 
-/// Half of the time between two kernel lines, and the error of the middle. Where that
-/// is more than a stamp can say, the beginning is what is known.
-fn middle(before_ns: i64, ns: i64) -> (i64, u32) {
+/// The middle between two kernel lines, and how far it may be off. Where that is more than a
+/// stamp can say, the beginning is what is known.
+fn middle(before_ns: i64, ns: i64) -> Stamp {
     let half = ns.saturating_sub(before_ns) / 2;
     match u32::try_from(half.saturating_add(i64::from(RESOLUTION_NS))) {
-        Ok(err_ns) => (half, err_ns),
-        Err(_) => (0, u32::MAX),
+        Ok(err_ns) => Stamp::new(before_ns + half, err_ns),
+        Err(_) => Stamp::new(before_ns, 0).at_least(),
     }
+}
+
+/// Which of systemd's last targets a line says to be reached: by its name, or, before version
+/// 250, by what it is called.
+pub(crate) fn reached_target(text: &[u8]) -> Option<&'static str> {
+    const TARGETS: [(&str, &str); 2] = [
+        ("graphical.target", "Graphical Interface."),
+        ("multi-user.target", "Multi-User System."),
+    ];
+    let reached = b"Reached target ";
+    let at = memmem::find(text, reached)?;
+    let what = text[at + reached.len()..].trim_ascii();
+    let is = |word: &str| what.starts_with(word.as_bytes());
+    let found = TARGETS.iter().find(|(name, called)| is(name) || is(called));
+    found.map(|(name, _)| *name)
 }
 
 /// Whether a line is the prompt of getty: `board login:`, and what was typed there.

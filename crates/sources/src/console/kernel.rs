@@ -10,7 +10,7 @@
 //! [    4.012345] systemd[1]: Switching root.
 //! ```
 
-use bootlap_model::{ClockKind, Evidence, Milestone, Severity, SpanEnd, TrackKind};
+use bootlap_model::{ClockKind, Evidence, Milestone, Severity, Span, SpanEnd, TrackKind};
 use memchr::memmem;
 
 use super::clock::KernelClock;
@@ -22,7 +22,7 @@ use super::printk::RESOLUTION_NS;
 pub(crate) const STAGES: (TrackKind, &str) = (TrackKind::Kernel, "kernel stages");
 
 /// Stages that one line begins and another ends: how the lines begin.
-const PAIRS: [Stage; 3] = [
+const PAIRS: [Stage; 4] = [
     Stage {
         name: "unpack initramfs",
         // "Unpacking initramfs..." is the text of kernels before 5.2.
@@ -36,6 +36,15 @@ const PAIRS: [Stage; 3] = [
         name: "wait for root device",
         begin: &["Waiting for root device"],
         end: &["VFS: Mounted root"],
+    },
+    Stage {
+        // Each request is a line; the answer is two, and may not come.
+        name: Span::ADDRESS_WAIT,
+        begin: &["Sending DHCP requests", "Sending BOOTP requests"],
+        end: &[
+            "IP-Config: Complete",
+            "IP-Config: Auto-configuration of network failed",
+        ],
     },
     Stage {
         // mark_readonly(), and with CONFIG_DEBUG_WX a walk of all page tables.
@@ -225,7 +234,7 @@ impl Kernel {
                 self.initcalls.switched();
                 self.clock.switched(moment.ns);
             }
-            Some(b'T' | b'U' | b'F' | b'W' | b'V' | b'C' | b'x') => {
+            Some(b'T' | b'U' | b'F' | b'W' | b'V' | b'C' | b'x' | b'S' | b'I') => {
                 self.stage(body, moment, at, out);
             }
             _ => {}
@@ -251,7 +260,10 @@ impl Kernel {
         let begins = |with: &[&str]| with.iter().any(|w| body.starts_with(w.as_bytes()));
         for (stage, began) in PAIRS.iter().zip(&mut self.began) {
             if begins(stage.begin) {
-                *began = Some((*moment, at));
+                // Who asks again has waited since it asked first.
+                if began.is_none() || stage.name != Span::ADDRESS_WAIT {
+                    *began = Some((*moment, at));
+                }
             } else if begins(stage.end)
                 && let Some((began, mut evidence)) = began.take()
                 && moment.ns >= began.ns

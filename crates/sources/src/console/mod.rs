@@ -50,6 +50,7 @@ pub(crate) use self::session::Session;
 
 use self::bootloader::BootLoader;
 use crate::agent::Printed;
+use crate::cleaner::clean_line;
 use crate::{Input, Sniff, Source, SourceError};
 use bootlap_wire::stamps::{self, Header, HeaderError, OpenError, Reader, Record};
 
@@ -113,6 +114,17 @@ fn read_stamps(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> 
     }
     session.finish();
     Ok(())
+}
+
+/// Whether only a console has this line: one of user space's, without the kernel's time.
+pub(crate) fn is_user_spaces(line: &[u8]) -> bool {
+    if printk::parse(line).is_some() {
+        return false;
+    }
+    let mut text = Vec::new();
+    clean_line(line, &mut text);
+    let text = text.trim_ascii();
+    text.starts_with(b"[  OK  ] ") || hints::is_login_prompt(text)
 }
 
 fn sniff(head: &[u8]) -> Sniff {

@@ -83,9 +83,16 @@ fn headline(report: &Report<'_>, page: &mut Page<'_>) {
         Outcome::NotReady(_) => line.push(said, Ink::Bad),
         Outcome::Ended { .. } | Outcome::Seen(_) => line.push(said, Ink::Plain),
     }
-    page.line_with_right(line, label);
-    if let Some(rest) = rest {
-        page.wrapped(Line::indented(MARGIN), rest, Ink::Plain);
+    let rest = rest.map(|rest| Line::indented(MARGIN).with(rest, Ink::Plain));
+    match rest {
+        Some(rest) if line.width() > space && line.width() <= page.columns() => {
+            page.line(line);
+            page.line_with_right(rest, label);
+        }
+        rest => {
+            page.line_with_right(line, label);
+            rest.into_iter().for_each(|rest| page.line(rest));
+        }
     }
     let facts = facts(report).join(" · ");
     if !facts.is_empty() {

@@ -98,10 +98,9 @@ impl Out<'_> {
     pub(crate) fn read_late(&mut self, reader: &Reader, at: Evidence) {
         let Some(wire) = self.kept.wire else { return };
         let sent = |stamp: &mut Stamp| {
-            let sent = reader.sent(stamp.ns);
-            let late = u32::try_from(stamp.ns.saturating_sub(sent)).unwrap_or(u32::MAX);
-            stamp.err_ns = stamp.err_ns.max(late);
-            stamp.ns = sent;
+            let (ns, err_ns) = reader.sent(stamp.ns);
+            stamp.err_ns = stamp.err_ns.max(err_ns);
+            stamp.ns = ns;
         };
         for span in &mut self.timeline.spans[self.kept.from.span..] {
             if span.clock != wire {
