@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use bootlap_analysis::{Accesses, Meter, accesses};
+use bootlap_analysis::{Accesses, Ends, Meter, accesses, extent};
 use bootlap_kbuild::dot_config::DotConfig;
 use bootlap_model::{Axis, BITS_PER_BYTE, Evidence, Milestone, Span, Stamp, Timeline, TrackKind};
 use bootlap_product::cmdline;
@@ -31,6 +31,8 @@ pub struct Boot<'a> {
 struct View<'a> {
     timeline: &'a Timeline,
     axis: Axis,
+    /// When the boot was over, ns on the axis: what came later cost it nothing.
+    end_ns: i64,
     /// Spans by kind, as they were read; not the console's, which are far more than
     /// all others and which rules go through as [`Boot::lines`].
     kinds: BTreeMap<TrackKind, Vec<&'a Span>>,
@@ -45,9 +47,11 @@ impl<'a> View<'a> {
                 kind => kinds.entry(kind).or_default().push(span),
             }
         }
+        let known = extent(timeline).filter(|extent| extent.ends != Ends::Last);
         Self {
             timeline,
             axis: Axis::of(timeline),
+            end_ns: known.map_or(i64::MAX, |extent| extent.end.ns),
             kinds,
         }
     }
@@ -66,6 +70,9 @@ impl<'a> View<'a> {
             .filter(|span| wanted(self.timeline.text(span.name)));
         let placed = spans.filter_map(|span| {
             let placed = self.axis.span(span)?;
+            if placed.start.ns > self.end_ns {
+                return None;
+            }
             Some(Found {
                 timeline: self.timeline,
                 span,
@@ -124,7 +131,7 @@ impl<'a> Boot<'a> {
     /// A boot of which only the evidence is known.
     pub fn new(timeline: &'a Timeline) -> Self {
         let seen = View::of(timeline);
-        let lines = lines(timeline, &seen.axis);
+        let lines = lines(timeline, &seen.axis, seen.end_ns);
         Self {
             seen,
             explained: None,

@@ -69,11 +69,11 @@ impl Line<'_> {
     }
 }
 
-/// All lines that are on the axis, by time.
-pub(crate) fn lines<'a>(timeline: &'a Timeline, axis: &Axis) -> Vec<Line<'a>> {
+/// All lines that are on the axis, up to this moment of it, by time.
+pub(crate) fn lines<'a>(timeline: &'a Timeline, axis: &Axis, end_ns: i64) -> Vec<Line<'a>> {
     let console = timeline.spans_of(TrackKind::Console);
     let placed = console.filter_map(|span| {
-        let placed = axis.span(span)?;
+        let placed = axis.span(span).filter(|p| p.start.ns <= end_ns)?;
         let printed = printed(timeline, span, &placed);
         let whole = timeline.text(span.name);
         let text = message(whole);

@@ -7,7 +7,8 @@
 use bootlap_model::{Mark, MarkKind, Milestone, Stamp, Timeline, TrackKind};
 use serde::Serialize;
 
-use crate::view::{View, length_ns};
+use crate::gap::message;
+use crate::view::{Seen, View, length_ns};
 
 /// The part of a timeline that is the boot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -164,10 +165,17 @@ fn long_silence(view: &View) -> Option<Stamp> {
         Milestone::ManagerStart,
     ];
     let begun = starts.iter().find_map(|&m| view.milestone(m))?;
-    let lines = view.spans().iter().map(|s| s.start);
-    let later: Vec<Stamp> = lines.filter(|at| at.ns >= begun.ns).collect();
-    let pause = |w: &&[Stamp]| length_ns(&w[0], &w[1]) > SILENCE_NS;
-    later.windows(2).find(pause).map(|w| w[0])
+    let lines = view.spans();
+    let lines = &lines[lines.partition_point(|s| s.start.ns < begun.ns)..];
+    let pause = |w: &&[Seen]| length_ns(&w[0].start, &w[1].start) > SILENCE_NS;
+    let pause = lines.windows(2).find(pause)?;
+    // Who gives up waiting says so at the end of such a silence, and the boot goes on.
+    let boots = ["systemd", "dracut", "init: ", "Run "];
+    let told = message(pause[1].name);
+    let goes_on = boots.iter().any(|b| told.starts_with(b));
+    let later = [Milestone::SwitchRoot, Milestone::ManagerStart].map(|m| view.milestone(m));
+    let later = later.iter().flatten().any(|at| at.ns > pause[0].start.ns);
+    (!goes_on && !later).then_some(pause[0].start)
 }
 
 /// When this unit of systemd's was active, if its start was told.
@@ -216,6 +224,12 @@ mod tests {
         };
         assert_eq!(ends("dmesg", 100 * S), (Ends::Silence, 9 * S));
         assert_eq!(ends("dmesg", 38 * S).0, Ends::Last);
+        let mut boot = Boot::on(ClockKind::KernelPrintk, TimeKind::Measured);
+        boot.timeline.files[0].source = "dmesg".into();
+        boot.mark(Milestone::InitStart, 2 * S)
+            .text(9 * S, 9 * S + 1, "link is up")
+            .text(99 * S, 100 * S, "[   99.000000] systemd[1]: x: timed out");
+        assert_eq!(extent(&boot.timeline).unwrap().ends, Ends::Last);
         // There user space would be heard.
         assert_eq!(ends("console", 100 * S).0, Ends::Last);
     }

@@ -1,6 +1,7 @@
 //! SATA and SCSI: links, empty ports, disks that spin up.
 
 use super::checks;
+use super::root_wait::is_nfs;
 use super::seen::{init_ns, is_kernels, is_off, ms, value};
 use crate::lines::{Line, number_after};
 use crate::{Boot, Finding};
@@ -26,6 +27,9 @@ fn links<'a>(boot: &Boot<'a>) -> Vec<Line<'a>> {
     let lines = lines.filter(|l| port(l).is_some() && l.text.contains(": SATA link "));
     lines.collect()
 }
+
+/// Less than this is no wait.
+const EMPTY_NS: i64 = 10_000_000;
 
 /// A port gives up in less than this.
 const LONGEST_LINK_NS: i64 = 30_000_000_000;
@@ -81,6 +85,9 @@ fn staggered(boot: &Boot<'_>) -> Option<Finding> {
 }
 
 fn empty_port(boot: &Boot<'_>) -> Option<Finding> {
+    if is_nfs(boot) {
+        return None;
+    }
     let links = first_links(boot);
     let is_up = |l: &Line<'_>| l.text.contains("SATA link up");
     let up = links.iter().rfind(|l| is_up(l))?;
@@ -91,24 +98,34 @@ fn empty_port(boot: &Boot<'_>) -> Option<Finding> {
     let last = down.last()?;
     let ports: Vec<&str> = down.iter().filter_map(|l| port(l)).collect();
     let force: Vec<String> = ports.iter().map(|p| format!("{p}:disable")).collect();
+    // Ports are asked beside all else: only where nothing else is said can anybody wait.
+    let lines = boot.lines();
+    let before = lines.iter().zip(lines.iter().skip(1));
+    let silent = before.filter(|(_, l)| down.iter().any(|d| d.evidence == l.evidence));
+    let silent_ns: i64 = silent.map(|(before, _)| before.ns()).sum();
+    if silent_ns < EMPTY_NS {
+        return None;
+    }
     let ns = last.start_ns.saturating_sub(up.start_ns);
-    Some(
-Finding::new()
-        .why(match ports.as_slice() {
-            [one] => format!("port {one} ends {} after the last disk", ms(ns)),
-            all => format!("ports {} end {} after the last disk", all.join(", "), ms(ns)),
-        })
+    let ends = if ports.len() == 1 { "ends" } else { "end" };
+    let finding = Finding::new()
+        .why(format!(
+            "{} {} {ends} {} after the last disk",
+            if ports.len() == 1 { "port" } else { "ports" },
+            ports.join(", "),
+            ms(ns)
+        ))
         .saves(
-            ns,
-            "at most: from the last link that is up, if something waits for all ports",
+            silent_ns.min(ns),
+            "at most: the silences before these lines, if something waits for all ports",
         )
         .fix(format!(
             "switch the ports off in the firmware, or add `libata.force={}` to the command line",
             force.join(",")
         ))
         .at(Some([up.start_ns, last.start_ns]))
-        .seen(down.iter().map(|l| l.evidence)),
-    )
+        .seen(down.iter().map(|l| l.evidence));
+    Some(finding)
 }
 
 fn slow_link(boot: &Boot<'_>) -> Option<Finding> {

@@ -152,7 +152,7 @@ fn root_type(boot: &Boot<'_>) -> Option<Finding> {
 }
 
 /// Whether the root filesystem comes over the network.
-fn is_nfs(boot: &Boot<'_>) -> bool {
+pub(super) fn is_nfs(boot: &Boot<'_>) -> bool {
     let root = value(boot, "root");
     let network = ["/dev/nfs", "/dev/cifs"];
     root.is_some_and(|root| network.contains(&root))

@@ -16,6 +16,8 @@
 //! Printed by `kernel/printk/printk.c` (`print_time`: `[%5lu.%06lu]`), in s
 //! since the kernel's clock started, cut (not rounded) to µs.
 
+use std::ops::Range;
+
 /// The resolution of the times: they are cut to µs.
 pub(crate) const RESOLUTION_NS: u32 = 1_000;
 
@@ -144,6 +146,18 @@ fn time(text: &[u8]) -> Option<(i64, usize)> {
     let ns = number(&fraction[6..places]);
     let ns = s * 1_000_000_000 + us * 1_000 + ns;
     Some((ns, 1 + dot + 1 + places + ends))
+}
+
+/// Where in a line what a vendor's kernel puts before the text lies; nothing where there is
+/// nothing of the kind.
+#[inline]
+pub(crate) fn vendors_part(text: &[u8]) -> Option<Range<usize>> {
+    let level = level_len(text);
+    let (_, len) = plain_time(&text[level..])?;
+    let blank = usize::from(text.get(level + len) == Some(&b' '));
+    let at = level + len + blank;
+    let (_, len) = vendor(text.get(at..)?)?;
+    Some(at..at + len)
 }
 
 /// What vendors' kernels put before the text: the task, and the length.

@@ -345,9 +345,17 @@ impl<'o> Out<'o> {
         evidence: Evidence,
     ) {
         self.untimed_end();
-        // `<6>` is no text: what reads these names looks for what comes behind it.
+        // `<6>` and `(1)[17:init]` are no text: what reads these names looks for what comes
+        // behind them.
         let text = &text[printk::level_len(text)..];
-        let text = self.timeline.symbols.add(&shown(text));
+        let text = match printk::vendors_part(text) {
+            Some(part) => {
+                let (time, message) = (&text[..part.start], &text[part.end..]);
+                let text = format!("{} {}", shown(time), shown(message).trim_start());
+                self.timeline.symbols.add(&text)
+            }
+            None => self.timeline.symbols.add(&shown(text)),
+        };
         let at = self.span(clock, CONSOLE, text, start, end, Vec::new(), evidence);
         self.last_text = Some(at);
     }
