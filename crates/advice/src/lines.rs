@@ -175,7 +175,9 @@ fn flushes(timeline: &Timeline, axis: &Axis) -> Vec<[i64; 2]> {
 
 /// A console line without the kernel's time in front.
 pub(crate) fn message(line: &str) -> &str {
-    let timed = line.strip_prefix('[').and_then(|l| l.split_once("] "));
+    let inside = line.strip_prefix('[');
+    let empty = || Some((inside?.trim_end().strip_suffix(']')?, ""));
+    let timed = inside.and_then(|l| l.split_once("] ")).or_else(empty);
     let is_time = |t: &str| t.trim_start().starts_with(|c: char| c.is_ascii_digit());
     let timed = timed.filter(|(time, _)| is_time(time));
     timed.map_or(line, |(_, message)| message).trim()
@@ -186,4 +188,18 @@ pub(crate) fn number_after<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let (_, rest) = text.split_once(key)?;
     let end = rest.bytes().take_while(u8::is_ascii_digit).count();
     (end > 0).then(|| &rest[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_has_no_time_in_front_and_can_be_empty() {
+        assert_eq!(message("[    1.234567] Run /init"), "Run /init");
+        assert_eq!(message("[    1.234567][    T1] Run /init"), "Run /init");
+        assert_eq!(message("[    5.946267] "), "");
+        assert_eq!(message("[  OK  ] Started x"), "[  OK  ] Started x");
+        assert_eq!(message("[ a ]"), "[ a ]");
+    }
 }

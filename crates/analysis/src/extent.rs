@@ -7,7 +7,7 @@
 use bootlap_model::{Mark, MarkKind, Milestone, Stamp, Timeline, TrackKind};
 use serde::Serialize;
 
-use crate::gap::message;
+use crate::message::message;
 use crate::view::{Seen, View, length_ns};
 
 /// The part of a timeline that is the boot.
@@ -59,6 +59,9 @@ pub(crate) const TARGETS: [&str; 2] = ["graphical.target", "multi-user.target"];
 /// A kernel that says nothing for longer has booted, ns: what it logs later, for hours, is of
 /// a machine at work.
 const SILENCE_NS: i64 = 30_000_000_000;
+
+/// No kernel waits so long before its first program, ns.
+const HANGS_NS: i64 = 300_000_000_000;
 
 /// Less than this after the end is no log that goes on, ns.
 const GOES_ON_NS: i64 = 1_000_000;
@@ -164,10 +167,15 @@ fn long_silence(view: &View) -> Option<Stamp> {
         Milestone::UserEntry,
         Milestone::ManagerStart,
     ];
-    let begun = starts.iter().find_map(|&m| view.milestone(m))?;
+    let begun = starts.iter().find_map(|&m| view.milestone(m));
     let lines = view.spans();
-    let lines = &lines[lines.partition_point(|s| s.start.ns < begun.ns)..];
-    let pause = |w: &&[Seen]| length_ns(&w[0].start, &w[1].start) > SILENCE_NS;
+    // Where no program was seen, the kernel itself may be what waits.
+    let (from_ns, longest) = match begun {
+        Some(begun) => (begun.ns, SILENCE_NS),
+        None => (i64::MIN, HANGS_NS),
+    };
+    let lines = &lines[lines.partition_point(|s| s.start.ns < from_ns)..];
+    let pause = |w: &&[Seen]| length_ns(&w[0].start, &w[1].start) > longest;
     let pause = lines.windows(2).find(pause)?;
     // Who gives up waiting says so at the end of such a silence, and the boot goes on.
     let boots = ["systemd", "dracut", "init: ", "Run "];
@@ -230,6 +238,13 @@ mod tests {
             .text(9 * S, 9 * S + 1, "link is up")
             .text(99 * S, 100 * S, "[   99.000000] systemd[1]: x: timed out");
         assert_eq!(extent(&boot.timeline).unwrap().ends, Ends::Last);
+        // A kernel may wait for its root for a minute, and not for an hour.
+        let mut boot = Boot::on(ClockKind::KernelPrintk, TimeKind::Measured);
+        boot.timeline.files[0].source = "dmesg".into();
+        boot.text(S, S + 1, "a").text(90 * S, 91 * S, "b");
+        assert_eq!(extent(&boot.timeline).unwrap().ends, Ends::Last);
+        boot.text(3690 * S, 3691 * S, "c");
+        assert_eq!(extent(&boot.timeline).unwrap().end.ns, 90 * S);
         // There user space would be heard.
         assert_eq!(ends("console", 100 * S).0, Ends::Last);
     }

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::extent::extent_of;
+use crate::message::message;
 use crate::phase::{PhaseName, phase_of, phases_in};
 use crate::view::{Seen, View, length_ns};
 use crate::work::Meter;
@@ -196,22 +197,6 @@ pub(crate) fn label(line: &str) -> String {
     let mut cut: String = clean.chars().take(LABEL_CHARS - 1).collect();
     cut.push('…');
     cut
-}
-
-/// Drops `[    1.234567]` and what may follow it, `[    T1]` (the caller).
-pub(crate) fn message(line: &str) -> &str {
-    let mut rest = line.trim();
-    while let Some((inside, behind)) = rest.strip_prefix('[').and_then(|r| r.split_once(']')) {
-        let inside = inside.trim_start();
-        let digits = inside.trim_start_matches(['T', 'C']);
-        let stamp = digits.starts_with(|c: char| c.is_ascii_digit())
-            && digits.chars().all(|c| c.is_ascii_digit() || c == '.');
-        if !stamp {
-            break;
-        }
-        rest = behind.trim();
-    }
-    rest
 }
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ mod as_ns;
 mod build;
 mod flatten;
 mod known;
+mod message;
 #[cfg(test)]
 mod tests;
 mod view;

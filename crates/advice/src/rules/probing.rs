@@ -121,12 +121,16 @@ fn quiet_times(boot: &Boot<'_>) -> Vec<Finding> {
     long.sort_by_key(|(before, _)| std::cmp::Reverse(before.ns()));
     long.truncate(3);
     let findings = long.iter().map(|(before, after)| {
+        let said = |text: &str| match text {
+            "" => "an empty line".to_owned(),
+            text => format!("`{text}`"),
+        };
         Finding::new()
             .why(format!(
-                "{} between `{}` and `{}`",
+                "{} between {} and {}",
                 ms(before.ns()),
-                before.text,
-                after.text
+                said(before.text),
+                said(after.text)
             ))
             .saves(
                 before.ns(),

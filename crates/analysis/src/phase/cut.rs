@@ -4,7 +4,7 @@ use bootlap_model::{Milestone, Stamp, TrackKind};
 
 use super::{Phase, PhaseName};
 use crate::extent::Extent;
-use crate::gap::message;
+use crate::message::message;
 use crate::view::{Seen, View};
 
 /// A milestone at which a phase begins.

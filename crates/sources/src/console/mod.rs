@@ -31,6 +31,7 @@ pub(crate) mod hints;
 mod image;
 mod initcall;
 pub(crate) mod kernel;
+mod late;
 pub(crate) mod line;
 mod log;
 pub(crate) mod out;

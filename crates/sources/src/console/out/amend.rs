@@ -4,7 +4,7 @@
 
 use bootlap_model::{ClockId, Evidence, Severity, SpanEnd, Stamp};
 
-use super::super::clock::Reader;
+use super::super::late::Reader;
 use super::{Moment, Out};
 
 /// An event of the kernel's clock that could carry the instruction count of
