@@ -56,6 +56,44 @@ fn lines_are_those_of_the_file() {
 }
 
 #[test]
+fn a_page_shows_all_of_them_and_leads_to_each() {
+    let dir = scratch("several-boots-page");
+    let said = succeeded(
+        bootlap(&dir)
+            .args(["report"])
+            .arg(log())
+            .args(["--each", "-o", "all.html"]),
+    );
+    assert!(said.is_empty(), "{said}");
+    let page = std::fs::read_to_string(dir.join("all.html")).unwrap();
+    // The log's own words, and the median of the four totals.
+    assert!(page.contains("<strong>5.680 s</strong> to startup finished, the median of 4 boots"));
+    assert!(page.contains("The slowest boot against the median one"));
+    for number in 1..=4 {
+        let name = format!("all-{number}.html");
+        assert!(
+            page.contains(&format!("<a href=\"{name}\"><circle")),
+            "{name}"
+        );
+        let boot = std::fs::read_to_string(dir.join(name)).unwrap();
+        assert!(boot.contains(&format!("input#{number}")));
+    }
+    // Other formats are of one boot, and a single boot has no page of many.
+    failure(
+        bootlap(&dir)
+            .arg("report")
+            .arg(log())
+            .args(["--each", "-o", "one.svg"]),
+        2,
+    );
+    failure(
+        bootlap(&dir).args(["report", &nth(2), "--each", "-o", "one.html"]),
+        2,
+    );
+    assert!(!dir.join("one.html").exists());
+}
+
+#[test]
 fn groups_count_each() {
     let dir = scratch("several-boots-groups");
     let log = log().display().to_string();

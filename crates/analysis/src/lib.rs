@@ -55,7 +55,7 @@ pub use path::{CriticalPath, Step, critical_path};
 pub use phase::{Part, Phase, PhaseName, phases};
 pub use predict::{Board, Predicted, Prediction, Speed, predict, predicted_saving};
 pub use processes::{Hidden, Process, Processes, processes};
-pub use series::{Lap, Series, Spread, series};
+pub use series::{Lap, Series, Spread, laps, series};
 pub use stats::{Effect, Question, Shape, Stage, Verdict, effect, effect_of_pairs};
 pub use unit::{After, UnitStart, units};
 pub use work::{Meter, ns_per_insn};

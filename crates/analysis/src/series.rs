@@ -7,6 +7,7 @@ use bootlap_model::Timeline;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::extent::{Ends, Extent, extent};
 use crate::phase::{PhaseName, phases};
 use crate::ready_ns;
 use crate::stats::{Mode, Shape, median};
@@ -30,6 +31,37 @@ impl Lap {
             phases: phases.collect(),
         }
     }
+}
+
+/// What ends most of these boots, and a lap of each: a boot with another end, or none, has no
+/// time to it. Of boots that somebody waited for (`awaited`) only ready is an end.
+pub fn laps(boots: &[&Timeline], awaited: bool) -> (&'static str, Vec<Lap>) {
+    let extents: Vec<Option<Extent>> = boots.iter().map(|t| extent(t)).collect();
+    let ready = Ends::Ready.text().unwrap_or_default();
+    let end_of = |e: &Option<Extent>| {
+        e.as_ref()?
+            .ends
+            .text()
+            .filter(|end| !awaited || *end == ready)
+    };
+    let mut ends: Vec<(&str, usize)> = Vec::new();
+    for end in extents.iter().filter_map(end_of) {
+        match ends.iter_mut().find(|(known, _)| *known == end) {
+            Some((_, boots)) => *boots += 1,
+            None => ends.push((end, 1)),
+        }
+    }
+    // The first of equals.
+    let most = ends.iter().rev().max_by_key(|(_, boots)| *boots);
+    let end = most.map_or(ready, |(end, _)| *end);
+    let laps = boots.iter().zip(&extents).map(|(timeline, extent)| {
+        let has_it = end_of(extent) == Some(end);
+        Lap {
+            ready_ns: extent.filter(|_| has_it).map(|e| e.duration_ns()),
+            ..Lap::of(timeline)
+        }
+    });
+    (end, laps.collect())
 }
 
 /// Where the values of a sample lie.
@@ -120,6 +152,14 @@ pub struct Series {
 }
 
 impl Series {
+    /// The boot whose time is nearest to the median; `None` without any.
+    pub fn median_boot(&self) -> Option<usize> {
+        let median_ns = self.ready.as_ref()?.median_ns;
+        let times = self.laps.iter().enumerate();
+        let times = times.filter_map(|(at, lap)| Some((lap.ready_ns?.abs_diff(median_ns), at)));
+        times.min().map(|(_, at)| at)
+    }
+
     /// Boots that never got ready.
     pub fn not_ready(&self) -> usize {
         self.laps.iter().filter(|l| l.ready_ns.is_none()).count()
@@ -160,13 +200,42 @@ pub fn series(laps: Vec<Lap>) -> Series {
 
 #[cfg(test)]
 mod tests {
+    use bootlap_model::Milestone;
+
     use super::*;
+    use crate::build::Boot;
 
     fn lap(ready_ns: Option<i64>, kernel_ns: i64) -> Lap {
         Lap {
             ready_ns,
             phases: vec![(PhaseName::Kernel, kernel_ns)],
         }
+    }
+
+    #[test]
+    fn boots_that_nobody_awaited_are_measured_to_what_ends_most_of_them() {
+        let to = |milestone, ns| {
+            let mut boot = Boot::sim();
+            boot.mark(Milestone::PowerOn, 0).text(1, 2, "a");
+            boot.mark(milestone, ns);
+            boot.text(900, 901, "and on").timeline.clone()
+        };
+        let boots = [
+            to(Milestone::StartupFinished, 70),
+            to(Milestone::LoginPrompt, 80),
+            to(Milestone::LoginPrompt, 90),
+            to(Milestone::KernelEntry, 5),
+        ];
+        let all: Vec<&Timeline> = boots.iter().collect();
+        let times = |laps: &[Lap]| laps.iter().map(|l| l.ready_ns).collect::<Vec<_>>();
+        let (end, laps_to_login) = laps(&all, false);
+        assert_eq!(end, "login prompt");
+        assert_eq!(times(&laps_to_login), [None, Some(80), Some(90), None]);
+        let (end, awaited) = laps(&all, true);
+        assert_eq!((end, times(&awaited)), ("ready", vec![None; 4]));
+        let times = [Some(80), None, Some(90), Some(500)].map(|ns| lap(ns, 1));
+        let series = series(times.to_vec());
+        assert_eq!((series.median_boot(), series.slowest), (Some(2), Some(3)));
     }
 
     #[test]

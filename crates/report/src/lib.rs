@@ -15,6 +15,7 @@ pub mod boot;
 pub mod builds;
 pub mod calibration;
 pub mod catalogue;
+mod charts;
 pub mod check;
 pub mod clean;
 pub mod comparison;

@@ -18,6 +18,7 @@ pub mod bundle;
 mod calendar;
 mod cbmem;
 mod cleaner;
+mod colours;
 mod console;
 mod dmesg;
 mod efi;

@@ -4,7 +4,7 @@
 use bootlap_model::{ClockId, ClockKind, Evidence, Stamp};
 
 use crate::Hints;
-use crate::cleaner::clean_line;
+use crate::colours::clean_line;
 use crate::console::Reading;
 use crate::console::line::Line;
 use crate::console::out::{Kept, Out, shown};

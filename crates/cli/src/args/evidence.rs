@@ -94,9 +94,11 @@ impl Evidence {
 #[command(after_help = "Examples:
   bootlap report @last -o boot.html
   bootlap report @last --before @2 -o change.html -o -
-  bootlap report dmesg.txt plot.json --by units -o units.svg")]
+  bootlap report dmesg.txt plot.json --by units -o units.svg
+  bootlap report runs/gateway/2026-11-21_17-45-27 --each -o boots.html")]
 pub(crate) struct Report {
-    /// Evidence of one boot: runs, files, archives, folders, or `-`.
+    /// Evidence of one boot: runs, files, archives, folders, or `-`. A folder or file with
+    /// several boots makes a page of all of them (.html), other formats are of the first.
     #[arg(required = true, value_name = "RUN|FILE", value_parser = recorded())]
     pub(crate) inputs: Vec<PathBuf>,
     /// The file to write; its extension selects the format (repeatable). `-` is standard output
@@ -119,6 +121,10 @@ pub(crate) struct Report {
     /// A run to compare with.
     #[arg(long, value_name = "RUN", value_parser = recorded())]
     pub(crate) before: Option<PathBuf>,
+    /// Of several boots, write the page of each, too: beside the page of all of them, as
+    /// `boots-1.html` and so on.
+    #[arg(long, conflicts_with_all = ["before", "by"])]
+    pub(crate) each: bool,
     #[command(flatten)]
     pub(crate) evidence: Evidence,
 }

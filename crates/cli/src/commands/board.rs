@@ -212,6 +212,13 @@ fn show(args: &Boot, ui: &Ui, done: &Done) -> Result<(), Failure> {
             "\nmore: bootlap show {}",
             shell_word(&report.laps[at].run)
         ));
+        let folder = Path::new(&report.laps[at].run).parent();
+        if let Some(folder) = folder.filter(|_| report.laps.len() > 1) {
+            ui.print(&format!(
+                "all:  bootlap report {} --each -o boots.html",
+                shell_word(&folder.display().to_string())
+            ));
+        }
     }
     Ok(())
 }

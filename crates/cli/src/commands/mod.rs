@@ -26,6 +26,7 @@ mod pack;
 mod rc;
 mod reduce;
 mod report;
+mod report_many;
 mod serve;
 mod show;
 mod shown;

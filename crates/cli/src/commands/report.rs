@@ -11,12 +11,22 @@ use bootlap_export::SINKS;
 use bootlap_lab::Run;
 use bootlap_report::table::By;
 
+use super::report_many;
 use crate::args;
 use crate::ui::Ui;
 
 pub(crate) fn run(args: &args::Report, ui: &Ui) -> Result<Exit, Failure> {
     // Before the evidence is read: that can take a while.
     let outputs = outputs(&args.out, args.by)?;
+    let pages = outputs.iter().all(|o| o.sink.name == "html");
+    if pages && args.before.is_none() && report_many::run(args, &outputs, ui)? {
+        return Ok(Exit::Ok);
+    }
+    if args.each {
+        let why = "there is one boot, or a file that is to be written is no page";
+        let hint = "--each is for a folder of several boots and for .html";
+        return Err(Failure::new(Exit::Usage, why).hint(hint));
+    }
     let recorded = evidence::read_first(&args.inputs, &args.evidence.options())?;
     let before = match &args.before {
         Some(path) => Some(evidence::read_first(
@@ -53,7 +63,7 @@ pub(crate) fn run(args: &args::Report, ui: &Ui) -> Result<Exit, Failure> {
 }
 
 /// The format in which a report goes to standard output: `-` and `-.svg`, as a file's name.
-fn printed_as(path: &Path) -> Option<PathBuf> {
+pub(super) fn printed_as(path: &Path) -> Option<PathBuf> {
     match path.to_str()?.strip_prefix('-')? {
         "" => Some("-.md".into()),
         extension if extension.starts_with('.') => Some(path.to_owned()),
@@ -98,7 +108,7 @@ fn no_choice(path: &Path, by: By, choices: &[By]) -> Failure {
 
 /// Refuses to write over what was read, and over anything in a run's folder
 /// but an earlier report: evidence cannot be made again.
-fn spare_evidence(outputs: &[PathBuf], read: &[PathBuf]) -> Result<(), Failure> {
+pub(super) fn spare_evidence(outputs: &[PathBuf], read: &[PathBuf]) -> Result<(), Failure> {
     let read: Vec<PathBuf> = read.iter().filter_map(|p| p.canonicalize().ok()).collect();
     for path in outputs.iter().filter(|path| printed_as(path).is_none()) {
         let Ok(whole) = path.canonicalize() else {

@@ -10,10 +10,10 @@ use bootlap_model::Timeline;
 use bootlap_report::groups::{BootAbout, SideAbout};
 use bootlap_sources::ingest::{Format, Taken};
 
-use super::boots::{are_one, inside};
+use super::boots::{are_one, by_files, inside};
 use super::cuts;
 use super::names::Names;
-use super::{find, one, options, why_not};
+use super::{find, kind_of_time, one, options, why_not};
 use crate::evidence::ReadOptions;
 use crate::failure::{Exit, Failure};
 
@@ -82,6 +82,39 @@ pub fn experiment(path: &Path, how: &ReadOptions) -> Result<Vec<Group>, Failure>
         0 | 1 => Err(broken("it has fewer than two variants".to_owned())),
         _ => Ok(groups),
     }
+}
+
+/// The boots that one path holds, in the order in which they were made where that is on
+/// record; `None` if it is one boot, or there are several paths, which are evidence of one.
+pub fn several(paths: &[PathBuf], how: &ReadOptions) -> Result<Option<Group>, Failure> {
+    let [path] = paths else { return Ok(None) };
+    let many = match path.is_dir() {
+        true => !Run::is_run(path) && by_files(paths)?.len() > 1,
+        false => cuts::each(path).len() > 1,
+    };
+    if !many {
+        return Ok(None);
+    }
+    let mut group = group(path, "", how)?;
+    let mut times: Vec<String> = group
+        .boots
+        .iter()
+        .map(|b| kind_of_time(&b.timeline))
+        .collect();
+    times.sort_unstable();
+    times.dedup();
+    if let [one, other, ..] = &times[..] {
+        let why = format!("{}: boots in {one} and in {other} time", path.display());
+        let hint = "keep them in folders of their own: the two are not one kind of time";
+        return Err(Failure::new(Exit::NothingUsable, why).hint(hint));
+    }
+    if group.boots.iter().all(|boot| boot.made_ns.is_some()) {
+        let both = group.boots.into_iter().zip(group.about.boots);
+        let mut both: Vec<_> = both.collect();
+        both.sort_by_key(|(boot, _)| boot.made_ns);
+        (group.boots, group.about.boots) = both.into_iter().unzip();
+    }
+    Ok((group.boots.len() > 1).then_some(group))
 }
 
 /// The boots at `path`, called `word`.

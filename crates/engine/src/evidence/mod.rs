@@ -386,7 +386,7 @@ fn about_files(paths: &[PathBuf], timeline: &Timeline) -> About {
 }
 
 /// Without the probe the host stamps, whatever time the guest runs in.
-fn kind_of_time(timeline: &Timeline) -> String {
+pub fn kind_of_time(timeline: &Timeline) -> String {
     let kinds = timeline.clocks.iter().map(|c| c.time);
     kinds.max().unwrap_or_default().word().to_owned()
 }

@@ -1,8 +1,10 @@
 //! A target booted many times, as it is shown.
 
+mod html;
 mod json;
 mod text;
 
+pub use html::{Against, Beside, html};
 pub use json::{LapJson, LapPhaseJson, PhaseSpreadJson, SeriesJson, json};
 pub use text::text;
 

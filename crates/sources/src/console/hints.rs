@@ -270,10 +270,26 @@ pub(crate) fn reached_target(text: &[u8]) -> Option<&'static str> {
     found.map(|(name, _)| *name)
 }
 
+/// Without the `<47>` that a kernel line behind it begins with.
+fn without_level(text: &[u8]) -> &[u8] {
+    let Some(inside) = text.strip_suffix(b">") else {
+        return text;
+    };
+    let digits = inside
+        .iter()
+        .rev()
+        .take_while(|b| b.is_ascii_digit())
+        .count();
+    inside[..inside.len() - digits]
+        .strip_suffix(b"<")
+        .unwrap_or(text)
+}
+
 /// Whether a line is the prompt of getty: `board login:`, and what was typed there.
 pub(crate) fn is_login_prompt(text: &[u8]) -> bool {
     // The kernel writes behind it as soon as it has something to say.
     let text = &text[..find_glued(text, 1).unwrap_or(text.len())];
+    let text = without_level(text);
     let Some(at) = memmem::find(text, b" login:") else {
         return false;
     };

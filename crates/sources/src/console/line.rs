@@ -16,7 +16,8 @@ use std::ops::Range;
 
 use bootlap_model::{Evidence, FileId, Stamp};
 
-use crate::cleaner::{Cleaner, bare_colours};
+use crate::cleaner::Cleaner;
+use crate::colours::bare_colours;
 
 /// Longer lines are kept up to here: no message is, a flood without line ends is.
 const MAX_TEXT: usize = 16 * 1024;

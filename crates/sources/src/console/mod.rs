@@ -51,7 +51,7 @@ pub(crate) use self::session::Session;
 
 use self::bootloader::BootLoader;
 use crate::agent::Printed;
-use crate::cleaner::clean_line;
+use crate::colours::clean_line;
 use crate::{Input, Sniff, Source, SourceError};
 use bootlap_wire::stamps::{self, Header, HeaderError, OpenError, Reader, Record};
 

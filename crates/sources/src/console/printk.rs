@@ -16,8 +16,6 @@
 //! Printed by `kernel/printk/printk.c` (`print_time`: `[%5lu.%06lu]`), in s
 //! since the kernel's clock started, cut (not rounded) to µs.
 
-use std::ops::Range;
-
 /// The resolution of the times: they are cut to µs.
 pub(crate) const RESOLUTION_NS: u32 = 1_000;
 
@@ -86,7 +84,6 @@ pub(crate) fn level_len(text: &[u8]) -> usize {
 fn level_before(text: &[u8]) -> usize {
     match text {
         [_, .., b'<', d, b'>'] if d.is_ascii_digit() => 3,
-        [_, .., b'<', d, e, b'>'] if d.is_ascii_digit() && e.is_ascii_digit() => 4,
         _ => 0,
     }
 }
@@ -146,18 +143,6 @@ fn time(text: &[u8]) -> Option<(i64, usize)> {
     let ns = number(&fraction[6..places]);
     let ns = s * 1_000_000_000 + us * 1_000 + ns;
     Some((ns, 1 + dot + 1 + places + ends))
-}
-
-/// Where in a line what a vendor's kernel puts before the text lies; nothing where there is
-/// nothing of the kind.
-#[inline]
-pub(crate) fn vendors_part(text: &[u8]) -> Option<Range<usize>> {
-    let level = level_len(text);
-    let (_, len) = plain_time(&text[level..])?;
-    let blank = usize::from(text.get(level + len) == Some(&b' '));
-    let at = level + len + blank;
-    let (_, len) = vendor(text.get(at..)?)?;
-    Some(at..at + len)
 }
 
 /// What vendors' kernels put before the text: the task, and the length.
@@ -336,7 +321,6 @@ mod tests {
         let find = |text: &str| find_glued(text.as_bytes(), 0);
         assert_eq!(find("login: [   12.345678] random"), Some(7));
         assert_eq!(find("login: <6>[   12.345678] random"), Some(7));
-        assert_eq!(find("login: <47>[   12.345678] systemd"), Some(7));
         assert_eq!(find("[2.391972 2.384627] [    0.378676] omap2"), Some(20));
         assert_eq!(find("[   12.345678] random [mem 0x0-0x1] x"), None);
         assert_eq!(find("["), None);

@@ -345,15 +345,8 @@ impl<'o> Out<'o> {
         evidence: Evidence,
     ) {
         self.untimed_end();
-        // `<6>` and `(1)[17:init]` are no text: what reads these names looks for what comes
-        // behind them.
-        let text = &text[printk::level_len(text)..];
-        let text = match printk::vendors_part(text) {
-            Some(part) => {
-                let (time, message) = (&text[..part.start], &text[part.end..]);
-                let text = format!("{} {}", shown(time), shown(message).trim_start());
-                self.timeline.symbols.add(&text)
-            }
+        let text = match told(text) {
+            Some(text) => self.timeline.symbols.add(&text),
             None => self.timeline.symbols.add(&shown(text)),
         };
         let at = self.span(clock, CONSOLE, text, start, end, Vec::new(), evidence);
@@ -497,6 +490,23 @@ impl<'o> Out<'o> {
     pub(crate) fn edge(&mut self, edge: ClockEdge) {
         self.timeline.edges.push(edge);
     }
+}
+
+/// A kernel line that has more than its time before the message (`<6>`, `(1)[17:init]`,
+/// `[    T1]`): what reads these names looks for the message behind the time.
+fn told(text: &[u8]) -> Option<String> {
+    let body = printk::parse(text)?.body;
+    let level = printk::level_len(text);
+    let end = level + memchr::memchr(b']', &text[level..])? + 1;
+    if level == 0 && body <= end + 1 {
+        return None;
+    }
+    let message = text.get(body..)?;
+    Some(format!(
+        "{} {}",
+        shown(&text[level..end]),
+        shown(message).trim_start()
+    ))
 }
 
 /// Console text for people: valid UTF-8 without control characters.
