@@ -64,7 +64,7 @@ fn a_page_shows_all_of_them_and_leads_to_each() {
             .arg(log())
             .args(["--each", "-o", "all.html"]),
     );
-    assert!(said.is_empty(), "{said}");
+    assert!(said.stdout.is_empty());
     let page = std::fs::read_to_string(dir.join("all.html")).unwrap();
     // The log's own words, and the median of the four totals.
     assert!(page.contains("<strong>5.680 s</strong> to startup finished, the median of 4 boots"));

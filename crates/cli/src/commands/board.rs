@@ -216,7 +216,7 @@ fn show(args: &Boot, ui: &Ui, done: &Done) -> Result<(), Failure> {
         if let Some(folder) = folder.filter(|_| report.laps.len() > 1) {
             ui.print(&format!(
                 "all:  bootlap report {} --each -o boots.html",
-                shell_word(&folder.display().to_string())
+                shell_word(folder.display().to_string())
             ));
         }
     }

@@ -22,6 +22,7 @@ mod inspect;
 mod itself;
 mod layout;
 mod minimise;
+mod outputs;
 mod pack;
 mod rc;
 mod reduce;

@@ -11,7 +11,7 @@ use bootlap_model::Timeline;
 use bootlap_report::About;
 use bootlap_report::series::{Against, Beside, LapAbout, SeriesReport, html};
 
-use super::report::{printed_as, spare_evidence};
+use super::outputs::{printed_as, spare_evidence};
 use crate::args;
 use crate::ui::Ui;
 
