@@ -4,7 +4,7 @@
 //! an end of its own, which is far from its last line: systemd has started all, somebody
 //! can log in, Android shows its home screen. What follows is no part of the boot.
 
-use bootlap_model::{Mark, MarkKind, Milestone, Stamp, Timeline, TrackKind};
+use bootlap_model::{Mark, MarkKind, Milestone, Span, Stamp, Timeline, TrackKind};
 use serde::Serialize;
 
 use crate::message::message;
@@ -33,6 +33,8 @@ pub enum Ends {
     Milestone(Milestone),
     /// The same: this unit of systemd's was active.
     Unit(&'static str),
+    /// The same: a shell waits for commands.
+    Shell,
     /// The same, in nothing but a kernel's log: it was silent for so long that the boot was
     /// over, if not earlier.
     Silence,
@@ -47,6 +49,7 @@ impl Ends {
             Ends::Ready => Some(Milestone::Ready.text()),
             Ends::Milestone(milestone) => Some(milestone.text()),
             Ends::Unit(unit) => Some(unit),
+            Ends::Shell => Some(Span::SHELL_PROMPT),
             Ends::Silence => Some("a long silence"),
             Ends::Last => None,
         }
@@ -143,8 +146,12 @@ fn end_of(view: &View, start: &Stamp) -> Option<(Stamp, Ends)> {
     };
     let login = Milestone::LoginPrompt;
     let login = || milestone(login).map(|at| (at, Ends::Milestone(login)));
+    // Behind a log that was printed at a prompt there is one, too, hours later.
+    let shell = || said(view, Span::SHELL_PROMPT).filter(|at| !is_silent_before(view, at));
+    let shell = || Some((shell()?, Ends::Shell));
     let silence = || Some((long_silence(view)?, Ends::Silence));
-    let known = finished.or_else(active).or_else(login).or_else(silence);
+    let known = finished.or_else(active).or_else(login).or_else(shell);
+    let known = known.or_else(silence);
     known.filter(|(at, _)| at.ns > start.ns)
 }
 
@@ -154,6 +161,14 @@ fn said(view: &View, unit: &str) -> Option<Stamp> {
     let is_one = |m: &&Mark| m.kind == MarkKind::Named && timeline.text(m.name) == unit;
     let mut marks = timeline.marks.iter().filter(is_one);
     marks.find_map(|m| view.at(m.clock, m.at))
+}
+
+/// Whether nothing was said for long, at some time before this.
+fn is_silent_before(view: &View, at: &Stamp) -> bool {
+    let spans = view.spans();
+    let before = &spans[..spans.partition_point(|s| s.start.ns <= at.ns)];
+    let pause = |w: &[Seen]| length_ns(&w[0].start, &w[1].start) > SILENCE_NS;
+    before.windows(2).any(pause)
 }
 
 /// The last line before a kernel that has run its first program is silent for long, where
@@ -215,6 +230,23 @@ mod tests {
             .text(10, 20, "hello")
             .text(80, 90, "login:");
         assert_eq!(ready_ns(&boot.timeline), Some(70));
+    }
+
+    #[test]
+    fn a_shells_prompt_is_an_end_unless_the_log_was_printed_there() {
+        const S: i64 = 1_000_000_000;
+        let ends = |last: i64| {
+            let mut boot = Boot::sim();
+            boot.text(S, S + 1, "a").text(last, last + 1, "b");
+            let timeline = &mut boot.timeline;
+            let (clock, evidence) = (timeline.spans[0].clock, timeline.spans[0].evidence);
+            let at = Stamp::new(last, 0);
+            timeline.add_mark(clock, at, MarkKind::Named, Span::SHELL_PROMPT, evidence);
+            boot.text(last + S, last + S + 1, "c");
+            extent(&boot.timeline).unwrap().ends
+        };
+        assert_eq!(ends(20 * S), Ends::Shell);
+        assert_eq!(ends(3600 * S), Ends::Last);
     }
 
     #[test]

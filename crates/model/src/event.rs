@@ -132,6 +132,9 @@ impl Span {
     /// The name of the kernel stage in which it asks a server for its address.
     pub const ADDRESS_WAIT: &str = "wait for an address";
 
+    /// The name of the mark of a shell's first prompt, where nobody has to log in.
+    pub const SHELL_PROMPT: &str = "shell prompt";
+
     /// The name of the firmware's stage in which a machine without one reads the kernel and
     /// the initramfs from its storage.
     pub const LOAD_IMAGES: &str = "read kernel and initramfs";

@@ -1,7 +1,7 @@
 //! The moments that the user described: ready, the application, others; and the ends of a
 //! boot that a console shows to anybody.
 
-use bootlap_model::{Evidence, MarkKind, Milestone, Severity, Stamp};
+use bootlap_model::{Evidence, MarkKind, Milestone, Severity, Span, Stamp};
 use memchr::memmem;
 use regex::bytes::Regex;
 
@@ -137,10 +137,12 @@ impl<'h> HintMarks<'h> {
     fn known_end(&mut self, line: &Line<'_>, logged: Option<Stamp>, out: &mut Out<'_>) -> Matched {
         let (kind, name) = match reached_target(line.text) {
             Some(target) => (MarkKind::Named, target),
-            None if logged.is_none() && is_login_prompt(line.text) => {
+            None if logged.is_some() => return Matched::No,
+            None if is_login_prompt(line.text) => {
                 let login = Milestone::LoginPrompt;
                 (MarkKind::Milestone(login), login.text())
             }
+            None if is_shell_prompt(line.text) => (MarkKind::Named, Span::SHELL_PROMPT),
             None => return Matched::No,
         };
         if self.ends.contains(&name) {
@@ -165,6 +167,15 @@ impl<'h> HintMarks<'h> {
             }
         }
         Matched::Placed
+    }
+
+    /// The kernel starts: what looked like an end before it was another boot's, or that of
+    /// the machine that recorded this.
+    pub(crate) fn forget_ends(&mut self, out: &mut Out<'_>) {
+        if !self.ends.is_empty() {
+            self.unplaced.retain(|unplaced| unplaced.asked);
+            out.forget_marks(&std::mem::take(&mut self.ends));
+        }
     }
 
     /// Places what was seen since the kernel's `before_ns`, now that the next
@@ -270,6 +281,34 @@ pub(crate) fn reached_target(text: &[u8]) -> Option<&'static str> {
     found.map(|(name, _)| *name)
 }
 
+/// Whether a line begins with the prompt of a shell, to which nobody had to log in: that of
+/// bash (`root@board:~#`) or of BusyBox (`/ #`, `~ #`).
+pub(crate) fn is_shell_prompt(text: &[u8]) -> bool {
+    let is_name = |b: &u8| b.is_ascii_alphanumeric() || b"-_.".contains(b);
+    let ends = |rest: &[u8]| matches!(rest, [b'#' | b'$'] | [b'#' | b'$', b' ', ..]);
+    let path = |text: &[u8]| {
+        text.iter()
+            .take_while(|b| is_name(b) || b"/~".contains(b))
+            .count()
+    };
+    if let Some(rest) = [&b"/"[..], b"~"]
+        .iter()
+        .find_map(|at| text.strip_prefix(*at))
+    {
+        return rest.strip_prefix(b" ").is_some_and(ends);
+    }
+    let user = text.iter().take_while(|b| is_name(b)).count();
+    let Some(host) = text[user..].strip_prefix(b"@").filter(|_| user > 0) else {
+        return false;
+    };
+    let name = host.iter().take_while(|b| is_name(b)).count();
+    let Some(folder) = host[name..].strip_prefix(b":").filter(|_| name > 0) else {
+        return false;
+    };
+    let len = path(folder);
+    len > 0 && ends(&folder[len..])
+}
+
 /// Without the `<47>` that a kernel line behind it begins with.
 fn without_level(text: &[u8]) -> &[u8] {
     let Some(inside) = text.strip_suffix(b">") else {
@@ -333,6 +372,29 @@ mod tests {
             "login:",
         ] {
             assert!(!is_login_prompt(other.as_bytes()), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_shell_prompt_is_one() {
+        for prompt in [
+            "root@juno:~# ",
+            "root@x-64.lan:/etc# ls",
+            "user@pc:~$",
+            "/ # ",
+            "~ # cat",
+        ] {
+            assert!(is_shell_prompt(prompt.as_bytes()), "{prompt}");
+        }
+        for other in [
+            "=> ",
+            "a@b.example: x",
+            "# comment",
+            "/ #1",
+            "mail to a@b:c d",
+            "git@x:y.git",
+        ] {
+            assert!(!is_shell_prompt(other.as_bytes()), "{other}");
         }
     }
 

@@ -122,6 +122,9 @@ impl<'h> Reading<'h> {
         if let (Some(prefix), false) = (prefix, self.over) {
             let clock = &self.kernel.clock;
             let before = clock.running().then(|| clock.latest_ns());
+            if before.is_none() {
+                self.hints.forget_ends(out);
+            }
             self.skipped -= self.hints.place_between(before, prefix.ns, out);
             let at = line.evidence(out.file);
             self.kernel.look_for_step(prefix.ns, at, out);

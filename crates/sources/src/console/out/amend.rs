@@ -160,6 +160,14 @@ impl Out<'_> {
         }
     }
 
+    /// Takes back the marks of these names.
+    pub(crate) fn forget_marks(&mut self, names: &[&str]) {
+        let Self { timeline, kept } = self;
+        let mut later = timeline.marks.split_off(kept.from.mark);
+        later.retain(|mark| !names.contains(&timeline.text(mark.name)));
+        timeline.marks.append(&mut later);
+    }
+
     /// Takes back all events (of which there are no links): they turned out
     /// to be of an earlier boot.
     pub(crate) fn discard(&mut self) {
