@@ -139,20 +139,26 @@ fn end_of(view: &View, start: &Stamp) -> Option<(Stamp, Ends)> {
     let finished = milestone(finished).map(|at| (at, Ends::Milestone(finished)));
     let active = || {
         let mut targets = TARGETS.into_iter();
-        targets.find_map(|unit| {
-            let at = active(view, unit).or_else(|| said(view, unit))?;
-            Some((at, Ends::Unit(unit)))
-        })
+        targets.find_map(|unit| Some((reached(view, unit)?, Ends::Unit(unit))))
     };
     let login = Milestone::LoginPrompt;
     let login = || milestone(login).map(|at| (at, Ends::Milestone(login)));
-    // Behind a log that was printed at a prompt there is one, too, hours later.
-    let shell = || said(view, Span::SHELL_PROMPT).filter(|at| !is_silent_before(view, at));
-    let shell = || Some((shell()?, Ends::Shell));
+    let shell = || Some((shell_prompt(view)?, Ends::Shell));
     let silence = || Some((long_silence(view)?, Ends::Silence));
     let known = finished.or_else(active).or_else(login).or_else(shell);
     let known = known.or_else(silence);
     known.filter(|(at, _)| at.ns > start.ns)
+}
+
+/// When this target of systemd's was reached, as it says itself or on a console.
+pub(crate) fn reached(view: &View, target: &str) -> Option<Stamp> {
+    active(view, target).or_else(|| said(view, target))
+}
+
+/// When a shell waited for commands, to which nobody had to log in.
+pub(crate) fn shell_prompt(view: &View) -> Option<Stamp> {
+    // Behind a log that was printed at a prompt there is one, too, hours later.
+    said(view, Span::SHELL_PROMPT).filter(|at| !is_silent_before(view, at))
 }
 
 /// When systemd said on a console that this was reached.
@@ -202,7 +208,7 @@ fn long_silence(view: &View) -> Option<Stamp> {
 }
 
 /// When this unit of systemd's was active, if its start was told.
-pub(crate) fn active(view: &View, unit: &str) -> Option<Stamp> {
+fn active(view: &View, unit: &str) -> Option<Stamp> {
     let span = view.first(TrackKind::Unit, unit)?;
     let told = view.arg(&span, "start").is_none();
     span.end.filter(|_| told)

@@ -5,7 +5,7 @@
 //! seconds or five minutes after the boot), so that the time of their last
 //! line says nothing. What can be compared ends at a moment that every boot
 //! has: ready, else systemd's own *startup finished*, else a target of
-//! systemd's, else the last line that all boots print in one order, else the
+//! systemd's, else a prompt, else the last line that all boots print in one order, else the
 //! last milestone. It begins at the first such moment.
 //!
 //! A boot that lacks a milestone which most others of its side pass did not
@@ -15,13 +15,13 @@
 use std::borrow::Cow;
 
 use bootlap_model::{
-    Axis, ClockKind, Evidence, Mark, MarkKind, Milestone, Stamp, Timeline, TrackKind,
+    Axis, ClockKind, Evidence, Mark, MarkKind, Milestone, Span, Stamp, Timeline, TrackKind,
 };
 use serde::Serialize;
 
 use super::Boot;
 use crate::compare::place::{Line, common_to_all, lines};
-use crate::extent::{TARGETS, active};
+use crate::extent::{TARGETS, reached, shell_prompt};
 use crate::stats::median;
 use crate::view::View;
 
@@ -187,10 +187,18 @@ fn end(seen: &[Vec<Seen>; 2]) -> (End, Moments) {
         return (End::Milestone(Milestone::StartupFinished), finished);
     }
     for unit in TARGETS {
-        let active = moments(seen, |s| active(&s.view, unit));
-        if most(&active) {
-            return (End::Unit(unit.to_owned()), active);
+        let reached = moments(seen, |s| reached(&s.view, unit));
+        if most(&reached) {
+            return (End::Unit(unit.to_owned()), reached);
         }
+    }
+    let login = milestone(Milestone::LoginPrompt);
+    if most(&login) {
+        return (End::Milestone(Milestone::LoginPrompt), login);
+    }
+    let shell = moments(seen, |s| shell_prompt(&s.view));
+    if most(&shell) {
+        return (End::Line(Span::SHELL_PROMPT.to_owned()), shell);
     }
     let mut best = (End::Last, moments(seen, |_| None));
     for m in MILESTONES {

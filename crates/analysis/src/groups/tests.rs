@@ -198,6 +198,26 @@ fn appeared_and_disappeared_change_places_with_the_sides() {
 }
 
 #[test]
+fn a_test_labs_boots_are_compared_to_the_prompt_and_not_to_its_tests() {
+    let lab = |login_ms: i64| {
+        let mut boot = log(100, 400, 900);
+        boot.mark(Milestone::LoginPrompt, login_ms * MS).text(
+            5_000 * MS,
+            5_000 * MS,
+            "all tests passed",
+        );
+        boot
+    };
+    let groups = compared(&[lab(500)], &[lab(600)]);
+    assert_eq!(groups.end, End::Milestone(Milestone::LoginPrompt));
+    let total = groups.total.unwrap();
+    assert_eq!(
+        (total.before_ns, total.after_ns),
+        (Some(500 * MS), Some(600 * MS))
+    );
+}
+
+#[test]
 fn logs_without_a_common_moment_have_no_total() {
     let mut a = Made::board();
     a.text(1, 2, "this").text(5 * MS, 5 * MS, "that");
