@@ -8,6 +8,7 @@ const LATE_NS: i64 = 250_000_000;
 
 /// No console is enabled so long after the kernel's first line.
 const BACKLOG_NS: i64 = 5_000_000_000;
+
 /// How many lines together tell how late they were read.
 const WINDOW: usize = 32;
 
@@ -20,7 +21,9 @@ pub(crate) struct Reader {
 
 impl Reader {
     /// Of lines that were read and logged then, the clocks being `offset_ns` apart.
-    pub(crate) fn of(read: Vec<[i64; 2]>, offset_ns: i64) -> Self {
+    pub(crate) fn of(mut read: Vec<[i64; 2]>, offset_ns: i64) -> Self {
+        // A host's clock can be set back.
+        read.sort_by_key(|line| line[0]);
         let mut least = i64::MAX;
         let back = read.into_iter().rev().map(|[read, logged]| {
             let sent = logged.saturating_add(offset_ns);
