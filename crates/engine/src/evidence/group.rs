@@ -96,15 +96,19 @@ pub fn several(paths: &[PathBuf], how: &ReadOptions) -> Result<Option<Group>, Fa
         return Ok(None);
     }
     let mut group = group(path, "", how)?;
-    let mut times: Vec<String> = group
-        .boots
-        .iter()
-        .map(|b| kind_of_time(&b.timeline))
-        .collect();
-    times.sort_unstable();
-    times.dedup();
-    if let [one, other, ..] = &times[..] {
-        let why = format!("{}: boots in {one} and in {other} time", path.display());
+    let kind = |(boot, about): (&GroupBoot, &BootAbout)| {
+        let time = kind_of_time(&boot.timeline);
+        match &about.model {
+            Some(model) => format!("{time} time of board {model}"),
+            None => format!("{time} time"),
+        }
+    };
+    let both = group.boots.iter().zip(&group.about.boots);
+    let mut kinds: Vec<String> = both.map(kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    if let [one, other, ..] = &kinds[..] {
+        let why = format!("{}: boots in {one} and in {other}", path.display());
         let hint = "keep them in folders of their own: the two are not one kind of time";
         return Err(Failure::new(Exit::NothingUsable, why).hint(hint));
     }
