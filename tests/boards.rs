@@ -214,6 +214,16 @@ fn a_board_on_tcp_boots_twice() {
         ),
     );
     assert_eq!(text(&series, "machine"), format!("tcp:127.0.0.1:{port}"));
+    let boots = dir.join("runs").join(text(&series, "target"));
+    let all = std::fs::read_dir(boots).unwrap().flatten().next().unwrap();
+    succeeded(
+        bootlap(&dir)
+            .arg("report")
+            .arg(all.path())
+            .args(["-o", "all.html"]),
+    );
+    let page = std::fs::read_to_string(dir.join("all.html")).unwrap();
+    assert!(page.contains("to ready, the median of 2 boots"));
 }
 
 /// A console that prints a boot as soon as the switch says so.

@@ -173,8 +173,13 @@ fn said(view: &View, unit: &str) -> Option<Stamp> {
 fn is_silent_before(view: &View, at: &Stamp) -> bool {
     let spans = view.spans();
     let before = &spans[..spans.partition_point(|s| s.start.ns <= at.ns)];
-    let pause = |w: &[Seen]| length_ns(&w[0].start, &w[1].start) > SILENCE_NS;
-    before.windows(2).any(pause)
+    silence(before, SILENCE_NS).is_some()
+}
+
+/// The first two neighbours that begin further apart than this.
+fn silence<'s, 't>(spans: &'s [Seen<'t>], longest_ns: i64) -> Option<&'s [Seen<'t>]> {
+    let mut pairs = spans.windows(2);
+    pairs.find(|w| length_ns(&w[0].start, &w[1].start) > longest_ns)
 }
 
 /// The last line before a kernel that has run its first program is silent for long, where
@@ -196,8 +201,7 @@ fn long_silence(view: &View) -> Option<Stamp> {
         None => (i64::MIN, HANGS_NS),
     };
     let lines = &lines[lines.partition_point(|s| s.start.ns < from_ns)..];
-    let pause = |w: &&[Seen]| length_ns(&w[0].start, &w[1].start) > longest;
-    let pause = lines.windows(2).find(pause)?;
+    let pause = silence(lines, longest)?;
     // Who gives up waiting says so at the end of such a silence, and the boot goes on.
     let boots = ["systemd", "dracut", "init: ", "Run "];
     let told = message(pause[1].name);

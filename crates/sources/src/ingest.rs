@@ -227,8 +227,7 @@ fn has_console(head: &[u8], stream: &mut dyn BufRead) -> Result<bool, Format> {
     let unreadable = |e: io::Error| Format::Unreadable { why: e.to_string() };
     loop {
         line.clear();
-        let most = (&mut rest).take(HEAD_LEN as u64);
-        let mut most = most;
+        let mut most = (&mut rest).take(HEAD_LEN as u64);
         if most.read_until(b'\n', &mut line).map_err(unreadable)? == 0 {
             return Ok(false);
         }

@@ -107,11 +107,13 @@ fn empty_port(boot: &Boot<'_>) -> Option<Finding> {
         return None;
     }
     let ns = last.start_ns.saturating_sub(up.start_ns);
-    let ends = if ports.len() == 1 { "ends" } else { "end" };
+    let [are, end] = match ports.len() {
+        1 => ["port", "ends"],
+        _ => ["ports", "end"],
+    };
     let finding = Finding::new()
         .why(format!(
-            "{} {} {ends} {} after the last disk",
-            if ports.len() == 1 { "port" } else { "ports" },
+            "{are} {} {end} {} after the last disk",
             ports.join(", "),
             ms(ns)
         ))

@@ -227,10 +227,7 @@ fn nfs_root(boot: &Boot<'_>) -> Option<Finding> {
             .why(format!("{} from `{}` to the answer", ms(ns), line.text))
             .saves(ns, "from the request to the answer")
             .at(Some(at))
-            .seen(match evidence(&seen) {
-                none if none.is_empty() => vec![line.evidence],
-                seen => seen,
-            }),
+            .seen(evidence(&seen).into_iter().chain([line.evidence])),
     )
 }
 

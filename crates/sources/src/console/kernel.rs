@@ -25,6 +25,7 @@ pub(crate) const STAGES: (TrackKind, &str) = (TrackKind::Kernel, "kernel stages"
 const PAIRS: [Stage; 4] = [
     Stage {
         name: "unpack initramfs",
+        is_repeated: false,
         // "Unpacking initramfs..." is the text of kernels before 5.2.
         begin: &[
             "Trying to unpack rootfs image as initramfs",
@@ -34,12 +35,14 @@ const PAIRS: [Stage; 4] = [
     },
     Stage {
         name: "wait for root device",
+        is_repeated: false,
         begin: &["Waiting for root device"],
         end: &["VFS: Mounted root"],
     },
     Stage {
-        // Each request is a line; the answer is two, and may not come.
         name: Span::ADDRESS_WAIT,
+        // Each request is a line; an answer may not come.
+        is_repeated: true,
         begin: &["Sending DHCP requests", "Sending BOOTP requests"],
         end: &[
             "IP-Config: Complete",
@@ -49,6 +52,7 @@ const PAIRS: [Stage; 4] = [
     Stage {
         // mark_readonly(), and with CONFIG_DEBUG_WX a walk of all page tables.
         name: "protect kernel memory",
+        is_repeated: false,
         begin: &[
             "Freeing unused kernel memory",
             "Freeing unused kernel image (initmem)",
@@ -80,6 +84,8 @@ const BEFORE_INIT: [&[u8]; 7] = [
 
 struct Stage {
     name: &'static str,
+    /// It is begun anew as long as it has not ended, and lasts since the first time.
+    is_repeated: bool,
     begin: &'static [&'static str],
     end: &'static [&'static str],
 }
@@ -260,8 +266,7 @@ impl Kernel {
         let begins = |with: &[&str]| with.iter().any(|w| body.starts_with(w.as_bytes()));
         for (stage, began) in PAIRS.iter().zip(&mut self.began) {
             if begins(stage.begin) {
-                // Who asks again has waited since it asked first.
-                if began.is_none() || stage.name != Span::ADDRESS_WAIT {
+                if began.is_none() || !stage.is_repeated {
                     *began = Some((*moment, at));
                 }
             } else if begins(stage.end)
