@@ -9,11 +9,10 @@ use bootlap_model::{Axis, BITS_PER_BYTE, Evidence, Milestone, Span, Stamp, Timel
 use bootlap_product::cmdline;
 use bootlap_product::recipe::Choice;
 use bootlap_product::{Parts, Target};
-use memchr::memmem::Finder;
 
 use crate::Facts;
 use crate::chain::Chain;
-use crate::lines::{Line, lines, message};
+use crate::lines::{Line, Lines, Said, Wanted, message};
 
 /// One boot, and what was booted.
 pub struct Boot<'a> {
@@ -21,7 +20,7 @@ pub struct Boot<'a> {
     explained: Option<View<'a>>,
     target: Option<(&'a Target, &'a Parts)>,
     facts: Facts,
-    lines: Vec<Line<'a>>,
+    lines: Lines<'a>,
     chain: OnceCell<Option<Chain>>,
     printing: OnceCell<Vec<[i64; 2]>>,
     accesses: OnceCell<Accesses>,
@@ -131,7 +130,7 @@ impl<'a> Boot<'a> {
     /// A boot of which only the evidence is known.
     pub fn new(timeline: &'a Timeline) -> Self {
         let seen = View::of(timeline);
-        let lines = lines(timeline, &seen.axis, seen.end_ns);
+        let lines = Lines::of(timeline, &seen.axis, seen.end_ns);
         Self {
             seen,
             explained: None,
@@ -285,31 +284,22 @@ impl<'a> Boot<'a> {
     }
 
     /// All lines of text, by time.
-    pub(crate) fn lines(&self) -> &[Line<'a>] {
-        &self.lines
+    pub(crate) fn lines(&self) -> Said<'_, 'a> {
+        self.lines.said()
     }
 
-    /// The first line that contains `text`.
-    pub(crate) fn line(&self, text: &str) -> Option<Line<'a>> {
-        self.lines_with(text).next()
-    }
-
-    /// All lines that contain `text`.
-    pub(crate) fn lines_with<'s>(&'s self, text: &'s str) -> impl Iterator<Item = Line<'a>> + 's {
-        let finder = Finder::new(text);
-        let holds = move |l: &&Line| finder.find(l.text.as_bytes()).is_some();
-        self.lines.iter().filter(holds).copied()
+    /// The first line that is wanted.
+    pub(crate) fn line(&self, wanted: impl Wanted) -> Option<Line<'a>> {
+        self.lines().find(wanted).copied()
     }
 
     /// From the first line that contains `from` to the first one after it
     /// that contains `to`, ns on the axis.
     pub(crate) fn between(&self, from: &str, to: &str) -> Option<[i64; 2]> {
-        let [from, to] = [from, to].map(Finder::new);
-        let holds = |finder: &Finder, line: &Line| finder.find(line.text.as_bytes()).is_some();
-        let at = self.lines.iter().position(|l| holds(&from, l))?;
-        let mut behind = self.lines[at..].iter().skip(1);
-        let end = behind.find(|l| holds(&to, l))?;
-        Some([self.lines[at].start_ns, end.start_ns])
+        let lines = self.lines();
+        let at = lines.places(from).next()?;
+        let end = lines.since(at + 1).find(to)?;
+        Some([lines[at].start_ns, end.start_ns])
     }
 
     /// When this boot passed the first of these that it was seen to pass, ns.

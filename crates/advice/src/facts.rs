@@ -11,6 +11,7 @@ use bootlap_artefact::uboot_env::UbootEnv;
 use bootlap_kbuild::dot_config::DotConfig;
 use bootlap_model::{Timeline, TrackKind};
 use bootlap_product::{Parts, Target};
+use memchr::memmem::Finder;
 
 /// What is known without a boot; `None` where nothing is.
 #[derive(Clone, Debug, Default)]
@@ -52,12 +53,12 @@ impl Facts {
 
     /// What a boot's log says: the command line.
     pub fn of_boot(timeline: &Timeline) -> Self {
+        let says = Finder::new("ernel command line: ");
         let console = timeline.spans_of(TrackKind::Console);
         let mut said = console.filter_map(|line| {
-            let (_, words) = timeline
-                .text(line.name)
-                .split_once("ernel command line: ")?;
-            Some(words.trim().to_owned())
+            let text = timeline.text(line.name);
+            let at = says.find(text.as_bytes())? + says.needle().len();
+            Some(text[at..].trim().to_owned())
         });
         Self {
             cmdline: said.next(),

@@ -2,7 +2,8 @@
 //! memory training, the Raspberry Pi's firmware.
 
 use super::checks;
-use super::stages::{before_kernel, begins, stage, until};
+use super::stages::{before_kernel, stage, until};
+use crate::lines::Begin;
 use crate::{Boot, Finding};
 
 checks! {
@@ -16,7 +17,7 @@ checks! {
 
 fn coreboot_log(boot: &Boot<'_>) -> Option<Finding> {
     let lines = before_kernel(boot);
-    let detail = stage(lines, |t| begins(t, &["[DEBUG]", "[SPEW ]"]))?;
+    let detail = stage(lines, Begin(["[DEBUG]", "[SPEW ]"]))?;
     let length = |e: &bootlap_model::Evidence| e.end.saturating_sub(e.start);
     let bytes = detail
         .seen
@@ -35,9 +36,8 @@ fn coreboot_log(boot: &Boot<'_>) -> Option<Finding> {
 
 fn debug_build(boot: &Boot<'_>) -> Option<Finding> {
     let lines = before_kernel(boot);
-    let is_debug =
-        |t: &str| begins(t, &["NOTICE:", "INFO:"]) && t.contains("BL") && t.contains("(debug):");
-    let banners = stage(lines, is_debug)?;
+    let is_loader = |t: &str| t.contains("BL") && t.contains("(debug):");
+    let banners = stage(lines, (Begin(["NOTICE:", "INFO:"]), is_loader))?;
     Some(
         banners
             .found()
@@ -48,9 +48,7 @@ fn debug_build(boot: &Boot<'_>) -> Option<Finding> {
 
 fn cpu_clock(boot: &Boot<'_>) -> Option<Finding> {
     let lines = before_kernel(boot);
-    let line = lines
-        .iter()
-        .find(|l| l.text.starts_with("CPU:") && l.text.contains("(running at "))?;
+    let line = lines.find(("(running at ", |t: &str| t.starts_with("CPU:")))?;
     let (rated, now) = line.text.split_once("(running at ")?;
     let now: u32 = now.split_whitespace().next()?.parse().ok()?;
     let rated = rated.trim_end().strip_suffix("MHz")?;
@@ -67,12 +65,9 @@ fn cpu_clock(boot: &Boot<'_>) -> Option<Finding> {
 
 fn memory_training(boot: &Boot<'_>) -> Option<Finding> {
     let lines = before_kernel(boot);
-    let step = |t: &str, what| t.starts_with("DDRINFO:") && t.contains(what);
-    let training = until(
-        lines,
-        |t| step(t, "start DRAM init"),
-        |t| step(t, "ddrmix config done"),
-    )?;
+    let is_its = |t: &str| t.starts_with("DDRINFO:");
+    let steps = ["start DRAM init", "ddrmix config done"];
+    let training = until(lines, (steps[0], is_its), (steps[1], is_its))?;
     let finding = training
         .found()
         .why(format!("SPL takes {} ms for it", training.ms()))
@@ -82,10 +77,8 @@ fn memory_training(boot: &Boot<'_>) -> Option<Finding> {
 
 fn hdmi(boot: &Boot<'_>) -> Option<Finding> {
     let lines = before_kernel(boot);
-    let asks = |t: &str| t.contains(":EDID error reading EDID block");
-    let wait = until(lines, asks, |t| {
-        t.contains(":EDID giving up on reading EDID block")
-    })?;
+    let gives_up = ":EDID giving up on reading EDID block";
+    let wait = until(lines, ":EDID error reading EDID block", gives_up)?;
     Some(
         wait.found()
             .why(format!("it gives up after {} ms", wait.ms()))
@@ -95,10 +88,7 @@ fn hdmi(boot: &Boot<'_>) -> Option<Finding> {
 
 fn boot_order(boot: &Boot<'_>) -> Option<Finding> {
     let lines = before_kernel(boot);
-    let modes: Vec<_> = lines
-        .iter()
-        .filter(|l| l.text.contains("Boot mode: "))
-        .collect();
+    let modes: Vec<_> = lines.all("Boot mode: ").collect();
     let [first, .., last] = modes.as_slice() else {
         return None;
     };

@@ -4,7 +4,7 @@ use bootlap_model::TrackKind;
 
 use super::checks;
 use crate::boot::{Found, evidence, total_ns};
-use crate::lines::Line;
+use crate::lines::Begin;
 use crate::{Boot, Finding};
 
 checks! {
@@ -17,10 +17,12 @@ fn autoboot_wait(boot: &Boot<'_>) -> Option<Finding> {
     let Some(first) = waits.first() else {
         return stated_wait(boot);
     };
-    let barebox = |l: &Line<'_>| l.text.starts_with("barebox ") && l.start_ns <= first.start_ns;
-    let (who, counts, fix) = match boot.lines().iter().any(barebox) {
-        true => ("barebox", "autoboot_timeout", BAREBOX_FIX),
-        false => (
+    let barebox = boot.line(Begin("barebox "));
+    let (who, counts, fix) = match barebox {
+        Some(banner) if banner.start_ns <= first.start_ns => {
+            ("barebox", "autoboot_timeout", BAREBOX_FIX)
+        }
+        _ => (
             "U-Boot",
             "bootdelay",
             "set `bootdelay=0` in U-Boot's environment (holding a key while switching on still \
@@ -46,10 +48,7 @@ const BAREBOX_FIX: &str = "in barebox `nv autoboot_timeout=0` and `saveenv` (a k
 
 /// Where no boot was seen, what the environment or the configuration states.
 fn stated_wait(boot: &Boot<'_>) -> Option<Finding> {
-    let seen = ["U-Boot", "barebox "]
-        .iter()
-        .any(|b| boot.line(b).is_some());
-    if seen || boot.target().is_some() {
+    if boot.lines().has(["U-Boot", "barebox "]) || boot.target().is_some() {
         return None;
     }
     if let Some(seconds) = boot.nv("autoboot_timeout").and_then(|v| v.parse().ok()) {

@@ -6,7 +6,7 @@ use super::checks;
 use super::root_wait::address_wait;
 use super::seen::{from_to, ms, of_initcalls, steps, within};
 use crate::boot::Found;
-use crate::lines::{Line, number_after};
+use crate::lines::{Begin, Line, number_after};
 use crate::{Boot, Finding};
 
 checks! {
@@ -128,14 +128,11 @@ fn firmware(boot: &Boot<'_>) -> Option<Finding> {
 }
 
 fn usb_storage(boot: &Boot<'_>) -> Option<Finding> {
-    let host = boot
-        .lines()
-        .iter()
-        .find(|l| l.text.starts_with("scsi host") && l.text.contains(": usb-storage "))?;
+    let host = boot.line((": usb-storage ", |t: &str| t.starts_with("scsi host")))?;
     let number = number_after(host.text, "scsi host")?;
     let disk = format!("scsi {number}:0:0:0: ");
-    let behind = boot.lines().iter().filter(|l| l.start_ns > host.start_ns);
-    let found = behind.clone().find(|l| l.text.starts_with(&disk))?;
+    let mut disks = boot.lines().all(Begin(disk.as_str()));
+    let found = disks.find(|l| l.start_ns > host.start_ns)?;
     let ns = found.start_ns.saturating_sub(host.start_ns);
     // With no delay a scan takes some ms. And a stick that is not the root delays nobody.
     let waits = boot.spans(TrackKind::Kernel, "wait for root device");
@@ -201,12 +198,9 @@ fn tpm(boot: &Boot<'_>) -> Option<Finding> {
 fn link(boot: &Boot<'_>) -> Option<Finding> {
     let opened = boot.line(": configuring for phy/")?;
     let (device, _) = opened.text.split_once(": configuring for phy/")?;
-    let behind = boot.lines().iter().filter(|l| l.start_ns > opened.start_ns);
-    let up = behind.clone().find(|l| {
-        l.text
-            .strip_prefix(device)
-            .is_some_and(|rest| rest.starts_with(": Link is Up"))
-    })?;
+    let up = format!("{device}: Link is Up");
+    let mut up = boot.lines().all(Begin(up.as_str()));
+    let up = up.find(|l| l.start_ns > opened.start_ns)?;
     let ns = up.start_ns.saturating_sub(opened.start_ns);
     if ns < WAIT_NS * 5 {
         return None;

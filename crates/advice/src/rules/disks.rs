@@ -3,7 +3,7 @@
 use super::checks;
 use super::root_wait::is_nfs;
 use super::seen::{init_ns, is_kernels, is_off, ms, value};
-use crate::lines::{Line, number_after};
+use crate::lines::{Begin, Line, number_after};
 use crate::{Boot, Finding};
 
 checks! {
@@ -23,9 +23,8 @@ fn port<'a>(line: &Line<'a>) -> Option<&'a str> {
 
 /// The lines that say how it went with a port's link.
 fn links<'a>(boot: &Boot<'a>) -> Vec<Line<'a>> {
-    let lines = boot.lines().iter().copied();
-    let lines = lines.filter(|l| port(l).is_some() && l.text.contains(": SATA link "));
-    lines.collect()
+    let lines = boot.lines().all(": SATA link ").copied();
+    lines.filter(|l| port(l).is_some()).collect()
 }
 
 /// Less than this is no wait.
@@ -54,8 +53,7 @@ fn first_links<'a>(boot: &Boot<'a>) -> Vec<Line<'a>> {
 const APART_NS: i64 = 100_000_000;
 
 fn staggered(boot: &Boot<'_>) -> Option<Finding> {
-    let is_flag = |l: &&Line<'_>| l.text.contains("flags: ") && l.text.contains(" stag ");
-    let flags = boot.lines().iter().find(is_flag)?;
+    let flags = boot.line((" stag ", |t: &str| t.contains("flags: ")))?;
     if !flags.text.contains("ahci") || boot.parameter("libahci.ignore_sss").is_some() {
         return None;
     }
@@ -100,9 +98,10 @@ fn empty_port(boot: &Boot<'_>) -> Option<Finding> {
     let force: Vec<String> = ports.iter().map(|p| format!("{p}:disable")).collect();
     // Ports are asked beside all else: only where nothing else is said can anybody wait.
     let lines = boot.lines();
-    let before = lines.iter().zip(lines.iter().skip(1));
-    let silent = before.filter(|(_, l)| down.iter().any(|d| d.evidence == l.evidence));
-    let silent_ns: i64 = silent.map(|(before, _)| before.ns()).sum();
+    let is_down = |l: &Line<'_>| down.iter().any(|d| d.evidence == l.evidence);
+    let places = lines.places(": SATA link ").filter(|at| *at > 0);
+    let silent = places.filter(|at| is_down(&lines[*at]));
+    let silent_ns: i64 = silent.map(|at| lines[at - 1].ns()).sum();
     if silent_ns < EMPTY_NS {
         return None;
     }
@@ -132,12 +131,8 @@ fn empty_port(boot: &Boot<'_>) -> Option<Finding> {
 
 fn slow_link(boot: &Boot<'_>) -> Option<Finding> {
     let complaints = ["link is slow to respond", "SRST failed", "COMRESET failed"];
-    let is_slow = |l: &&Line<'_>| complaints.iter().any(|c| l.text.contains(c));
-    let slow = boot
-        .lines()
-        .iter()
-        .filter(is_slow)
-        .find(|l| port(l).is_some())?;
+    let mut slow = boot.lines().all(complaints);
+    let slow = slow.find(|l| port(l).is_some())?;
     let number = port(slow)?;
     let end = links(boot)
         .into_iter()
@@ -162,11 +157,9 @@ fn slow_link(boot: &Boot<'_>) -> Option<Finding> {
 }
 
 fn scsi_scan(boot: &Boot<'_>) -> Option<Finding> {
-    let is_host = |l: &&Line<'_>| {
-        let number = number_after(l.text, "scsi host");
-        number.is_some() && l.text.starts_with("scsi host") && is_kernels(boot, l)
-    };
-    let hosts: Vec<&Line<'_>> = boot.lines().iter().filter(is_host).collect();
+    let is_numbered = |t: &str| number_after(t, "scsi host").is_some();
+    let hosts = boot.lines().all((Begin("scsi host"), is_numbered));
+    let hosts: Vec<&Line<'_>> = hosts.filter(|l| is_kernels(boot, l)).collect();
     let shown = match value(boot, "scsi_mod.scan") {
         Some("sync") => "`scsi_mod.scan=sync` is on the command line".to_owned(),
         None if is_off(boot, "SCSI_SCAN_ASYNC") && hosts.len() > 1 => format!(

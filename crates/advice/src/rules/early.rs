@@ -54,7 +54,7 @@ fn tsc(boot: &Boot<'_>) -> Option<Finding> {
         "TSC doesn't count",
         "TSC warp between CPUs",
     ];
-    let is_unstable = unstable.iter().any(|text| boot.line(text).is_some());
+    let is_unstable = boot.lines().has(unstable);
     let at = bring_up(boot)?;
     let ns = at[1].saturating_sub(at[0]);
     if is_unstable || !boot.lacks("tsc") || cpus(boot)? < 2 || ns < CPUS_NS {
@@ -106,15 +106,11 @@ fn start_of_cpus(boot: &Boot<'_>) -> Option<Finding> {
 }
 
 fn rcu(boot: &Boot<'_>) -> Option<Finding> {
-    let lower = |text: &str| text.contains("hierarchical RCU") || text.contains("Hierarchical RCU");
-    let line = boot
-        .lines()
-        .iter()
-        .find(|l| l.text.starts_with("rcu: ") && lower(l.text))?;
+    let line = boot.line(("ierarchical RCU", |t: &str| t.starts_with("rcu: ")))?;
     let cpus = cpus(boot).filter(|cpus| *cpus > 1)?;
     // A log does not show what the boot waits for; a target can be tried.
     let is_open = boot.target().is_some() && boot.lacks("rcupdate.rcu_expedited");
-    if !is_open || !is_kernels(boot, line) {
+    if !is_open || !is_kernels(boot, &line) {
         return None;
     }
     Some(
@@ -132,10 +128,7 @@ fn rcu(boot: &Boot<'_>) -> Option<Finding> {
 const LARGE_KIB: u64 = 64 << 20;
 
 fn struct_pages(boot: &Boot<'_>) -> Option<Finding> {
-    let line = boot
-        .lines()
-        .iter()
-        .find(|l| l.text.starts_with("Memory: ") && l.text.contains("K available"))?;
+    let line = boot.line(("K available", |t: &str| t.starts_with("Memory: ")))?;
     let (_, size) = line.text.split_once('/')?;
     let (kib, _) = size.split_once('K')?;
     let kib: u64 = kib.parse().ok()?;

@@ -1,8 +1,8 @@
 //! File systems: how they are attached, recovered and read.
 
 use super::checks;
-use super::stages::{before, contains, since_kernel, until};
-use crate::lines::Line;
+use super::stages::{before, since_kernel, until};
+use crate::lines::{Line, Said};
 use crate::{Boot, Finding};
 
 checks! {
@@ -18,22 +18,14 @@ checks! {
 }
 
 /// The kernel's `ubi0: attaching mtd…` to `ubi0: attached mtd…`.
-fn attach(lines: &[Line<'_>]) -> Option<super::stages::Stage> {
-    let line = |t: &str, what| t.contains("ubi0: ") && t.contains(what);
-    until(
-        lines,
-        |t| line(t, "attaching mtd"),
-        |t| line(t, "attached mtd"),
-    )
+fn attach(lines: Said<'_, '_>) -> Option<super::stages::Stage> {
+    let is_its = |t: &str| t.contains("ubi0: ");
+    until(lines, ("attaching mtd", is_its), ("attached mtd", is_its))
 }
 
 fn ubi_fastmap(boot: &Boot<'_>) -> Option<Finding> {
     let lines = since_kernel(boot);
-    let said = |what: &str| {
-        lines
-            .iter()
-            .any(|l| l.text.contains("ubi0: ") && l.text.contains(what))
-    };
+    let said = |what: &str| lines.has((what, |t: &str| t.contains("ubi0: ")));
     if !said("scanning is finished") || said("attached by fastmap") {
         return None;
     }
@@ -53,9 +45,7 @@ fn ubi_fastmap(boot: &Boot<'_>) -> Option<Finding> {
 fn ubi_size(boot: &Boot<'_>) -> Option<Finding> {
     let lines = since_kernel(boot);
     let attach = attach(lines).filter(|a| a.ns >= 200_000_000)?;
-    let line = lines
-        .iter()
-        .find(|l| l.text.contains("ubi0: attached mtd"))?;
+    let line = lines.find("ubi0: attached mtd")?;
     let size: u64 = crate::lines::number_after(line.text, "size ")?
         .parse()
         .ok()?;
@@ -76,12 +66,7 @@ fn root<'a>(boot: &Boot<'a>) -> Option<(Line<'a>, &'a str)> {
 fn ubifs_read_only(boot: &Boot<'_>) -> Option<Finding> {
     let (line, kind) = root(boot)?;
     let lines = since_kernel(boot);
-    let remounted = lines.iter().any(|l| {
-        contains(
-            l.text,
-            &["un-mount", "start remount", "re-mounted", "remounted"],
-        )
-    });
+    let remounted = lines.has(["un-mount", "start remount", "re-mounted", "remounted"]);
     let rw = boot.parameter("rw").is_some();
     let found = kind == "ubifs" && line.text.contains("readonly") && !remounted && !rw;
     found.then(|| {
@@ -102,7 +87,7 @@ fn jffs2(boot: &Boot<'_>) -> Option<Finding> {
         return None;
     }
     let lines = since_kernel(boot);
-    let mount = before(lines, |t| t.contains("VFS: Mounted root (jffs2"))?;
+    let mount = before(lines, "VFS: Mounted root (jffs2")?;
     Some(
         mount
             .found()
@@ -116,12 +101,12 @@ fn jffs2(boot: &Boot<'_>) -> Option<Finding> {
 
 fn replay(boot: &Boot<'_>) -> Option<Finding> {
     let lines = since_kernel(boot);
-    let ext4 = |t: &str| t.starts_with("EXT4-fs (") && t.contains("recovery complete");
-    let pair = |system: &'static str, from: &'static str, to: &'static str| {
-        let is = move |t: &str, what| t.starts_with(system) && t.contains(what);
-        until(lines, move |t| is(t, from), move |t| is(t, to))
+    let ext4 = |t: &str| t.starts_with("EXT4-fs (");
+    let pair = |system: &str, from: &str, to: &str| {
+        let is_its = |t: &str| t.starts_with(system);
+        until(lines, (from, is_its), (to, is_its))
     };
-    let found = before(lines, ext4)
+    let found = before(lines, ("recovery complete", ext4))
         .or_else(|| pair("XFS (", "Starting recovery", "Ending recovery"))
         .or_else(|| pair("UBIFS (", "recovery needed", "recovery completed"))?;
     Some(
@@ -181,8 +166,8 @@ fn squashfs(boot: &Boot<'_>) -> Option<Finding> {
 
 fn console_fsck(boot: &Boot<'_>) -> Option<Finding> {
     let lines = since_kernel(boot);
-    let clean = |t: &str| t.contains("/dev/") && t.contains(": clean, ") && t.contains(" files");
-    let check = before(lines, clean)?;
+    let of_files = |t: &str| t.contains("/dev/") && t.contains(" files");
+    let check = before(lines, (": clean, ", of_files))?;
     let finding = check
         .found()
         .why(format!("the check takes {} ms", check.ms()))

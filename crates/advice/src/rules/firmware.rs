@@ -4,8 +4,9 @@ use bootlap_model::{Milestone, TimeKind, TrackKind};
 
 use super::checks;
 use super::seen::ms;
-use super::stages::{before_kernel, begins, contains, stage, until};
+use super::stages::{before_kernel, stage, until};
 use crate::boot::Found;
+use crate::lines::Begin;
 use crate::{Boot, Finding};
 
 checks! {
@@ -56,8 +57,8 @@ fn long_stages(boot: &Boot<'_>) -> Vec<Finding> {
 
 fn boot_menu(boot: &Boot<'_>) -> Option<Finding> {
     let lines = before_kernel(boot);
-    let offers = |t: &str| t.starts_with("Press ") && t.to_ascii_lowercase().contains("boot menu");
-    let wait = stage(lines, offers)?;
+    let of_menu = |t: &str| t.to_ascii_lowercase().contains("boot menu");
+    let wait = stage(lines, (Begin("Press "), of_menu))?;
     Some(
         wait.found()
             .why(format!("that line stands for {} ms", wait.ms()))
@@ -68,10 +69,10 @@ fn boot_menu(boot: &Boot<'_>) -> Option<Finding> {
 fn option_rom(boot: &Boot<'_>) -> Option<Finding> {
     let lines = before_kernel(boot);
     let loads = ["Next server:", "Filename: ", "http://10.", "... ok"];
-    if lines.iter().any(|l| contains(l.text, &loads)) {
+    if lines.has(loads) {
         return None;
     }
-    let rom = stage(lines, |t| t.contains("iPXE"))?;
+    let rom = stage(lines, "iPXE")?;
     Some(
         rom.found()
             .why(format!("its lines take {} ms", rom.ms()))
@@ -81,15 +82,9 @@ fn option_rom(boot: &Boot<'_>) -> Option<Finding> {
 
 fn network_first(boot: &Boot<'_>) -> Option<Finding> {
     let lines = before_kernel(boot);
-    let came = lines
-        .iter()
-        .any(|l| l.text.contains("NBP file downloaded successfully"));
-    let starts = [">>Start PXE over", ">>Start HTTP Boot over"];
-    let tries = until(
-        lines,
-        |t| begins(t, &starts),
-        |t| t.starts_with("BdsDxe: loading Boot"),
-    );
+    let came = lines.has("NBP file downloaded successfully");
+    let starts = Begin([">>Start PXE over", ">>Start HTTP Boot over"]);
+    let tries = until(lines, starts, Begin("BdsDxe: loading Boot"));
     let tries = tries.filter(|_| !came)?;
     Some(
         tries
@@ -149,7 +144,7 @@ pub(super) fn is_virtual(boot: &Boot<'_>) -> bool {
         "DMI: Amazon EC2",
         "DMI: Google Google Compute Engine",
     ];
-    boot.lines().iter().any(|l| contains(l.text, &says))
+    boot.lines().has(says)
 }
 
 /// From power-on (or the boot loader's first sign) to the kernel's image, which may have to
@@ -164,10 +159,7 @@ fn before_kernel_ns(boot: &Boot<'_>) -> Option<[i64; 2]> {
 }
 
 fn virtual_uefi(boot: &Boot<'_>) -> Option<Finding> {
-    let line = boot
-        .lines()
-        .iter()
-        .find(|l| l.text.starts_with("efi: EFI v"))?;
+    let line = boot.line(Begin("efi: EFI v"))?;
     if !is_virtual(boot) {
         return None;
     }

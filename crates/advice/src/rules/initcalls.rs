@@ -7,7 +7,7 @@ use super::seen::{
     built_in, init_ns, is_kernels, is_module, is_probe, ms, of_initcalls, options_on,
 };
 use crate::boot::{Found, evidence, total_ns};
-use crate::lines::Line;
+use crate::lines::{Begin, Line};
 use crate::{Boot, Finding};
 
 checks! {
@@ -272,8 +272,8 @@ fn certificates(boot: &Boot<'_>) -> Option<Finding> {
     }
     // Others load lists of their own, which say so in front: `cfg80211: `.
     let lines = boot.lines();
-    let begins = |l: &Line<'_>| l.text.starts_with("Loading compiled-in X.509 certificates");
-    let at = lines.iter().position(begins)?;
+    let begins = Begin("Loading compiled-in X.509 certificates");
+    let at = lines.places(begins).next()?;
     let first = lines.get(at).filter(|l| is_kernels(boot, l))?;
     let loads = |l: &&Line<'_>| l.text.starts_with("Loaded X.509 cert");
     let last = lines[at + 1..].iter().take_while(loads).last()?;

@@ -5,7 +5,7 @@ use bootlap_model::{Milestone, TrackKind};
 use super::checks;
 use super::stages::{since_kernel, stage, until};
 use crate::boot::{UNPACKING, evidence, total_ns};
-use crate::lines::number_after;
+use crate::lines::{Begin, number_after};
 use crate::{Boot, Finding};
 
 checks! {
@@ -24,9 +24,7 @@ const LARGE_KIB: u64 = 10 * 1024;
 
 fn large(boot: &Boot<'_>) -> Option<Finding> {
     let lines = since_kernel(boot);
-    let line = lines
-        .iter()
-        .find(|l| l.text.contains("Freeing initrd memory: "))?;
+    let line = lines.find("Freeing initrd memory: ")?;
     let kib: u64 = number_after(line.text, "Freeing initrd memory: ")?
         .parse()
         .ok()?;
@@ -55,7 +53,7 @@ fn large(boot: &Boot<'_>) -> Option<Finding> {
 /// Whether something shows that an initramfs ran, and nothing that the kernel mounted the root
 /// itself. (That it was unpacked does not: there is always an empty one.)
 fn runs(boot: &Boot<'_>) -> bool {
-    let mut programs = boot.lines_with(" as init process");
+    let mut programs = boot.lines().all(" as init process");
     let first = programs.find_map(|l| l.text.strip_prefix("Run "));
     match first {
         _ if boot.line("VFS: Mounted root (").is_some() => false,
@@ -148,9 +146,8 @@ fn unpacks_alone(boot: &Boot<'_>) -> Option<Finding> {
 
 fn resume(boot: &Boot<'_>) -> Option<Finding> {
     let lines = since_kernel(boot);
-    let waits = |t: &str| t.contains("Waiting for suspend/resume device");
-    let gave_up = |t: &str| t.contains("Gave up waiting for suspend/resume device");
-    let wait = until(lines, |t| waits(t) && !gave_up(t), gave_up)?;
+    let gave_up = "Gave up waiting for suspend/resume device";
+    let wait = until(lines, "Waiting for suspend/resume device", gave_up)?;
     Some(
         wait.found()
             .why(format!("it gives up after {} ms", wait.ms()))
@@ -164,7 +161,7 @@ fn root_wait(boot: &Boot<'_>) -> Option<Finding> {
         "Begin: Waiting for root file system",
         "Begin: Running /scripts/local-block",
     ];
-    let wait = stage(lines, |t| waits.iter().any(|w| t.contains(w)))?;
+    let wait = stage(lines, waits)?;
     let finding = wait
         .found()
         .why(format!("it waits for {} ms", wait.ms()))
@@ -178,8 +175,7 @@ fn dracut_timeout(boot: &Boot<'_>) -> Option<Finding> {
         "still waiting for following initqueue hooks",
         "starting timeout scripts",
     ];
-    let says = |t: &str| t.contains("dracut-initqueue") && waits.iter().any(|w| t.contains(w));
-    let wait = stage(lines, says)?;
+    let wait = stage(lines, (waits, |t: &str| t.contains("dracut-initqueue")))?;
     let ns = wait.at[1].saturating_sub(wait.at[0]);
     Some(wait.found().why("its queue timed out").saves(
         ns,
@@ -189,9 +185,9 @@ fn dracut_timeout(boot: &Boot<'_>) -> Option<Finding> {
 
 fn btrfs_scan(boot: &Boot<'_>) -> Option<Finding> {
     let lines = since_kernel(boot);
-    let scan = stage(lines, |t| t.contains("Scanning for Btrfs"))?;
-    let finds = |t: &str| t.starts_with("BTRFS: device ") || t.starts_with("BTRFS info (device");
-    if scan.ns < 100_000_000 || lines.iter().any(|l| finds(l.text)) {
+    let scan = stage(lines, "Scanning for Btrfs")?;
+    let found = Begin(["BTRFS: device ", "BTRFS info (device"]);
+    if scan.ns < 100_000_000 || lines.has(found) {
         return None;
     }
     let finding = scan.found().why(format!(

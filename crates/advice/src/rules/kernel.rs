@@ -29,8 +29,8 @@ fn crypto_tests(boot: &Boot<'_>) -> Option<Finding> {
 }
 
 fn delay_loop(boot: &Boot<'_>) -> Option<Finding> {
-    let mut lines = boot.lines_with("Calibrating delay loop");
-    let line = lines.find(|l| !l.text.contains("(skipped)"))?;
+    let measures = |t: &str| !t.contains("(skipped)");
+    let line = boot.line(("Calibrating delay loop", measures))?;
     let lpj = number_after(line.text, "lpj=");
     let parameter = lpj.map_or("lpj=<value>".into(), |v| format!("lpj={v}"));
     let recipe = lpj.ok_or_else(String::new);

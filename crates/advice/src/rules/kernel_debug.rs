@@ -31,7 +31,7 @@ struct Check {
 impl Check {
     fn find(&self, boot: &Boot<'_>) -> Option<Finding> {
         let on = options_on(boot, self.options);
-        let said = self.said.iter().find_map(|text| boot.line(text));
+        let said = self.said.iter().find_map(|text| boot.line(*text));
         let shown = match (&said, on.as_slice()) {
             (Some(line), _) => format!("the log says `{}`", line.text),
             (None, []) => return None,
@@ -55,11 +55,8 @@ impl Check {
 }
 
 fn kasan(boot: &Boot<'_>) -> Option<Finding> {
-    let by_hardware = |text: &str| {
-        boot.lines_with("kasan: Kernel")
-            .any(|l| l.text.contains(text))
-    };
-    if !options_on(boot, &["KASAN_HW_TAGS"]).is_empty() || by_hardware("hw-tags") {
+    let by_hardware = ("kasan: Kernel", |t: &str| t.contains("hw-tags"));
+    if !options_on(boot, &["KASAN_HW_TAGS"]).is_empty() || boot.lines().has(by_hardware) {
         return None;
     }
     let check = Check {

@@ -2,7 +2,7 @@
 
 use super::checks;
 use super::seen::{configs, is_kernels, is_off, options_on};
-use crate::lines::Line;
+use crate::lines::{Begin, Line};
 use crate::{Boot, Finding};
 
 checks! {
@@ -27,8 +27,7 @@ fn built(why: String, depends: &str) -> Finding {
 
 /// How long the image unpacked itself, if it said so on a console.
 fn unpacking<'a>(boot: &Boot<'a>) -> Option<Line<'a>> {
-    let texts = ["Uncompressing Linux...", "Decompressing Linux..."];
-    let line = texts.iter().find_map(|text| boot.line(text))?;
+    let line = boot.line(["Uncompressing Linux...", "Decompressing Linux..."])?;
     (line.ns() > 0).then_some(line)
 }
 
@@ -79,10 +78,9 @@ fn one_cpu(boot: &Boot<'_>) -> Option<Finding> {
     let is_limited = limits.iter().any(|p| boot.parameter(p).is_some());
     let is_arm64 = boot.line("Booting Linux on physical CPU 0x0000").is_some()
         || !options_on(boot, &["ARM64"]).is_empty();
-    let says = |t: &str| {
-        t.ends_with("Brought up 1 node, 1 CPU") || t.contains("Total of 1 processors activated")
-    };
-    let line = boot.lines().iter().find(|l| says(l.text))?;
+    let node = "Brought up 1 node, 1 CPU";
+    let says = |t: &str| t.ends_with(node) || !t.contains(node);
+    let line = boot.line(([node, "Total of 1 processors activated"], says))?;
     // Who knows neither cannot say that nobody asked for it.
     if is_limited || is_arm64 || boot.facts().cmdline.is_none() {
         return None;
@@ -147,12 +145,8 @@ fn own_config(boot: &Boot<'_>) -> Option<Finding> {
 }
 
 fn xip(boot: &Boot<'_>) -> Option<Finding> {
-    let is_bank = |l: &&Line<'_>| {
-        l.text.contains(": Found ")
-            && l.text.contains("devices at 0x")
-            && l.text.contains("-bit bank")
-    };
-    let line = boot.lines().iter().find(is_bank)?;
+    let is_found = |t: &str| t.contains(": Found ") && t.contains("devices at 0x");
+    let line = boot.line(("-bit bank", is_found))?;
     if !is_off(boot, "XIP_KERNEL") {
         return None;
     }
@@ -185,17 +179,12 @@ const SUBSYSTEM_LINES: [(&str, &str); 14] = [
 ];
 
 fn subsystems(boot: &Boot<'_>) -> Option<Finding> {
-    let mut found: Vec<(&str, Line<'_>)> = Vec::new();
-    for line in boot.lines().iter().filter(|l| is_kernels(boot, l)) {
-        let says = SUBSYSTEM_LINES
-            .iter()
-            .find(|(text, _)| line.text.starts_with(text));
-        if let Some((_, option)) = says
-            && !found.iter().any(|(known, _)| known == option)
-        {
-            found.push((option, *line));
-        }
-    }
+    let first = |(text, option): &(&'static str, &'static str)| {
+        let line = boot.line(Begin(*text)).filter(|l| is_kernels(boot, l))?;
+        Some((*option, line))
+    };
+    let mut found: Vec<(&str, Line<'_>)> = SUBSYSTEM_LINES.iter().filter_map(first).collect();
+    found.sort_by_key(|(_, line)| line.start_ns);
     let seen_end = super::seen::init_ns(boot).is_some();
     if found.len() < 3 || !seen_end {
         return None;

@@ -4,7 +4,7 @@ use bootlap_model::TrackKind;
 
 use super::checks;
 use super::seen::{configs, init_ns, is_kernels, ms, options_on};
-use crate::lines::Line;
+use crate::lines::{Begin, Line, Wanted};
 use crate::{Boot, Finding};
 
 checks! {
@@ -36,11 +36,10 @@ fn about(lines: &[Line<'_>], basis: &str) -> Option<Finding> {
     )
 }
 
-/// The kernel's own lines that `wanted` accepts.
-fn said<'a>(boot: &Boot<'a>, wanted: impl Fn(&str) -> bool) -> Vec<Line<'a>> {
-    let lines = boot.lines().iter().copied();
-    let lines = lines.filter(|l| wanted(l.text) && is_kernels(boot, l));
-    lines.collect()
+/// The kernel's own lines that are wanted.
+fn said<'a>(boot: &Boot<'a>, wanted: impl Wanted) -> Vec<Line<'a>> {
+    let lines = boot.lines().all(wanted).copied();
+    lines.filter(|l| is_kernels(boot, l)).collect()
 }
 
 fn tracers(boot: &Boot<'_>) -> Option<Finding> {
@@ -54,7 +53,7 @@ fn tracers(boot: &Boot<'_>) -> Option<Finding> {
         "Running tests again, along with the function tracer",
         "Running postponed tracer tests",
     ];
-    let lines = said(boot, |text| begins.iter().any(|b| text.starts_with(b)));
+    let lines = said(boot, Begin(begins));
     if let Some(finding) = about(&lines, "from each of these lines to the next") {
         return Some(finding);
     }
@@ -69,9 +68,8 @@ fn tracers(boot: &Boot<'_>) -> Option<Finding> {
 }
 
 fn kunit(boot: &Boot<'_>) -> Option<Finding> {
-    let starts = |text: &str| text.starts_with("KTAP version") || text.starts_with("TAP version");
-    if let Some(first) = said(boot, starts).first() {
-        let results = said(boot, |t| t.starts_with("ok ") || t.starts_with("not ok "));
+    if let Some(first) = said(boot, Begin(["KTAP version", "TAP version"])).first() {
+        let results = said(boot, Begin(["ok ", "not ok "]));
         let last = results.iter().rfind(|l| l.start_ns >= first.start_ns)?;
         let ns = last.start_ns.saturating_sub(first.start_ns);
         let finding = Finding::new()
@@ -147,7 +145,7 @@ fn locking_api(boot: &Boot<'_>) -> Option<Finding> {
 
 fn certificates(boot: &Boot<'_>) -> Option<Finding> {
     let begins = "Running certificate verification ";
-    let lines = said(boot, |t| t.starts_with(begins) && t.contains("selftest"));
+    let lines = said(boot, (Begin(begins), |t: &str| t.contains("selftest")));
     if let Some(finding) = about(&lines, "from that line to the next") {
         return Some(finding);
     }
@@ -183,8 +181,7 @@ fn page_tables(boot: &Boot<'_>) -> Option<Finding> {
 }
 
 fn raid6(boot: &Boot<'_>) -> Option<Finding> {
-    let is_measured = |t: &str| t.starts_with("raid6: ") && t.contains("gen()");
-    let measured = said(boot, is_measured);
+    let measured = said(boot, (Begin("raid6: "), |t: &str| t.contains("gen()")));
     let first = measured.first()?;
     let lines = boot.lines().iter();
     let mut before = lines.rev().filter(|l| l.start_ns <= first.start_ns);
@@ -220,9 +217,8 @@ fn xor(boot: &Boot<'_>) -> Option<Finding> {
 }
 
 fn memtest(boot: &Boot<'_>) -> Option<Finding> {
-    let lines = said(boot, |t| {
-        t.starts_with("early_memtest:") || t.contains(" pattern ")
-    });
+    let is_one = |t: &str| t.starts_with("early_memtest:") || t.contains(" pattern ");
+    let lines = said(boot, (["early_memtest:", " pattern "], is_one));
     let lines: Vec<Line<'_>> = match boot.line("early_memtest: # of tests") {
         Some(first) => lines
             .into_iter()

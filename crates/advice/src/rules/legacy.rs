@@ -32,10 +32,9 @@ fn uarts(boot: &Boot<'_>) -> Option<Finding> {
     }
     let line = boot.line("Serial: 8250/16550 driver, ")?;
     let ports: u32 = number_after(line.text, "driver, ")?.parse().ok()?;
-    let is_port = |l: &&crate::lines::Line<'_>| {
-        l.text.contains(": ttyS") && l.text.contains(" at ") && is_kernels(boot, l)
-    };
-    let found = boot.lines().iter().filter(is_port).count();
+    let is_at = |t: &str| t.contains(" at ");
+    let found = boot.lines().all((": ttyS", is_at));
+    let found = found.filter(|l| is_kernels(boot, l)).count();
     let found = u32::try_from(found).unwrap_or(u32::MAX);
     if found == 0 || ports <= found {
         return None;
@@ -63,7 +62,7 @@ fn i8042(boot: &Boot<'_>) -> Option<Finding> {
         "i8042: No controller found",
         "i8042: PNP: No PS/2 controller found",
     ];
-    let line = absent.iter().find_map(|text| boot.line(text))?;
+    let line = absent.iter().find_map(|text| boot.line(*text))?;
     let direct = boot.line("Probing ports directly");
     let missing = boot.line("i8042: No controller found");
     // A controller that was found when its ports were tried is there.

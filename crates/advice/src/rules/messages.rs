@@ -7,7 +7,7 @@ use super::console::printed;
 use super::firmware::is_virtual;
 use super::seen::{configs, is_kernels, ms, options_on, parameters, silence_before, steps};
 use crate::dump::{is_dump, is_frame};
-use crate::lines::Sent;
+use crate::lines::{Begin, Sent};
 use crate::serial::Cost;
 use crate::{Boot, Finding, Printer};
 
@@ -28,7 +28,7 @@ checks! {
 
 /// All that this boot was seen to send over a console.
 fn sent(boot: &Boot<'_>) -> Cost {
-    Cost::of(boot.lines()).with(boot.flushed(i64::MAX))
+    Cost::of(boot.lines().iter()).with(boot.flushed(i64::MAX))
 }
 
 /// What every UART, cable and terminal can do.
@@ -170,9 +170,8 @@ fn less_debug(boot: &Boot<'_>) -> Option<Finding> {
     if found.is_empty() {
         return None;
     }
-    let initcalls = boot.lines().iter().filter(|l| {
-        l.text.starts_with("calling  ") || l.text.starts_with("initcall ") && is_kernels(boot, l)
-    });
+    let initcalls = boot.lines().all(Begin(["calling  ", "initcall "]));
+    let initcalls = initcalls.filter(|l| !l.text.starts_with("initcall ") || is_kernels(boot, l));
     let printed = Cost::of(initcalls);
     let words = found.join(" ");
     let finding = Finding::new()
@@ -312,8 +311,7 @@ fn times(boot: &Boot<'_>) -> Option<Finding> {
 const AUDIT_LINES: usize = 10;
 
 fn audit(boot: &Boot<'_>) -> Option<Finding> {
-    let is_record = |l: &&crate::lines::Line<'_>| l.text.starts_with("audit: type=");
-    let lines: Vec<_> = boot.lines().iter().filter(is_record).collect();
+    let lines: Vec<_> = boot.lines().all(Begin("audit: type=")).collect();
     if lines.len() < AUDIT_LINES || boot.parameter("audit") == Some("audit=0") {
         return None;
     }
@@ -332,8 +330,11 @@ fn audit(boot: &Boot<'_>) -> Option<Finding> {
 const DUMP_LINES: usize = 8;
 
 fn dumps(boot: &Boot<'_>) -> Option<Finding> {
+    if !boot.lines().has((["+0x", "[<"], is_frame)) {
+        return None;
+    }
     let lines: Vec<_> = boot.lines().iter().filter(|l| is_dump(l.text)).collect();
-    if lines.len() < DUMP_LINES || !lines.iter().any(|l| is_frame(l.text)) {
+    if lines.len() < DUMP_LINES {
         return None;
     }
     let printed = Cost::of(lines.iter().copied());

@@ -3,7 +3,8 @@
 use bootlap_model::Milestone;
 
 use super::checks;
-use super::stages::{before_kernel, begins, stage};
+use super::stages::{before_kernel, stage};
+use crate::lines::Begin;
 use crate::{Boot, Finding};
 
 checks! {
@@ -31,7 +32,7 @@ fn slow_loader(boot: &Boot<'_>) -> Option<Finding> {
 fn grub_timeout(boot: &Boot<'_>) -> Option<Finding> {
     let lines = before_kernel(boot);
     let says = "The highlighted entry will be executed automatically in ";
-    let wait = stage(lines, |t| t.contains(says))?;
+    let wait = stage(lines, says)?;
     Some(
         wait.found()
             .why(format!("it waits for {} ms", wait.ms()))
@@ -42,9 +43,7 @@ fn grub_timeout(boot: &Boot<'_>) -> Option<Finding> {
 
 fn grub_load(boot: &Boot<'_>) -> Option<Finding> {
     let lines = before_kernel(boot);
-    let load = stage(lines, |t| {
-        begins(t, &["Loading Linux ", "Loading initial ramdisk"])
-    })?;
+    let load = stage(lines, Begin(["Loading Linux ", "Loading initial ramdisk"]))?;
     let finding = load
         .found()
         .why(format!("it takes {} ms", load.ms()))

@@ -5,6 +5,7 @@ use super::devices::{says_missing, says_timeout};
 use super::root_wait::address_wait;
 use super::seen::{init_ns, is_kernels, ms, steps, within};
 use crate::dump::is_dump;
+use crate::lines::contains;
 use crate::{Boot, Finding};
 
 checks! {
@@ -18,10 +19,7 @@ fn deferred(boot: &Boot<'_>) -> Option<Finding> {
         "deferred probe pending",
         "deferred probe timeout, ignoring dependency",
     ];
-    let lines = boot.lines().iter();
-    let lines: Vec<_> = lines
-        .filter(|l| texts.iter().any(|t| l.text.contains(t)))
-        .collect();
+    let lines: Vec<_> = boot.lines().all(texts).collect();
     let first = lines.first()?;
     let devices: Vec<&str> = lines
         .iter()
@@ -48,9 +46,7 @@ fn supplier(boot: &Boot<'_>) -> Option<Finding> {
         "wait for supplier",
         "sync_state() pending due to",
     ];
-    let line = boot.lines().iter().find(|l| {
-        texts.iter().any(|t| l.text.contains(t)) && marks.iter().any(|m| l.text.contains(m))
-    })?;
+    let line = boot.line((texts, |t: &str| contains(t, &marks)))?;
     Some(
         Finding::new()
             .why(format!("`{}`", line.text))

@@ -27,9 +27,8 @@ const TIMES: i64 = 3;
 fn image(boot: &Boot<'_>) -> Option<Finding> {
     let root = boot.line("VFS: Mounted root (")?;
     let is = |name: &&str| root.text.contains(&format!("({name} filesystem) readonly"));
-    let written = |text: &&str| boot.line(text).is_some();
     if !READ_ONLY.iter().any(is)
-        || WRITTEN.iter().any(written)
+        || boot.lines().has(WRITTEN)
         || boot.parameter("nohibernate").is_some()
     {
         return None;

@@ -5,6 +5,7 @@ use bootlap_model::{Span, TrackKind};
 use super::checks;
 use super::seen::{init_ns, is_kernels, ms, of_initcalls, value};
 use crate::boot::{evidence, total_ns};
+use crate::lines::Begin;
 use crate::{Boot, Finding};
 
 checks! {
@@ -84,8 +85,7 @@ fn root_device(boot: &Boot<'_>) -> Option<Finding> {
     let root = root.map(|device| device.trim_end_matches('.'));
     let ready = boot
         .lines()
-        .iter()
-        .filter(|l| names_partitions(l.text, root));
+        .all((": ", |t: &str| names_partitions(t, root)));
     let ready = ready.filter(|l| l.start_ns < wait.end_ns);
     let ready = ready.max_by_key(|l| l.start_ns);
     let end_ns = ready.map_or(wait.end_ns, |l| l.start_ns);
@@ -125,12 +125,9 @@ fn root_type(boot: &Boot<'_>) -> Option<Finding> {
     if fs.starts_with("nfs") || !boot.lacks("rootfstype") || !is_kernels(boot, &mounted) {
         return None;
     }
-    let lines = boot.lines().iter();
-    let mut before = lines.filter(|l| l.start_ns < mounted.start_ns);
-    let is_complaint = |text: &str| {
-        COMPLAINTS.iter().any(|c| text.contains(c)) && !(fs == "f2fs" && text.contains("F2FS"))
-    };
-    let first = before.find(|l| is_complaint(l.text));
+    let is_anothers = |text: &str| fs != "f2fs" || !text.contains("F2FS");
+    let first = boot.line((COMPLAINTS, is_anothers));
+    let first = first.filter(|l| l.start_ns < mounted.start_ns);
     let finding = Finding::new()
         .fix(format!("add `rootfstype={fs}` to the command line"))
         .recipe(boot.recipe(&format!("cmdline-rootfstype={fs}")));
@@ -168,7 +165,7 @@ pub(super) fn address_wait(boot: &Boot<'_>) -> Option<[i64; 2]> {
         "Sending BOOTP requests",
     ];
     let begin = begins.iter().find_map(|b| {
-        let line = boot.line(b)?;
+        let line = boot.line(*b)?;
         let is_network = !b.starts_with("Waiting") || line.text.contains("for network");
         is_network.then_some(line)
     })?;
@@ -176,7 +173,7 @@ pub(super) fn address_wait(boot: &Boot<'_>) -> Option<[i64; 2]> {
         "IP-Config: Complete",
         "IP-Config: Auto-configuration of network failed",
     ];
-    let end = ends.iter().find_map(|e| boot.line(e))?;
+    let end = ends.iter().find_map(|e| boot.line(*e))?;
     (end.start_ns > begin.start_ns).then_some([begin.start_ns, end.start_ns])
 }
 
@@ -218,7 +215,7 @@ fn nfs_root(boot: &Boot<'_>) -> Option<Finding> {
         return None;
     }
     let requests = ["Sending DHCP requests", "Sending BOOTP requests"];
-    let line = requests.iter().find_map(|text| boot.line(text))?;
+    let line = requests.iter().find_map(|text| boot.line(*text))?;
     let at = boot.between(line.text, "IP-Config: Complete")?;
     let ns = at[1].saturating_sub(at[0]);
     let seen = boot.spans(TrackKind::Kernel, Span::ADDRESS_WAIT);
@@ -232,15 +229,14 @@ fn nfs_root(boot: &Boot<'_>) -> Option<Finding> {
 }
 
 fn raid_autodetect(boot: &Boot<'_>) -> Option<Finding> {
-    let started = |t: &str| t.starts_with("md: bind<") || t.starts_with("md/raid");
-    if boot.lines().iter().any(|l| started(l.text)) {
+    if boot.lines().has(Begin(["md: bind<", "md/raid"])) {
         return None;
     }
     let begins = [
         "md: Waiting for all devices",
         "md: Autodetecting RAID arrays",
     ];
-    let line = begins.iter().find_map(|text| boot.line(text))?;
+    let line = begins.iter().find_map(|text| boot.line(*text))?;
     let at = boot.between(line.text, "autorun DONE")?;
     let ns = at[1].saturating_sub(at[0]);
     Some(

@@ -29,6 +29,11 @@ struct Ran<'a> {
 /// `S40network` in a line that tells of it, with its path in front or not.
 fn script(text: &str) -> Option<&str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+    // Most lines need not be taken apart.
+    let numbered = |pair: &[u8]| pair[0] == b'S' && pair[1].is_ascii_digit();
+    if !text.as_bytes().windows(2).any(numbered) {
+        return None;
+    }
     let mut words = text.split(|c| !is_part(c));
     words.find(|word| script_number(word).is_some())
 }
@@ -36,7 +41,7 @@ fn script(text: &str) -> Option<&str> {
 fn ran<'a>(boot: &Boot<'a>) -> Vec<Ran<'a>> {
     let ready = boot.moment(&[Milestone::Ready]).unwrap_or(i64::MAX);
     let mut all: Vec<Ran<'a>> = Vec::new();
-    for line in since_kernel(boot) {
+    for line in since_kernel(boot).iter() {
         let Some(name) = script(line.text).filter(|_| line.start_ns < ready) else {
             continue;
         };

@@ -4,8 +4,9 @@ use bootlap_model::{Milestone, TrackKind};
 use bootlap_product::Script;
 
 use super::checks;
-use super::stages::{Stage, contains, since_kernel, stage, until};
+use super::stages::{Stage, since_kernel, stage, until};
 use crate::boot::{Found, evidence, total_ns};
+use crate::lines::{Begin, begins, contains};
 use crate::{Boot, Finding};
 
 checks! {
@@ -32,16 +33,15 @@ const COLDPLUG: [&str; 3] = [
 ];
 
 fn udev(boot: &Boot<'_>) -> Option<Finding> {
-    let is_one = |text: &str| COLDPLUG.iter().any(|begin| text.starts_with(begin));
     let mut waits = steps(boot);
-    waits.retain(|step| is_one(step.name()));
+    waits.retain(|step| begins(step.name(), &COLDPLUG));
     let of_steps = waits.first().zip(waits.last()).map(|(first, last)| Stage {
         ns: total_ns(&waits),
         at: [first.start_ns, last.end_ns],
         seen: evidence(&waits),
     });
     // A line without its end lasts until the next one.
-    let step = of_steps.or_else(|| stage(since_kernel(boot), is_one))?;
+    let step = of_steps.or_else(|| stage(since_kernel(boot), Begin(COLDPLUG)))?;
     Some(
         step.found()
             .why(format!("the script waits {} ms for it", step.ms()))
@@ -52,21 +52,16 @@ fn udev(boot: &Boot<'_>) -> Option<Finding> {
 
 fn dhcp(boot: &Boot<'_>) -> Option<Finding> {
     let lines = since_kernel(boot);
-    let starts = |t: &str| t.contains("udhcpc") && t.contains("started");
-    let ends = |t: &str| {
-        let says = [
-            "lease of ",
-            "Lease of ",
-            "no lease, failing",
-            "No lease, failing",
-            "no lease, forking",
-        ];
-        contains(t, &says)
-    };
+    let starts = ("udhcpc", |t: &str| t.contains("started"));
+    let ends = [
+        "lease of ",
+        "Lease of ",
+        "no lease, failing",
+        "No lease, failing",
+        "no lease, forking",
+    ];
     let wait = until(lines, starts, ends)?;
-    let in_background = lines
-        .iter()
-        .any(|l| l.text.contains("no lease, forking to background"));
+    let in_background = lines.has("no lease, forking to background");
     let finding = wait
         .found()
         .why(format!("it waits for {} ms", wait.ms()))

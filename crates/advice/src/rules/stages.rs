@@ -5,9 +5,8 @@
 //! a wait, it is what passed since the line before.
 
 use bootlap_model::{Evidence, Milestone, TrackKind};
-use memchr::memmem;
 
-use crate::lines::Line;
+use crate::lines::{Line, Said, Wanted};
 use crate::{Boot, Finding};
 
 /// What some lines show.
@@ -32,9 +31,9 @@ impl Stage {
     }
 }
 
-/// The lines that `wanted` accepts, each until the next one.
-pub(super) fn stage(lines: &[Line<'_>], wanted: impl Fn(&str) -> bool) -> Option<Stage> {
-    let found: Vec<&Line<'_>> = lines.iter().filter(|l| wanted(l.text)).collect();
+/// The lines that are wanted, each until the next one.
+pub(super) fn stage(lines: Said<'_, '_>, wanted: impl Wanted) -> Option<Stage> {
+    let found: Vec<&Line<'_>> = lines.all(wanted).collect();
     let (first, last) = (found.first()?, found.last()?);
     Some(Stage {
         ns: found.iter().fold(0, |ns, l| ns.saturating_add(l.ns())),
@@ -43,16 +42,10 @@ pub(super) fn stage(lines: &[Line<'_>], wanted: impl Fn(&str) -> bool) -> Option
     })
 }
 
-/// From the first line that `from` accepts to the first one after it that
-/// `to` does.
-pub(super) fn until(
-    lines: &[Line<'_>],
-    from: impl Fn(&str) -> bool,
-    to: impl Fn(&str) -> bool,
-) -> Option<Stage> {
-    let mut lines = lines.iter().skip_while(|l| !from(l.text));
-    let first = lines.next()?;
-    let last = lines.find(|l| to(l.text))?;
+/// From the first line that is wanted as `from` to the first one after it as `to`.
+pub(super) fn until(lines: Said<'_, '_>, from: impl Wanted, to: impl Wanted) -> Option<Stage> {
+    let at = lines.places(from).next()?;
+    let (first, last) = (lines[at], lines.since(at + 1).find(to)?);
     Some(Stage {
         ns: last.start_ns.saturating_sub(first.start_ns),
         at: [first.start_ns, last.start_ns],
@@ -60,10 +53,10 @@ pub(super) fn until(
     })
 }
 
-/// The silence in front of each line that `wanted` accepts.
-pub(super) fn before(lines: &[Line<'_>], wanted: impl Fn(&str) -> bool) -> Option<Stage> {
-    let pairs = lines.iter().zip(lines.iter().skip(1));
-    let found: Vec<_> = pairs.filter(|(_, line)| wanted(line.text)).collect();
+/// The silence in front of each line that is wanted.
+pub(super) fn before(lines: Said<'_, '_>, wanted: impl Wanted) -> Option<Stage> {
+    let places = lines.places(wanted).filter(|at| *at > 0);
+    let found: Vec<_> = places.map(|at| (lines[at - 1], lines[at])).collect();
     let (first, last) = (found.first()?, found.last()?);
     Some(Stage {
         ns: found.iter().fold(0, |ns, (l, _)| ns.saturating_add(l.ns())),
@@ -83,19 +76,19 @@ fn kernel_ns(boot: &Boot<'_>) -> i64 {
 }
 
 /// What was said before the kernel took over.
-pub(super) fn before_kernel<'b, 'a>(boot: &'b Boot<'a>) -> &'b [Line<'a>] {
+pub(super) fn before_kernel<'b, 'a>(boot: &'b Boot<'a>) -> Said<'b, 'a> {
     let kernel = kernel_ns(boot);
     let lines = boot.lines();
-    &lines[..lines.partition_point(|l| l.start_ns < kernel)]
+    lines.until(lines.partition_point(|l| l.start_ns < kernel))
 }
 
 /// What was said from then on; everything where nobody saw it.
-pub(super) fn since_kernel<'b, 'a>(boot: &'b Boot<'a>) -> &'b [Line<'a>] {
+pub(super) fn since_kernel<'b, 'a>(boot: &'b Boot<'a>) -> Said<'b, 'a> {
     let kernel = kernel_ns(boot);
     let lines = boot.lines();
     match kernel {
         i64::MAX => lines,
-        _ => &lines[lines.partition_point(|l| l.start_ns < kernel)..],
+        _ => lines.since(lines.partition_point(|l| l.start_ns < kernel)),
     }
 }
 
@@ -105,8 +98,11 @@ pub(super) fn since_kernel<'b, 'a>(boot: &'b Boot<'a>) -> &'b [Line<'a>] {
 /// Some tools stamp a line at its end. Then the wait for a key, which is inside
 /// of its line, passes after the line before: it is taken away from that.
 pub(super) fn uboot<'a>(boot: &Boot<'a>) -> Vec<Line<'a>> {
-    let lines = before_kernel(boot).iter().copied();
-    let mut lines: Vec<Line<'a>> = lines.skip_while(|l| !is_banner(l.text)).collect();
+    let lines = before_kernel(boot);
+    let Some(banner) = lines.places(("U-Boot ", is_banner)).next() else {
+        return Vec::new();
+    };
+    let mut lines = lines[banner..].to_vec();
     for wait in boot.spans(TrackKind::Bootloader, "autoboot wait") {
         let others = lines.iter_mut().filter(|l| !l.text.contains("autoboot"));
         for line in others.filter(|l| l.start_ns <= wait.start_ns && l.next_ns > wait.start_ns) {
@@ -125,17 +121,6 @@ fn is_banner(text: &str) -> bool {
     let stage = stages.iter().find_map(|s| rest.strip_prefix(s));
     let digit = |c: char| c.is_ascii_digit();
     stage.unwrap_or(rest).starts_with(digit)
-}
-
-/// Whether the text begins with one of these.
-pub(super) fn begins(text: &str, with: &[&str]) -> bool {
-    with.iter().any(|w| text.starts_with(w))
-}
-
-/// Whether the text contains one of these.
-pub(super) fn contains(text: &str, any: &[&str]) -> bool {
-    let holds = |w: &&str| memmem::find(text.as_bytes(), w.as_bytes()).is_some();
-    any.iter().any(holds)
 }
 
 /// The ended boot loader spans of this name, as one stage.

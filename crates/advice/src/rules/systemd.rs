@@ -1,8 +1,9 @@
 //! What any unit can do to a boot.
 
-use super::stages::{begins, contains, since_kernel, until};
+use super::stages::{since_kernel, until};
 use super::units::{Unit, cost, units};
 use super::{checks, slow_units};
+use crate::lines::begins;
 use crate::{Boot, Finding};
 
 checks! {
@@ -75,16 +76,13 @@ fn data_mount(boot: &Boot<'_>) -> Option<Finding> {
 
 fn device_timeout(boot: &Boot<'_>) -> Option<Finding> {
     let lines = since_kernel(boot);
-    let is_timeout = |t: &str| t.contains("Timed out waiting for device");
-    let line = lines.iter().find(|l| is_timeout(l.text))?;
-    let (_, device) = line.text.split_once("Timed out waiting for device")?;
+    let timeout = "Timed out waiting for device";
+    let line = lines.find(timeout)?;
+    let (_, device) = line.text.split_once(timeout)?;
     let device = device.trim().trim_end_matches('.').to_owned();
     let name = device.split(" - ").next().unwrap_or(&device);
-    let expected = |t: &str| {
-        let waits = contains(t, &["A start job is running for ", "Expecting device "]);
-        waits && t.contains(name)
-    };
-    let finding = match until(lines, expected, is_timeout) {
+    let waits = ["A start job is running for ", "Expecting device "];
+    let finding = match until(lines, (waits, |t: &str| t.contains(name)), timeout) {
         Some(wait) => wait
             .found()
             .saves(wait.ns, "from the first sign of the wait to its end"),
@@ -101,7 +99,7 @@ fn start_timeout(boot: &Boot<'_>) -> Option<Finding> {
         "start operation timed out. Terminating",
         "Timed out starting ",
     ];
-    let line = lines.iter().find(|l| contains(l.text, &says))?;
+    let line = lines.find(says)?;
     let all = units(boot);
     let mut named = all
         .iter()

@@ -4,10 +4,10 @@ use bootlap_model::{Milestone, TrackKind};
 
 use super::checks;
 use super::seen::{init_ns, ms};
-use super::stages::{begins, contains, since_kernel, stage};
+use super::stages::{since_kernel, stage};
 use super::units::units;
 use crate::boot::{evidence, total_ns};
-use crate::lines::Line;
+use crate::lines::Begin;
 use crate::serial::Cost;
 use crate::{Boot, Finding, Printer};
 
@@ -39,9 +39,8 @@ fn late(boot: &Boot<'_>) -> Option<Finding> {
     let between = between.filter(|l| begin <= l.start_ns && l.start_ns < end);
     let silence = between.max_by_key(|l| l.ns());
     let before = ms(end.saturating_sub(begin));
-    let of_openrc = |text: &str| text.contains("OpenRC ") && text.contains(" is starting up ");
-    let is_other = |l: &Line<'_>| l.text.starts_with("INIT: version ") || of_openrc(l.text);
-    let is_systemd = !boot.lines().iter().any(is_other);
+    let openrc = (" is starting up ", |t: &str| t.contains("OpenRC "));
+    let is_systemd = !boot.lines().has(Begin("INIT: version ")) && !boot.lines().has(openrc);
     let is_first = left.is_none() && boot.line("]: Running in initr").is_none();
     let (manager, title) = match (is_systemd, is_first) {
         (true, true) => ("systemd", ""),
@@ -51,7 +50,7 @@ fn late(boot: &Boot<'_>) -> Option<Finding> {
         ),
         (false, _) => ("init", "init starts long after the kernel's first program"),
     };
-    let program = boot.lines_with(" as init process").find_map(|l| {
+    let program = boot.lines().all(" as init process").find_map(|l| {
         let program = l.text.strip_prefix("Run ")?;
         program.strip_suffix(" as init process")
     });
@@ -95,7 +94,7 @@ fn early_boot(boot: &Boot<'_>) -> Option<Finding> {
         let reached = text.find("Reached target ").map(|at| &text[at..]);
         reached.is_some_and(|t| t.contains("sysinit.target") || t.contains("System Initialization"))
     };
-    let line = since_kernel(boot).iter().find(|l| is_end(l.text))?;
+    let line = since_kernel(boot).find(("Reached target ", is_end))?;
     let ns = line.start_ns.saturating_sub(begin);
     // What comes first already does not wait for it.
     let first = boot.parameter("systemd.unit").is_some();
@@ -113,15 +112,14 @@ fn early_boot(boot: &Boot<'_>) -> Option<Finding> {
 
 fn status(boot: &Boot<'_>) -> Option<Finding> {
     let lines = since_kernel(boot);
-    let shown = stage(lines, |t| {
-        let starts = t.starts_with("Starting ") && (t.ends_with("...") || t.ends_with('…'));
-        starts || begins(t, &["[  OK  ] ", "[FAILED] ", "[DEPEND] "])
-    })?;
-    lines
-        .iter()
-        .find(|l| l.text.starts_with("[  OK  ] Reached target "))?;
-    let is_shown = |l: &&Line<'_>| shown.seen.contains(&l.evidence);
-    let cost = Cost::of(boot.lines().iter().filter(is_shown));
+    let is_whole = |t: &str| {
+        let goes_on = t.ends_with("...") || t.ends_with('…');
+        goes_on || !t.starts_with("Starting ")
+    };
+    let begins = Begin(["Starting ", "[  OK  ] ", "[FAILED] ", "[DEPEND] "]);
+    let shown = stage(lines, (begins, is_whole))?;
+    lines.find(Begin("[  OK  ] Reached target "))?;
+    let cost = Cost::of(lines.all((begins, is_whole)));
     let finding = shown
         .found()
         .why(format!("{} lines, {} bytes", shown.seen.len(), cost.bytes))
@@ -224,9 +222,9 @@ fn selinux(boot: &Boot<'_>) -> Option<Finding> {
 fn first_boot(boot: &Boot<'_>) -> Option<Finding> {
     let says = ["Initializing machine ID from", "Detected first boot"];
     let lines = since_kernel(boot);
-    let first = stage(lines, |t| contains(t, &says))?;
+    let first = stage(lines, says)?;
     let presets = ["Detected first boot", "Populated /etc with preset"];
-    let why = match lines.iter().any(|l| contains(l.text, &presets)) {
+    let why = match lines.has(presets) {
         true => "it made a machine id and presets units",
         false => "it made a machine id",
     };

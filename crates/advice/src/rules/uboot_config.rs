@@ -2,6 +2,7 @@
 
 use super::checks;
 use super::stages::{before_kernel, uboot};
+use crate::lines::{Begin, Said};
 use crate::{Boot, Finding};
 
 checks! {
@@ -156,10 +157,8 @@ const SHORTEST_MENU_NS: i64 = 1_000_000_000;
 
 fn menu(boot: &Boot<'_>) -> Option<Finding> {
     let lines = uboot(boot);
-    let waits = |l: &&crate::lines::Line<'_>| {
-        l.text.starts_with("Enter choice:") && l.ns() > SHORTEST_MENU_NS
-    };
-    if let Some(line) = lines.iter().find(waits) {
+    let mut menus = Said::from(&lines).all(Begin("Enter choice:"));
+    if let Some(line) = menus.find(|l| l.ns() > SHORTEST_MENU_NS) {
         let left = line.ns() - SHORTEST_MENU_NS;
         let finding = Finding::new()
             .why(format!("it waits for {} ms", line.ns() / 1_000_000))
@@ -186,8 +185,7 @@ fn menu(boot: &Boot<'_>) -> Option<Finding> {
 
 fn splash_file(boot: &Boot<'_>) -> Option<Finding> {
     let (file, source) = (boot.variable("splashfile")?, boot.variable("splashsource")?);
-    let from_files =
-        source.ends_with("_fs") || before_kernel(boot).iter().any(|l| l.text.contains(file));
+    let from_files = source.ends_with("_fs") || before_kernel(boot).has(file);
     (from_files && !file.is_empty()).then(|| {
         Finding::new()
             .why(format!("`splashfile={file}`, `splashsource={source}`"))

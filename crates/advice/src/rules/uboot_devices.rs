@@ -1,7 +1,8 @@
 //! Devices that U-Boot starts, scans and waits for, and need not.
 
 use super::checks;
-use super::stages::{before, begins, contains, loader_span, stage, uboot, until};
+use super::stages::{before, loader_span, stage, uboot, until};
+use crate::lines::{Begin, Said};
 use crate::{Boot, Finding};
 
 checks! {
@@ -29,13 +30,17 @@ fn usb(boot: &Boot<'_>) -> Option<Finding> {
                 .saves_unknown("how long a scan takes depends on the ports; no boot was seen")
         });
     }
-    let scanning = ["starting USB", "scanning bus usb", "scanning usb for"];
-    let is_scan = |t: &str| begins(t, &scanning) || t.starts_with("Bus usb");
-    let scan = stage(&lines, is_scan)?;
+    let lines = Said::from(&lines);
+    let scans = [
+        "starting USB",
+        "scanning bus usb",
+        "scanning usb for",
+        "Bus usb",
+    ];
+    let scan = stage(lines, Begin(scans))?;
     let used = ["Scanning usb ", "Booting from usb", "Boot from USB"];
-    let from_usb = lines.iter().any(|l| {
-        contains(l.text, &used) || l.text.contains("Storage Device(s) found") && !is_none(l.text)
-    });
+    let is_one = |t: &str| !is_none(t);
+    let from_usb = lines.has(used) || lines.has(("Storage Device(s) found", is_one));
     let finding = scan
         .found()
         .why(format!("it takes {} ms", scan.ms()))
@@ -65,14 +70,11 @@ fn network(boot: &Boot<'_>) -> Option<Finding> {
         "Retrieving file: pxelinux",
     ];
     let fails = ["TFTP error", "Retry time exceeded", "Retry count exceeded"];
-    let in_vain = lines.iter().any(|l| contains(l.text, &fails));
-    let came = lines
-        .iter()
-        .any(|l| l.text.contains("Bytes transferred = "));
-    if came || !in_vain {
+    let lines = Said::from(&lines);
+    if lines.has("Bytes transferred = ") || !lines.has(fails) {
         return None;
     }
-    let scan = stage(&lines, |t| contains(t, &tries))?;
+    let scan = stage(lines, tries)?;
     Some(
         scan.found()
             .why(format!("the attempts take {} ms", scan.ms()))
@@ -82,11 +84,11 @@ fn network(boot: &Boot<'_>) -> Option<Finding> {
 
 fn net_init(boot: &Boot<'_>) -> Option<Finding> {
     let lines = uboot(boot);
-    let used = ["Bytes transferred = ", "TFTP from server"];
-    if lines.iter().any(|l| contains(l.text, &used)) {
+    let lines = Said::from(&lines);
+    if lines.has(["Bytes transferred = ", "TFTP from server"]) {
         return None;
     }
-    let init = stage(&lines, |t| t.starts_with("Net:"))?;
+    let init = stage(lines, Begin("Net:"))?;
     let finding = init
         .found()
         .why(format!("`Net:` takes {} ms", init.ms()))
@@ -96,9 +98,9 @@ fn net_init(boot: &Boot<'_>) -> Option<Finding> {
 
 fn sata(boot: &Boot<'_>) -> Option<Finding> {
     let lines = uboot(boot);
-    let is_timeout = |t: &str| t.contains("SATA link") && t.contains("timeout");
-    let wait = before(&lines, is_timeout)?;
-    let links = lines.iter().filter(|l| is_timeout(l.text)).count();
+    let timeout = ("SATA link", |t: &str| t.contains("timeout"));
+    let wait = before(Said::from(&lines), timeout)?;
+    let links = Said::from(&lines).all(timeout).count();
     Some(
         wait.found()
             .why(format!("{links} links time out, in {} ms", wait.ms()))
@@ -108,8 +110,8 @@ fn sata(boot: &Boot<'_>) -> Option<Finding> {
 
 fn pcie(boot: &Boot<'_>) -> Option<Finding> {
     let lines = uboot(boot);
-    let is_down = |t: &str| t.to_ascii_lowercase().starts_with("pci") && t.contains("ink down");
-    let wait = before(&lines, is_down)?;
+    let of_pci = |t: &str| t.to_ascii_lowercase().starts_with("pci");
+    let wait = before(Said::from(&lines), ("ink down", of_pci))?;
     Some(
         wait.found()
             .why(format!("the link is given up after {} ms", wait.ms()))
@@ -120,7 +122,7 @@ fn pcie(boot: &Boot<'_>) -> Option<Finding> {
 fn empty_slot(boot: &Boot<'_>) -> Option<Finding> {
     let lines = uboot(boot);
     let says = ["Card did not respond to voltage select", "no card present"];
-    let wait = before(&lines, |t| contains(t, &says))?;
+    let wait = before(Said::from(&lines), says)?;
     Some(
         wait.found()
             .why(format!("giving up takes {} ms", wait.ms()))
@@ -130,14 +132,14 @@ fn empty_slot(boot: &Boot<'_>) -> Option<Finding> {
 
 fn distro_scan(boot: &Boot<'_>) -> Option<Finding> {
     let lines = uboot(boot);
-    let is_scan = |t: &str| t.starts_with("Scanning ") && t.ends_with("...");
+    let scans = (Begin("Scanning "), |t: &str| t.ends_with("..."));
     let found = [
         "Found ",
         "Retrieving file:",
         "BootOrder not defined",
         "** Booting bootflow",
     ];
-    let scan = until(&lines, is_scan, |t| begins(t, &found))?;
+    let scan = until(Said::from(&lines), scans, Begin(found))?;
     Some(
         scan.found()
             .why(format!("it takes {} ms until it finds it", scan.ms()))
@@ -148,12 +150,9 @@ fn distro_scan(boot: &Boot<'_>) -> Option<Finding> {
 
 fn ubi(boot: &Boot<'_>) -> Option<Finding> {
     let lines = uboot(boot);
-    let line = |t: &str, what| t.contains("ubi0:") && t.contains(what);
-    let attach = until(
-        &lines,
-        |t| line(t, "attaching mtd"),
-        |t| line(t, "attached mtd"),
-    )?;
+    let is_its = |t: &str| t.contains("ubi0:");
+    let (from, to) = (("attaching mtd", is_its), ("attached mtd", is_its));
+    let attach = until(Said::from(&lines), from, to)?;
     Some(
         attach
             .found()
@@ -170,10 +169,8 @@ fn ubi(boot: &Boot<'_>) -> Option<Finding> {
 
 fn spl_retries(boot: &Boot<'_>) -> Option<Finding> {
     let lines = uboot(boot);
-    let tries: Vec<_> = lines
-        .iter()
-        .filter(|l| l.text.starts_with("Trying to boot from "))
-        .collect();
+    let tries = Said::from(&lines).all(Begin("Trying to boot from "));
+    let tries: Vec<_> = tries.collect();
     let [first, .., last] = tries.as_slice() else {
         return None;
     };

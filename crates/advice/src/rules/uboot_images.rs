@@ -3,9 +3,9 @@
 use bootlap_model::{Milestone, TrackKind};
 
 use super::checks;
-use super::stages::{Stage, contains, loader_span, stage, uboot};
+use super::stages::{Stage, loader_span, stage, uboot};
 use crate::boot::{evidence, total_ns};
-use crate::lines::{Line, number_after};
+use crate::lines::{Begin, Line, Said, number_after};
 use crate::{Boot, Finding};
 
 checks! {
@@ -182,8 +182,7 @@ fn falcon(boot: &Boot<'_>) -> Option<Finding> {
 
 fn spl_files(boot: &Boot<'_>) -> Option<Finding> {
     let lines = uboot(boot);
-    let says = |t: &str| t.starts_with("spl: mmc boot mode: fs");
-    let seen = stage(&lines, says);
+    let seen = stage(Said::from(&lines), Begin("spl: mmc boot mode: fs"));
     let config = boot.uboot_config().filter(|_| lines.is_empty());
     let raw = "SYS_MMCSD_RAW_MODE_U_BOOT_USE_SECTOR";
     let set = config.is_some_and(|c| c.is_on("SPL_FS_FAT") && !c.is_on(raw) && c.is_on("SPL_MMC"));
@@ -200,7 +199,7 @@ fn spl_files(boot: &Boot<'_>) -> Option<Finding> {
 
 fn caches_off(boot: &Boot<'_>) -> Option<Finding> {
     let lines = uboot(boot);
-    let seen = stage(&lines, |t| contains(t, &["WARNING: Caches not enabled"]));
+    let seen = stage(Said::from(&lines), "WARNING: Caches not enabled");
     let set = boot
         .uboot_config()
         .is_some_and(|c| c.is_on("SYS_DCACHE_OFF"));

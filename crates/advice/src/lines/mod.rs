@@ -1,6 +1,13 @@
 //! The lines of a boot's text, which most rules go by.
 
+mod index;
+mod said;
+
 use bootlap_model::{Axis, ClockKind, Evidence, Placed, Span, TimeKind, Timeline, TrackKind};
+
+pub(crate) use said::{Begin, Said, Wanted, begins, contains};
+
+use index::Index;
 
 /// One line: of a console, a kernel log, a journal.
 #[derive(Clone, Copy, Debug)]
@@ -69,9 +76,28 @@ impl Line<'_> {
     }
 }
 
-/// All lines that are on the axis, up to this moment of it, by time.
-pub(crate) fn lines<'a>(timeline: &'a Timeline, axis: &Axis, end_ns: i64) -> Vec<Line<'a>> {
+/// All lines of a boot, by time.
+pub(crate) struct Lines<'a> {
+    all: Vec<Line<'a>>,
+    index: Index,
+}
+
+impl<'a> Lines<'a> {
+    /// Those that are on the axis, up to this moment of it.
+    pub(crate) fn of(timeline: &'a Timeline, axis: &Axis, end_ns: i64) -> Self {
+        let all = lines(timeline, axis, end_ns);
+        let index = Index::of(&all);
+        Self { all, index }
+    }
+
+    pub(crate) fn said(&self) -> Said<'_, 'a> {
+        Said::new(&self.all, &self.index)
+    }
+}
+
+fn lines<'a>(timeline: &'a Timeline, axis: &Axis, end_ns: i64) -> Vec<Line<'a>> {
     let console = timeline.spans_of(TrackKind::Console);
+    let mut lines = Vec::with_capacity(timeline.spans_of(TrackKind::Console).count());
     let placed = console.filter_map(|span| {
         let placed = axis.span(span).filter(|p| p.start.ns <= end_ns)?;
         let printed = printed(timeline, span, &placed);
@@ -89,8 +115,11 @@ pub(crate) fn lines<'a>(timeline: &'a Timeline, axis: &Axis, end_ns: i64) -> Vec
             evidence: span.evidence,
         })
     });
-    let mut lines: Vec<Line<'a>> = placed.collect();
-    lines.sort_by_key(|l| l.start_ns);
+    lines.extend(placed);
+    // One log's lines are in order, and there may be a million.
+    if !lines.is_sorted_by_key(|l| l.start_ns) {
+        lines.sort_by_key(|l| l.start_ns);
+    }
     for together in lines.chunk_by_mut(|a, b| a.start_ns == b.start_ns) {
         share_printing(together);
     }
