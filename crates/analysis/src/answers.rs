@@ -38,6 +38,15 @@ impl<'t> Answers<'t> {
         }
     }
 
+    /// With what is known already.
+    #[must_use]
+    pub fn knowing(self, extent: Option<Extent>) -> Self {
+        Self {
+            extent: OnceCell::from(extent),
+            ..self
+        }
+    }
+
     /// Where the boot begins and ends: [`extent`](crate::extent()).
     pub fn extent(&self) -> Option<Extent> {
         *self.extent.get_or_init(|| extent(self.timeline))

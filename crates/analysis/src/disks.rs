@@ -4,7 +4,7 @@ use bootlap_model::{Request, RequestKind, Stamp, Timeline};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::extent::extent_of;
+use crate::ends::extent_of;
 use crate::phase::{Phase, PhaseName, phases_in};
 use crate::view::View;
 

@@ -4,7 +4,7 @@ use bootlap_model::Timeline;
 use serde::Serialize;
 
 use crate::compare::{Delta, Moved, compare};
-use crate::extent::ready_ns;
+use crate::ends::ready_ns;
 use crate::predict::Predicted;
 use crate::stats::{Effect, Question, Verdict, effect_of_pairs, median};
 

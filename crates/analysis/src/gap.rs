@@ -4,10 +4,11 @@ use bootlap_model::{Milestone, Span, Stamp, Timeline, TrackKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::extent::extent_of;
+use crate::ends::extent_of;
+use crate::extent::length_ns;
 use crate::message::message;
-use crate::phase::{PhaseName, phase_of, phases_in};
-use crate::view::{Seen, View, length_ns};
+use crate::phase::{Phase, PhaseName, phase_of, phases_in};
+use crate::view::{Seen, View};
 use crate::work::Meter;
 
 /// A stretch in which nothing was printed.
@@ -46,16 +47,16 @@ impl Gap {
 /// What the probe saw without any text (power-on, the kernel's and user
 /// space's first instruction) ends a silence too.
 pub fn gaps(timeline: &Timeline, at_least_ns: i64) -> Vec<Gap> {
-    gaps_in(&View::of(timeline), at_least_ns)
+    let view = View::of(timeline);
+    gaps_in(&view, &phases_in(&view), at_least_ns)
 }
 
-pub(crate) fn gaps_in(view: &View, at_least_ns: i64) -> Vec<Gap> {
-    let phases = phases_in(view);
+pub(crate) fn gaps_in(view: &View, phases: &[Phase], at_least_ns: i64) -> Vec<Gap> {
     let meter = Meter::in_view(view);
     let mut gaps: Vec<Gap> = silences(view)
         .filter(|s| length_ns(&s.start, &s.end) >= at_least_ns.max(1) && s.untimed.is_none())
         .map(|s| Gap {
-            phase: phase_of(&phases, &s.start, &s.end),
+            phase: phase_of(phases, &s.start, &s.end),
             before: line(s.before, Side::Last),
             after: line(s.after, Side::First),
             idle_share: meter.idle_share(&s.start, &s.end),
@@ -124,7 +125,7 @@ struct Sound<'t> {
 fn sounds<'v, 't>(view: &'v View<'t>) -> impl Iterator<Item = Sound<'t>> + use<'v, 't> {
     // A console that prints the log so far is not silent; the log cannot show it.
     let is_flush = |s: &Seen| s.kind == TrackKind::Kernel && s.name == Span::LOG_FLUSH;
-    let texts = view.spans().iter().filter(move |s| {
+    let texts = view.spans().filter(move |s| {
         let blank = s.name.trim().is_empty();
         s.kind == TrackKind::Console && !blank || is_flush(s)
     });
@@ -133,7 +134,7 @@ fn sounds<'v, 't>(view: &'v View<'t>) -> impl Iterator<Item = Sound<'t>> + use<'
         end: s.end.unwrap_or(s.start),
         text: s.name,
         span: Some(s.index),
-        untimed: view.arg(s, Span::UNTIMED),
+        untimed: view.arg(&s, Span::UNTIMED),
     });
     let mut text = texts.next();
     let silent = [

@@ -32,7 +32,7 @@ pub(crate) const BEFORE_CLOCK: &str = "before its clock";
 impl Known<'_> {
     /// The time that is its own, ns.
     pub(crate) fn own_ns(&self) -> i64 {
-        let lengths = self.own.iter().map(|(a, b)| crate::view::length_ns(a, b));
+        let lengths = self.own.iter().map(|(a, b)| crate::extent::length_ns(a, b));
         lengths.fold(0, i64::saturating_add)
     }
 
@@ -77,10 +77,10 @@ pub(crate) fn known<'t>(
         let Some(end) = span.end else { continue };
         match span.kind {
             kind if !kinds(kind) => {}
-            _ if view.is_only_a_length(span) || view.is_a_lifetime(span) => {}
+            _ if view.is_only_a_length(&span) || view.is_a_lifetime(&span) => {}
             TrackKind::Console if span.logged => printed.extend(extent.clip(span.start, end)),
             TrackKind::Console => {}
-            _ => add(view.name(span), Some(*span), span.start, end, 0),
+            _ => add(view.name(&span), Some(span), span.start, end, 0),
         }
     }
     if !printed.is_empty() {

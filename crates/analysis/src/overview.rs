@@ -5,12 +5,16 @@ use bootlap_model::Timeline;
 
 use crate::cost::{Cost, costs_in};
 use crate::disks::{Disks, disks_in};
+use crate::ends::extent_of;
+use crate::extent::Extent;
 use crate::gap::{Gap, gaps_in};
 use crate::phase::{Phase, phases_in};
 use crate::view::View;
 
 /// The answers that each report begins with.
 pub struct Overview {
+    /// See [`extent`](crate::extent()).
+    pub extent: Option<Extent>,
     /// See [`phases`](crate::phases()).
     pub phases: Vec<Phase>,
     /// See [`gaps`](crate::gaps()).
@@ -26,9 +30,10 @@ pub fn overview(timeline: &Timeline, gap_ns: i64, costs: usize) -> Overview {
     let view = View::of(timeline);
     let phases = phases_in(&view);
     Overview {
+        extent: extent_of(&view),
         disks: disks_in(&view, &phases),
+        gaps: gaps_in(&view, &phases, gap_ns),
+        costs: costs_in(&view, &phases, costs),
         phases,
-        gaps: gaps_in(&view, gap_ns),
-        costs: costs_in(&view, costs),
     }
 }

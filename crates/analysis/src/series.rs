@@ -7,7 +7,8 @@ use bootlap_model::Timeline;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::extent::{Ends, Extent, extent};
+use crate::ends::extent;
+use crate::extent::{Ends, Extent};
 use crate::phase::{PhaseName, phases};
 use crate::ready_ns;
 use crate::stats::{Mode, Shape, median};

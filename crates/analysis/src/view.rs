@@ -7,15 +7,19 @@ use bootlap_model::{
     Axis, ClockId, ClockKind, How, MarkKind, Milestone, Span, Stamp, TimeKind, Timeline, TrackKind,
 };
 
+use crate::extent::Extent;
+
 /// A timeline together with its axis. Events that nothing relates to the axis
 /// are left out: their time is not known.
 pub(crate) struct View<'t> {
     pub(crate) timeline: &'t Timeline,
     axis: Axis,
     /// See [`Self::spans`]: asked for by every analysis, and long to sort.
-    spans: OnceCell<Vec<Seen<'t>>>,
+    order: OnceCell<Vec<u32>>,
     /// See [`Self::bounds`].
     bounds: OnceCell<Option<(Stamp, Stamp)>>,
+    /// The part of it that is the boot, once that was asked for.
+    pub(crate) extent: OnceCell<Option<Extent>>,
 }
 
 /// A span on the axis.
@@ -38,9 +42,9 @@ impl Seen<'_> {
         self.end.unwrap_or(self.start)
     }
 
-    /// The order of spans: each one has its own place.
-    fn order(&self) -> (i64, Reverse<i64>, usize) {
-        (self.start.ns, Reverse(self.last().ns), self.index)
+    /// The order of spans; among equals they come as they were read.
+    fn order(&self) -> (i64, Reverse<i64>) {
+        (self.start.ns, Reverse(self.last().ns))
     }
 }
 
@@ -49,8 +53,9 @@ impl<'t> View<'t> {
         Self {
             timeline,
             axis: Axis::of(timeline),
-            spans: OnceCell::new(),
+            order: OnceCell::new(),
             bounds: OnceCell::new(),
+            extent: OnceCell::new(),
         }
     }
 
@@ -86,16 +91,45 @@ impl<'t> View<'t> {
 
     /// All spans, in order of start, the longer first among equals. An end
     /// before the start is as good as none.
-    pub(crate) fn spans(&self) -> &[Seen<'t>] {
-        self.spans.get_or_init(|| {
-            let mut seen = Vec::with_capacity(self.timeline.spans.len());
-            seen.extend(self.unsorted());
-            // One log's lines are in order as they were read.
-            if !seen.is_sorted_by_key(Seen::order) {
-                seen.sort_unstable_by_key(Seen::order);
-            }
-            seen
-        })
+    pub(crate) fn spans(&self) -> impl Iterator<Item = Seen<'t>> + Clone {
+        let order = self.order.get_or_init(|| self.sorted()).iter();
+        order.filter_map(|index| self.seen(*index as usize))
+    }
+
+    /// The same of these kinds of lanes, without looking at more than the kind of all others:
+    /// most are lines.
+    pub(crate) fn spans_of(
+        &self,
+        wanted: impl Fn(TrackKind) -> bool + Clone,
+    ) -> impl Iterator<Item = Seen<'t>> + Clone {
+        let wanted: Vec<bool> = self
+            .timeline
+            .tracks
+            .iter()
+            .map(|t| wanted(t.kind))
+            .collect();
+        let order: &[u32] = match wanted.contains(&true) {
+            true => self.order.get_or_init(|| self.sorted()),
+            false => &[],
+        };
+        let is_wanted = move |index: &&u32| {
+            let span = &self.timeline.spans[**index as usize];
+            wanted[span.track.index()]
+        };
+        let wanted = order.iter().filter(is_wanted);
+        wanted.filter_map(|index| self.seen(*index as usize))
+    }
+
+    /// The places of all spans, in their order. A long log has as many as lines: what they
+    /// are is not kept.
+    fn sorted(&self) -> Vec<u32> {
+        let all = self.unsorted();
+        let mut order: Vec<_> = all.map(|seen| (seen.order(), seen.index as u32)).collect();
+        // One log's lines are in order as they were read.
+        if !order.is_sorted() {
+            order.sort_unstable();
+        }
+        order.into_iter().map(|(_, index)| index).collect()
     }
 
     /// The first span of this name, in the order of [`Self::spans`], without sorting all.
@@ -109,18 +143,20 @@ impl<'t> View<'t> {
 
     /// All spans, in the order in which they were read.
     fn unsorted(&self) -> impl Iterator<Item = Seen<'t>> {
+        (0..self.timeline.spans.len()).filter_map(|index| self.seen(index))
+    }
+
+    fn seen(&self, index: usize) -> Option<Seen<'t>> {
         let timeline = self.timeline;
-        let spans = timeline.spans.iter().enumerate();
-        spans.filter_map(move |(index, span)| {
-            let placed = self.axis.span(span)?;
-            Some(Seen {
-                kind: timeline.kind_of(span),
-                name: timeline.text(span.name),
-                logged: timeline.clock(span.clock).kind == ClockKind::KernelPrintk,
-                start: placed.start,
-                end: placed.end.filter(|end| end.ns >= placed.start.ns),
-                index,
-            })
+        let span = &timeline.spans[index];
+        let placed = self.axis.span(span)?;
+        Some(Seen {
+            kind: timeline.kind_of(span),
+            name: timeline.text(span.name),
+            logged: timeline.clock(span.clock).kind == ClockKind::KernelPrintk,
+            start: placed.start,
+            end: placed.end.filter(|end| end.ns >= placed.start.ns),
+            index,
         })
     }
 
@@ -129,6 +165,12 @@ impl<'t> View<'t> {
     pub(crate) fn is_only_a_length(&self, seen: &Seen) -> bool {
         let clock = self.timeline.clock(self.span(seen).clock);
         clock.kind == ClockKind::Relative && self.arg(seen, "start").is_some()
+    }
+
+    /// Whether there can be any of these.
+    pub(crate) fn has_lengths(&self) -> bool {
+        let mut clocks = self.timeline.clocks.iter();
+        clocks.any(|clock| clock.kind == ClockKind::Relative)
     }
 
     /// Whether its length is how long something lived: see [`Span::LIFETIME`].
@@ -193,7 +235,7 @@ impl<'t> View<'t> {
                 first = Some(seen);
             }
             let key = |s: &Seen| (s.last().ns, s.order());
-            if last.is_none_or(|l| key(&seen) > key(&l)) {
+            if last.is_none_or(|l| key(&seen) >= key(&l)) {
                 last = Some(seen);
             }
         }
@@ -212,9 +254,4 @@ impl<'t> View<'t> {
 /// named after the device: its lane says so.
 pub(crate) fn is_probe(timeline: &Timeline, span: &Span) -> bool {
     timeline.text(timeline.track_of(span).name) == "device probes"
-}
-
-/// How long from `start` to `end`, ns; never negative.
-pub(crate) fn length_ns(start: &Stamp, end: &Stamp) -> i64 {
-    end.ns.saturating_sub(start.ns).max(0)
 }

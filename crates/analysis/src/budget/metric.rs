@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use bootlap_model::{SpanEnd, Timeline, TrackKind};
 use serde::{Deserialize, Serialize};
 
-use crate::extent::{Extent, extent_of};
+use crate::ends::extent_of;
+use crate::extent::{Extent, length_ns};
 use crate::known::known;
 use crate::phase::{PhaseName, phase_of, phases, phases_in};
-use crate::view::{View, length_ns};
+use crate::view::View;
 
 /// Something that a budget limits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -159,8 +160,8 @@ pub fn span_time(timeline: &Timeline, name: &str) -> SpanTime {
     let end = extent.map(|e| e.end);
     let mut found: Vec<(i64, bool)> = Vec::new();
     let mut names: BTreeMap<String, TrackKind> = BTreeMap::new();
-    for span in view.spans().iter().filter(|s| s.kind != TrackKind::Console) {
-        let plain = view.name(span);
+    for span in view.spans().filter(|s| s.kind != TrackKind::Console) {
+        let plain = view.name(&span);
         let kind = span.kind.text();
         let is_it = plain == name
             || span.name == name

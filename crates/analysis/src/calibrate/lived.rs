@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::stretch::{self, Stretch};
 use super::{Calibration, FittedSpeed, NotCalibrated};
-use crate::view::{View, length_ns};
+use crate::extent::length_ns;
+use crate::view::View;
 
 /// What the stretches that a board's speed rests on took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]

@@ -3,7 +3,8 @@
 use bootlap_model::TrackKind;
 use serde::Serialize;
 
-use crate::view::{View, length_ns};
+use crate::extent::length_ns;
+use crate::view::View;
 
 /// Smaller reads show the clock's resolution, not the storage's speed.
 const LEAST_BYTES: f64 = 65_536.0;
@@ -21,14 +22,14 @@ pub struct FittedStorage {
 
 /// From lines such as `11225723 bytes read in 512 ms (20.9 MiB/s)`.
 pub(super) fn of(board: &View) -> Option<FittedStorage> {
-    let spans = board.spans().iter();
+    let spans = board.spans();
     let named = spans.filter(|s| {
         let reads = ["read file", "read mmc", "read nand", "read flash"];
         s.kind == TrackKind::Bootloader && reads.contains(&s.name)
     });
     let mut reads: Vec<(f64, f64)> = named
         .filter_map(|s| {
-            let bytes: f64 = board.arg(s, "bytes")?.parse().ok()?;
+            let bytes: f64 = board.arg(&s, "bytes")?.parse().ok()?;
             let s = length_ns(&s.start, &s.end?) as f64 / 1e9;
             (bytes > 0.0 && s > 0.0).then_some((bytes, s))
         })

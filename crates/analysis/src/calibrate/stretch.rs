@@ -6,10 +6,11 @@ use serde::Serialize;
 
 use super::NotCalibrated;
 use crate::compare::common_texts;
+use crate::extent::length_ns;
 use crate::gap::label;
 use crate::phase::{Phase, PhaseName, phase_of, phases_in};
 use crate::predict::{Waits, bytes_ns, console_bytes, timer_loops};
-use crate::view::{View, length_ns};
+use crate::view::View;
 
 /// From one line to the next that both boots print.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -153,13 +154,13 @@ fn is_kernel_log(view: &View) -> bool {
 
 /// All lines, in order of time.
 pub(super) fn lines(view: &View, logged: bool) -> Vec<Line> {
-    let spans = view.spans().iter();
+    let spans = view.spans();
     let spans = spans.filter(|s| s.kind == TrackKind::Console);
     let mut printed = Printed::new(view, logged);
     let lines = spans.map(|s| Line {
         text: label(s.name),
         at: s.start,
-        bytes_before: printed.before(s.name, console_bytes(view, s)),
+        bytes_before: printed.before(s.name, console_bytes(view, &s)),
     });
     lines.filter(|l| !l.text.is_empty()).collect()
 }
@@ -179,7 +180,7 @@ impl Printed {
             let line = name.split_once("ommand line: ");
             line.is_some_and(|(_, line)| line.split_whitespace().any(|w| w == "quiet"))
         };
-        let mut spans = view.spans().iter();
+        let mut spans = view.spans();
         Self {
             bytes: 0,
             kept: logged.then_some(0),
@@ -210,7 +211,7 @@ fn logged_lines(lab: &View) -> Vec<Line> {
     let Some(zero) = lab.milestone(Milestone::KernelClockStart) else {
         return Vec::new();
     };
-    let spans = lab.spans().iter();
+    let spans = lab.spans();
     let kernel = spans.filter(|s| s.kind == TrackKind::Console);
     let line = |name: &str| {
         let ns = printk_ns(name)?;

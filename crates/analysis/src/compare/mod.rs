@@ -6,7 +6,7 @@ use bootlap_model::Timeline;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::extent::extent;
+use crate::ends::extent;
 use crate::phase::{PhaseName, phases};
 
 mod anchor;

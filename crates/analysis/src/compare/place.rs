@@ -8,12 +8,13 @@ pub(crate) use super::anchor::Line;
 use super::anchor::common;
 use super::{Delta, largest_first};
 use crate::cost::silence_name;
-use crate::extent::{Extent, clip, extent_of};
+use crate::ends::extent_of;
+use crate::extent::{Extent, clip, length_ns};
 use crate::gap::{Silence, label, silences};
 use crate::known::{Known, known, left_over, taken};
 use crate::phase::{Phase, PhaseName, phases};
 use crate::stats::median;
-use crate::view::{View, length_ns};
+use crate::view::View;
 
 /// What initcalls are called that hardly changed.
 const OTHER_CALLS: &str = "other initcalls";
@@ -175,7 +176,7 @@ fn take_apart<'t>(timelines: &[&'t Timeline]) -> Option<Vec<Half<'t>>> {
     // What only some boots logged (initcall_debug, or no `quiet`) would look
     // like time that moved into it.
     let kinds = views.iter().map(|v| {
-        let spans = v.spans().iter();
+        let spans = v.spans();
         spans.map(|s| s.kind).collect::<BTreeSet<TrackKind>>()
     });
     let kinds: Vec<BTreeSet<TrackKind>> = kinds.collect();
@@ -216,7 +217,7 @@ fn is_stage(known: &Known) -> bool {
 
 /// All lines of console text; those of a burst share its time.
 pub(crate) fn lines(view: &View) -> Vec<Line> {
-    let bursts = view.spans().iter();
+    let bursts = view.spans();
     let bursts = bursts.filter(|s| s.kind == TrackKind::Console);
     bursts
         .flat_map(|burst| {

@@ -7,11 +7,12 @@ use bootlap_model::{Evidence, Milestone, Stamp, Timeline, TrackKind};
 use serde::Serialize;
 
 use crate::disks::Waits;
-use crate::extent::{Extent, extent_of};
+use crate::ends::extent_of;
+use crate::extent::{Extent, length_ns};
 use crate::gap::{Side, Silence, line, silences};
 use crate::known::{Known, known, left_over, taken};
 use crate::phase::{Phase, PhaseName, phase_of, phases_in};
-use crate::view::{Seen, View, length_ns};
+use crate::view::{Seen, View};
 use crate::work::Meter;
 
 #[cfg(test)]
@@ -58,13 +59,14 @@ const SHORT_SILENCE: i64 = 1000;
 /// below 1 % of the boot are summed), then the silences that no known part
 /// covers, then the console text of each phase.
 pub fn costs(timeline: &Timeline, n: usize) -> Vec<Cost> {
-    costs_in(&View::of(timeline), n)
+    let view = View::of(timeline);
+    costs_in(&view, &phases_in(&view), n)
 }
 
-pub(crate) fn costs_in(view: &View, n: usize) -> Vec<Cost> {
+pub(crate) fn costs_in(view: &View, phases: &[Phase], n: usize) -> Vec<Cost> {
     let mut costs = lengths(view);
     if let Some(extent) = extent_of(view) {
-        costs.extend(within(view, extent));
+        costs.extend(within(view, phases, extent));
     }
     costs.sort_by(|a, b| {
         let key = |c: &Cost| (Reverse(c.duration_ns), c.start.ns, c.end.ns);
@@ -77,11 +79,14 @@ pub(crate) fn costs_in(view: &View, n: usize) -> Vec<Cost> {
 /// What has a length, but nobody knows when it was: such costs can overlap each other.
 /// (Beside evidence that has times their clock is not on the axis, nor are they.)
 fn lengths(view: &View) -> Vec<Cost> {
-    let only = view.spans().iter().filter(|s| view.is_only_a_length(s));
-    let cost = |seen: &Seen| {
+    if !view.has_lengths() {
+        return Vec::new();
+    }
+    let only = view.spans().filter(|s| view.is_only_a_length(s));
+    let cost = |seen: Seen| {
         let (start, end) = (seen.start, seen.end?);
         Some(Cost {
-            name: view.name(seen),
+            name: view.name(&seen),
             phase: None,
             start,
             end,
@@ -95,12 +100,12 @@ fn lengths(view: &View) -> Vec<Cost> {
 }
 
 /// What took the time of a boot.
-fn within(view: &View, extent: Extent) -> Vec<Cost> {
+fn within(view: &View, phases: &[Phase], extent: Extent) -> Vec<Cost> {
     let timeline = view.timeline;
     let known = known(view, &extent, |_| true);
     let ledger = Ledger {
         timeline,
-        phases: phases_in(view),
+        phases,
         meter: Meter::in_view(view),
         waits: Waits::of(view),
         extent,
@@ -115,7 +120,7 @@ fn within(view: &View, extent: Extent) -> Vec<Cost> {
 /// What is needed to make a cost of stretches of time.
 struct Ledger<'t> {
     timeline: &'t Timeline,
-    phases: Vec<Phase>,
+    phases: &'t [Phase],
     meter: Meter,
     waits: Waits,
     extent: Extent,
@@ -139,7 +144,7 @@ impl Ledger<'_> {
         let idle_share = insns.and_then(|i| self.meter.share(i, duration_ns));
         Some(Cost {
             name,
-            phase: phase_of(&self.phases, &start, &end),
+            phase: phase_of(self.phases, &start, &end),
             start,
             end,
             duration_ns,
@@ -185,7 +190,7 @@ impl Ledger<'_> {
         let mut by_phase: BTreeMap<Option<PhaseName>, Vec<&Known>> = BTreeMap::new();
         for known in short {
             let first = known.own.first();
-            let phase = first.and_then(|(start, end)| phase_of(&self.phases, start, end));
+            let phase = first.and_then(|(start, end)| phase_of(self.phases, start, end));
             by_phase.entry(phase).or_default().push(known);
         }
         for short in by_phase.into_values() {
@@ -237,10 +242,8 @@ impl Ledger<'_> {
     fn of_bursts(&self, view: &View, taken: &[(Stamp, Stamp)]) -> Vec<Cost> {
         let mut printed: BTreeMap<Option<PhaseName>, Printed> = BTreeMap::new();
         let mut shown_to_ns = i64::MIN;
-        for burst in view.spans() {
-            let (TrackKind::Console, Some(end)) = (burst.kind, burst.end) else {
-                continue;
-            };
+        for burst in view.spans_of(|kind| kind == TrackKind::Console) {
+            let Some(end) = burst.end else { continue };
             // What is blank ends no silence, and lies in one.
             if burst.name.trim().is_empty() {
                 continue;
@@ -251,10 +254,10 @@ impl Ledger<'_> {
                 continue;
             };
             shown_to_ns = end.ns;
-            let phase = phase_of(&self.phases, &start, &end);
+            let phase = phase_of(self.phases, &start, &end);
             let printed = printed.entry(phase).or_default();
             printed.own.extend(left_over(taken, start, end));
-            printed.chars = printed.chars.saturating_add(chars(view, burst));
+            printed.chars = printed.chars.saturating_add(chars(view, &burst));
         }
         let cost = |(phase, printed): (Option<PhaseName>, Printed)| {
             let whose = phase.map_or(String::new(), |p| format!(" of the {}", p.text()));

@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use super::Boot;
 use crate::compare::place::{Line, common_to_all, lines};
-use crate::extent::{TARGETS, reached, shell_prompt};
+use crate::ends::{TARGETS, reached, shell_prompt};
 use crate::stats::median;
 use crate::view::View;
 

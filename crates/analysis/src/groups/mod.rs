@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::compare::place::{Place, Spot, places};
 use crate::compare::{Delta, Moved, moved, noise_ns};
-use crate::extent::extent;
+use crate::ends::extent;
 use crate::phase::{PhaseName, phases};
 use crate::stats::Effect;
 

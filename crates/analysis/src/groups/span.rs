@@ -7,12 +7,13 @@ use bootlap_model::{Timeline, TrackKind};
 
 use super::sample::{Test, Values, known};
 use super::{Row, SpanRow};
-use crate::extent::extent_of;
+use crate::ends::extent_of;
+use crate::extent::length_ns;
 use crate::functions::functions;
 use crate::processes::processes;
 use crate::stats::median;
 use crate::unit::units;
-use crate::view::{View, length_ns};
+use crate::view::View;
 
 /// What became of the spans.
 pub(super) struct Spans {
@@ -143,7 +144,7 @@ fn durations(view: &View) -> BTreeMap<Key, i64> {
                 | TrackKind::Userspace
         );
         if let (true, true, Some(end)) = (plain, inside(span.start.ns), span.end) {
-            let name = view.name(span);
+            let name = view.name(&span);
             let name = name.strip_prefix("initcall ").unwrap_or(&name);
             add(span.kind, name.to_owned(), length_ns(&span.start, &end));
         }

@@ -67,7 +67,7 @@ fn is_kernels_alone(view: &View) -> bool {
         )
     };
     let clock = view.milestone(Milestone::KernelClockStart);
-    let mut logged = view.spans().iter().filter(|s| s.logged);
+    let mut logged = view.spans().filter(|s| s.logged);
     let is_excerpt = match (clock, logged.next()) {
         (None, Some(first)) => first.start.ns > BEGAN_NS,
         (Some(clock), Some(first)) => first.start.ns.saturating_sub(clock.ns) > BEGAN_NS,
@@ -78,7 +78,7 @@ fn is_kernels_alone(view: &View) -> bool {
         let said = message(s.name);
         s.kind == TrackKind::Console && daemons.iter().any(|d| said.starts_with(d))
     };
-    !is_excerpt && !view.spans().iter().any(|s| of_user(s.kind) || by_daemon(s))
+    !is_excerpt && !view.spans().any(|s| of_user(s.kind) || by_daemon(&s))
 }
 
 /// The milestones to cut at, in the order in which a boot passes them.
@@ -149,7 +149,7 @@ const MANAGER_NS: i64 = 500_000_000;
 /// Whether an initramfs that does not say when it ends (Debian's, any of BusyBox) ran
 /// from when the kernel ran it until the service manager started.
 fn ran_initramfs(view: &View, (init, manager): &(Stamp, Stamp)) -> bool {
-    let lines = view.spans().iter().filter(|s| s.kind == TrackKind::Console);
+    let lines = view.spans_of(|k| k == TrackKind::Console);
     let mut programs = lines.filter_map(|s| message(s.name).strip_prefix("Run "));
     let program = programs.find_map(|p| p.strip_suffix(" as init process"));
     let unpacked = || view.first(TrackKind::Kernel, "unpack initramfs").is_some();
@@ -160,13 +160,13 @@ fn ran_initramfs(view: &View, (init, manager): &(Stamp, Stamp)) -> bool {
 /// Whether firmware itself, or who asked it, told of its stages.
 fn firmware_seen(view: &View) -> bool {
     view.milestone(Milestone::FirmwareDone).is_some()
-        || view.spans().iter().any(|s| s.kind == TrackKind::Firmware)
+        || view.spans_of(|k| k == TrackKind::Firmware).next().is_some()
 }
 
 /// Whether something printed before the boot loader's banner. What powers up
 /// an UART leaves a few bytes of noise; words are more.
 fn firmware_printed(view: &View, banner: &Stamp) -> bool {
-    let mut texts = view.spans().iter().filter(|s| {
+    let mut texts = view.spans().filter(|s| {
         let end_ns = s.end.map_or(s.start.ns, |e| e.ns);
         s.kind == TrackKind::Console && s.start.ns < banner.ns && end_ns <= banner.ns
     });
@@ -176,9 +176,8 @@ fn firmware_printed(view: &View, banner: &Stamp) -> bool {
 /// Whether something ran before the kernel: the machine was seen to power on,
 /// or to send what is not in the kernel's log.
 fn ran_before_kernel(view: &View, kernel: &Stamp) -> bool {
-    let mut spans = view.spans().iter();
-    view.milestone(Milestone::PowerOn).is_some()
-        || spans.any(|s| !s.logged && s.start.ns < kernel.ns)
+    let mut before = view.spans().take_while(|s| s.start.ns < kernel.ns);
+    view.milestone(Milestone::PowerOn).is_some() || before.any(|s| !s.logged)
 }
 
 /// Keeps what lies inside the boot. A clock that is known to some error can
@@ -213,8 +212,7 @@ fn in_order(cuts: &[Cut]) -> Vec<Cut> {
 /// The phase that the boot begins in; `None` if nothing tells.
 fn opening(view: &View, extent: &Extent, cuts: &[Cut]) -> Option<PhaseName> {
     use PhaseName::{Bootloader, Firmware, Kernel, Userspace};
-    let spans = view.spans();
-    let has = |kind: TrackKind| spans.iter().any(|s| s.kind == kind);
+    let has = |kind: TrackKind| view.spans_of(|k| k == kind).next().is_some();
     let loader = has(TrackKind::Bootloader)
         || view.milestone(Milestone::BootloaderStart).is_some()
         || view.milestone(Milestone::BootloaderHandover).is_some();

@@ -3,8 +3,9 @@
 use bootlap_model::{Stamp, Timeline};
 use serde::Serialize;
 
-use crate::extent::extent_of;
-use crate::view::{View, length_ns};
+use crate::ends::extent_of;
+use crate::extent::length_ns;
+use crate::view::View;
 
 mod cut;
 mod part;

@@ -6,7 +6,7 @@ use super::{Part, Phase, PhaseName};
 use crate::extent::clip;
 use crate::flatten::{Claim, flatten};
 use crate::known::{BEFORE_CLOCK, HEAD};
-use crate::view::{Seen, View};
+use crate::view::View;
 
 /// What stands for something known, with its name.
 struct Named {
@@ -17,9 +17,8 @@ struct Named {
 /// Puts the known parts into their phases. Of nested parts the inner one has
 /// the time; what runs across a cut is cut there.
 pub(super) fn fill(view: &View, phases: &mut [Phase]) {
-    let spans = view.spans();
-    let mut known = own_spans(view, spans);
-    known.extend(stages(view, spans, phases));
+    let mut known = own_spans(view);
+    known.extend(stages(view, phases));
     let claims: Vec<Claim> = known.iter().map(|k| k.claim).collect();
     for piece in flatten(&claims) {
         let claim = &claims[piece.claim];
@@ -44,22 +43,21 @@ pub(super) fn fill(view: &View, phases: &mut [Phase]) {
 }
 
 /// What sources name one by one. Initcalls are too many: they are one stage.
-fn own_spans(view: &View, spans: &[Seen]) -> Vec<Named> {
+fn own_spans(view: &View) -> Vec<Named> {
     let kinds = [
         TrackKind::Firmware,
         TrackKind::Bootloader,
         TrackKind::Kernel,
         TrackKind::Userspace,
     ];
-    let own = spans
-        .iter()
-        .filter(|s| kinds.contains(&s.kind) && !view.is_a_lifetime(s));
-    own.filter_map(|s| named(view.name(s), s.start, s.end?, 0))
+    let spans = view.spans_of(|kind| kinds.contains(&kind));
+    let own = spans.filter(|s| !view.is_a_lifetime(s));
+    own.filter_map(|s| named(view.name(&s), s.start, s.end?, 0))
         .collect()
 }
 
 /// The stages of a kernel's start, as far as their ends were seen.
-fn stages(view: &View, spans: &[Seen], phases: &[Phase]) -> Vec<Named> {
+fn stages(view: &View, phases: &[Phase]) -> Vec<Named> {
     let Some(kernel) = phases.iter().find(|p| p.name == PhaseName::Kernel) else {
         return Vec::new();
     };
@@ -69,9 +67,10 @@ fn stages(view: &View, spans: &[Seen], phases: &[Phase]) -> Vec<Named> {
     let user = view.milestone(Milestone::UserEntry);
     // A module's initcall, run by a program, is no part of this stage; and
     // those of consoles (task 0) run long before it.
-    let calls = spans.iter().filter(|s| {
+    let calls = view.spans_of(|kind| kind == TrackKind::Initcall);
+    let calls = calls.filter(|s| {
         let inside = kernel.start.ns <= s.start.ns && s.start.ns < kernel.end.ns;
-        s.kind == TrackKind::Initcall && inside && view.arg(s, "pid") != Some("0")
+        inside && view.arg(s, "pid") != Some("0")
     });
     let first_call = calls.clone().map(|s| s.start).min_by_key(|s| s.ns);
     let last_call = calls.filter_map(|s| s.end).max_by_key(|s| s.ns);

@@ -2,9 +2,9 @@
 
 use bootlap_model::{Stamp, Timeline, TrackKind};
 
-use crate::extent::clip;
+use crate::extent::{clip, length_ns};
 use crate::phase::{PhaseName, phase_of, phases_in};
-use crate::view::{Seen, View, length_ns};
+use crate::view::{Seen, View};
 use crate::work::Meter;
 
 /// What a phase has to do, whatever machine does it.
@@ -44,7 +44,7 @@ pub fn amounts(timeline: &Timeline) -> Option<Vec<Amount>> {
             wait_ns,
         });
     }
-    let spans = view.spans().iter();
+    let spans = view.spans();
     for line in spans.filter(|s| s.kind == TrackKind::Console) {
         let inside = phases
             .iter()
@@ -53,7 +53,7 @@ pub fn amounts(timeline: &Timeline) -> Option<Vec<Amount>> {
             let amount = &mut amounts[at];
             amount.console_bytes = amount
                 .console_bytes
-                .saturating_add(console_bytes(&view, line));
+                .saturating_add(console_bytes(&view, &line));
         }
     }
     for (read, bytes) in reads(&view) {
@@ -78,12 +78,12 @@ pub(crate) fn console_bytes(view: &View, line: &Seen) -> u64 {
 /// If it says what it reads into memory, that is all: later passes over the
 /// data are work. If it does not, images are used where they are, in flash
 /// that is mapped, and each pass over one reads it.
-fn reads<'v>(view: &'v View) -> Vec<(&'v Seen<'v>, u64)> {
+fn reads<'v>(view: &'v View) -> Vec<(Seen<'v>, u64)> {
     let of = |names: &'static [&str]| {
-        let spans = view.spans().iter();
+        let spans = view.spans();
         let named = spans.filter(|s| s.kind == TrackKind::Bootloader && names.contains(&s.name));
-        let with_bytes = named.filter_map(|s| Some((s, view.bytes(s)?)));
-        with_bytes.collect::<Vec<(&Seen, u64)>>()
+        let with_bytes = named.filter_map(|s| Some((s, view.bytes(&s)?)));
+        with_bytes.collect::<Vec<(Seen, u64)>>()
     };
     let told = of(&["read file", "read mmc", "read nand", "read flash"]);
     if !told.is_empty() {
@@ -147,13 +147,13 @@ impl Waits {
 
 /// What busily waits for a timer.
 pub(crate) fn timer_loops(view: &View) -> Vec<(Stamp, Stamp)> {
-    let is_loop = |s: &&Seen| {
+    let is_loop = |s: &Seen| {
         matches!(
             (s.kind, s.name),
             (TrackKind::Bootloader, "autoboot wait") | (TrackKind::Kernel, "calibrate delay loop")
         )
     };
-    let spans = view.spans().iter().filter(is_loop);
+    let spans = view.spans().filter(is_loop);
     let mut loops: Vec<(Stamp, Stamp)> = Vec::new();
     for (start, end) in spans.filter_map(|s| Some((s.start, s.end?))) {
         if loops.last().is_none_or(|last| last.1.ns <= start.ns) {
