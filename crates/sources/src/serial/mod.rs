@@ -14,9 +14,11 @@
 //! [`charge`] gives such lines their ends, and names the flush. Nothing happens to a
 //! log that shows no rate: its console was fast, quiet, or printed in a thread.
 
+use std::ops::{Range, RangeInclusive};
+
 use bootlap_model::{
-    BAUD_RATES, BITS_PER_BYTE, ClockId, ClockKind, Evidence, Span, SpanEnd, SpanId, Stamp,
-    Timeline, TrackKind,
+    BAUD_RATES, BITS_PER_BYTE, ClockId, ClockKind, Span, SpanEnd, SpanId, Stamp, Timeline,
+    TrackKind,
 };
 
 use crate::console::kernel::STAGES;
@@ -28,10 +30,10 @@ const LINE_END_BYTES: i64 = 2;
 
 /// A gap that the line before it explains is this long, in percent of its time on the
 /// wire: not shorter, and longer by what the kernel does besides.
-const EXPLAINED: std::ops::Range<i64> = 98..110;
+const EXPLAINED: Range<i64> = 98..110;
 
 /// As wide, just below: at a true rate hardly any line is followed so soon.
-const TOO_SOON: std::ops::Range<i64> = 86..98;
+const TOO_SOON: Range<i64> = 86..98;
 
 /// So many gaps, and one in so many, make a rate.
 const LEAST_GAPS: usize = 12;
@@ -46,7 +48,7 @@ const FLUSH_NS: i64 = 20_000_000;
 
 /// What of the log so far a console prints, in percent of its bytes: debug messages are
 /// not for consoles, so it can be less; and the rate is known to some percent.
-const FLUSHED: std::ops::RangeInclusive<i64> = 70..=108;
+const FLUSHED: RangeInclusive<i64> = 70..=108;
 
 /// Gives the lines of each kernel log their ends and adds the flushes.
 pub(crate) fn charge(timeline: &mut Timeline) {
@@ -64,19 +66,16 @@ pub(crate) fn charge(timeline: &mut Timeline) {
 
 /// What a kernel printed with one stamp, or with one before it that came late.
 struct Printed {
-    at: Stamp,
+    at_ns: i64,
     bytes: i64,
     /// The last line with that stamp, which has the end.
     last: SpanId,
-    evidence: Evidence,
-    /// The serial console that it says is enabled.
-    enables: Option<Enabled>,
 }
 
 /// `printk: legacy bootconsole [uart8250] enabled`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Enabled {
-    name: String,
+struct Enabled<'t> {
+    name: &'t str,
     /// A boot console printed from the beginning, so what follows it flushes nothing.
     early: bool,
 }
@@ -85,9 +84,11 @@ struct Enabled {
 struct Log {
     clock: ClockId,
     lines: Vec<Printed>,
-    /// The line that enables the first serial console, which prints it and what follows;
-    /// the log's first line if none does.
+    /// Where the first serial console is enabled, which prints that line and what follows; the
+    /// log's first line if none is.
     live: usize,
+    /// And by which line.
+    enabling: Option<SpanId>,
 }
 
 /// Time on the wire: ns for so many bytes, as measured.
@@ -111,6 +112,7 @@ impl Rate {
 impl Log {
     fn of(timeline: &Timeline, clock: ClockId) -> Self {
         let mut lines: Vec<Printed> = Vec::new();
+        let (mut live, mut enabling) = (0, None);
         for id in timeline.span_ids() {
             let span = timeline.span(id);
             if span.clock != clock || timeline.kind_of(span) != TrackKind::Console {
@@ -120,28 +122,28 @@ impl Log {
             let bytes = on_the_wire(text);
             match lines.last_mut() {
                 // Printed again for another console, or by another boot.
-                Some(last) if span.start.ns < last.at.ns - OUT_OF_ORDER_NS => break,
-                Some(last) if span.start.ns <= last.at.ns => {
+                Some(last) if span.start.ns < last.at_ns - OUT_OF_ORDER_NS => break,
+                Some(last) if span.start.ns <= last.at_ns => {
                     last.bytes += bytes;
-                    if span.start.ns == last.at.ns {
+                    if span.start.ns == last.at_ns {
                         last.last = id;
                     }
-                    last.enables = last.enables.take().or_else(|| enabled(text));
                 }
                 _ => lines.push(Printed {
-                    at: span.start,
+                    at_ns: span.start.ns,
                     bytes,
                     last: id,
-                    evidence: span.evidence,
-                    enables: enabled(text),
                 }),
             }
+            if enabling.is_none() && enabled(text).is_some() {
+                (live, enabling) = (lines.len() - 1, Some(id));
+            }
         }
-        let live = lines.iter().position(|l| l.enables.is_some());
         Self {
             clock,
-            live: live.unwrap_or(0),
             lines,
+            live,
+            enabling,
         }
     }
 
@@ -149,7 +151,7 @@ impl Log {
     fn gaps(&self) -> impl Iterator<Item = (&Printed, i64)> {
         let live = self.lines.get(self.live..).unwrap_or_default();
         let pairs = live.iter().zip(live.iter().skip(1));
-        pairs.map(|(line, next)| (line, next.at.ns.saturating_sub(line.at.ns)))
+        pairs.map(|(line, next)| (line, next.at_ns.saturating_sub(line.at_ns)))
     }
 
     /// The rate that explains most gaps, if it explains enough of them.
@@ -157,20 +159,22 @@ impl Log {
         let all = self.gaps().count();
         let fit = |baud: &u32| {
             let byte_ns = i64::from(BITS_PER_BYTE) * 1_000_000_000 / i64::from(*baud);
-            let percent = |(line, gap): (&Printed, i64)| {
-                let wire_ns = line.bytes.saturating_mul(byte_ns);
-                gap.saturating_mul(100) / wire_ns.max(1)
-            };
             let mut rate = Rate { ns: 0, bytes: 0 };
             let (mut explained, mut too_soon) = (0, 0);
             for (line, gap) in self.gaps() {
-                let share = percent((line, gap));
-                if EXPLAINED.contains(&share) {
+                let wire_ns = line.bytes.saturating_mul(byte_ns).max(1);
+                // Without a division: that is done for each line and each rate.
+                let is_share = |percent: Range<i64>| {
+                    let bound = |percent: i64| wire_ns.saturating_mul(percent);
+                    let gap = gap.saturating_mul(100);
+                    bound(percent.start) <= gap && gap < bound(percent.end)
+                };
+                if is_share(EXPLAINED) {
                     explained += 1;
                     rate.ns += i128::from(gap);
                     rate.bytes += i128::from(line.bytes);
                 }
-                too_soon += usize::from(TOO_SOON.contains(&share));
+                too_soon += usize::from(is_share(TOO_SOON));
             }
             (explained, too_soon, rate)
         };
@@ -196,7 +200,7 @@ impl Log {
                 false => wire_ns,
             };
             let err_ns = u32::try_from(wire_ns / 20).unwrap_or(u32::MAX);
-            let end = Stamp::new(line.at.ns.saturating_add(took_ns), err_ns);
+            let end = Stamp::new(line.at_ns.saturating_add(took_ns), err_ns);
             ends.push((line.last, end));
         }
         for (id, end) in ends {
@@ -207,18 +211,22 @@ impl Log {
 
     /// The first serial console prints what was logged before it.
     fn flush(&self, rate: Rate, timeline: &mut Timeline) {
-        let at = self.live;
-        let line = &self.lines[at];
-        let Some(console) = line.enables.as_ref().filter(|c| !c.early) else {
+        let Some(by) = self.enabling.map(|id| timeline.span(id)) else {
             return;
         };
+        let Some(console) = enabled(timeline.text(by.name)).filter(|c| !c.early) else {
+            return;
+        };
+        let at = self.live;
+        let line = timeline.span(self.lines[at].last);
+        let begun = |at: usize| Some(timeline.span(self.lines.get(at)?.last).start);
         let bytes = self.lines[..at].iter().fold(0, |sum, l| sum + l.bytes);
         let wire_ns = rate.of(bytes);
         // The line itself comes after the flush; newer kernels print it first.
-        let before = at.checked_sub(1).map(|i| (self.lines[i].at, line.at));
-        let sent = timeline.span(line.last).end.known();
-        let after = self.lines.get(at + 1);
-        let after = after.map(|next| (sent.unwrap_or(line.at), next.at));
+        let before = at.checked_sub(1).and_then(begun);
+        let before = before.map(|start| (start, line.start));
+        let sent = line.end.known().unwrap_or(line.start);
+        let after = begun(at + 1).map(|end| (sent, end));
         let is_flush = |(start, end): &(Stamp, Stamp)| {
             let took = end.ns.saturating_sub(start.ns);
             let share = took.saturating_mul(100) / wire_ns.max(1);
@@ -227,10 +235,11 @@ impl Log {
         let Some((start, end)) = before.into_iter().chain(after).find(is_flush) else {
             return;
         };
+        let (name, evidence) = (console.name.to_owned(), by.evidence);
         let (bytes, baud) = (bytes.to_string(), rate.baud().to_string());
         // For which console, how many bytes, and at what rate.
         let args = [
-            ("console", console.name.as_str()),
+            ("console", name.as_str()),
             ("bytes", &bytes),
             ("baud", &baud),
         ];
@@ -240,7 +249,7 @@ impl Log {
             Span::LOG_FLUSH,
             (start, SpanEnd::At(end)),
             &args,
-            line.evidence,
+            evidence,
         );
     }
 }
@@ -256,14 +265,14 @@ fn on_the_wire(text: &str) -> i64 {
 }
 
 /// Whether a line says that a serial console is enabled.
-fn enabled(text: &str) -> Option<Enabled> {
+fn enabled(text: &str) -> Option<Enabled<'_>> {
     // Nearly no line has one, and there may be a million lines.
     let at = memchr::memmem::find(text.as_bytes(), b"console [")?;
     let (before, rest) = (&text[..at], &text[at + "console [".len()..]);
     let (name, rest) = rest.split_once(']')?;
     let is_on = rest.trim() == "enabled";
     (is_on && is_serial(name)).then(|| Enabled {
-        name: name.to_owned(),
+        name,
         early: before.ends_with("boot"),
     })
 }

@@ -205,7 +205,7 @@ fn a_console_that_costs_nothing_is_charged_nothing() {
 
 #[test]
 fn consoles_are_told_from_what_is_no_wire() {
-    let on = |text: &str| enabled(text).map(|e| (e.name, e.early));
+    let on = |text: &str| enabled(text).map(|e| (e.name.to_owned(), e.early));
     let some = |name: &str, early| Some((name.to_owned(), early));
     assert_eq!(on("console [ttyS1] enabled"), some("ttyS1", false));
     assert_eq!(
