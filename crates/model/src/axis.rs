@@ -21,6 +21,17 @@ struct Way {
     how: How,
 }
 
+impl Way {
+    /// To the reference.
+    fn lead(&self, stamp: Stamp) -> Stamp {
+        Stamp {
+            ns: self.steps.iter().fold(stamp.ns, |ns, step| step.apply(ns)),
+            err_ns: stamp.err_ns.saturating_add(self.err_ns),
+            insns: stamp.insns,
+        }
+    }
+}
+
 /// `later = earlier + offset_ns + rate · (earlier − pivot_ns)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Step {
@@ -83,6 +94,9 @@ impl Axis {
     /// put on. Events that count from nobody knows when, and that nothing
     /// joins to another clock, have a say only where there are no others.
     pub fn of(timeline: &Timeline) -> Self {
+        if let [only] = timeline.clock_ids().collect::<Vec<_>>()[..] {
+            return Self::on(timeline, Some(only));
+        }
         let mut events = vec![0usize; timeline.clocks.len()];
         let spans = timeline.spans.iter().map(|s| s.clock);
         let marks = timeline.marks.iter().map(|m| m.clock);
@@ -153,12 +167,7 @@ impl Axis {
 
     /// A time of `clock` on the axis; `None` if nothing relates the two.
     pub fn at(&self, clock: ClockId, stamp: Stamp) -> Option<Stamp> {
-        let way = self.way(clock)?;
-        Some(Stamp {
-            ns: way.steps.iter().fold(stamp.ns, |ns, step| step.apply(ns)),
-            err_ns: stamp.err_ns.saturating_add(way.err_ns),
-            insns: stamp.insns,
-        })
+        Some(self.way(clock)?.lead(stamp))
     }
 
     /// A mark's moment on the axis.
@@ -175,10 +184,11 @@ impl Axis {
 
     /// A span on the axis.
     pub fn span(&self, span: &Span) -> Option<Placed> {
+        let way = self.way(span.clock)?;
         Some(Placed {
-            start: self.at(span.clock, span.start)?,
-            end: span.end.known().and_then(|end| self.at(span.clock, end)),
-            how: self.how(span.clock)?,
+            start: way.lead(span.start),
+            end: span.end.known().map(|end| way.lead(end)),
+            how: way.how,
         })
     }
 
