@@ -24,7 +24,7 @@ const JIFFY_NS: i64 = 10_000_000;
 fn boot(timeline: Timeline) -> Boot {
     let mut boot = stock();
     boot.timeline = timeline;
-    boot.texts.clear();
+    boot.texts = bootlap_report::Texts::default();
     boot
 }
 

@@ -107,7 +107,7 @@ fn report<'a>(timeline: &'a Timeline, texts: &'a Texts) -> Report<'a> {
 
 #[test]
 fn real_boots() {
-    let texts = Texts::new();
+    let texts = Texts::default();
     let systemd = read(
         "boots/debian13-systemd257",
         &["plot.json", "units.txt.gz", "dmesg.txt.gz"],

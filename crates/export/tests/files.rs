@@ -28,7 +28,7 @@ fn file(extension: &str, report: &Report<'_>) -> String {
 fn empty() -> Boot {
     let mut boot = stock();
     boot.timeline = Timeline::default();
-    boot.texts.clear();
+    boot.texts = bootlap_report::Texts::default();
     boot.phases.clear();
     boot.gaps.clear();
     boot.costs.clear();

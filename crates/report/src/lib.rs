@@ -61,12 +61,44 @@ use bootlap_model::{FileId, Timeline, shell_word};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::sync::LazyLock;
 
 use tuning::Waterfall;
 
-/// Raw evidence by file: the bytes that [`bootlap_model::Evidence`] counts,
-/// for as many files as were worth keeping.
-pub type Texts = BTreeMap<FileId, Vec<u8>>;
+/// Raw evidence by file: the bytes that [`bootlap_model::Evidence`] counts.
+pub type Bytes = BTreeMap<FileId, Vec<u8>>;
+
+/// The same for as many files as are worth keeping, read when somebody wants to show them: most
+/// reports are a few lines about a long log.
+pub struct Texts(LazyLock<Bytes, Box<dyn FnOnce() -> Bytes + Send>>);
+
+impl Texts {
+    /// What `read` gives, called once or never.
+    pub fn reading(read: impl FnOnce() -> Bytes + Send + 'static) -> Self {
+        Self(LazyLock::new(Box::new(read)))
+    }
+}
+
+impl Default for Texts {
+    fn default() -> Self {
+        Self::reading(Bytes::new)
+    }
+}
+
+impl<const N: usize> From<[(FileId, Vec<u8>); N]> for Texts {
+    fn from(bytes: [(FileId, Vec<u8>); N]) -> Self {
+        Self::reading(move || Bytes::from(bytes))
+    }
+}
+
+impl Deref for Texts {
+    type Target = Bytes;
+
+    fn deref(&self) -> &Bytes {
+        &self.0
+    }
+}
 
 /// All that the sinks show of one boot.
 pub struct Report<'a> {

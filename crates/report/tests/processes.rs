@@ -58,7 +58,7 @@ fn check(text: &str, name: &str, width: usize) {
 }
 
 fn processes(timeline: &Timeline, limit: usize, prune: bool, style: &Style) -> String {
-    let texts = Texts::new();
+    let texts = Texts::default();
     let report = Report::new(About::default(), timeline, &texts);
     let rows = Rows {
         prune,

@@ -33,7 +33,7 @@ fn read(fixtures: &[&str]) -> Timeline {
 }
 
 fn units(timeline: &Timeline, limit: usize, style: &Style) -> String {
-    let texts = Texts::new();
+    let texts = Texts::default();
     let report = Report::new(About::default(), timeline, &texts);
     table::text(&report, By::Units, &Rows::first(limit), style)
 }

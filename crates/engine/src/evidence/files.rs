@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use bootlap_lab::Run;
-use bootlap_model::{Evidence, Severity, Timeline};
+use bootlap_model::{Evidence, EvidenceFile, FileId, Severity, Timeline};
 use bootlap_report::Texts;
 use bootlap_sources::HEAD_LEN;
 use bootlap_sources::bundle::{self, Limits, Member, Opener};
@@ -207,20 +207,20 @@ impl Bytes {
 
 /// The raw evidence of all files, where it is not too much. What a source made
 /// of a file (the text on a pin) has another name, and no bytes of its own.
-pub(super) fn texts(opened: &[Opened], timeline: &Timeline) -> Texts {
-    let pieces = opened.iter().flat_map(|o| &o.pieces);
-    let pieces: HashMap<&str, &Kept> = pieces.map(|p| (p.name.as_str(), p)).collect();
-    let mut texts = Texts::new();
-    let mut room = MAX_TEXT;
-    for id in timeline.file_ids() {
-        let file = timeline.file(id);
-        let piece = pieces.get(file.name.as_str());
-        if let Some(text) = piece.and_then(|p| p.bytes.text(&file.source, room)) {
+pub(super) fn texts(opened: Vec<Opened>, timeline: &Timeline) -> Texts {
+    let pieces = opened.into_iter().flat_map(|o| o.pieces);
+    let pieces: HashMap<String, Bytes> = pieces.map(|p| (p.name, p.bytes)).collect();
+    let files = timeline.file_ids().zip(timeline.files.clone());
+    let files: Vec<_> = files.collect();
+    Texts::reading(move || {
+        let mut room = MAX_TEXT;
+        let text = |(id, file): (FileId, EvidenceFile)| {
+            let text = pieces.get(&file.name)?.text(&file.source, room)?;
             room -= text.len();
-            texts.insert(id, text);
-        }
-    }
-    texts
+            Some((id, text))
+        };
+        files.into_iter().filter_map(text).collect()
+    })
 }
 
 /// What a stamped console said, if that is at most `room`.

@@ -14,7 +14,7 @@ pub mod reads;
 use std::path::{Path, PathBuf};
 
 use bootlap_advice::Finding;
-use bootlap_analysis::{Overview, overview};
+use bootlap_analysis::{Answers, Overview, overview};
 use bootlap_lab::Run;
 use bootlap_model::Timeline;
 use bootlap_product::BoardModel;
@@ -72,12 +72,14 @@ impl Recorded {
     pub fn report(&self, findings: Vec<Finding>) -> Report<'_> {
         let board = self.board.as_ref();
         let Overview {
+            extent,
             phases,
             gaps,
             costs,
             disks,
         } = overview(&self.timeline, GAP_NS, COSTS);
         Report {
+            answers: Answers::of(&self.timeline).knowing(extent),
             phases,
             gaps,
             costs,
@@ -154,9 +156,9 @@ pub fn read(paths: &[PathBuf], how: &ReadOptions) -> Result<Recorded, Failure> {
             None => about_files(paths, &found.timeline),
         };
         let mut recorded = Recorded {
-            texts: files::texts(&found.opened, &found.timeline),
             board: found.run.as_ref().and_then(|r| r.manifest.board.clone()),
             read: files::read_from(&found.opened, &found.taken),
+            texts: files::texts(found.opened, &found.timeline),
             timeline: found.timeline,
             about,
             left_out: None,

@@ -2,6 +2,7 @@
 //! Perfetto's is checked in `tests/perfetto.rs`.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use bootlap_model::{
     ClockEdge, ClockId, ClockKind, Evidence, How, Link, LinkKind, Milestone, SpanEnd, SpanId,
@@ -59,7 +60,7 @@ impl Maker {
     }
 
     fn report(&self) -> Report<'_> {
-        static NONE: Texts = Texts::new();
+        static NONE: LazyLock<Texts> = LazyLock::new(Texts::default);
         let about = About {
             target: "kiosk".to_owned(),
             time: "simulated".to_owned(),

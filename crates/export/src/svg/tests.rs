@@ -166,7 +166,7 @@ proptest! {
 
     #[test]
     fn labels_never_overlap(made in any_boot(), other in any_boot()) {
-        let (t, u, texts) = (made.timeline(), other.timeline(), Texts::new());
+        let (t, u, texts) = (made.timeline(), other.timeline(), Texts::default());
         for by in SVG.choices {
             let report = report(&made, &t, &texts);
             check(&picture(&report, *by))?;
