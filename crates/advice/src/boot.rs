@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use bootlap_analysis::{Accesses, Ends, Meter, accesses, extent};
 use bootlap_kbuild::dot_config::DotConfig;
-use bootlap_model::{Axis, BITS_PER_BYTE, Evidence, Milestone, Span, Stamp, Timeline, TrackKind};
+use bootlap_model::{
+    Axis, BITS_PER_BYTE, Evidence, Milestone, Span, Stamp, Sym, Timeline, TrackKind,
+};
 use bootlap_product::cmdline;
 use bootlap_product::recipe::Choice;
 use bootlap_product::{Parts, Target};
@@ -55,19 +57,34 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The ended spans of this kind whose name `wanted` accepts, as they were
-    /// read.
-    fn spans(&self, kind: TrackKind, wanted: impl Fn(&str) -> bool) -> Vec<Found<'a>> {
+    /// All ended spans of this kind, as they were read.
+    fn spans(&self, kind: TrackKind) -> impl Iterator<Item = Found<'a>> {
+        self.among(kind, |_| true)
+    }
+
+    /// The same of those with one of these names, by their symbols: there may be a hundred
+    /// thousand initcalls, and a hundred rules that ask for some.
+    fn named(&self, kind: TrackKind, names: &[&str]) -> impl Iterator<Item = Found<'a>> {
+        let symbols = names.iter().filter_map(|n| self.timeline.symbols.find(n));
+        let symbols: Vec<Sym> = symbols.collect();
+        self.among(kind, move |span| symbols.contains(&span.name))
+    }
+
+    fn among(
+        &self,
+        kind: TrackKind,
+        wanted: impl Fn(&Span) -> bool,
+    ) -> impl Iterator<Item = Found<'a>> {
         let console = match kind {
             TrackKind::Console => &self.timeline.spans[..],
             _ => &[],
         };
-        let console = console.iter().filter(|s| self.timeline.kind_of(s) == kind);
+        let console = console
+            .iter()
+            .filter(move |s| self.timeline.kind_of(s) == kind);
         let others = self.kinds.get(&kind).into_iter().flatten().copied();
-        let spans = console
-            .chain(others)
-            .filter(|span| wanted(self.timeline.text(span.name)));
-        let placed = spans.filter_map(|span| {
+        let spans = console.chain(others).filter(move |span| wanted(span));
+        spans.filter_map(|span| {
             let placed = self.axis.span(span)?;
             if placed.start.ns > self.end_ns {
                 return None;
@@ -78,8 +95,7 @@ impl<'a> View<'a> {
                 start_ns: placed.start.ns,
                 end_ns: placed.end?.ns,
             })
-        });
-        placed.collect()
+        })
     }
 }
 
@@ -204,18 +220,35 @@ impl<'a> Boot<'a> {
 
     /// The ended spans of this kind and name, in order.
     pub(crate) fn spans(&self, kind: TrackKind, name: &str) -> Vec<Found<'a>> {
-        self.seen.spans(kind, |n| n == name)
+        self.seen.named(kind, &[name]).collect()
     }
 
     /// All ended spans of this kind, in order.
     pub(crate) fn spans_of(&self, kind: TrackKind) -> Vec<Found<'a>> {
-        self.seen.spans(kind, |_| true)
+        self.seen.spans(kind).collect()
     }
 
-    /// The initcalls, of the boot that explains if there is one.
-    pub(crate) fn initcalls(&self, wanted: impl Fn(&str) -> bool) -> Vec<Found<'a>> {
-        let view = self.explained.as_ref().unwrap_or(&self.seen);
-        view.spans(TrackKind::Initcall, wanted)
+    /// The boot that explains if there is one.
+    fn explaining(&self) -> &View<'a> {
+        self.explained.as_ref().unwrap_or(&self.seen)
+    }
+
+    /// The initcalls of these names, of the boot that explains if there is one.
+    pub(crate) fn initcalls(&self, names: &[&str]) -> Vec<Found<'a>> {
+        let calls = self.explaining().named(TrackKind::Initcall, names);
+        calls.collect()
+    }
+
+    /// All that last so long at least.
+    pub(crate) fn long_initcalls(&self, least_ns: i64) -> Vec<Found<'a>> {
+        let calls = self.explaining().spans(TrackKind::Initcall);
+        calls.filter(|call| call.ns() >= least_ns).collect()
+    }
+
+    /// Whether there are any.
+    pub(crate) fn has_initcalls(&self) -> bool {
+        let mut calls = self.explaining().spans(TrackKind::Initcall);
+        calls.next().is_some()
     }
 
     /// What an initcall of [`initcalls`](Self::initcalls) takes itself, ns: all of it, or, if it
@@ -223,9 +256,8 @@ impl<'a> Boot<'a> {
     /// wait (`kernel/umh.c`, since Linux 5.13): it starts while the initramfs is unpacked, and ends
     /// soon after.
     pub(crate) fn own_ns(&self, call: &Found<'_>) -> i64 {
-        let view = self.explained.as_ref().unwrap_or(&self.seen);
-        let unpacks = view.spans(TrackKind::Kernel, |name| name == UNPACKING);
-        let own = unpacks.iter().find_map(|unpack| waited(call, unpack));
+        let mut unpacks = self.explaining().named(TrackKind::Kernel, &[UNPACKING]);
+        let own = unpacks.find_map(|unpack| waited(call, &unpack));
         own.unwrap_or_else(|| call.ns())
     }
 
@@ -233,9 +265,10 @@ impl<'a> Boot<'a> {
     /// other than `own` ran beside, but for those that waited for one; of the boot that explains
     /// if there is one.
     pub(crate) fn beside_initcalls(&self, name: &str, own: &str) -> f64 {
-        let view = self.explained.as_ref().unwrap_or(&self.seen);
-        let spans = view.spans(TrackKind::Kernel, |n| n == name);
-        let calls = view.spans(TrackKind::Initcall, |n| n != own);
+        let view = self.explaining();
+        let spans: Vec<Found<'_>> = view.named(TrackKind::Kernel, &[name]).collect();
+        let calls = view.spans(TrackKind::Initcall);
+        let calls: Vec<Found<'_>> = calls.filter(|call| call.name() != own).collect();
         let mut shared_ns = 0_i64;
         for span in &spans {
             let mut since = span.start_ns;
@@ -265,7 +298,7 @@ impl<'a> Boot<'a> {
     /// has times of its own: the silence after the last line before it that
     /// both boots print, if it is about as long.
     fn silence_like(&self, explained: &View<'a>, found: &Found<'_>) -> Option<Found<'a>> {
-        let theirs = explained.spans(TrackKind::Console, |_| true);
+        let theirs: Vec<Found<'_>> = explained.spans(TrackKind::Console).collect();
         let mut ours = self.spans_of(TrackKind::Console);
         let before = theirs.iter().rev().filter(|l| l.end_ns <= found.start_ns);
         let at = before.map(|line| message(line.name())).find_map(|said| {

@@ -1,7 +1,7 @@
 //! Overlapping intervals made disjoint: the innermost one wins.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use bootlap_model::Stamp;
 
@@ -27,62 +27,54 @@ pub(crate) struct Piece {
 /// began last (the innermost of nested ones), of these to the one that ends
 /// first. Pieces come in order, and together cover what the claims cover.
 pub(crate) fn flatten(claims: &[Claim]) -> Vec<Piece> {
-    let mut moments: BTreeMap<i64, Moment> = BTreeMap::new();
-    for (i, claim) in claims.iter().enumerate() {
-        if claim.start.ns < claim.end.ns {
-            Moment::at(&mut moments, claim.start).begins.push(i);
-            Moment::at(&mut moments, claim.end).ends.push(i);
+    let mut turns: Vec<Turn> = Vec::with_capacity(2 * claims.len());
+    for (claim, Claim { start, end, .. }) in claims.iter().enumerate() {
+        if start.ns < end.ns {
+            turns.extend([(*start, true), (*end, false)].map(|(at, begins)| Turn {
+                at,
+                claim,
+                begins,
+            }));
         }
     }
+    turns.sort_by_key(|turn| turn.at.ns);
+    let moments: Vec<&[Turn]> = turns.chunk_by(|a, b| a.at.ns == b.at.ns).collect();
     let key = |i: usize| {
         let claim = &claims[i];
         (claim.rank, Reverse(claim.start.ns), claim.end.ns, i)
     };
     let mut active = BTreeSet::new();
     let mut pieces: Vec<Piece> = Vec::new();
-    for (now, next) in moments.values().zip(moments.values().skip(1)) {
-        for &i in &now.ends {
-            active.remove(&key(i));
+    for (now, next) in moments.iter().zip(moments.iter().skip(1)) {
+        for turn in now.iter().filter(|turn| !turn.begins) {
+            active.remove(&key(turn.claim));
         }
-        active.extend(now.begins.iter().map(|&i| key(i)));
+        let begun = now.iter().filter(|turn| turn.begins);
+        active.extend(begun.map(|turn| key(turn.claim)));
         let Some(&(.., claim)) = active.first() else {
             continue;
         };
+        let (start, end) = (best(now), best(next));
         match pieces.last_mut() {
-            Some(last) if last.claim == claim && last.end.ns == now.stamp.ns => {
-                last.end = next.stamp;
-            }
-            _ => pieces.push(Piece {
-                start: now.stamp,
-                end: next.stamp,
-                claim,
-            }),
+            Some(last) if last.claim == claim && last.end.ns == start.ns => last.end = end,
+            _ => pieces.push(Piece { start, end, claim }),
         }
     }
     pieces
 }
 
-/// A moment at which claims begin or end.
-struct Moment {
-    /// Of the stamps of this moment the one that knows most.
-    stamp: Stamp,
-    begins: Vec<usize>,
-    ends: Vec<usize>,
+/// Where a claim begins or ends.
+struct Turn {
+    at: Stamp,
+    claim: usize,
+    begins: bool,
 }
 
-impl Moment {
-    fn at(moments: &mut BTreeMap<i64, Moment>, stamp: Stamp) -> &mut Moment {
-        let moment = moments.entry(stamp.ns).or_insert(Moment {
-            stamp,
-            begins: Vec::new(),
-            ends: Vec::new(),
-        });
-        let quality = |s: &Stamp| (s.insns.is_none(), s.err_ns);
-        if quality(&stamp) < quality(&moment.stamp) {
-            moment.stamp = stamp;
-        }
-        moment
-    }
+/// Of the stamps of a moment the one that knows most, of these the first.
+fn best(moment: &[Turn]) -> Stamp {
+    let stamps = moment.iter().map(|turn| turn.at);
+    let best = stamps.min_by_key(|s| (s.insns.is_none(), s.err_ns));
+    best.expect("a moment has a turn")
 }
 
 #[cfg(test)]

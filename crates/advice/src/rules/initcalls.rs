@@ -86,8 +86,10 @@ const KNOWN: &[&[&str]] = &[
 ];
 
 fn slow(boot: &Boot<'_>) -> Vec<Finding> {
-    let mut calls = boot.initcalls(|name| !KNOWN.iter().any(|known| known.contains(&name)));
-    calls.retain(|c| boot.own_ns(c) >= SLOW_NS && !is_probe(c) && !is_module(c) && found_device(c));
+    let is_known = |c: &Found<'_>| KNOWN.iter().any(|known| known.contains(&c.name()));
+    let mut calls = boot.long_initcalls(SLOW_NS);
+    calls.retain(|c| boot.own_ns(c) >= SLOW_NS && !is_known(c));
+    calls.retain(|c| !is_probe(c) && !is_module(c) && found_device(c));
     calls.sort_by_key(|c| std::cmp::Reverse(boot.own_ns(c)));
     calls.truncate(AT_MOST);
     let findings = calls.iter().filter_map(|call| {
@@ -118,8 +120,9 @@ fn found_device(call: &Found<'_>) -> bool {
 }
 
 fn no_device(boot: &Boot<'_>) -> Option<Finding> {
-    let mut calls = boot.initcalls(|name| !super::legacy::INITCALLS.contains(&name));
-    calls.retain(|c| c.ns() >= 1_000_000 && !is_probe(c) && !is_module(c) && !found_device(c));
+    let mut calls = boot.long_initcalls(1_000_000);
+    calls.retain(|c| !super::legacy::INITCALLS.contains(&c.name()));
+    calls.retain(|c| !is_probe(c) && !is_module(c) && !found_device(c));
     let names: Vec<&str> = calls.iter().map(Found::name).collect();
     let list = names.join(",");
     let finding = of_initcalls(boot, &calls)?;
@@ -149,9 +152,9 @@ fn without_options(boot: &Boot<'_>, names: &[&str]) -> Option<Result<String, Str
 const SLOW_PROBE_NS: i64 = 20_000_000;
 
 fn slow_probe(boot: &Boot<'_>) -> Option<Finding> {
-    let mut probes = boot.initcalls(|_| true);
+    let mut probes = boot.long_initcalls(SLOW_PROBE_NS);
     let init = init_ns(boot).unwrap_or(i64::MAX);
-    probes.retain(|p| is_probe(p) && p.ns() >= SLOW_PROBE_NS && p.end_ns <= init);
+    probes.retain(|p| is_probe(p) && p.end_ns <= init);
     // A bridge's probe contains those of what is behind it: only the innermost
     // can run beside others.
     let all = probes.clone();

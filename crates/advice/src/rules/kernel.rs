@@ -11,7 +11,7 @@ checks! {
 }
 
 fn crypto_tests(boot: &Boot<'_>) -> Option<Finding> {
-    let tests = boot.initcalls(|n| n == "crypto_algapi_init");
+    let tests = boot.initcalls(&["crypto_algapi_init"]);
     let first = tests.first()?;
     let place = boot.place_of(first);
     let ns = total_ns(&tests);

@@ -89,7 +89,7 @@ pub(super) fn configs(names: &[&str]) -> String {
 
 /// Built-in initcalls of these names.
 pub(super) fn built_in<'a>(boot: &Boot<'a>, names: &[&str]) -> Vec<Found<'a>> {
-    let mut calls = boot.initcalls(|name| names.contains(&name));
+    let mut calls = boot.initcalls(names);
     calls.retain(|call| !is_probe(call) && !is_module(call));
     calls
 }

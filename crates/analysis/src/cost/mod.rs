@@ -205,10 +205,10 @@ impl Ledger<'_> {
     }
 
     fn of_silences(&self, view: &View, known: &[Known], taken: &[(Stamp, Stamp)]) -> Vec<Cost> {
-        let ends = known
-            .iter()
-            .flat_map(|k| k.own.iter().map(move |o| (o.1.ns, k)));
-        let ended: BTreeMap<i64, &Known> = ends.collect();
+        let ends_at = |ns: i64| {
+            let mut last = known.iter().rev();
+            last.find(|k| k.own.iter().any(|(_, end)| end.ns == ns))
+        };
         let mut costs = Vec::new();
         for silence in silences(view) {
             if !self.is_long(&silence.start, &silence.end) {
@@ -218,7 +218,7 @@ impl Ledger<'_> {
                 if !self.is_long(&start, &end) {
                     continue;
                 }
-                let name = match ended.get(&start.ns) {
+                let name = match ends_at(start.ns) {
                     Some(stage) if stage.is_stage() => {
                         silence_name(Milestone::KernelClockStart.text())
                     }
