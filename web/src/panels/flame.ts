@@ -1,16 +1,17 @@
-// The flame graph of traced functions: calls summed up by stack, the widest
-// took the longest. A canvas, for there can be ten thousand frames.
+// Where traced functions spend their time: calls summed up by stack, as a flame graph (a canvas,
+// for there can be ten thousand frames) and as trees that are opened step by step.
 
-import { button, el, nodes, section, table, visible } from "../dom.ts";
+import { button, el, nodes, section, visible } from "../dom.ts";
 import { count, duration, percent } from "../format.ts";
 import type { Boot } from "../model.ts";
 import { color, onThemeChange } from "../theme.ts";
 import type { View } from "../timeline/types.ts";
+import { bottomUp, topDown } from "./calls.ts";
 import { layout, matched, stacksOf, type Box, type Frame } from "./stacks.ts";
+import { treeGrid } from "./tree.ts";
 
 const ROW = 20;
 const DEEPEST = 40;
-const LISTED = 20;
 const FONT = '12px ui-sans-serif, system-ui, "Segoe UI", sans-serif';
 
 /** The section, and what makes it of a range of time alone. */
@@ -40,12 +41,16 @@ class Flame {
   readonly element: HTMLElement;
   private readonly canvas = el("canvas", {
     tabindex: "0", role: "application",
-    "aria-label": "Flame graph. Arrow keys move between frames, Enter looks into one, Escape shows all. A table of the same follows.",
+    "aria-label": "Flame graph. Arrow keys move between frames, Enter looks into one, Escape shows all. A tree of the same follows.",
   });
   private readonly input = el("input", { type: "search", placeholder: "find a function", "aria-label": "find a function" });
   private readonly found = el("span", { class: "note", role: "status" });
   private readonly about = el("p", { class: "flame-about", "aria-live": "polite" }, "summing up …");
-  private readonly list = el("div");
+  private readonly tree = el("div");
+  private readonly ways = [
+    button("bottom-up", "what has time of its own, and who called it", () => this.plant(true)),
+    button("top-down", "who calls, and what is called", () => this.plant(false)),
+  ];
   private root: Frame | null = null;
   private shown: Frame | null = null;
   private current: Frame | null = null;
@@ -58,7 +63,8 @@ class Flame {
   constructor() {
     this.element = el("div", { class: "flame" },
       el("div", { class: "controls" }, this.input, button("all", "show all stacks", () => this.zoom(this.root)), this.found),
-      el("div", { class: "canvas" }, this.canvas), this.about, this.list);
+      el("div", { class: "canvas" }, this.canvas), this.about,
+      el("div", { class: "controls" }, this.ways), this.tree);
     this.input.addEventListener("input", () => this.paint());
     this.canvas.addEventListener("mousemove", (event) => this.point(this.at(event)));
     this.canvas.addEventListener("mouseleave", () => this.point(this.shown));
@@ -83,8 +89,17 @@ class Flame {
       }
       await new Promise((resume) => setTimeout(resume));
     }
-    this.list.replaceChildren(topFunctions(this.root));
+    this.plant(this.ways[1]!.ariaPressed !== "true");
     this.zoom(this.root);
+  }
+
+  /** The tree below the picture: from what took the time, or from the callers. */
+  private plant(up: boolean): void {
+    this.ways.forEach((way, at) => { way.ariaPressed = String((at === 0) === up); });
+    if (!this.root) return;
+    const [label, time] = up ? ["time of their own, by who called", "of its own"] : ["calls, from the outermost", "with what it calls"];
+    const find = (name: string) => { this.input.value = name; this.paint(); };
+    this.tree.replaceChildren(treeGrid(label!, time!, up ? bottomUp(this.root) : topDown(this.root), this.root.total, find));
   }
 
   /** Shows what lies within a range, or all of it again. */
@@ -184,23 +199,4 @@ function shade(name: string): number {
   let hash = 7;
   for (let i = 0; i < Math.min(name.length, 40); i++) hash = (hash * 31 + name.charCodeAt(i)) % 997;
   return (hash % 100) / 100;
-}
-
-/** The functions with most time of their own, for those who cannot see or do
- * not want a picture. */
-function topFunctions(root: Frame): HTMLElement {
-  const by = new Map<string, { self: number; calls: number }>();
-  const add = (frame: Frame) => {
-    if (frame.calls > 0) {
-      const sum = by.get(frame.name) ?? { self: 0, calls: 0 };
-      by.set(frame.name, { self: sum.self + frame.self, calls: sum.calls + frame.calls });
-    }
-    for (const child of frame.children.values()) add(child);
-  };
-  add(root);
-  const top = [...by].sort((a, b) => b[1].self - a[1].self || (a[0] < b[0] ? -1 : 1)).slice(0, LISTED);
-  return el("details", { class: "more" }, el("summary", {}, "as a table"),
-    table([["function", "text"], ["of its own", "number"], ["share", "number"], ["calls", "number"]],
-      top.map(([name, { self, calls }]) => [el("code", {}, name), duration(self), percent(self / Math.max(1, root.total)), count(calls)]),
-      "functions with most time of their own"));
 }

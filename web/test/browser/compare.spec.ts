@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser } from "playwright-core";
-import { browser, fixture, grabserial, open, Pages } from "./harness.ts";
+import { axeFinds, browser, fixture, grabserial, open, Pages } from "./harness.ts";
 
 const pages = new Pages();
 let chromium: Browser;
@@ -98,9 +98,33 @@ describe("the flame graph", () => {
     await page.keyboard.press("Escape");
     await page.keyboard.press("Escape");
     await page.waitForFunction(() => /^all \d/.test(document.querySelector(".flame-about")?.textContent ?? ""));
-    await page.click("#flame summary");
-    expect(await page.locator("#flame tbody tr").first().locator("td").first().textContent()).toBe("schedule");
+    // The tree of the same: what has most time of its own, then who called it, by keys alone.
+    const rows = page.locator("#flame [role=treegrid] tbody tr");
+    const name = (at: number) => rows.nth(at).locator("code").textContent();
+    expect(await name(0)).toBe("schedule");
+    const closed = await rows.count();
+    await rows.first().focus();
+    await page.keyboard.press("ArrowRight");
+    expect([await rows.first().getAttribute("aria-expanded"), await rows.nth(1).getAttribute("aria-level")]).toEqual(["true", "2"]);
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("ArrowLeft");
+    expect([await rows.first().getAttribute("aria-expanded"), await rows.count()]).toEqual(["false", closed]);
+    // Where a row is gone to, the picture shows it.
+    expect(await page.inputValue("#flame input")).toBe("schedule");
+    await page.click("#flame button:text('top-down')");
+    expect(await rows.first().locator("td").nth(2).textContent()).toMatch(/^\d+\.\d %$/);
+    await rows.first().click();
+    expect(await rows.nth(1).getAttribute("aria-level")).toBe("2");
     expect([requests, complaints]).toEqual([[], []]);
+  });
+
+  it("and its tree are all right for a screen reader", async () => {
+    const address = pages.report("axe", fixture("fixtures/ftrace/linux-6.1-amd64/graph-events-abstime/input"));
+    const { page } = await open(chromium, address, { bypassCSP: true });
+    await page.locator("#flame").scrollIntoViewIfNeeded();
+    await page.locator("#flame [role=treegrid] tbody tr").first().click();
+    expect(await axeFinds(page)).toEqual([]);
   });
 
   it("is not there where no functions were traced", async () => {

@@ -1,11 +1,9 @@
 // The first screen, the workbench and what is selected: with the mouse, by touch, by keys alone;
 // the five tasks that people open the page for, each within two clicks; and what axe finds.
 
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser, Page } from "playwright-core";
-import { browser, fixture, grabserial, open, Pages } from "./harness.ts";
+import { axeFinds, browser, fixture, grabserial, open, Pages } from "./harness.ts";
 
 const pages = new Pages();
 let chromium: Browser;
@@ -290,19 +288,12 @@ describe("what people open the page for takes at most two clicks", () => {
 });
 
 describe("axe", () => {
-  const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
   for (const [name, width, colorScheme] of [["wide", 1440, "light"], ["wide", 1440, "dark"], ["narrow", 390, "light"]] as const) {
     it(`finds nothing: ${name}, ${colorScheme}`, async () => {
       for (const address of [debian, pair]) {
         const { page } = await open(chromium, address, { viewport: { width, height: 900 }, colorScheme, bypassCSP: true });
         await page.locator("#largest summary, #gaps button").first().click();
-        // The page's own policy lets no other script in: it is told to for this.
-        await page.evaluate(axe);
-        const found = await page.evaluate(async () => {
-          const { violations } = await (window as never as { axe: { run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> } }).axe.run();
-          return violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => `${node.html.slice(0, 160)} ${node.failureSummary.slice(0, 200)}`).join(" | ")}`);
-        });
-        expect(found).toEqual([]);
+        expect(await axeFinds(page)).toEqual([]);
         await page.context().close();
       }
     });
