@@ -5,7 +5,7 @@ use bootlap_product::cmdline;
 use super::checks;
 use super::console::printed;
 use super::firmware::is_virtual;
-use super::seen::{configs, is_kernels, ms, options_on, parameters, silence_before, steps};
+use super::seen::{configs, is_kernels, ms, options_on, parameters};
 use crate::dump::{is_dump, is_frame};
 use crate::lines::{Begin, Sent};
 use crate::serial::Cost;
@@ -17,8 +17,6 @@ checks! {
     "cmdline-loglevel" => log_level,
     "cmdline-less-debug" => less_debug,
     "cmdline-console-twice" => twice,
-    "cmdline-no-tty-console" => screen,
-    "config-framebuffer-console" => takeover,
     "config-verbose-drivers" => verbose,
     "cmdline-no-printk-time" => times,
     "cmdline-no-audit" => audit,
@@ -201,53 +199,6 @@ fn twice(boot: &Boot<'_>) -> Option<Finding> {
             .why(format!("{} lines came twice", notice.count))
             .saves_printing(boot, Printer::Kernel, twice)
             .seen(notice.first.iter().copied()),
-    )
-}
-
-/// What the kernel says when a screen becomes its console.
-const SWITCHES: &str = "Console: switching to colour frame buffer device";
-
-fn screen(boot: &Boot<'_>) -> Option<Finding> {
-    let words = cmdline::words(boot.facts().cmdline.as_deref()?);
-    let is_screen = |word: &&&str| {
-        let tty = word.strip_prefix("console=tty");
-        tty.is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
-    };
-    let word = words.iter().find(is_screen)?;
-    let line = boot.line(SWITCHES)?;
-    if words.contains(&"quiet") || !is_kernels(boot, &line) {
-        return None;
-    }
-    Some(
-        Finding::new()
-            .why(format!("`{word}`, and `{}`", line.text))
-            .saves_unknown("it depends on the size of the screen and on how much is printed")
-            .fix(format!(
-                "remove `{word}` from the command line, or add `quiet`"
-            ))
-            .recipe(boot.recipe("cmdline-no-tty-console"))
-            .seen([line.evidence]),
-    )
-}
-
-/// Setting a mode and drawing takes this, binding alone does not.
-const TAKEOVER_NS: i64 = 10_000_000;
-
-fn takeover(boot: &Boot<'_>) -> Option<Finding> {
-    let mut steps = steps(boot);
-    let (before, line) = steps.find(|(_, l)| l.text.contains(SWITCHES))?;
-    if before.ns() < TAKEOVER_NS {
-        return None;
-    }
-    Some(
-        Finding::new()
-            .why(silence_before(before.ns(), line.text))
-            .saves(
-                before.ns(),
-                "at most: that silence; the display needs part of it some time",
-            )
-            .at(Some(before.at()))
-            .seen([line.evidence]),
     )
 }
 

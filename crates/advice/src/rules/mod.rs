@@ -34,6 +34,7 @@ mod programs;
 mod python;
 mod resume;
 mod root_wait;
+mod screens;
 mod script_files;
 mod script_folder;
 mod scripts;
@@ -127,6 +128,7 @@ const FAMILIES: &[&[(&str, Check)]] = &[
     root_wait::CHECKS,
     security::CHECKS,
     messages::CHECKS,
+    screens::CHECKS,
     console::CHECKS,
     initramfs::CHECKS,
     filesystems::CHECKS,

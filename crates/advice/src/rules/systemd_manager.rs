@@ -41,7 +41,7 @@ fn late(boot: &Boot<'_>) -> Option<Finding> {
     let before = ms(end.saturating_sub(begin));
     let openrc = (" is starting up ", |t: &str| t.contains("OpenRC "));
     let is_systemd = !boot.lines().has(Begin("INIT: version ")) && !boot.lines().has(openrc);
-    let is_first = left.is_none() && boot.line("]: Running in initr").is_none();
+    let is_first = left.is_none() && boot.line("]: Running in init").is_none();
     let (manager, title) = match (is_systemd, is_first) {
         (true, true) => ("systemd", ""),
         (true, false) => (

@@ -19,7 +19,8 @@ struct Cut {
 /// The phases without their parts.
 pub(super) fn bare(view: &View, extent: &Extent) -> Vec<Phase> {
     let mut cuts = in_order(&usable(wanted(view), extent));
-    let first_initramfs = cuts.iter().any(|c| c.follows == PhaseName::Initramfs);
+    let first_initramfs =
+        cuts.iter().any(|c| c.follows == PhaseName::Initramfs) || stays_in_initramfs(view);
     for cut in &mut cuts {
         if first_initramfs && cut.follows == PhaseName::Kernel {
             cut.opens = PhaseName::Initramfs;
@@ -155,6 +156,28 @@ fn ran_initramfs(view: &View, (init, manager): &(Stamp, Stamp)) -> bool {
     let unpacked = || view.first(TrackKind::Kernel, "unpack initramfs").is_some();
     manager.ns.saturating_sub(init.ns) >= MANAGER_NS
         && program.map_or_else(unpacked, |p| p == "/init")
+}
+
+/// How long systemd takes at most to say where it runs, ns.
+const SAYS_WHERE_NS: i64 = 10_000_000_000;
+
+/// Whether systemd said that it runs in an initramfs, and nobody that it was left: a root that
+/// does not come ends such a boot.
+fn stays_in_initramfs(view: &View) -> bool {
+    let Some(init) = view.milestone(Milestone::InitStart) else {
+        return false;
+    };
+    let near = |s: &Seen| s.start.ns.saturating_sub(init.ns) < SAYS_WHERE_NS;
+    let later = view.spans().skip_while(|s| s.start.ns < init.ns);
+    let mut lines = later
+        .take_while(near)
+        .filter(|s| s.kind == TrackKind::Console);
+    let said = ["Running in initrd", "Running in initial RAM disk"];
+    view.milestone(Milestone::SwitchRoot).is_none()
+        && lines.any(|s| {
+            let text = message(s.name).strip_prefix("systemd[1]: ");
+            text.is_some_and(|t| said.iter().any(|s| t.starts_with(s)))
+        })
 }
 
 /// Whether firmware itself, or who asked it, told of its stages.

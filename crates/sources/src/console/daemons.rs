@@ -10,6 +10,7 @@
 //! [    2.412300] ueventd: Coldboot took 0.95 seconds
 //! [    4.012345] systemd[1]: systemd 257.13-1 running in system mode (+PAM …)
 //! [    4.212345] systemd[1]: Starting systemd-udevd.service - Rule-based Manager...
+//! [    4.000345] systemd-journald[107]: Received SIGTERM from PID 1 (systemd).
 //! [    9.512345] systemd[1]: Startup finished in 2.1s (kernel) + 7.2s (userspace) = 9.4s.
 //! [    0.000000] [BOOT TRACKER] - ID:300, start_kernel = 1234567
 //! [    2.000000] BOOT_METRIC: CLOCK_BRIDGE_GTC_US=3456789
@@ -64,6 +65,9 @@ const STARTED: [&[u8]; 6] = [
     b"Reached target ",
 ];
 
+/// How systemd says that it runs in an initramfs; the longer text before version 251.
+const IN_INITRAMFS: [&[u8]; 2] = [b"Running in initrd", b"Running in initial RAM disk"];
+
 /// A track, and the name of what runs on it.
 type Service = (&'static str, Box<[u8]>);
 
@@ -87,6 +91,8 @@ pub(crate) struct Daemons {
     monotonic: Option<ClockId>,
     /// systemd's first line, unless it says next that it runs in an initramfs.
     manager: Option<(Moment, Evidence)>,
+    /// systemd said that it runs in an initramfs, and nothing yet of leaving it.
+    in_initramfs: bool,
     /// The SoC's timer, read for a bridge to another clock.
     bridge_us: Option<i64>,
 }
@@ -103,6 +109,8 @@ impl Daemons {
             took(UEVENTD, "coldboot", rest, moment, at, out);
         } else if let Some(rest) = body.strip_prefix(b"systemd[1]: ") {
             self.systemd(rest, moment, at, out);
+        } else if is_end_of_initramfs(body) {
+            self.leaves_initramfs(moment, at, out);
         } else if let Some(rest) = body.strip_prefix(b"[BOOT TRACKER]") {
             self.boot_tracker(rest, at, out);
         } else if let Some(rest) = body.strip_prefix(b"BOOT_METRIC: ") {
@@ -178,14 +186,17 @@ impl Daemons {
             out.anchor(moment, Anchor::key("systemd", b"running"), at);
             let name = text.split(|b| *b == b'(').next().unwrap_or(text);
             out.kernel_mark(name, moment, at);
+            self.leaves_initramfs(moment, at, out);
             // It says so again when it is updated.
             self.manager.get_or_insert((*moment, at));
-        } else if text.starts_with(b"Running in initr") {
+        } else if IN_INITRAMFS.iter().any(|said| text.starts_with(said)) {
             self.manager = None;
+            self.in_initramfs = true;
         } else if text.starts_with(b"Startup finished in ") {
             out.anchor(moment, Anchor::key("systemd", b"finished"), at);
             out.kernel_milestone(Milestone::StartupFinished, moment, at);
         } else if text.starts_with(b"Switching root") || text.starts_with(b"Switching to root") {
+            self.in_initramfs = false;
             out.kernel_milestone(Milestone::SwitchRoot, moment, at);
         } else if let Some(unit) = text.strip_prefix(b"Starting ") {
             let unit = unit.strip_suffix(b"...").unwrap_or(unit);
@@ -199,6 +210,14 @@ impl Daemons {
         } else if let Some(unit) = text.strip_prefix(b"Failed to start ") {
             let unit = unit.strip_suffix(b".").unwrap_or(unit);
             self.ends(SYSTEMD, unit, ("result", "failed"), moment, at, out);
+        }
+    }
+
+    /// systemd's `Switching root.` goes to the journal alone: most logs have only what happens
+    /// because of it.
+    fn leaves_initramfs(&mut self, moment: &Moment, at: Evidence, out: &mut Out<'_>) {
+        if std::mem::take(&mut self.in_initramfs) {
+            out.kernel_milestone(Milestone::SwitchRoot, moment, at);
         }
     }
 
@@ -307,6 +326,13 @@ impl Daemons {
             out.kernel_milestone(Milestone::ManagerStart, &moment, at);
         }
     }
+}
+
+/// `systemd-journald[107]: Received SIGTERM from PID 1 (systemd).`: systemd ends what runs in
+/// the initramfs right before it switches to the real root.
+fn is_end_of_initramfs(body: &[u8]) -> bool {
+    body.starts_with(b"systemd-journald[")
+        && after(body, b"]: Received SIGTERM from PID 1 (").is_some()
 }
 
 /// `a.service` of `a.service - What it is`, else all of it.

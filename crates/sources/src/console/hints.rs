@@ -334,7 +334,12 @@ pub(crate) fn is_login_prompt(text: &[u8]) -> bool {
     };
     let is_name = |b: &u8| b.is_ascii_alphanumeric() || b"-_.".contains(b);
     let typed = text[at + b" login:".len()..].trim_ascii();
-    at > 0 && text[..at].iter().all(is_name) && !typed.contains(&b' ')
+    // Who writes to the console does so behind it, too: `board-7 login: sudo: unable to …`. A
+    // word alone may be one of a sentence (`Last login: Mon …`).
+    let is_host = text[..at]
+        .iter()
+        .any(|b| b.is_ascii_digit() || b"-.".contains(b));
+    at > 0 && text[..at].iter().all(is_name) && (is_host || !typed.contains(&b' '))
 }
 
 /// How many bytes of `text` it takes until they match `pattern`.
@@ -362,6 +367,7 @@ mod tests {
         for prompt in [
             "board login:",
             "board login: root",
+            "board-7 login: sudo: unable to resolve host board-7",
             "x86-64.local login: <47>[   89.881858] systemd-journald[219]: Sent a descriptor",
         ] {
             assert!(is_login_prompt(prompt.as_bytes()), "{prompt}");

@@ -52,9 +52,11 @@ const PAIRS: [Stage; 4] = [
     Stage {
         // mark_readonly(), and with CONFIG_DEBUG_WX a walk of all page tables.
         name: "protect kernel memory",
-        is_repeated: false,
+        // Linux 4.15 to 5.4 says the same of what it frees later.
+        is_repeated: true,
         begin: &[
             "Freeing unused kernel memory",
+            "Freeing unused kernel image memory",
             "Freeing unused kernel image (initmem)",
         ],
         end: &["Checked W+X mappings", "x86/mm: Checked W+X mappings"],
@@ -65,8 +67,9 @@ const PAIRS: [Stage; 4] = [
 const BEGAN_NS: i64 = 1_000_000_000;
 
 /// What the kernel frees last before it runs init.
-const FREED_LAST: [&[u8]; 3] = [
+const FREED_LAST: [&[u8]; 4] = [
     b"Freeing unused kernel memory",
+    b"Freeing unused kernel image memory",
     b"Freeing unused kernel image (initmem)",
     b"Freeing init memory",
 ];

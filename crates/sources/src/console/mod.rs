@@ -39,6 +39,7 @@ pub(crate) mod printk;
 mod reading;
 mod sending;
 mod session;
+mod uptime;
 mod userspace;
 
 use bootlap_model::{Severity, Timeline};

@@ -10,6 +10,7 @@ use super::line::Line;
 use super::out::{Moment, Out};
 use super::printk;
 use super::sending::Sending;
+use super::uptime::{self, uptime};
 use super::userspace::Userspace;
 use crate::Hints;
 use crate::agent::Printed;
@@ -24,6 +25,8 @@ pub(crate) struct Reading<'h> {
     userspace: Userspace,
     archive: Printed,
     sending: Sending,
+    /// What user space said last of how long the machine is up, ns.
+    up_ns: i64,
     /// Another boot began: what follows is not this boot's.
     over: bool,
     /// The line with the first heading, in a log that has one for each boot.
@@ -45,6 +48,7 @@ impl<'h> Reading<'h> {
             userspace: Userspace::default(),
             archive: Printed::default(),
             sending: Sending::default(),
+            up_ns: 0,
             over: false,
             headed: None,
             total: 0,
@@ -120,8 +124,7 @@ impl<'h> Reading<'h> {
         let prefix = printk::parse(line.text);
         self.look_for_another_boot(line, prefix.as_ref(), out);
         if let (Some(prefix), false) = (prefix, self.over) {
-            let clock = &self.kernel.clock;
-            let before = clock.running().then(|| clock.latest_ns());
+            let before = self.latest_ns(prefix.ns);
             if before.is_none() {
                 self.hints.forget_ends(out);
             }
@@ -169,10 +172,36 @@ impl<'h> Reading<'h> {
                     self.userspace.end_open(line.first(), out);
                     self.kernel_line(line, &prefix, whole, out);
                 }
-                None => used |= self.text(line, out),
+                None => used |= self.text(line, out) || self.uptime(line, out),
             }
         }
         used
+    }
+
+    /// The latest time of the kernel's clock that was told; a line of `ns` cannot be before it
+    /// because user space cuts what it tells.
+    fn latest_ns(&self, ns: i64) -> Option<i64> {
+        let clock = &self.kernel.clock;
+        let latest = || clock.latest_ns().max(self.up_ns.min(ns));
+        clock.running().then(latest)
+    }
+
+    /// Looks for how long the machine is up: where nothing else gives a line its time, that does.
+    fn uptime(&mut self, line: &Line<'_>, out: &mut Out<'_>) -> bool {
+        let latest = self.latest_ns(i64::MAX).filter(|_| out.wire.is_none());
+        let Some((ns, latest)) = uptime(line.text).zip(latest) else {
+            return false;
+        };
+        // Of a machine that this one talks to, or that slept, it would be another.
+        if latest.saturating_sub(ns) > i64::from(uptime::ERR_NS) {
+            return false;
+        }
+        let ns = ns.max(latest);
+        self.skipped -= self.hints.place_between(Some(latest), ns, out);
+        self.up_ns = ns;
+        let at = line.evidence(out.file);
+        out.logged_span(line.text, Stamp::new(ns, uptime::ERR_NS), at);
+        true
     }
 
     /// Whether the line is another boot's, and not even shown: where bytes
@@ -293,8 +322,7 @@ impl<'h> Reading<'h> {
     pub(crate) fn finish(&mut self, out: &mut Out<'_>) -> Printed {
         self.sending.end(out);
         self.boot_loader.end_open(None, out);
-        let clock = &self.kernel.clock;
-        let last_ns = clock.running().then(|| clock.latest_ns());
+        let last_ns = self.latest_ns(i64::MAX);
         self.skipped -= self.hints.finish(last_ns, out);
         self.kernel.finish(out);
         std::mem::take(&mut self.archive)
