@@ -28,6 +28,7 @@ mod ftrace;
 mod getprop;
 mod grabserial;
 pub mod ingest;
+mod job_log;
 mod journal;
 mod json;
 mod jump;

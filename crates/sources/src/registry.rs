@@ -3,8 +3,8 @@
 use crate::{Sniff, Source};
 use crate::{
     agent, boot_data, boot_table, bootchart, bootstage, bootstat, cbmem, console, dmesg, efi,
-    firmware_log, fpdt, ftrace, getprop, grabserial, journal, kfi, lava, logcat, logic, pack, perf,
-    rc_log, slimboot, stopwatch, strace, systemd, trace_cmd, ts, vcd,
+    firmware_log, fpdt, ftrace, getprop, grabserial, job_log, journal, kfi, lava, logcat, logic,
+    pack, perf, rc_log, slimboot, stopwatch, strace, systemd, trace_cmd, ts, vcd,
 };
 
 /// All sources, the more particular format first.
@@ -39,6 +39,7 @@ static ALL: &[&Source] = &[
     &grabserial::SOURCE,
     &lava::SOURCE,
     &ts::SOURCE,
+    &job_log::SOURCE,
     &console::CONSOLE,
 ];
 
