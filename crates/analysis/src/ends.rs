@@ -68,6 +68,8 @@ fn end_of(view: &View, start: &Stamp) -> Option<(Stamp, Ends)> {
     let silence = || Some((long_silence(view)?, Ends::Silence));
     let known = finished.or_else(active).or_else(login).or_else(shell);
     let known = known.or_else(silence);
+    let panic = said(view, Span::KERNEL_PANIC).map(|at| (at, Ends::Panic));
+    let known = known.into_iter().chain(panic).min_by_key(|(at, _)| at.ns);
     known.filter(|(at, _)| at.ns > start.ns)
 }
 
@@ -182,6 +184,23 @@ mod tests {
         };
         assert_eq!(ends(20 * S), Ends::Shell);
         assert_eq!(ends(3600 * S), Ends::Last);
+    }
+
+    #[test]
+    fn a_kernel_that_gives_up_ends_the_boot_unless_it_was_over() {
+        let ends = |panic: i64| {
+            let mut boot = Boot::sim();
+            boot.mark(Milestone::LoginPrompt, 50).text(10, 20, "a");
+            let timeline = &mut boot.timeline;
+            let (clock, evidence) = (timeline.spans[0].clock, timeline.spans[0].evidence);
+            let (at, what) = (Stamp::new(panic, 0), Span::KERNEL_PANIC);
+            timeline.add_mark(clock, at, MarkKind::Named, what, evidence);
+            boot.text(90, 91, "b");
+            let extent = extent(&boot.timeline).unwrap();
+            (extent.ends, extent.end.ns)
+        };
+        assert_eq!(ends(30), (Ends::Panic, 30));
+        assert_eq!(ends(80), (Ends::Milestone(Milestone::LoginPrompt), 50));
     }
 
     #[test]

@@ -28,7 +28,9 @@ pub enum Ends {
     Unit(&'static str),
     /// The same: a shell waits for commands.
     Shell,
-    /// The same, in nothing but a kernel's log: it was silent for so long that the boot was
+    /// The kernel gave up: nothing comes after that.
+    Panic,
+    /// The evidence knows an end, in nothing but a kernel's log: it was silent for so long that the boot was
     /// over, if not earlier.
     Silence,
     /// The last event: the boot took at least this long.
@@ -43,6 +45,7 @@ impl Ends {
             Ends::Milestone(milestone) => Some(milestone.text()),
             Ends::Unit(unit) => Some(unit),
             Ends::Shell => Some(Span::SHELL_PROMPT),
+            Ends::Panic => Some(Span::KERNEL_PANIC),
             Ends::Silence => Some("a long silence"),
             Ends::Last => None,
         }

@@ -135,6 +135,9 @@ impl Span {
     /// The name of the mark of a shell's first prompt, where nobody has to log in.
     pub const SHELL_PROMPT: &str = "shell prompt";
 
+    /// A mark of this name: the kernel gave up.
+    pub const KERNEL_PANIC: &str = "kernel panic";
+
     /// The name of the firmware's stage in which a machine without one reads the kernel and
     /// the initramfs from its storage.
     pub const LOAD_IMAGES: &str = "read kernel and initramfs";

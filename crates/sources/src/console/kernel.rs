@@ -218,11 +218,11 @@ impl Kernel {
                 self.init_seen = true;
                 out.kernel_milestone(Milestone::InitStart, moment, at);
             }
-            Some(b'r' | b'K')
-                if body.starts_with(b"reboot: Restarting") || body.starts_with(b"Kernel panic") =>
-            {
+            Some(b'K') if body.starts_with(b"Kernel panic") => {
                 self.restarts = true;
+                out.kernel_mark(Span::KERNEL_PANIC.as_bytes(), moment, at);
             }
+            Some(b'r') if body.starts_with(b"reboot: Restarting") => self.restarts = true,
             Some(b'L') if body.starts_with(b"Linux version ") => {
                 self.version_seen = true;
                 // The first line is logged when the kernel's clock is zero.
