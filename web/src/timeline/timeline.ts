@@ -13,6 +13,7 @@ import { everyLane, laneOf, lanesOf, ordered, type Lane } from "./lanes.ts";
 import { layOut, placeOf, ROW } from "./layout.ts";
 import { listenMinimap } from "./minimap.ts";
 import { lowerBound } from "./pyramid.ts";
+import { firstOf, moved } from "./order.ts";
 import { intervalOf, scaleOf, type Scene } from "./scene.ts";
 import { isEmpty, nextMatch, parseQuery, search, type Query } from "./search.ts";
 import { Stage } from "./stage.ts";
@@ -170,18 +171,23 @@ export class Timeline {
     return own.sort((a, b) => a.boot - b.boot);
   }
 
-  /** The lanes that can be hidden and pinned, as they stand. */
-  tracks(): { key: string; title: string; shown: boolean; pinned: boolean }[] {
+  /** The lanes that can be hidden and moved, as they stand. */
+  tracks(): { key: string; title: string; shown: boolean }[] {
     const before = (lane: Lane) => (this.scene.boots.length > 1 ? (lane.placed.index === 1 ? ", before" : ", after") : "");
-    return this.lanes.filter((lane) => lane.type !== "phases").map((lane) => ({
-      key: lane.key, title: lane.title + before(lane), shown: !this.hidden.includes(lane.key), pinned: this.pinned.includes(lane.key),
+    return firstOf(this.lanes, this.pinned).filter((lane) => lane.type !== "phases").map((lane) => ({
+      key: lane.key, title: lane.title + before(lane), shown: !this.hidden.includes(lane.key),
     }));
   }
 
-  /** Hides a lane or shows it again; puts it first or back in its place. */
-  track(key: string, { shown, pinned }: { shown: boolean; pinned: boolean }): void {
+  /** Hides a lane or shows it again. */
+  showTrack(key: string, shown: boolean): void {
     this.hidden = shown ? this.hidden.filter((one) => one !== key) : [...new Set([...this.hidden, key])];
-    this.pinned = pinned ? [...new Set([...this.pinned, key])] : this.pinned.filter((one) => one !== key);
+    this.arrange();
+  }
+
+  /** Puts a lane before another one, or last. */
+  moveTrack(key: string, before: string | null): void {
+    this.pinned = moved(this.lanes, this.pinned, key, before);
     this.arrange();
   }
 
@@ -575,11 +581,9 @@ export class Timeline {
     this.stage.request();
   }
 
-  /** Puts the lanes in their order: first those that are pinned, without those that are hidden. */
+  /** Puts the lanes in their order, without those that are hidden. */
   private arrange(): void {
-    const shown = this.lanes.filter((lane) => !this.hidden.includes(lane.key));
-    const first = this.pinned.flatMap((key) => shown.filter((lane) => lane.key === key));
-    this.scene.lanes = [...first, ...shown.filter((lane) => !first.includes(lane))];
+    this.scene.lanes = firstOf(this.lanes, this.pinned).filter((lane) => !this.hidden.includes(lane.key));
     this.relayout();
     this.stage.renewMap();
   }

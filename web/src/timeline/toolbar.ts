@@ -20,8 +20,9 @@ export interface Actions {
   measure(): void;
   align(key: string): void;
   undo(): void;
-  tracks(): { key: string; title: string; shown: boolean; pinned: boolean }[];
-  track(key: string, to: { shown: boolean; pinned: boolean }): void;
+  tracks(): { key: string; title: string; shown: boolean }[];
+  showTrack(key: string, shown: boolean): void;
+  moveTrack(key: string, before: string | null): void;
   selectAndShow(selection: Selection): void;
 }
 
@@ -95,7 +96,7 @@ export class Toolbar {
       this.button("whole boot", "Show the whole boot (0)", () => actions.home()),
       this.group(
         this.button("undo", "Back to before the last change (U)", () => actions.undo()),
-        this.button("tracks", "Hide lanes, or pin them to the top", () => openTracks(actions)),
+        this.button("tracks", "Hide lanes, or put them in another order", () => openTracks(actions)),
         this.button("?", "All keys (?)", () => openKeys())));
   }
 

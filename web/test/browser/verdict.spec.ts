@@ -192,18 +192,41 @@ describe("the critical path", () => {
 });
 
 describe("tracks, matches, keys, undo", () => {
-  it("hides and pins lanes, and the address holds it", async () => {
+  it("hides and moves lanes, and the address holds it", async () => {
     const { page } = await open(chromium, debian, { viewport: { width: 1440, height: 900 } });
     await page.click("text=tracks");
-    const row = page.locator(".tracks li", { hasText: "console" });
-    await row.locator("input").first().uncheck();
-    await page.locator(".tracks li", { hasText: "units" }).locator("input").last().check();
+    const rows = page.locator(".tracks li");
+    const names = async () => (await rows.locator("label").allTextContents()).map((name) => name.trim());
+    const before = await names();
+    await page.locator(".tracks li", { hasText: "console" }).locator("input").uncheck();
+    // With the mouse: the last row to the top.
+    const grip = (at: number) => rows.nth(at).locator(".grip");
+    const [from, to] = [(await grip(before.length - 1).boundingBox())!, (await grip(0).boundingBox())!];
+    await page.mouse.move(from.x + 4, from.y + 4);
+    await page.mouse.down();
+    await page.mouse.move(to.x + 4, to.y - 2, { steps: 5 });
+    await page.mouse.up();
+    expect(await names()).toEqual([before.at(-1), ...before.slice(0, -1)]);
+    // By keys: one down again.
+    await rows.first().locator("button").last().focus();
+    await page.keyboard.press("Enter");
+    const after = [before[0], before.at(-1), ...before.slice(1, -1)];
+    expect(await names()).toEqual(after);
     await page.keyboard.press("Escape");
-    expect(await page.locator("dialog").count()).toBe(0);
-    await page.waitForFunction(() => location.hash.includes("hconsole") && location.hash.includes("punit"));
+    await page.waitForFunction(() => !document.querySelector("dialog"));
+    await page.waitForFunction(() => location.hash.includes("hconsole") && /~p/.test(location.hash));
+    // What follows at once is one change to undo.
+    const moved = await page.evaluate(() => location.hash);
     await page.locator(".tl-canvas").focus();
     await page.keyboard.press("u");
-    await page.waitForFunction(() => !location.hash.includes("punit"));
+    await page.waitForFunction((hash) => location.hash !== hash, moved);
+    await page.click("text=tracks");
+    expect(await names()).toEqual(before);
+    // Who opens the address sees the same.
+    await page.goto(`${debian}${moved}`);
+    await page.reload();
+    await page.click("text=tracks");
+    expect(await names()).toEqual(after);
     await page.context().close();
   });
 
