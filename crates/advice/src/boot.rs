@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use bootlap_analysis::{Accesses, Ends, Meter, accesses, extent};
+use bootlap_analysis::{Accesses, Ends, Extent, Meter, accesses, extent};
 use bootlap_kbuild::dot_config::DotConfig;
 use bootlap_model::{
     Axis, BITS_PER_BYTE, Evidence, Milestone, Span, Stamp, Sym, Timeline, TrackKind,
@@ -41,6 +41,10 @@ struct View<'a> {
 
 impl<'a> View<'a> {
     fn of(timeline: &'a Timeline) -> Self {
+        Self::within(timeline, extent(timeline))
+    }
+
+    fn within(timeline: &'a Timeline, extent: Option<Extent>) -> Self {
         let mut kinds: BTreeMap<TrackKind, Vec<&Span>> = BTreeMap::new();
         for span in &timeline.spans {
             match timeline.kind_of(span) {
@@ -48,7 +52,7 @@ impl<'a> View<'a> {
                 kind => kinds.entry(kind).or_default().push(span),
             }
         }
-        let known = extent(timeline).filter(|extent| extent.ends != Ends::Last);
+        let known = extent.filter(|extent| extent.ends != Ends::Last);
         Self {
             timeline,
             axis: Axis::of(timeline),
@@ -145,7 +149,12 @@ pub(crate) fn evidence(spans: &[Found<'_>]) -> Vec<Evidence> {
 impl<'a> Boot<'a> {
     /// A boot of which only the evidence is known.
     pub fn new(timeline: &'a Timeline) -> Self {
-        let seen = View::of(timeline);
+        Self::within(timeline, extent(timeline))
+    }
+
+    /// The same of a boot whose [`extent`] is known already.
+    pub fn within(timeline: &'a Timeline, extent: Option<Extent>) -> Self {
+        let seen = View::within(timeline, extent);
         let lines = Lines::of(timeline, &seen.axis, seen.end_ns);
         Self {
             seen,

@@ -129,7 +129,7 @@ fn long_silence(view: &View) -> Option<Stamp> {
     let pause = silence(lines, longest)?;
     // Who gives up waiting says so at the end of such a silence, and the boot goes on.
     let boots = ["systemd", "dracut", "init: ", "Run "];
-    let told = message(pause[1].name);
+    let told = message(pause[1].name());
     let goes_on = boots.iter().any(|b| told.starts_with(b));
     let later = [Milestone::SwitchRoot, Milestone::ManagerStart].map(|m| view.milestone(m));
     let later = later.iter().flatten().any(|at| at.ns > pause[0].start.ns);

@@ -124,15 +124,15 @@ struct Sound<'t> {
 /// What ends a silence, in order.
 fn sounds<'v, 't>(view: &'v View<'t>) -> impl Iterator<Item = Sound<'t>> + use<'v, 't> {
     // A console that prints the log so far is not silent; the log cannot show it.
-    let is_flush = |s: &Seen| s.kind == TrackKind::Kernel && s.name == Span::LOG_FLUSH;
+    let is_flush = |s: &Seen| s.kind == TrackKind::Kernel && s.name() == Span::LOG_FLUSH;
     let texts = view.spans().filter(move |s| {
-        let blank = s.name.trim().is_empty();
+        let blank = s.name().trim().is_empty();
         s.kind == TrackKind::Console && !blank || is_flush(s)
     });
     let mut texts = texts.map(|s| Sound {
         start: s.start,
         end: s.end.unwrap_or(s.start),
-        text: s.name,
+        text: s.name(),
         span: Some(s.index),
         untimed: view.arg(&s, Span::UNTIMED),
     });

@@ -1,11 +1,12 @@
 //! Where the time of one boot goes, in one go: to put a long log's events in order costs
 //! more than any of the answers.
 
+use std::cell::OnceCell;
+
 use bootlap_model::Timeline;
 
 use crate::cost::{Cost, costs_in};
 use crate::disks::{Disks, disks_in};
-use crate::ends::extent_of;
 use crate::extent::Extent;
 use crate::gap::{Gap, gaps_in};
 use crate::phase::{Phase, phases_in};
@@ -13,8 +14,6 @@ use crate::view::View;
 
 /// The answers that each report begins with.
 pub struct Overview {
-    /// See [`extent`](crate::extent()).
-    pub extent: Option<Extent>,
     /// See [`phases`](crate::phases()).
     pub phases: Vec<Phase>,
     /// See [`gaps`](crate::gaps()).
@@ -25,12 +24,18 @@ pub struct Overview {
     pub disks: Option<Disks>,
 }
 
-/// The phases, the silences of at least `gap_ns`, and the `costs` largest costs.
-pub fn overview(timeline: &Timeline, gap_ns: i64, costs: usize) -> Overview {
-    let view = View::of(timeline);
+/// The phases, the silences of at least `gap_ns`, and the `costs` largest costs, of a boot whose
+/// [`extent`](crate::extent()) is known.
+pub fn overview(
+    timeline: &Timeline,
+    extent: Option<Extent>,
+    gap_ns: i64,
+    costs: usize,
+) -> Overview {
+    let mut view = View::of(timeline);
+    view.extent = OnceCell::from(extent);
     let phases = phases_in(&view);
     Overview {
-        extent: extent_of(&view),
         disks: disks_in(&view, &phases),
         gaps: gaps_in(&view, &phases, gap_ns),
         costs: costs_in(&view, &phases, costs),

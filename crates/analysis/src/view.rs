@@ -23,10 +23,10 @@ pub(crate) struct View<'t> {
 }
 
 /// A span on the axis.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Seen<'t> {
+    timeline: &'t Timeline,
     pub(crate) kind: TrackKind,
-    pub(crate) name: &'t str,
     /// Whether the kernel's log gave its time.
     pub(crate) logged: bool,
     pub(crate) start: Stamp,
@@ -36,7 +36,12 @@ pub(crate) struct Seen<'t> {
     pub(crate) index: usize,
 }
 
-impl Seen<'_> {
+impl<'t> Seen<'t> {
+    /// Its name, as it was read: looked up when it is asked for, for most are only counted.
+    pub(crate) fn name(&self) -> &'t str {
+        self.timeline.text(self.timeline.spans[self.index].name)
+    }
+
     /// Its end, if that is known.
     fn last(&self) -> Stamp {
         self.end.unwrap_or(self.start)
@@ -137,7 +142,7 @@ impl<'t> View<'t> {
         if !self.timeline.tracks.iter().any(|track| track.kind == kind) {
             return None;
         }
-        let wanted = |s: &Seen| s.kind == kind && s.name == name;
+        let wanted = |s: &Seen| s.kind == kind && s.name() == name;
         self.unsorted().filter(wanted).min_by_key(Seen::order)
     }
 
@@ -151,8 +156,8 @@ impl<'t> View<'t> {
         let span = &timeline.spans[index];
         let placed = self.axis.span(span)?;
         Some(Seen {
+            timeline,
             kind: timeline.kind_of(span),
-            name: timeline.text(span.name),
             logged: timeline.clock(span.clock).kind == ClockKind::KernelPrintk,
             start: placed.start,
             end: placed.end.filter(|end| end.ns >= placed.start.ns),
@@ -194,7 +199,7 @@ impl<'t> View<'t> {
 
     /// What people read as the name of a span.
     pub(crate) fn name(&self, seen: &Seen) -> String {
-        let name = seen.name;
+        let name = seen.name();
         match (seen.kind, self.arg(seen, "image"), self.arg(seen, "module")) {
             (TrackKind::Initcall, ..) if is_probe(self.timeline, self.span(seen)) => {
                 format!("probe of {name}")

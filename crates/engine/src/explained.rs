@@ -1,6 +1,6 @@
 //! Boots in which the kernel tells of each initcall, and the advice they give.
 
-use bootlap_advice::{Boot, Facts, Finding, advise};
+use bootlap_advice::{Facts, Finding, advise};
 use bootlap_lab::Run;
 
 use crate::bootable::{Bootable, Planned};
@@ -76,7 +76,8 @@ pub fn explained_findings(
     explained: Option<&Recorded>,
     facts: Facts,
 ) -> Vec<Finding> {
-    let boot = Boot::new(&recorded.timeline)
+    let boot = recorded
+        .boot()
         .explained(explained.map(|e| &e.timeline))
         .of(&bootable.target, &bootable.parts);
     advise(&boot.knowing(facts))

@@ -164,8 +164,8 @@ pub fn span_time(timeline: &Timeline, name: &str) -> SpanTime {
         let plain = view.name(&span);
         let kind = span.kind.text();
         let is_it = plain == name
-            || span.name == name
-            || name.strip_prefix(kind).and_then(|n| n.strip_prefix(' ')) == Some(span.name);
+            || span.name() == name
+            || name.strip_prefix(kind).and_then(|n| n.strip_prefix(' ')) == Some(span.name());
         if !is_it {
             names.insert(plain, span.kind);
             continue;

@@ -25,7 +25,7 @@ pub(super) fn of(board: &View) -> Option<FittedStorage> {
     let spans = board.spans();
     let named = spans.filter(|s| {
         let reads = ["read file", "read mmc", "read nand", "read flash"];
-        s.kind == TrackKind::Bootloader && reads.contains(&s.name)
+        s.kind == TrackKind::Bootloader && reads.contains(&s.name())
     });
     let mut reads: Vec<(f64, f64)> = named
         .filter_map(|s| {

@@ -158,9 +158,9 @@ pub(super) fn lines(view: &View, logged: bool) -> Vec<Line> {
     let spans = spans.filter(|s| s.kind == TrackKind::Console);
     let mut printed = Printed::new(view, logged);
     let lines = spans.map(|s| Line {
-        text: label(s.name),
+        text: label(s.name()),
         at: s.start,
-        bytes_before: printed.before(s.name, console_bytes(view, &s)),
+        bytes_before: printed.before(s.name(), console_bytes(view, &s)),
     });
     lines.filter(|l| !l.text.is_empty()).collect()
 }
@@ -184,7 +184,7 @@ impl Printed {
         Self {
             bytes: 0,
             kept: logged.then_some(0),
-            silent: logged && spans.any(|s| quiet(s.name)),
+            silent: logged && spans.any(|s| quiet(s.name())),
         }
     }
 
@@ -221,7 +221,7 @@ fn logged_lines(lab: &View) -> Vec<Line> {
             bytes_before: 0,
         })
     };
-    let mut lines: Vec<Line> = kernel.filter_map(|s| line(s.name)).collect();
+    let mut lines: Vec<Line> = kernel.filter_map(|s| line(s.name())).collect();
     lines.sort_by_key(|l| l.at.ns);
     lines
 }

@@ -221,7 +221,7 @@ pub(crate) fn lines(view: &View) -> Vec<Line> {
     let bursts = bursts.filter(|s| s.kind == TrackKind::Console);
     bursts
         .flat_map(|burst| {
-            let texts = burst.name.split(['\n', '\r']).map(label);
+            let texts = burst.name().split(['\n', '\r']).map(label);
             texts.filter(|t| !t.is_empty()).map(move |text| Line {
                 text,
                 at: burst.start,

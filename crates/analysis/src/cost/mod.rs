@@ -245,7 +245,7 @@ impl Ledger<'_> {
         for burst in view.spans_of(|kind| kind == TrackKind::Console) {
             let Some(end) = burst.end else { continue };
             // What is blank ends no silence, and lies in one.
-            if burst.name.trim().is_empty() {
+            if burst.name().trim().is_empty() {
                 continue;
             }
             let window = self.extent.clip(burst.start, end);
@@ -280,7 +280,7 @@ impl Ledger<'_> {
 /// How many characters a burst has: those of its text, or of the data that its
 /// name stands for.
 fn chars(view: &View, burst: &Seen) -> u64 {
-    let text = || burst.name.chars().count() as u64;
+    let text = || burst.name().chars().count() as u64;
     view.bytes(burst).unwrap_or_else(text)
 }
 
@@ -299,7 +299,7 @@ fn untimed(silence: &Silence, lines: &str) -> (String, Option<String>) {
 /// earlier, or is about it.
 fn is_last_before(part: &Known, silence: &Silence, start: &Stamp) -> bool {
     part.span
-        .is_some_and(|span| silence.start.ns != start.ns || silence.before.contains(span.name))
+        .is_some_and(|span| silence.start.ns != start.ns || silence.before.contains(span.name()))
 }
 
 /// Names a silence by the text (or the probe's milestone) before it.

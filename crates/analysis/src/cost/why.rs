@@ -20,7 +20,7 @@ pub(super) fn of(timeline: &Timeline, known: &Known) -> Option<String> {
     };
     let span = timeline.spans.get(seen.index)?;
     let arg = |key: &str| timeline.arg(span, key);
-    let said = match (seen.kind, seen.name) {
+    let said = match (seen.kind, seen.name()) {
         (TrackKind::Bootloader, "autoboot wait") => "U-Boot counts down bootdelay".to_owned(),
         (TrackKind::Bootloader, "load environment") => {
             "U-Boot reads and checks its environment".to_owned()

@@ -76,7 +76,7 @@ fn is_kernels_alone(view: &View) -> bool {
     };
     let daemons = ["systemd[", "systemd-", "init: ", "dracut"];
     let by_daemon = |s: &Seen| {
-        let said = message(s.name);
+        let said = message(s.name());
         s.kind == TrackKind::Console && daemons.iter().any(|d| said.starts_with(d))
     };
     !is_excerpt && !view.spans().any(|s| of_user(s.kind) || by_daemon(&s))
@@ -151,7 +151,7 @@ const MANAGER_NS: i64 = 500_000_000;
 /// from when the kernel ran it until the service manager started.
 fn ran_initramfs(view: &View, (init, manager): &(Stamp, Stamp)) -> bool {
     let lines = view.spans_of(|k| k == TrackKind::Console);
-    let mut programs = lines.filter_map(|s| message(s.name).strip_prefix("Run "));
+    let mut programs = lines.filter_map(|s| message(s.name()).strip_prefix("Run "));
     let program = programs.find_map(|p| p.strip_suffix(" as init process"));
     let unpacked = || view.first(TrackKind::Kernel, "unpack initramfs").is_some();
     manager.ns.saturating_sub(init.ns) >= MANAGER_NS
@@ -175,7 +175,7 @@ fn stays_in_initramfs(view: &View) -> bool {
     let said = ["Running in initrd", "Running in initial RAM disk"];
     view.milestone(Milestone::SwitchRoot).is_none()
         && lines.any(|s| {
-            let text = message(s.name).strip_prefix("systemd[1]: ");
+            let text = message(s.name()).strip_prefix("systemd[1]: ");
             text.is_some_and(|t| said.iter().any(|s| t.starts_with(s)))
         })
 }
@@ -193,7 +193,13 @@ fn firmware_printed(view: &View, banner: &Stamp) -> bool {
         let end_ns = s.end.map_or(s.start.ns, |e| e.ns);
         s.kind == TrackKind::Console && s.start.ns < banner.ns && end_ns <= banner.ns
     });
-    texts.any(|s| s.name.chars().filter(|c| c.is_ascii_alphanumeric()).count() >= 4)
+    texts.any(|s| {
+        s.name()
+            .chars()
+            .filter(|c| c.is_ascii_alphanumeric())
+            .count()
+            >= 4
+    })
 }
 
 /// Whether something ran before the kernel: the machine was seen to power on,

@@ -70,7 +70,7 @@ pub fn amounts(timeline: &Timeline) -> Option<Vec<Amount>> {
 /// How many bytes a line takes on the wire, with its line end. What is no text
 /// but data has a name that was not sent, and says how many it is.
 pub(crate) fn console_bytes(view: &View, line: &Seen) -> u64 {
-    view.bytes(line).unwrap_or(line.name.len() as u64 + 2)
+    view.bytes(line).unwrap_or(line.name().len() as u64 + 2)
 }
 
 /// What the boot loader reads from storage, and how much.
@@ -81,7 +81,7 @@ pub(crate) fn console_bytes(view: &View, line: &Seen) -> u64 {
 fn reads<'v>(view: &'v View) -> Vec<(Seen<'v>, u64)> {
     let of = |names: &'static [&str]| {
         let spans = view.spans();
-        let named = spans.filter(|s| s.kind == TrackKind::Bootloader && names.contains(&s.name));
+        let named = spans.filter(|s| s.kind == TrackKind::Bootloader && names.contains(&s.name()));
         let with_bytes = named.filter_map(|s| Some((s, view.bytes(&s)?)));
         with_bytes.collect::<Vec<(Seen, u64)>>()
     };
@@ -149,7 +149,7 @@ impl Waits {
 pub(crate) fn timer_loops(view: &View) -> Vec<(Stamp, Stamp)> {
     let is_loop = |s: &Seen| {
         matches!(
-            (s.kind, s.name),
+            (s.kind, s.name()),
             (TrackKind::Bootloader, "autoboot wait") | (TrackKind::Kernel, "calibrate delay loop")
         )
     };

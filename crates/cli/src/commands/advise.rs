@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bootlap_advice::{Boot, Facts, Finding, advise};
+use bootlap_advice::{Facts, Finding, advise};
 use bootlap_engine::Progress;
 use bootlap_engine::broken::never_ready;
 use bootlap_engine::equal::boot_equal;
@@ -67,7 +67,7 @@ pub(super) fn of_evidence(sorted: Sorted) -> Result<(Recorded, Vec<Finding>), Fa
         }
         false => evidence::read_first(&sorted.evidence, &ReadOptions::default())?,
     };
-    let boot = Boot::new(&recorded.timeline).knowing(sorted.facts);
+    let boot = recorded.boot().knowing(sorted.facts);
     let findings = advise(&boot);
     Ok((recorded, findings))
 }
@@ -101,7 +101,7 @@ fn of_board(
     }
     let recorded = evidence::read_run(&run)?;
     let parts = lab.parts(target)?;
-    let boot = Boot::new(&recorded.timeline).of(target, &parts);
+    let boot = recorded.boot().of(target, &parts);
     let findings = advise(&boot.knowing(facts));
     Ok((recorded, findings))
 }

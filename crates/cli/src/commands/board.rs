@@ -160,6 +160,7 @@ fn empty(run: &Run, failure: Failure) -> Result<Recorded, Failure> {
         board: None,
         read: Vec::new(),
         left_out: None,
+        extent: Default::default(),
     })
 }
 
@@ -235,7 +236,7 @@ fn show_one(
         return Ok(());
     };
     let parts = lab.parts(target)?;
-    let findings = advise(&bootlap_advice::Boot::new(&recorded.timeline).of(target, &parts));
+    let findings = advise(&recorded.boot().of(target, &parts));
     shown::show(args, &recorded, findings, ui)
 }
 

@@ -32,9 +32,7 @@ pub(crate) fn run(args: &Boot, ui: &Ui) -> Result<Exit, Failure> {
     let first = &runs[0];
     let mut recorded = evidence::read_run(first)?;
     recorded.about.identical = identical;
-    let findings = advise(
-        &bootlap_advice::Boot::new(&recorded.timeline).of(&bootable.target, &bootable.parts),
-    );
+    let findings = advise(&recorded.boot().of(&bootable.target, &bootable.parts));
     show(args, &recorded, findings, ui)?;
     match runs.iter().find_map(never_ready) {
         Some(failure) => Err(failure),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bootlap_advice::{Boot, advise};
+use bootlap_advice::advise;
 use bootlap_analysis::budget::State;
 use bootlap_engine::Progress;
 use bootlap_engine::check::{CheckOptions, check, first_budget};
@@ -61,7 +61,7 @@ fn write(args: &Check, report: &CheckReport, ui: &Ui) -> Result<(), Failure> {
         return Ok(());
     }
     let recorded = evidence::read(&report.first, &args.evidence.options())?;
-    let findings = advise(&Boot::new(&recorded.timeline));
+    let findings = advise(&recorded.boot());
     let boot = recorded.report(findings);
     for path in &args.out {
         let sink = output::sink_of(path)?;

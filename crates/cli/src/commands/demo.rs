@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bootlap_advice::{Boot, Facts, advise};
+use bootlap_advice::{Facts, advise};
 use bootlap_engine::Progress;
 use bootlap_engine::climb::{boot_checked, climb};
 use bootlap_engine::experiment::Experiment;
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Demo, ui: &Ui) -> Result<Exit, Failure> {
 
     ui.note(&format!("1/5 Boot {name} as it is, twice"));
     let (before, _) = boot_checked(&lab, &stock)?;
-    let findings = advise(&Boot::new(&before.timeline).of(&stock.target, &stock.parts));
+    let findings = advise(&before.boot().of(&stock.target, &stock.parts));
     ui.print(&boot::text(&before.report(findings), &style));
 
     ui.note(&format!(

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bootlap_advice::{Boot, advise};
+use bootlap_advice::advise;
 use bootlap_engine::Progress;
 use bootlap_engine::evidence;
 use bootlap_engine::{Exit, Failure};
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &args::Report, ui: &Ui) -> Result<Exit, Failure> {
     let read = recorded.read.iter();
     let read = read.chain(before.iter().flat_map(|b| &b.read));
     spare_evidence(&args.out, &read.cloned().collect::<Vec<PathBuf>>())?;
-    let findings = advise(&Boot::new(&recorded.timeline));
+    let findings = advise(&recorded.boot());
     let mut report = recorded.report(findings);
     if let Some(before) = &before {
         report = report.against(before.report(Vec::new()));

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bootlap_advice::{Boot, advise};
+use bootlap_advice::advise;
 use bootlap_analysis::{compare, laps};
 use bootlap_engine::evidence::group::{Group, several};
 use bootlap_engine::output::{Output, write_text};
@@ -68,7 +68,7 @@ pub(super) fn run(args: &args::Report, outputs: &[Output<'_>], ui: &Ui) -> Resul
         for (boot, page) in boots.iter().zip(&pages) {
             spare_evidence(std::slice::from_ref(page), &boots)?;
             let recorded = evidence::read(&evidence::one(boot), &how)?;
-            let findings = advise(&Boot::new(&recorded.timeline));
+            let findings = advise(&recorded.boot());
             let output = Output {
                 path: page,
                 ..*output

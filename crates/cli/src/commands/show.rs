@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::path::Path;
 
-use bootlap_advice::{Boot, advise};
+use bootlap_advice::advise;
 use bootlap_engine::Progress;
 use bootlap_engine::evidence::{self, disk_files};
 use bootlap_engine::{Exit, Failure};
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Show, ui: &Ui) -> Result<Exit, Failure> {
         )?;
         return Ok(Exit::Ok);
     }
-    let findings = advise(&Boot::new(&recorded.timeline));
+    let findings = advise(&recorded.boot());
     let report = recorded.report(findings);
     ui.show(
         args.json,

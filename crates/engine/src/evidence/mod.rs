@@ -11,10 +11,11 @@ pub mod initcalls;
 pub(crate) mod names;
 pub mod reads;
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
-use bootlap_advice::Finding;
-use bootlap_analysis::{Answers, Overview, overview};
+use bootlap_advice::{Boot, Finding};
+use bootlap_analysis::{Answers, Extent, Overview, extent, overview};
 use bootlap_lab::Run;
 use bootlap_model::Timeline;
 use bootlap_product::BoardModel;
@@ -65,19 +66,30 @@ pub struct Recorded {
     pub read: Vec<PathBuf>,
     /// What was said of other boots that lie there and were not read.
     pub left_out: Option<String>,
+    /// Where the boot begins and ends, once somebody asked.
+    pub extent: OnceCell<Option<Extent>>,
 }
 
 impl Recorded {
+    /// The part of the timeline that is the boot.
+    fn extent(&self) -> Option<Extent> {
+        *self.extent.get_or_init(|| extent(&self.timeline))
+    }
+
+    /// What rules look at.
+    pub fn boot(&self) -> Boot<'_> {
+        Boot::within(&self.timeline, self.extent())
+    }
+
     /// The report of it.
     pub fn report(&self, findings: Vec<Finding>) -> Report<'_> {
-        let board = self.board.as_ref();
+        let (board, extent) = (self.board.as_ref(), self.extent());
         let Overview {
-            extent,
             phases,
             gaps,
             costs,
             disks,
-        } = overview(&self.timeline, GAP_NS, COSTS);
+        } = overview(&self.timeline, extent, GAP_NS, COSTS);
         Report {
             answers: Answers::of(&self.timeline).knowing(extent),
             phases,
@@ -162,6 +174,7 @@ pub fn read(paths: &[PathBuf], how: &ReadOptions) -> Result<Recorded, Failure> {
             timeline: found.timeline,
             about,
             left_out: None,
+            extent: OnceCell::new(),
         };
         // A run is bootlap's own, and where it lies is an answer.
         if found.run.is_none() {
@@ -188,6 +201,7 @@ pub fn timeless(files: &[PathBuf]) -> Recorded {
         read: files.to_vec(),
         timeline,
         left_out: None,
+        extent: OnceCell::new(),
     }
 }
 

@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use bootlap_advice::{Boot, Facts, Finding, advise};
+use bootlap_advice::{Facts, Finding, advise};
 use bootlap_analysis::groups::Margin;
 use bootlap_analysis::stats::Question;
 use bootlap_analysis::tune::{Found, Out, Search, Set, is_clear};
@@ -201,7 +201,7 @@ fn look(
     let before = evidence::read_run(run)?;
     if stock.mode() == Mode::Board {
         // Its command line is on the board.
-        let findings = advise(&Boot::new(&before.timeline).of(&stock.target, &stock.parts));
+        let findings = advise(&before.boot().of(&stock.target, &stock.parts));
         return Ok((before, findings));
     }
     let explained = experiment.explain(stock)?;
