@@ -75,6 +75,13 @@ pub(super) fn of(timeline: &Timeline, known: &Known) -> Option<String> {
         (TrackKind::Kernel, "calibrate delay loop") => {
             "the kernel measures its delay loop, which lpj= would tell".to_owned()
         }
+        (TrackKind::Kernel, name) if name.starts_with("mount XFS on ") => {
+            "the kernel reads the file system's head and its log, and replays that if need be"
+                .to_owned()
+        }
+        (TrackKind::Kernel, name) if name.starts_with("attach UBI on ") => {
+            "the kernel looks through the flash for UBI's volumes".to_owned()
+        }
         (TrackKind::Initcall, _) => "the kernel runs this initcall".to_owned(),
         _ => return None,
     };

@@ -336,10 +336,10 @@ pub(crate) fn is_login_prompt(text: &[u8]) -> bool {
     let typed = text[at + b" login:".len()..].trim_ascii();
     // Who writes to the console does so behind it, too: `board-7 login: sudo: unable to …`. A
     // word alone may be one of a sentence (`Last login: Mon …`).
-    let is_host = text[..at]
-        .iter()
-        .any(|b| b.is_ascii_digit() || b"-.".contains(b));
-    at > 0 && text[..at].iter().all(is_name) && (is_host || !typed.contains(&b' '))
+    let host = &text[..at];
+    let is_host = host.iter().any(|b| b.is_ascii_digit() || b"-.".contains(b))
+        && host.iter().any(u8::is_ascii_alphabetic);
+    at > 0 && host.iter().all(is_name) && (is_host || !typed.contains(&b' '))
 }
 
 /// How many bytes of `text` it takes until they match `pattern`.
@@ -374,6 +374,7 @@ mod tests {
         }
         for other in [
             "last login: Mon Jan 5",
+            "2026-01-05 login: session of alice",
             "[    1.000000] a login: b c",
             "login:",
         ] {

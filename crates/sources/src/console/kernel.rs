@@ -15,6 +15,7 @@ use memchr::memmem;
 
 use super::clock::KernelClock;
 use super::daemons::Daemons;
+use super::devices::Devices;
 use super::initcall::Initcalls;
 use super::out::{Moment, Out};
 use super::printk::RESOLUTION_NS;
@@ -110,6 +111,7 @@ pub(crate) struct Kernel {
     pub(crate) clock: KernelClock,
     initcalls: Initcalls,
     daemons: Daemons,
+    devices: Devices,
     /// When the last memory was freed, and whether other lines came later.
     freed: Option<(Moment, Evidence, bool)>,
     began: [Option<(Moment, Evidence)>; PAIRS.len()],
@@ -247,6 +249,9 @@ impl Kernel {
                 self.stage(body, moment, at, out);
             }
             _ => {}
+        }
+        if matches!(body.first(), Some(b'X' | b'u' | b'U')) {
+            self.devices.line(body, moment, at, out);
         }
         self.look_for_init(body, moment, at);
     }

@@ -27,6 +27,7 @@
 pub(crate) mod bootloader;
 mod clock;
 pub(crate) mod daemons;
+mod devices;
 pub(crate) mod hints;
 mod image;
 mod initcall;
