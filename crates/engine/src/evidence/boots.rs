@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use bootlap_lab::Run;
 use bootlap_sources::detect;
+use memchr::memmem;
 
 use super::cuts;
 use crate::failure::{Exit, Failure};
@@ -92,7 +93,7 @@ fn of_files(paths: Vec<PathBuf>) -> Result<Vec<Boot>, Failure> {
         .filter_map(|file| Some((file.clone(), vec![kind(&file)?])))
         .collect();
     let names: Vec<(&Path, &[String])> = known.iter().map(|(file, of)| (&**file, &**of)).collect();
-    Ok(match are_one(&names) {
+    Ok(match are_one(&names) && !have_several_kernels(&known) {
         true => vec![paths],
         false => known.into_iter().map(|(file, _)| vec![file]).collect(),
     })
@@ -146,6 +147,35 @@ pub(super) fn are_one(files: &[(&Path, &[String])]) -> bool {
             .any(|part| files[0].1 == [*part]),
         (false, _) => false,
     }
+}
+
+/// Where a kernel's first line stands at the latest in a log of a whole boot: boot loaders print
+/// before it.
+const BANNER_WITHIN: u64 = 256 << 10;
+
+/// Whether files that each have all of a boot name different kernels.
+fn have_several_kernels(files: &[(PathBuf, Vec<String>)]) -> bool {
+    let whole = |(_, formats): &(PathBuf, Vec<String>)| {
+        let is_whole = |format: &String| WHOLE.contains(&format.as_str());
+        formats.iter().any(is_whole)
+    };
+    if files.len() < 2 || !files.iter().all(whole) {
+        return false;
+    }
+    let kernels: BTreeSet<Vec<u8>> = files.iter().filter_map(|(file, _)| kernel(file)).collect();
+    kernels.len() > 1
+}
+
+/// `6.1.0-21-amd64 (user@host)`: what a log's first kernel says that it is. What follows may be
+/// cut, or quoted.
+fn kernel(path: &Path) -> Option<Vec<u8>> {
+    const SAYS: &[u8] = b"Linux version ";
+    let mut head = Vec::new();
+    let file = File::open(path).ok()?;
+    file.take(BANNER_WITHIN).read_to_end(&mut head).ok()?;
+    let at = memmem::find(&head, SAYS)? + SAYS.len();
+    let end = memchr::memchr3(b')', b'\r', b'\n', &head[at..])?;
+    Some(head[at..at + end].to_vec())
 }
 
 /// So many first bytes tell kinds apart; to read a file, more of it is looked at.
@@ -265,6 +295,23 @@ mod tests {
         ]));
         assert!(one(&[("a.log", "console")]));
         assert!(one(&[]));
+    }
+
+    #[test]
+    fn logs_of_different_kernels_are_several_boots_whatever_their_kinds() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, before: &str, version: &str| {
+            let lines = format!(
+                "{before}[    0.000000] Linux version {version} (a@b) (gcc) #1 SMP\n{before}[    0.100000] smp: Brought up 1 node\n{before}[    0.200000] Run /init as init process\n"
+            );
+            std::fs::write(folder.path().join(name), lines).unwrap();
+        };
+        let boots = || by_files(&[folder.path().to_owned()]).unwrap().len();
+        write("laptop.log", "", "6.1.0");
+        write("board.log", "2026-01-05 10:00:00.000001 ", "6.1.0");
+        assert_eq!(boots(), 1);
+        write("board.log", "2026-01-05 10:00:00.000001 ", "5.10.0");
+        assert_eq!(boots(), 2);
     }
 
     #[test]
