@@ -152,7 +152,7 @@ impl<'a> Boot<'a> {
         Self::within(timeline, extent(timeline))
     }
 
-    /// The same of a boot whose [`extent`] is known already.
+    /// The same of a boot whose [`extent()`] is known already.
     pub fn within(timeline: &'a Timeline, extent: Option<Extent>) -> Self {
         let seen = View::within(timeline, extent);
         let lines = Lines::of(timeline, &seen.axis, seen.end_ns);
