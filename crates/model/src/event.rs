@@ -135,6 +135,9 @@ impl Span {
     /// The name of the mark of a shell's first prompt, where nobody has to log in.
     pub const SHELL_PROMPT: &str = "shell prompt";
 
+    /// How a span begins that is a start job of systemd's, for which it said that it waits.
+    pub const START_JOB: &str = "start job of ";
+
     /// A mark of this name: the kernel gave up.
     pub const KERNEL_PANIC: &str = "kernel panic";
 

@@ -3,6 +3,9 @@
 use super::stages::{since_kernel, until};
 use super::units::{Unit, cost, units};
 use super::{checks, slow_units};
+use bootlap_model::{Span, TrackKind};
+
+use crate::boot::evidence;
 use crate::lines::begins;
 use crate::{Boot, Finding};
 
@@ -12,6 +15,7 @@ checks! {
     "fs-data-mount" => data_mount,
     "systemd-device-timeout" => device_timeout,
     "systemd-start-timeout" => start_timeout,
+    "systemd-start-job" => start_jobs,
     "systemd-sysv-scripts" => sysv,
 }
 
@@ -116,6 +120,44 @@ fn start_timeout(boot: &Boot<'_>) -> Option<Finding> {
             .at(unit.at),
         None => finding.saves_unknown("up to TimeoutStartSec= (90 s), if something waited for it"),
     })
+}
+
+/// What systemd said that it waits for, where it did not give up: see [`device_timeout`].
+fn start_jobs(boot: &Boot<'_>) -> Vec<Finding> {
+    let mut jobs = boot.spans_of(TrackKind::Userspace);
+    jobs.retain(|job| job.name().starts_with(Span::START_JOB));
+    jobs.sort_by_key(|job| std::cmp::Reverse(job.ns()));
+    let given_up = |name: &str| {
+        let said = "Timed out waiting for device ";
+        boot.lines().has((said, |text: &str| text.contains(name)))
+    };
+    let found = jobs.iter().filter_map(|job| {
+        let name = &job.name()[Span::START_JOB.len()..];
+        if given_up(name) {
+            return None;
+        }
+        let is_device = name.starts_with("/dev/");
+        let finding = Finding::new()
+            .titled(format!("systemd waits for {name}"))
+            .why(format!(
+                "it says so, and that this ran for {} s",
+                job.ns() / 1_000_000_000
+            ))
+            .saves(
+                job.ns(),
+                "at most: as long as it said; what runs beside it goes on",
+            )
+            .at(Some(job.at()))
+            .seen(evidence(std::slice::from_ref(job)));
+        Some(match is_device {
+            true => finding,
+            false => finding.fix(format!(
+                "look at what {name} does before it is ready, and take it out of the `After=` of \
+                 what does not need it"
+            )),
+        })
+    });
+    found.take(AT_MOST_FINDINGS).collect()
 }
 
 fn sysv(boot: &Boot<'_>) -> Option<Finding> {

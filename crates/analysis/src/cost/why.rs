@@ -82,6 +82,9 @@ pub(super) fn of(timeline: &Timeline, known: &Known) -> Option<String> {
         (TrackKind::Kernel, name) if name.starts_with("attach UBI on ") => {
             "the kernel looks through the flash for UBI's volumes".to_owned()
         }
+        (TrackKind::Userspace, name) if name.starts_with(Span::START_JOB) => {
+            "systemd said on the console that it waits for it".to_owned()
+        }
         (TrackKind::Initcall, _) => "the kernel runs this initcall".to_owned(),
         _ => return None,
     };

@@ -31,6 +31,7 @@ mod devices;
 pub(crate) mod hints;
 mod image;
 mod initcall;
+mod jobs;
 pub(crate) mod kernel;
 mod late;
 pub(crate) mod line;

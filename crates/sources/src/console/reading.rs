@@ -5,6 +5,7 @@ use bootlap_model::{Severity, Stamp};
 
 use super::bootloader::BootLoader;
 use super::hints::{HintMarks, Matched};
+use super::jobs::Jobs;
 use super::kernel::{Kernel, Log, STAGES};
 use super::line::Line;
 use super::out::{Moment, Out};
@@ -23,6 +24,7 @@ pub(crate) struct Reading<'h> {
     boot_loader: BootLoader,
     kernel: Kernel,
     userspace: Userspace,
+    jobs: Jobs,
     archive: Printed,
     sending: Sending,
     /// What user space said last of how long the machine is up, ns.
@@ -46,6 +48,7 @@ impl<'h> Reading<'h> {
             boot_loader: BootLoader::default(),
             kernel: Kernel::default(),
             userspace: Userspace::default(),
+            jobs: Jobs::default(),
             archive: Printed::default(),
             sending: Sending::default(),
             up_ns: 0,
@@ -129,6 +132,7 @@ impl<'h> Reading<'h> {
                 self.hints.forget_ends(out);
             }
             self.skipped -= self.hints.place_between(before, prefix.ns, out);
+            self.jobs.told_by(prefix.ns);
             let at = line.evidence(out.file);
             self.kernel.look_for_step(prefix.ns, at, out);
         }
@@ -199,6 +203,7 @@ impl<'h> Reading<'h> {
         let ns = ns.max(latest);
         self.skipped -= self.hints.place_between(Some(latest), ns, out);
         self.up_ns = ns;
+        self.jobs.told_by(ns);
         let at = line.evidence(out.file);
         out.logged_span(line.text, Stamp::new(ns, uptime::ERR_NS), at);
         true
@@ -247,6 +252,7 @@ impl<'h> Reading<'h> {
         }
         if self.kernel.clock.running() || self.boot_loader.handed_over || !self.boot_loader.seen {
             self.userspace.line(line, out);
+            self.jobs.line(line, self.latest_ns(i64::MAX), out);
             out.written_line(line);
         }
         false
@@ -324,6 +330,7 @@ impl<'h> Reading<'h> {
         self.boot_loader.end_open(None, out);
         let last_ns = self.latest_ns(i64::MAX);
         self.skipped -= self.hints.finish(last_ns, out);
+        self.jobs.finish(out);
         self.kernel.finish(out);
         std::mem::take(&mut self.archive)
     }

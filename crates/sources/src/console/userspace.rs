@@ -27,7 +27,7 @@ use super::line::{Between, Line, apart};
 use super::out::{Out, shown};
 
 const SCRIPTS: (TrackKind, &str) = (TrackKind::Userspace, "start-up scripts");
-const SYSTEMD: (TrackKind, &str) = (TrackKind::Userspace, "systemd");
+pub(super) const SYSTEMD: (TrackKind, &str) = (TrackKind::Userspace, "systemd");
 
 /// No system starts more units at a time.
 const MAX_STARTING: usize = 4096;

@@ -254,6 +254,22 @@ impl<'o> Out<'o> {
         self.span(clock, track, name, start, until, args, evidence);
     }
 
+    /// Adds a span on the clock of the stamps, or of the kernel where there are none.
+    pub(crate) fn span_of_any(
+        &mut self,
+        track: (TrackKind, &'static str),
+        name: &str,
+        (start, end): (Stamp, Stamp),
+        evidence: Evidence,
+    ) {
+        match self.wire {
+            Some(_) => self.wire_span(track, name, (Some(start), Some(end)), &[], evidence),
+            None => {
+                self.printk_span(track, name, start, SpanEnd::At(end), &[], evidence);
+            }
+        }
+    }
+
     fn backwards(&mut self, at: Evidence) {
         self.notice(
             "stamps-run-backwards",
