@@ -21,6 +21,9 @@ const RUNS: &str = "A start job is running for ";
 /// No boot waits for more.
 const MAX_JOBS: usize = 256;
 
+/// No boot waits for longer, s.
+const LONGEST_S: i64 = 1_000_000;
+
 /// systemd tells whole seconds, ns.
 const SECOND_NS: i64 = 1_000_000_000;
 
@@ -48,17 +51,22 @@ impl Jobs {
             return;
         }
         let text = String::from_utf8_lossy(line.text);
-        let stamp = line.first().filter(|_| out.wire.is_some());
-        // Each time over the one before, in one line.
+        // Where bytes have stamps the kernel's times are those of another clock.
+        let stamp = out.wire.and(line.first());
+        let earliest = match out.wire {
+            Some(_) => stamp.map(|at| at.ns),
+            None => latest_ns,
+        };
+        let Some(earliest) = earliest else { return };
+        let at = line.evidence(out.file);
+        // systemd writes each over the one before, in one line.
         for (name, ran_ns) in text.split(RUNS).skip(1).filter_map(running) {
-            let earliest = stamp.map(|at| at.ns).or(latest_ns);
-            let Some(earliest) = earliest else { continue };
-            let at = line.evidence(out.file);
-            let Some(job) = self.job(name, earliest - ran_ns - SECOND_NS, ran_ns, at) else {
+            let least = earliest.saturating_sub(ran_ns + SECOND_NS);
+            let Some(job) = self.job(name, least, ran_ns, at) else {
                 continue;
             };
             match stamp {
-                Some(at) => self.not_later(job, at.ns - ran_ns),
+                Some(at) => self.not_later(job, at.ns.saturating_sub(ran_ns)),
                 None => self.untimed.push((job, ran_ns)),
             }
         }
@@ -67,7 +75,7 @@ impl Jobs {
     /// A line has this time: what was told before it was told by then.
     pub(crate) fn told_by(&mut self, ns: i64) {
         for (job, ran_ns) in std::mem::take(&mut self.untimed) {
-            self.not_later(job, ns - ran_ns);
+            self.not_later(job, ns.saturating_sub(ran_ns));
         }
     }
 
@@ -83,13 +91,16 @@ impl Jobs {
             is_same(&job.name, name) && least <= job.began[1] && ran_ns >= job.longest_ns
         });
         let Some(place) = place else {
+            if self.all.len() >= MAX_JOBS {
+                return None;
+            }
             self.all.push(Job {
                 name: name.to_owned(),
                 began: [least, i64::MAX],
                 longest_ns: ran_ns,
                 evidence: at,
             });
-            return (self.all.len() <= MAX_JOBS).then(|| self.all.len() - 1);
+            return Some(self.all.len() - 1);
         };
         let job = &mut self.all[place];
         job.began[0] = job.began[0].max(least);
@@ -130,7 +141,7 @@ impl Jobs {
 fn running(text: &str) -> Option<(&str, i64)> {
     let slash = text.find(" / ")?;
     let open = text[..slash].rfind(" (")?;
-    let ran_ns = seconds(&text[open + 2..slash])?.checked_mul(SECOND_NS)?;
+    let ran_ns = seconds(&text[open + 2..slash])? * SECOND_NS;
     Some((text[..open].trim(), ran_ns))
 }
 
@@ -145,10 +156,10 @@ fn seconds(text: &str) -> Option<i64> {
             "h" => 3600,
             _ => return None,
         };
-        let count: i64 = word[..digits].parse().ok().filter(|n| *n < 1_000_000)?;
-        sum += count * unit;
+        let count: i64 = word[..digits].parse().ok()?;
+        sum = sum.saturating_add(count.saturating_mul(unit));
     }
-    Some(sum)
+    (sum < LONGEST_S).then_some(sum)
 }
 
 /// Whether two names, one of which may be cut in its middle, are one's.

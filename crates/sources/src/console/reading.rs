@@ -319,6 +319,7 @@ impl<'h> Reading<'h> {
         out.untimed_end();
         self.boot_loader.end_open(None, out);
         self.userspace = Userspace::default();
+        self.jobs.finish(out);
         self.kernel.clock.join(out);
     }
 
