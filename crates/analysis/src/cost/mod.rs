@@ -230,7 +230,7 @@ impl Ledger<'_> {
                 let around = silence.around.into_iter().flatten();
                 let (name, did) = match silence.untimed {
                     None => (name, None),
-                    Some(lines) => untimed(&silence, lines),
+                    Some(lines) => untimed(view.timeline, &silence, lines),
                 };
                 costs.extend(self.cost_of(name, &[(start, end)], did, around));
             }
@@ -285,13 +285,21 @@ fn chars(view: &View, burst: &Seen) -> u64 {
 }
 
 /// What a stretch is called in which something was said, but nobody knows when.
-fn untimed(silence: &Silence, lines: &str) -> (String, Option<String>) {
+fn untimed(timeline: &Timeline, silence: &Silence, lines: &str) -> (String, Option<String>) {
     let before = line(silence.before, Side::Last);
     let lines = match lines {
         "1" => "one line".to_owned(),
         n => format!("{n} lines"),
     };
-    let did = format!("{lines} without a time came meanwhile: record the console with bootlap");
+    let behind = silence.around[0].map(|at| timeline.spans[at].evidence);
+    let behind = behind.map(|at| match &timeline.files[..] {
+        [_] => format!(", behind line {}", at.line),
+        _ => format!(", behind {}:{}", timeline.file(at.file).name, at.line),
+    });
+    let did = format!(
+        "{lines} without a time came meanwhile{}: record the console with bootlap",
+        behind.unwrap_or_default()
+    );
     (format!("what follows \"{before}\""), Some(did))
 }
 
