@@ -135,6 +135,9 @@ impl Span {
     /// The name of the mark of a shell's first prompt, where nobody has to log in.
     pub const SHELL_PROMPT: &str = "shell prompt";
 
+    /// How systemd says that it runs in an initramfs; the longer text before version 251.
+    pub const IN_INITRAMFS: [&str; 2] = ["Running in initrd", "Running in initial RAM disk"];
+
     /// How a span begins that is a start job of systemd's, for which it said that it waits.
     pub const START_JOB: &str = "start job of ";
 

@@ -1,6 +1,6 @@
 //! systemd itself: what it prints, reads and runs before and beside units.
 
-use bootlap_model::{Milestone, TrackKind};
+use bootlap_model::{Milestone, Span, TrackKind};
 
 use super::checks;
 use super::seen::{init_ns, ms};
@@ -41,7 +41,7 @@ fn late(boot: &Boot<'_>) -> Option<Finding> {
     let before = ms(end.saturating_sub(begin));
     let openrc = (" is starting up ", |t: &str| t.contains("OpenRC "));
     let is_systemd = !boot.lines().has(Begin("INIT: version ")) && !boot.lines().has(openrc);
-    let is_first = left.is_none() && boot.line("]: Running in init").is_none();
+    let is_first = left.is_none() && boot.line(Span::IN_INITRAMFS).is_none();
     let (manager, title) = match (is_systemd, is_first) {
         (true, true) => ("systemd", ""),
         (true, false) => (

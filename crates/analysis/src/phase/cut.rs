@@ -1,6 +1,6 @@
 //! Where one phase ends and the next begins.
 
-use bootlap_model::{Milestone, Stamp, TrackKind};
+use bootlap_model::{Milestone, Span, Stamp, TrackKind};
 
 use super::{Phase, PhaseName};
 use crate::extent::Extent;
@@ -172,11 +172,10 @@ fn stays_in_initramfs(view: &View) -> bool {
     let mut lines = later
         .take_while(near)
         .filter(|s| s.kind == TrackKind::Console);
-    let said = ["Running in initrd", "Running in initial RAM disk"];
     view.milestone(Milestone::SwitchRoot).is_none()
         && lines.any(|s| {
             let text = message(s.name()).strip_prefix("systemd[1]: ");
-            text.is_some_and(|t| said.iter().any(|s| t.starts_with(s)))
+            text.is_some_and(|t| Span::IN_INITRAMFS.iter().any(|said| t.starts_with(said)))
         })
 }
 

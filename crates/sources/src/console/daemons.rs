@@ -65,9 +65,6 @@ const STARTED: [&[u8]; 6] = [
     b"Reached target ",
 ];
 
-/// How systemd says that it runs in an initramfs; the longer text before version 251.
-const IN_INITRAMFS: [&[u8]; 2] = [b"Running in initrd", b"Running in initial RAM disk"];
-
 /// A track, and the name of what runs on it.
 type Service = (&'static str, Box<[u8]>);
 
@@ -189,7 +186,10 @@ impl Daemons {
             self.leaves_initramfs(moment, at, out);
             // It says so again when it is updated.
             self.manager.get_or_insert((*moment, at));
-        } else if IN_INITRAMFS.iter().any(|said| text.starts_with(said)) {
+        } else if Span::IN_INITRAMFS
+            .iter()
+            .any(|said| text.starts_with(said.as_bytes()))
+        {
             self.manager = None;
             self.in_initramfs = true;
         } else if text.starts_with(b"Startup finished in ") {

@@ -12,8 +12,7 @@
 
 use bootlap_model::{Evidence, SpanEnd};
 
-use super::kernel::STAGES;
-use super::out::{Moment, Out, shown};
+use super::out::{Moment, Out, STAGES, shown};
 
 /// No machine begins more at a time.
 const MAX_BEGUN: usize = 64;

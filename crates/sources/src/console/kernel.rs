@@ -10,17 +10,15 @@
 //! [    4.012345] systemd[1]: Switching root.
 //! ```
 
-use bootlap_model::{ClockKind, Evidence, Milestone, Severity, Span, SpanEnd, TrackKind};
+use bootlap_model::{ClockKind, Evidence, Milestone, Severity, Span, SpanEnd};
 use memchr::memmem;
 
 use super::clock::KernelClock;
 use super::daemons::Daemons;
 use super::devices::Devices;
 use super::initcall::Initcalls;
-use super::out::{Moment, Out};
+use super::out::{Moment, Out, STAGES};
 use super::printk::RESOLUTION_NS;
-
-pub(crate) const STAGES: (TrackKind, &str) = (TrackKind::Kernel, "kernel stages");
 
 /// Stages that one line begins and another ends: how the lines begin.
 const PAIRS: [Stage; 4] = [

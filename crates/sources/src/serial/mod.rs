@@ -21,7 +21,7 @@ use bootlap_model::{
     TrackKind,
 };
 
-use crate::console::kernel::STAGES;
+use crate::console::out::STAGES;
 use crate::console::printk;
 
 /// What `[    0.123456] ` and the line's end (CR, LF) add on the wire.

@@ -18,6 +18,9 @@ use super::printk;
 
 const CONSOLE: (TrackKind, &str) = (TrackKind::Console, "console");
 
+/// The lane of what the kernel does between two of its lines.
+pub(crate) const STAGES: (TrackKind, &str) = (TrackKind::Kernel, "kernel stages");
+
 /// Kernel lines that may join files: the first ones do, later ones are many
 /// and repeat.
 const MAX_ANCHORS: usize = 16_384;
