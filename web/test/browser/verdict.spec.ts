@@ -230,6 +230,21 @@ describe("tracks, matches, keys, undo", () => {
     await page.context().close();
   });
 
+  it("moves lanes by touch", async () => {
+    const { page } = await open(chromium, debian, { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true });
+    await page.tap("text=tracks");
+    const grips = page.locator(".tracks .grip");
+    const last = (await page.locator(".tracks label").last().textContent())!;
+    const [from, to] = [(await grips.last().boundingBox())!, (await grips.first().boundingBox())!];
+    const fingers = await page.context().newCDPSession(page);
+    const touch = (type: "touchStart" | "touchMove" | "touchEnd", ...y: number[]) => fingers.send("Input.dispatchTouchEvent", { type, touchPoints: y.map((y) => ({ x: from.x + 8, y })) });
+    await touch("touchStart", from.y + 10);
+    for (const part of [0.25, 0.5, 0.75, 1]) await touch("touchMove", from.y + 10 + (to.y - 12 - from.y) * part);
+    await touch("touchEnd");
+    await page.waitForFunction((name) => document.querySelector(".tracks label")?.textContent === name, last);
+    await page.context().close();
+  });
+
   it("lists what was found, for the mouse and for keys", async () => {
     const { page } = await open(chromium, debian, { viewport: { width: 1440, height: 900 } });
     await page.fill(".tl-search", "udev");

@@ -15,14 +15,15 @@ use memchr::memmem;
 use super::line::Line;
 use super::out::Out;
 use super::userspace::SYSTEMD;
+use crate::systemd::timespan::timespan;
 
 const RUNS: &str = "A start job is running for ";
 
 /// No boot waits for more.
 const MAX_JOBS: usize = 256;
 
-/// No boot waits for longer, s.
-const LONGEST_S: i64 = 1_000_000;
+/// No boot waits for longer, ns.
+const LONGEST_NS: i64 = 1_000_000_000_000_000;
 
 /// systemd tells whole seconds, ns.
 const SECOND_NS: i64 = 1_000_000_000;
@@ -141,25 +142,8 @@ impl Jobs {
 fn running(text: &str) -> Option<(&str, i64)> {
     let slash = text.find(" / ")?;
     let open = text[..slash].rfind(" (")?;
-    let ran_ns = seconds(&text[open + 2..slash])? * SECOND_NS;
-    Some((text[..open].trim(), ran_ns))
-}
-
-/// `1min 32s`.
-fn seconds(text: &str) -> Option<i64> {
-    let mut sum = 0_i64;
-    for word in text.split(' ') {
-        let digits = word.find(|c: char| !c.is_ascii_digit())?;
-        let unit = match &word[digits..] {
-            "s" => 1,
-            "min" => 60,
-            "h" => 3600,
-            _ => return None,
-        };
-        let count: i64 = word[..digits].parse().ok()?;
-        sum = sum.saturating_add(count.saturating_mul(unit));
-    }
-    (sum < LONGEST_S).then_some(sum)
+    let ran = timespan(&text[open + 2..slash])?.ns;
+    (ran < LONGEST_NS).then(|| (text[..open].trim(), ran))
 }
 
 /// Whether two names, one of which may be cut in its middle, are one's.

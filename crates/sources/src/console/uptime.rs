@@ -11,12 +11,14 @@
 
 use memchr::memmem;
 
+use crate::text::seconds_ns;
+
 /// How far the log's clock and the uptime may lie apart, and that is cut to 10 ms: as seen in
 /// logs that have both, they start within this, ns.
 pub(super) const ERR_NS: u32 = 100_000_000;
 
-/// Longer than any machine is up, s.
-const LONGEST_S: i64 = 1_000_000_000;
+/// Longer than any machine is up, ns.
+const LONGEST_NS: i64 = 1_000_000_000_000_000_000;
 
 /// The uptime that a line says, ns.
 pub(super) fn uptime(text: &[u8]) -> Option<i64> {
@@ -24,23 +26,14 @@ pub(super) fn uptime(text: &[u8]) -> Option<i64> {
     if text.starts_with(b"Cloud-init v. ") {
         let at = memmem::rfind(text, b" Up ")? + b" Up ".len();
         let rest = text.strip_suffix(b".").unwrap_or(text);
-        return seconds(rest.get(at..)?.strip_suffix(b" seconds")?);
+        return plausible(rest.get(at..)?.strip_suffix(b" seconds")?);
     }
     let rest = text.strip_prefix(b"cloud-init-nonet[")?;
-    seconds(&rest[..memmem::find(rest, b"]: ")?])
+    plausible(&rest[..memmem::find(rest, b"]: ")?])
 }
 
-/// `38.03`: ns.
-fn seconds(text: &[u8]) -> Option<i64> {
-    let text = std::str::from_utf8(text).ok()?;
-    let (whole, hundredths) = text.split_once('.')?;
-    let digits = |t: &str, most: usize| t.len() <= most && t.bytes().all(|b| b.is_ascii_digit());
-    if whole.is_empty() || !digits(whole, 10) || !digits(hundredths, 2) {
-        return None;
-    }
-    let whole: i64 = whole.parse().ok().filter(|s| *s < LONGEST_S)?;
-    let part: i64 = format!("{hundredths:0<2}").parse().ok()?;
-    Some(whole * 1_000_000_000 + part * 10_000_000)
+fn plausible(seconds: &[u8]) -> Option<i64> {
+    seconds_ns(seconds).filter(|ns| (0..LONGEST_NS).contains(ns))
 }
 
 #[cfg(test)]
