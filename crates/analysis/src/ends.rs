@@ -100,12 +100,14 @@ fn is_silent_before(view: &View, at: &Stamp) -> bool {
 
 /// The first two neighbours that begin further apart than this.
 fn silence<'t>(
-    spans: impl Iterator<Item = Seen<'t>> + Clone,
+    mut spans: impl Iterator<Item = Seen<'t>>,
     longest_ns: i64,
 ) -> Option<[Seen<'t>; 2]> {
-    let mut pairs = spans.clone().zip(spans.skip(1));
-    let pair = pairs.find(|(a, b)| length_ns(&a.start, &b.start) > longest_ns)?;
-    Some(pair.into())
+    let mut last = spans.next()?;
+    spans.find_map(|next| {
+        let before = std::mem::replace(&mut last, next);
+        (length_ns(&before.start, &next.start) > longest_ns).then_some([before, next])
+    })
 }
 
 /// The last line before a kernel that has run its first program is silent for long, where

@@ -30,31 +30,30 @@ pub(crate) fn flatten(claims: &[Claim]) -> Vec<Piece> {
     let mut turns: Vec<Turn> = Vec::with_capacity(2 * claims.len());
     for (claim, Claim { start, end, .. }) in claims.iter().enumerate() {
         if start.ns < end.ns {
-            turns.extend([(*start, true), (*end, false)].map(|(at, begins)| Turn {
-                at,
-                claim,
-                begins,
-            }));
+            let claim = claim as u32;
+            turns.extend(
+                [(start.ns, true), (end.ns, false)].map(|(ns, begins)| Turn { ns, claim, begins }),
+            );
         }
     }
-    turns.sort_by_key(|turn| turn.at.ns);
-    let moments: Vec<&[Turn]> = turns.chunk_by(|a, b| a.at.ns == b.at.ns).collect();
+    turns.sort_unstable_by_key(|turn| (turn.ns, turn.claim));
+    let moments = || turns.chunk_by(|a, b| a.ns == b.ns);
     let key = |i: usize| {
         let claim = &claims[i];
         (claim.rank, Reverse(claim.start.ns), claim.end.ns, i)
     };
     let mut active = BTreeSet::new();
     let mut pieces: Vec<Piece> = Vec::new();
-    for (now, next) in moments.iter().zip(moments.iter().skip(1)) {
+    for (now, next) in moments().zip(moments().skip(1)) {
         for turn in now.iter().filter(|turn| !turn.begins) {
-            active.remove(&key(turn.claim));
+            active.remove(&key(turn.claim as usize));
         }
         let begun = now.iter().filter(|turn| turn.begins);
-        active.extend(begun.map(|turn| key(turn.claim)));
+        active.extend(begun.map(|turn| key(turn.claim as usize)));
         let Some(&(.., claim)) = active.first() else {
             continue;
         };
-        let (start, end) = (best(now), best(next));
+        let (start, end) = (best(claims, now), best(claims, next));
         match pieces.last_mut() {
             Some(last) if last.claim == claim && last.end.ns == start.ns => last.end = end,
             _ => pieces.push(Piece { start, end, claim }),
@@ -63,16 +62,19 @@ pub(crate) fn flatten(claims: &[Claim]) -> Vec<Piece> {
     pieces
 }
 
-/// Where a claim begins or ends.
+/// Where a claim begins or ends. There are as many as initcalls, so each is small.
 struct Turn {
-    at: Stamp,
-    claim: usize,
+    ns: i64,
+    claim: u32,
     begins: bool,
 }
 
 /// Of the stamps of a moment the one that knows most, of these the first.
-fn best(moment: &[Turn]) -> Stamp {
-    let stamps = moment.iter().map(|turn| turn.at);
+fn best(claims: &[Claim], moment: &[Turn]) -> Stamp {
+    let stamps = moment.iter().map(|turn| {
+        let claim = &claims[turn.claim as usize];
+        if turn.begins { claim.start } else { claim.end }
+    });
     let best = stamps.min_by_key(|s| (s.insns.is_none(), s.err_ns));
     best.expect("a moment has a turn")
 }

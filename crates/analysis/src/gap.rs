@@ -48,13 +48,20 @@ impl Gap {
 /// space's first instruction) ends a silence too.
 pub fn gaps(timeline: &Timeline, at_least_ns: i64) -> Vec<Gap> {
     let view = View::of(timeline);
-    gaps_in(&view, &phases_in(&view), at_least_ns)
+    let silences: Vec<Silence> = silences(&view).collect();
+    gaps_in(&view, &phases_in(&view), &silences, at_least_ns)
 }
 
-pub(crate) fn gaps_in(view: &View, phases: &[Phase], at_least_ns: i64) -> Vec<Gap> {
+/// `silences` are all of them that are this long, and may be others.
+pub(crate) fn gaps_in(
+    view: &View,
+    phases: &[Phase],
+    silences: &[Silence],
+    at_least_ns: i64,
+) -> Vec<Gap> {
     let meter = Meter::in_view(view);
-    let mut gaps: Vec<Gap> = silences(view)
-        .filter(|s| length_ns(&s.start, &s.end) >= at_least_ns.max(1) && s.untimed.is_none())
+    let mut gaps: Vec<Gap> = (silences.iter())
+        .filter(|s| s.length_ns() >= at_least_ns.max(1) && s.untimed.is_none())
         .map(|s| Gap {
             phase: phase_of(phases, &s.start, &s.end),
             before: line(s.before, Side::Last),
@@ -79,6 +86,13 @@ pub(crate) struct Silence<'t> {
     pub(crate) around: [Option<usize>; 2],
     /// Lines came between of which nobody knows when: the stretch is no silence.
     pub(crate) untimed: Option<&'t str>,
+}
+
+impl Silence<'_> {
+    /// How long it lasted, ns; never negative.
+    pub(crate) fn length_ns(&self) -> i64 {
+        length_ns(&self.start, &self.end)
+    }
 }
 
 /// All silences of a boot, in order. A long log has as many as lines, so they are not kept.

@@ -1,21 +1,28 @@
 //! What of a boot has a name: spans of sources, one by one.
 
-use bootlap_model::{Milestone, Stamp, TrackKind};
+use bootlap_model::{Milestone, Span, Stamp, Timeline, TrackKind};
+use smallvec::SmallVec;
 
 use crate::extent::Extent;
 use crate::flatten::{Claim, Piece, flatten};
-use crate::view::{Seen, View};
+use crate::view::{View, name_of};
 
 /// Something named, with the time that is its own: what runs inside it is
-/// taken out.
+/// taken out. A boot has as many as initcalls, so each is small.
 pub(crate) struct Known<'t> {
-    /// What people read.
-    pub(crate) name: String,
-    /// The span it was read from; `None` for a stage between milestones, and for what
-    /// many lines cost together.
-    pub(crate) span: Option<Seen<'t>>,
-    /// Its stretches, in order, disjoint from those of all others.
-    pub(crate) own: Vec<(Stamp, Stamp)>,
+    timeline: &'t Timeline,
+    what: What,
+    /// Its stretches, in order, disjoint from those of all others. Most have one.
+    pub(crate) own: SmallVec<[(Stamp, Stamp); 1]>,
+}
+
+/// What has the time.
+#[derive(Clone, Copy)]
+enum What {
+    /// The span of this index.
+    Span(u32),
+    /// A stage between milestones, or what many lines cost together.
+    Stage(&'static str),
 }
 
 /// The stage before the kernel runs where it was linked to run: its first
@@ -29,7 +36,38 @@ pub(crate) const PRINTING: &str = "kernel messages on the serial console";
 /// The stage that ends where the kernel's log can begin.
 pub(crate) const BEFORE_CLOCK: &str = "before its clock";
 
-impl Known<'_> {
+impl<'t> Known<'t> {
+    /// What people read.
+    pub(crate) fn name(&self) -> String {
+        match self.what {
+            What::Span(_) => self
+                .span()
+                .map_or(String::new(), |s| name_of(self.timeline, s)),
+            What::Stage(name) => name.to_owned(),
+        }
+    }
+
+    /// The stage that it is, if it is no span.
+    pub(crate) fn stage(&self) -> Option<&'static str> {
+        match self.what {
+            What::Span(_) => None,
+            What::Stage(name) => Some(name),
+        }
+    }
+
+    /// The span it was read from.
+    pub(crate) fn span(&self) -> Option<&'t Span> {
+        match self.what {
+            What::Span(index) => self.timeline.spans.get(index as usize),
+            What::Stage(_) => None,
+        }
+    }
+
+    /// The name of that span, as it was read.
+    pub(crate) fn text(&self) -> Option<&'t str> {
+        Some(self.timeline.text(self.span()?.name))
+    }
+
     /// The time that is its own, ns.
     pub(crate) fn own_ns(&self) -> i64 {
         let lengths = self.own.iter().map(|(a, b)| crate::extent::length_ns(a, b));
@@ -38,12 +76,12 @@ impl Known<'_> {
 
     /// Whether it is a stage between milestones.
     pub(crate) fn is_stage(&self) -> bool {
-        self.span.is_none() && self.name != PRINTING
+        self.stage().is_some_and(|stage| stage != PRINTING)
     }
 
     /// What lane it is on.
     pub(crate) fn kind(&self) -> Option<TrackKind> {
-        self.span.map(|s| s.kind)
+        self.span().map(|span| self.timeline.kind_of(span))
     }
 }
 
@@ -55,22 +93,27 @@ pub(crate) fn known<'t>(
     kinds: impl Fn(TrackKind) -> bool,
 ) -> Vec<Known<'t>> {
     let mut known: Vec<Known> = Vec::new();
-    let mut claims: Vec<(Claim, usize)> = Vec::new();
-    let mut add = |name: String, span, start: Stamp, end: Stamp, rank| {
+    let (mut claims, mut owners): (Vec<Claim>, Vec<usize>) = Default::default();
+    let part = |what| Known {
+        timeline: view.timeline,
+        what,
+        own: SmallVec::new(),
+    };
+    let mut add = |what, start: Stamp, end: Stamp, rank| {
         if let Some((start, end)) = extent.clip(start, end) {
-            let own = Vec::new();
-            claims.push((Claim { start, end, rank }, known.len()));
-            known.push(Known { name, span, own });
+            claims.push(Claim { start, end, rank });
+            owners.push(known.len());
+            known.push(part(what));
         }
     };
     let entry = view.milestone(Milestone::KernelEntry);
     let clock = view.milestone(Milestone::KernelClockStart);
     let image = view.milestone(Milestone::KernelImage);
     if let (Some(image), Some(entry)) = (image, entry) {
-        add(HEAD.to_owned(), None, image, entry, 1);
+        add(What::Stage(HEAD), image, entry, 1);
     }
     if let (Some(entry), Some(clock)) = (entry, clock) {
-        add(BEFORE_CLOCK.to_owned(), None, entry, clock, 1);
+        add(What::Stage(BEFORE_CLOCK), entry, clock, 1);
     }
     let mut printed: Vec<(Stamp, Stamp)> = Vec::new();
     for span in view.spans() {
@@ -80,20 +123,16 @@ pub(crate) fn known<'t>(
             _ if view.is_only_a_length(&span) || view.is_a_lifetime(&span) => {}
             TrackKind::Console if span.logged => printed.extend(extent.clip(span.start, end)),
             TrackKind::Console => {}
-            _ => add(view.name(&span), Some(span), span.start, end, 0),
+            _ => add(What::Span(span.index as u32), span.start, end, 0),
         }
     }
     if !printed.is_empty() {
-        let lines = printed.into_iter();
         let rank = 0;
-        claims.extend(lines.map(|(start, end)| (Claim { start, end, rank }, known.len())));
-        known.push(Known {
-            name: PRINTING.to_owned(),
-            span: None,
-            own: Vec::new(),
-        });
+        owners.extend(printed.iter().map(|_| known.len()));
+        let lines = printed.into_iter();
+        claims.extend(lines.map(|(start, end)| Claim { start, end, rank }));
+        known.push(part(What::Stage(PRINTING)));
     }
-    let (claims, owners): (Vec<Claim>, Vec<usize>) = claims.into_iter().unzip();
     for Piece { start, end, claim } in flatten(&claims) {
         known[owners[claim]].own.push((start, end));
     }

@@ -5,10 +5,10 @@ use std::cell::OnceCell;
 
 use bootlap_model::Timeline;
 
-use crate::cost::{Cost, costs_in};
+use crate::cost::{Cost, costs_in, least_silence_ns};
 use crate::disks::{Disks, disks_in};
 use crate::extent::Extent;
-use crate::gap::{Gap, gaps_in};
+use crate::gap::{Gap, Silence, gaps_in, silences};
 use crate::phase::{Phase, phases_in};
 use crate::view::View;
 
@@ -35,10 +35,14 @@ pub fn overview(
     let mut view = View::of(timeline);
     view.extent = OnceCell::from(extent);
     let phases = phases_in(&view);
+    // Most are of microseconds, between two lines: they are not kept.
+    let least_ns = extent.as_ref().map_or(gap_ns, least_silence_ns).min(gap_ns);
+    let silences = silences(&view).filter(|s| s.length_ns() >= least_ns);
+    let silences: Vec<Silence> = silences.collect();
     Overview {
         disks: disks_in(&view, &phases),
-        gaps: gaps_in(&view, &phases, gap_ns),
-        costs: costs_in(&view, &phases, costs),
+        gaps: gaps_in(&view, &phases, &silences, gap_ns),
+        costs: costs_in(&view, &phases, &silences, costs),
         phases,
     }
 }

@@ -128,13 +128,19 @@ impl<'t> View<'t> {
     /// The places of all spans, in their order. A long log has as many as lines: what they
     /// are is not kept.
     fn sorted(&self) -> Vec<u32> {
-        let all = self.unsorted();
-        let mut order: Vec<_> = all.map(|seen| (seen.order(), seen.index as u32)).collect();
-        // One log's lines are in order as they were read.
-        if !order.is_sorted() {
-            order.sort_unstable();
+        let mut order = Vec::with_capacity(self.timeline.spans.len());
+        let (mut last, mut in_order) = (None, true);
+        for seen in self.unsorted() {
+            let next = seen.order();
+            in_order &= last.is_none_or(|last| last <= next);
+            last = Some(next);
+            order.push(seen.index as u32);
         }
-        order.into_iter().map(|(_, index)| index).collect()
+        // One log's lines are in order as they were read.
+        if !in_order {
+            order.sort_by_cached_key(|&index| self.seen(index as usize).map(|s| s.order()));
+        }
+        order
     }
 
     /// The first span of this name, in the order of [`Self::spans`], without sorting all.
@@ -199,18 +205,7 @@ impl<'t> View<'t> {
 
     /// What people read as the name of a span.
     pub(crate) fn name(&self, seen: &Seen) -> String {
-        let name = seen.name();
-        match (seen.kind, self.arg(seen, "image"), self.arg(seen, "module")) {
-            (TrackKind::Initcall, ..) if is_probe(self.timeline, self.span(seen)) => {
-                format!("probe of {name}")
-            }
-            (TrackKind::Initcall, _, Some(module)) => format!("initcall {name} [{module}]"),
-            (TrackKind::Initcall, ..) => format!("initcall {name}"),
-            (TrackKind::Bootloader, Some(image), _) if name == "hash check" => {
-                format!("hash check of {image}")
-            }
-            _ => name.to_owned(),
-        }
+        name_of(self.timeline, self.span(seen))
     }
 
     /// The counted moments of the reference clock. Counts on another clock
@@ -252,6 +247,21 @@ impl<'t> View<'t> {
             of_first.min_by_key(|s| s.ns)?,
             of_last.max_by_key(|s| s.ns)?,
         ))
+    }
+}
+
+/// What people read as the name of a span.
+pub(crate) fn name_of(timeline: &Timeline, span: &Span) -> String {
+    let name = timeline.text(span.name);
+    let arg = |key| timeline.arg(span, key);
+    match (timeline.kind_of(span), arg("image"), arg("module")) {
+        (TrackKind::Initcall, ..) if is_probe(timeline, span) => format!("probe of {name}"),
+        (TrackKind::Initcall, _, Some(module)) => format!("initcall {name} [{module}]"),
+        (TrackKind::Initcall, ..) => format!("initcall {name}"),
+        (TrackKind::Bootloader, Some(image), _) if name == "hash check" => {
+            format!("hash check of {image}")
+        }
+        _ => name.to_owned(),
     }
 }
 

@@ -237,7 +237,7 @@ fn places_in(view: &View, extent: Option<&Extent>) -> Vec<Place> {
     let place = known.map(|k| Place {
         phase: k.own.first().and_then(|(a, b)| phase_of(&phases, a, b)),
         ns: k.own_ns(),
-        name: k.name,
+        name: k.name(),
     });
     place.collect()
 }

@@ -194,25 +194,21 @@ fn take_apart<'t>(timelines: &[&'t Timeline]) -> Option<Vec<Half<'t>>> {
         })
     });
     let mut halves = halves.collect::<Option<Vec<Half>>>()?;
+    // Only some boots show a stage between milestones: a quiet one tells no clock.
     let stages = halves.iter().map(|h| {
-        let stages = h.known.iter().filter(|k| is_stage(k));
-        stages.map(|k| k.name.clone()).collect::<BTreeSet<String>>()
+        let stages = h.known.iter().filter_map(Known::stage);
+        stages.collect::<BTreeSet<&str>>()
     });
-    let stages: Vec<BTreeSet<String>> = stages.collect();
+    let stages: Vec<BTreeSet<&str>> = stages.collect();
     let in_all = |name: &str| stages.iter().all(|s| s.contains(name));
     for half in &mut halves {
-        half.known.retain(|k| !is_stage(k) || in_all(&k.name));
+        half.known.retain(|k| k.stage().is_none_or(in_all));
         // Such a wait is logged with initcalls, and lies within one.
-        half.known.retain(|k| initcalls || k.name != "async wait");
+        half.known
+            .retain(|k| initcalls || k.text() != Some("async wait"));
         half.taken = taken(&half.known);
     }
     Some(halves)
-}
-
-/// Whether it is a stage between milestones, which only some boots show: a
-/// quiet one tells no clock.
-fn is_stage(known: &Known) -> bool {
-    known.span.is_none()
 }
 
 /// All lines of console text; those of a burst share its time.
@@ -233,11 +229,11 @@ pub(crate) fn lines(view: &View) -> Vec<Line> {
 /// Known parts by name. Initcalls whose change is noise are summed up.
 fn add_known(places: &mut Places, boots: &Boots, noise_ns: i64) {
     let count = boots.halves.len();
-    let mut by_name: BTreeMap<(&str, bool), InAll> = BTreeMap::new();
+    let mut by_name: BTreeMap<(String, bool), InAll> = BTreeMap::new();
     for (at, half) in boots.halves.iter().enumerate() {
         for known in &half.known {
             let is_call = known.kind() == Some(TrackKind::Initcall);
-            let place = by_name.entry((&known.name, is_call));
+            let place = by_name.entry((known.name(), is_call));
             let (_, sums) = place.or_insert_with(|| (half.spot_of(known), vec![None; count]));
             sums[at] = Some(sums[at].unwrap_or(0).saturating_add(known.own_ns()));
         }
@@ -248,7 +244,7 @@ fn add_known(places: &mut Places, boots: &Boots, noise_ns: i64) {
             if is_call && is_noise {
                 OTHER_CALLS
             } else {
-                name
+                &name
             },
             spot,
             &ns,

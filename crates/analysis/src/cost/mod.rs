@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use bootlap_model::{Evidence, Milestone, Stamp, Timeline, TrackKind};
+use bootlap_model::{Evidence, Milestone, Span, Stamp, Timeline, TrackKind};
 use serde::Serialize;
 
 use crate::disks::Waits;
@@ -60,13 +60,20 @@ const SHORT_SILENCE: i64 = 1000;
 /// covers, then the console text of each phase.
 pub fn costs(timeline: &Timeline, n: usize) -> Vec<Cost> {
     let view = View::of(timeline);
-    costs_in(&view, &phases_in(&view), n)
+    let silences: Vec<Silence> = silences(&view).collect();
+    costs_in(&view, &phases_in(&view), &silences, n)
 }
 
-pub(crate) fn costs_in(view: &View, phases: &[Phase], n: usize) -> Vec<Cost> {
+/// The shortest silence that is a cost, of a boot of this length, ns.
+pub(crate) fn least_silence_ns(extent: &Extent) -> i64 {
+    extent.duration_ns() / SHORT_SILENCE
+}
+
+/// `silences` are all of them from [`least_silence_ns`] on, and may be others.
+pub(crate) fn costs_in(view: &View, phases: &[Phase], silences: &[Silence], n: usize) -> Vec<Cost> {
     let mut costs = lengths(view);
     if let Some(extent) = extent_of(view) {
-        costs.extend(within(view, phases, extent));
+        costs.extend(within(view, phases, silences, extent));
     }
     costs.sort_by(|a, b| {
         let key = |c: &Cost| (Reverse(c.duration_ns), c.start.ns, c.end.ns);
@@ -100,7 +107,7 @@ fn lengths(view: &View) -> Vec<Cost> {
 }
 
 /// What took the time of a boot.
-fn within(view: &View, phases: &[Phase], extent: Extent) -> Vec<Cost> {
+fn within(view: &View, phases: &[Phase], silences: &[Silence], extent: Extent) -> Vec<Cost> {
     let timeline = view.timeline;
     let known = known(view, &extent, |_| true);
     let ledger = Ledger {
@@ -112,7 +119,7 @@ fn within(view: &View, phases: &[Phase], extent: Extent) -> Vec<Cost> {
     };
     let mut costs = ledger.of_known(&known);
     let taken = taken(&known);
-    costs.extend(ledger.of_silences(view, &known, &taken));
+    costs.extend(ledger.of_silences(silences, &known, &taken));
     costs.extend(ledger.of_bursts(view, &taken));
     costs
 }
@@ -133,7 +140,7 @@ struct Printed {
     chars: u64,
 }
 
-impl Ledger<'_> {
+impl<'t> Ledger<'t> {
     /// `did` says what happened, if anybody knows; the rest of the sentence is
     /// what the instruction counts say.
     fn cost(&self, name: String, own: &[(Stamp, Stamp)], did: Option<String>) -> Option<Cost> {
@@ -167,11 +174,10 @@ impl Ledger<'_> {
         name: String,
         own: &[(Stamp, Stamp)],
         did: Option<String>,
-        spans: impl IntoIterator<Item = usize>,
+        spans: impl IntoIterator<Item = &'t Span>,
     ) -> Option<Cost> {
         let mut cost = self.cost(name, own, did)?;
-        let spans = spans.into_iter().filter_map(|s| self.timeline.spans.get(s));
-        cost.evidence.extend(spans.map(|s| s.evidence));
+        cost.evidence.extend(spans.into_iter().map(|s| s.evidence));
         Some(cost)
     }
 
@@ -181,10 +187,7 @@ impl Ledger<'_> {
         let (short, long): (Vec<&Known>, Vec<&Known>) = known.iter().partition(is_short);
         let mut costs: Vec<Cost> = long
             .iter()
-            .filter_map(|k| {
-                let span = k.span.map(|s| s.index);
-                self.cost_of(k.name.clone(), &k.own, why::of(self.timeline, k), span)
-            })
+            .filter_map(|k| self.cost_of(k.name(), &k.own, why::of(self.timeline, k), k.span()))
             .collect();
         // By phase: those of modules run in user space, seconds after the kernel's own.
         let mut by_phase: BTreeMap<Option<PhaseName>, Vec<&Known>> = BTreeMap::new();
@@ -198,22 +201,32 @@ impl Ledger<'_> {
             own.sort_by_key(|o| o.0.ns);
             let did = "the kernel starts built-in drivers and subsystems".to_owned();
             let name = format!("{} short initcalls", short.len());
-            let spans = short.iter().filter_map(|k| Some(k.span?.index));
+            let spans = short.iter().filter_map(|k| k.span());
             costs.extend(self.cost_of(name, &own, Some(did), spans));
         }
         costs
     }
 
-    fn of_silences(&self, view: &View, known: &[Known], taken: &[(Stamp, Stamp)]) -> Vec<Cost> {
+    fn of_silences(
+        &self,
+        silences: &[Silence],
+        known: &[Known],
+        taken: &[(Stamp, Stamp)],
+    ) -> Vec<Cost> {
+        // Long silences are few, and known parts can be many.
+        let mut ends: Vec<(i64, &Known)> = Vec::with_capacity(taken.len());
+        ends.extend(
+            known
+                .iter()
+                .flat_map(|k| k.own.iter().map(move |own| (own.1.ns, k))),
+        );
+        ends.sort_by_key(|end| end.0);
         let ends_at = |ns: i64| {
-            let mut last = known.iter().rev();
-            last.find(|k| k.own.iter().any(|(_, end)| end.ns == ns))
+            let at = ends.binary_search_by_key(&ns, |end| end.0).ok()?;
+            Some(ends[at].1)
         };
         let mut costs = Vec::new();
-        for silence in silences(view) {
-            if !self.is_long(&silence.start, &silence.end) {
-                continue;
-            }
+        for silence in silences.iter().filter(|s| self.is_long_ns(s.length_ns())) {
             for (start, end) in left_over(taken, silence.start, silence.end) {
                 if !self.is_long(&start, &end) {
                     continue;
@@ -222,15 +235,16 @@ impl Ledger<'_> {
                     Some(stage) if stage.is_stage() => {
                         silence_name(Milestone::KernelClockStart.text())
                     }
-                    Some(part) if is_last_before(part, &silence, &start) => {
-                        format!("silence after {}", part.name)
+                    Some(part) if is_last_before(part, silence, &start) => {
+                        format!("silence after {}", part.name())
                     }
                     _ => silence_name(silence.before),
                 };
                 let around = silence.around.into_iter().flatten();
+                let around = around.filter_map(|at| self.timeline.spans.get(at));
                 let (name, did) = match silence.untimed {
                     None => (name, None),
-                    Some(lines) => untimed(view.timeline, &silence, lines),
+                    Some(lines) => untimed(self.timeline, silence, lines),
                 };
                 costs.extend(self.cost_of(name, &[(start, end)], did, around));
             }
@@ -273,7 +287,7 @@ impl Ledger<'_> {
     }
 
     fn is_long_ns(&self, duration_ns: i64) -> bool {
-        duration_ns > self.extent.duration_ns() / SHORT_SILENCE
+        duration_ns > least_silence_ns(&self.extent)
     }
 }
 
@@ -306,8 +320,8 @@ fn untimed(timeline: &Timeline, silence: &Silence, lines: &str) -> (String, Opti
 /// Whether `part` says better what came before `start` than the text does: that came
 /// earlier, or is about it.
 fn is_last_before(part: &Known, silence: &Silence, start: &Stamp) -> bool {
-    part.span
-        .is_some_and(|span| silence.start.ns != start.ns || silence.before.contains(span.name()))
+    part.text()
+        .is_some_and(|text| silence.start.ns != start.ns || silence.before.contains(text))
 }
 
 /// Names a silence by the text (or the probe's milestone) before it.

@@ -9,18 +9,18 @@ const WAITS: f64 = 0.5;
 
 /// What something known did, if it is one of those that people ask about.
 pub(super) fn of(timeline: &Timeline, known: &Known) -> Option<String> {
-    let Some(seen) = known.span else {
-        let said = match known.name.as_str() {
+    if let Some(stage) = known.stage() {
+        let said = match stage {
             BEFORE_CLOCK => "the kernel sets up memory before its clock runs",
             HEAD => "the kernel image unpacks itself or sets up its first page tables",
             PRINTING => "the kernel waits until each byte is sent",
             _ => return None,
         };
         return Some(said.to_owned());
-    };
-    let span = timeline.spans.get(seen.index)?;
+    }
+    let span = known.span()?;
     let arg = |key: &str| timeline.arg(span, key);
-    let said = match (seen.kind, seen.name()) {
+    let said = match (timeline.kind_of(span), timeline.text(span.name)) {
         (TrackKind::Bootloader, "autoboot wait") => "U-Boot counts down bootdelay".to_owned(),
         (TrackKind::Bootloader, "load environment") => {
             "U-Boot reads and checks its environment".to_owned()
