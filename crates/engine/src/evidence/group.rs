@@ -321,7 +321,7 @@ pub(crate) fn model(manifest: &Manifest) -> Option<String> {
 
 /// Why something is no evidence, without its name.
 fn odd(taken: &Taken) -> String {
-    let why = why_not(taken, &[]);
+    let why = why_not(taken);
     let name = why.strip_prefix(&taken.name);
     name.unwrap_or(&why)
         .trim_start_matches([':', ' '])

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use bootlap_advice::{Boot, Finding};
 use bootlap_analysis::{Answers, Extent, Overview, extent, overview};
 use bootlap_lab::Run;
-use bootlap_model::{Notice, Timeline};
+use bootlap_model::Timeline;
 use bootlap_product::BoardModel;
 use bootlap_report::{About, Report, Texts};
 use bootlap_sources::align::{Declared, Place};
@@ -182,14 +182,16 @@ pub fn read(paths: &[PathBuf], how: &ReadOptions) -> Result<Recorded, Failure> {
         }
         return Ok(recorded);
     }
-    let why_not = |taken: &Taken| why_not(taken, &found.timeline.notices);
     let mut why: Vec<String> = found.taken.iter().take(3).map(why_not).collect();
     if found.taken.len() > why.len() {
         why.push(format!("and {} more", found.taken.len() - why.len()));
     }
-    let failure = Failure::new(Exit::NothingUsable, why.join("; "));
-    Err(failure
-        .hint("`bootlap inspect` says what was looked for in each file, and what is nearest"))
+    // What was known, but without times, says itself what gives it some.
+    let remedy = found.timeline.notices.first().map(|n| n.remedy.as_str());
+    let hint = remedy.unwrap_or(
+        "`bootlap inspect` says what was looked for in each file, and what is nearest",
+    );
+    Err(Failure::new(Exit::NothingUsable, why.join("; ")).hint(hint))
 }
 
 /// What is known of a boot that was not seen: nothing has a time.
@@ -206,16 +208,10 @@ pub fn timeless(files: &[PathBuf]) -> Recorded {
     }
 }
 
-/// Why nothing of it is usable; `notices` are those of its reading.
-fn why_not(taken: &Taken, notices: &[Notice]) -> String {
+fn why_not(taken: &Taken) -> String {
     let name = &taken.name;
     match &taken.format {
-        Format::Known { source, .. } => {
-            let is_of_it = |n: &&Notice| n.file.is_some_and(|file| taken.files.contains(&file));
-            let told = notices.iter().find(is_of_it);
-            let told = told.map_or(String::new(), |n| format!(": {}", n.remedy));
-            format!("{name} ({source}): nothing in it has a time{told}")
-        }
+        Format::Known { source, .. } => format!("{name} ({source}): nothing in it has a time"),
         Format::Unknown {
             timeless: Some(kind),
             ..
