@@ -114,3 +114,14 @@ fn a_trace_that_says_something_else_is_refused() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("1 missing, 1 too many"), "{said}");
 }
+
+/// Its times are those of an axis: read again they would be measured ones, of another clock.
+#[test]
+fn a_report_is_no_evidence() {
+    let dir = scratch("perfetto-report");
+    let (trace, _) = reports(&dir, "boots/debian13-systemd257", None);
+    let output = bootlap(&dir).arg("show").arg(trace).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("it is a report of bootlap's"), "{said}");
+    assert_eq!(output.status.code(), Some(4), "{said}");
+}

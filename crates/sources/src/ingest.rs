@@ -247,6 +247,10 @@ fn skip_blank_lines(stream: &mut dyn BufRead) -> io::Result<()> {
             stream.consume(blank);
             continue;
         }
+        // A format that is no text can begin with the byte of a line's end.
+        if blank > 0 && ranking(buffer).first().is_some_and(|r| r.1 >= Sniff::SURE) {
+            return Ok(());
+        }
         // What the first line begins with is its own.
         let lines = buffer[..blank].iter().rposition(|b| *b == b'\n');
         stream.consume(lines.map_or(0, |newline| newline + 1));

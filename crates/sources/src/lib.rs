@@ -39,6 +39,7 @@ mod logic;
 mod pack;
 mod parts;
 mod perf;
+mod perfetto;
 mod pins;
 mod quoted;
 mod rc_log;
@@ -133,6 +134,9 @@ pub enum SourceError {
         /// What was found instead.
         why: String,
     },
+    /// bootlap itself wrote it, for people: its times are those of an axis, not of a clock.
+    #[error("it is a report of bootlap's: read the run or the files that it was made of")]
+    Report,
     /// The bytes could not be read.
     #[error("cannot read: {0}")]
     Io(#[from] io::Error),

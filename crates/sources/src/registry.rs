@@ -4,7 +4,7 @@ use crate::{Sniff, Source};
 use crate::{
     agent, boot_data, boot_table, bootchart, bootstage, bootstat, cbmem, console, dmesg, efi,
     firmware_log, fpdt, ftrace, getprop, grabserial, job_log, journal, kfi, lava, logcat, logic,
-    pack, perf, rc_log, slimboot, stopwatch, strace, systemd, trace_cmd, ts, vcd,
+    pack, perf, perfetto, rc_log, slimboot, stopwatch, strace, systemd, trace_cmd, ts, vcd,
 };
 
 /// All sources, the more particular format first.
@@ -14,6 +14,7 @@ static ALL: &[&Source] = &[
     &rc_log::SOURCE,
     &pack::SOURCE,
     &trace_cmd::SOURCE,
+    &perfetto::SOURCE,
     &ftrace::SOURCE,
     &systemd::SOURCE,
     &journal::SOURCE,

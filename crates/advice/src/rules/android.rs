@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use bootlap_model::TrackKind;
+use bootlap_model::{Milestone, TrackKind};
 
 use super::android_init::on;
 use super::checks;
@@ -31,12 +31,14 @@ const AT_MOST: usize = 3;
 /// From here on the runtime starts late, ns.
 const LATE_NS: i64 = 5_000_000_000;
 
+/// Sources with the log's events: those of a trace are the same.
+const LOGS: [&str; 2] = ["logcat", "perfetto"];
+
 /// The stages of these names, if they take long together.
 fn stages<'a>(boot: &Boot<'a>, kind: TrackKind, names: &[&str], least_ns: i64) -> Vec<Found<'a>> {
     let all = names.iter().flat_map(|name| boot.spans(kind, name));
-    let all: Vec<_> = all
-        .filter(|s| boot.timeline().file(s.span.evidence.file).source == "logcat")
-        .collect();
+    let source = |s: &Found<'_>| &*boot.timeline().file(s.span.evidence.file).source;
+    let all: Vec<_> = all.filter(|s| LOGS.contains(&source(s))).collect();
     match total_ns(&all) >= least_ns {
         true => all,
         false => Vec::new(),
@@ -55,7 +57,12 @@ fn of(stages: &[Found<'_>], basis: &str) -> Option<Finding> {
 
 fn preload(boot: &Boot<'_>) -> Option<Finding> {
     let names = ["preload classes and resources"];
-    let stages = stages(boot, TrackKind::Userspace, &names, LONG_NS);
+    let mut stages = stages(boot, TrackKind::Userspace, &names, LONG_NS);
+    if stages.is_empty() {
+        // A trace without the log's events: the runtime marks it itself.
+        stages = slices(boot, "zygote");
+        stages.retain(|s| s.name() == "ZygotePreload" && s.ns() >= LONG_NS);
+    }
     let finding = of(
         &stages,
         "at most: what is not preloaded is loaded when it is used",
@@ -124,6 +131,14 @@ fn dexopt(boot: &Boot<'_>) -> Option<Finding> {
     Some(finding.why(why))
 }
 
+/// What a process whose name begins like that marked in a trace, if a trace was recorded.
+fn slices<'a>(boot: &Boot<'a>, process: &str) -> Vec<Found<'a>> {
+    let end = boot.moment(&[Milestone::Ready, Milestone::StartupFinished]);
+    let mut slices = boot.spans_of(TrackKind::Function);
+    slices.retain(|s| s.track().starts_with(process) && end.is_none_or(|end| s.start_ns < end));
+    slices
+}
+
 /// Steps that are made of others.
 const WHOLE: [&str; 7] = [
     "InitBeforeStartServices",
@@ -138,11 +153,15 @@ const WHOLE: [&str; 7] = [
 fn system_server(boot: &Boot<'_>) -> Vec<Finding> {
     let whole = |s: &Found<'_>| WHOLE.iter().any(|whole| s.name().starts_with(whole));
     let callback = |s: &Found<'_>| s.name().contains(' ');
-    longest(boot, "system server", |s| !whole(s) && !callback(s))
+    let mut steps = on(boot, "system server");
+    if steps.is_empty() {
+        steps = slices(boot, "system_server-");
+    }
+    longest(steps, |s| !whole(s) && !callback(s))
 }
 
 fn callbacks(boot: &Boot<'_>) -> Vec<Finding> {
-    longest(boot, "system server", |s| s.name().contains(" on"))
+    longest(on(boot, "system server"), |s| s.name().contains(" on"))
 }
 
 /// Classes and resources have a rule of their own.
@@ -153,16 +172,26 @@ fn zygote(boot: &Boot<'_>) -> Vec<Finding> {
         "ZygotePreload",
         "ZygoteInit",
     ];
-    longest(boot, "zygote", |s| {
+    let mut steps = on(boot, "zygote");
+    if steps.is_empty() {
+        steps = slices(boot, "zygote");
+    }
+    longest(steps, |s| {
         !s.name().starts_with("preload ") && !others.contains(&s.name())
     })
 }
 
-/// The longest steps on a track.
-fn longest(boot: &Boot<'_>, track: &str, wanted: impl Fn(&Found<'_>) -> bool) -> Vec<Finding> {
-    let mut steps = on(boot, track);
+/// The longest steps, each with all that it is made of.
+fn longest(mut steps: Vec<Found<'_>>, wanted: impl Fn(&Found<'_>) -> bool) -> Vec<Finding> {
     steps.retain(|s| s.ns() >= LONG_NS && wanted(s));
     steps.sort_by_key(|s| Reverse(s.ns()));
+    // Slices of a thread nest: the longer one stands for those inside of it.
+    let all = steps.clone();
+    steps.retain(|s| {
+        let longer = all.iter().take_while(|o| o.ns() > s.ns());
+        let mut around = longer.filter(|o| o.start_ns <= s.start_ns && s.end_ns <= o.end_ns);
+        !around.any(|o| o.track() == s.track())
+    });
     steps.truncate(AT_MOST);
     let finding = |step: &Found<'_>| {
         Finding::new()

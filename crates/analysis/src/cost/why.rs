@@ -86,6 +86,9 @@ pub(super) fn of(timeline: &Timeline, known: &Known) -> Option<String> {
             "systemd said on the console that it waits for it".to_owned()
         }
         (TrackKind::Initcall, _) => "the kernel runs this initcall".to_owned(),
+        (TrackKind::Function, _) => {
+            format!("done by {}", timeline.text(timeline.track_of(span).name))
+        }
         _ => return None,
     };
     Some(said)

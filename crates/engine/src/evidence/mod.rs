@@ -188,9 +188,8 @@ pub fn read(paths: &[PathBuf], how: &ReadOptions) -> Result<Recorded, Failure> {
     }
     // What was known, but without times, says itself what gives it some.
     let remedy = found.timeline.notices.first().map(|n| n.remedy.as_str());
-    let hint = remedy.unwrap_or(
-        "`bootlap inspect` says what was looked for in each file, and what is nearest",
-    );
+    let hint = remedy
+        .unwrap_or("`bootlap inspect` says what was looked for in each file, and what is nearest");
     Err(Failure::new(Exit::NothingUsable, why.join("; ")).hint(hint))
 }
 

@@ -20,6 +20,8 @@ pub(super) enum Scale {
     Epoch,
     /// Since the kernel's start (`-v monotonic`).
     Monotonic,
+    /// The same, and through suspend: the clock of the boot's own events.
+    Boottime,
 }
 
 /// Seconds below are since the start, above since 1970: in 1973 there was no

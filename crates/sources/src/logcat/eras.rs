@@ -101,9 +101,12 @@ impl Eras {
     }
 
     fn begin(&mut self, when: When, at: Evidence, import: &mut Import<'_>) {
-        let kind = match when.scale {
-            Scale::Monotonic => ClockKind::Monotonic,
-            Scale::NoYear | Scale::Epoch => ClockKind::Realtime,
+        let clock = match when.scale {
+            Scale::Boottime => self.boot(import),
+            Scale::Monotonic => import.timeline.add_clock(ClockKind::Monotonic, import.file),
+            Scale::NoYear | Scale::Epoch => {
+                import.timeline.add_clock(ClockKind::Realtime, import.file)
+            }
         };
         if when.scale == Scale::NoYear && self.all.is_empty() {
             import.notice(
@@ -116,7 +119,7 @@ impl Eras {
         self.current = self.all.len();
         self.silence = None;
         self.all.push(Era {
-            clock: import.timeline.add_clock(kind, import.file),
+            clock,
             first_ns: when.ns,
             last_ns: when.ns,
             at,
@@ -143,6 +146,14 @@ impl Eras {
         });
     }
 
+    /// Eras of a log whose boot's clock is this one.
+    pub(super) fn of_boot(clock: ClockId) -> Self {
+        Self {
+            boot: Some(clock),
+            ..Self::default()
+        }
+    }
+
     /// The boot's own clock.
     pub(super) fn boot(&mut self, import: &mut Import<'_>) -> ClockId {
         let kind = ClockKind::Boottime;
@@ -162,6 +173,9 @@ impl Eras {
     /// An event written at `date_ns` tells the boot's time.
     pub(super) fn tie(&mut self, boot_ns: i64, when: When, at: Evidence, import: &mut Import<'_>) {
         let boot = self.boot(import);
+        if when.scale == Scale::Boottime {
+            return;
+        }
         let offset = boot_ns.saturating_sub(when.ns);
         let stepped = self.all[self.current].ties.as_ref().is_some_and(|t| {
             offset < t.least_ns.saturating_sub(SET_NS) || offset > t.most_ns.saturating_add(SET_NS)

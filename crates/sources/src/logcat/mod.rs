@@ -39,6 +39,7 @@ use bootlap_model::{
 };
 use foldhash::fast::FixedState;
 
+use self::date::{Scale, When};
 use self::eras::Eras;
 use self::line::{Entry, buffer, entry, long_head};
 use crate::console::daemons::lifetime;
@@ -179,6 +180,38 @@ impl LogcatReader {
             lines: 0,
             kernel_lines: 0,
         }
+    }
+
+    /// For entries that a trace has, on the clock of its events.
+    pub(crate) fn on(boottime: ClockId) -> Self {
+        Self {
+            eras: Eras::of_boot(boottime),
+            ..Self::new()
+        }
+    }
+
+    /// Takes an entry that was logged at `ns` of that clock.
+    pub(crate) fn logged(
+        &mut self,
+        ns: i64,
+        [pid, tid]: [Option<u32>; 2],
+        (tag, text): (&str, &str),
+        at: Evidence,
+        import: &mut Import<'_>,
+    ) -> Result<(), Skip> {
+        let when = When {
+            scale: Scale::Boottime,
+            ns,
+            err_ns: 0,
+        };
+        let entry = Entry {
+            when: Some(when),
+            pid,
+            tid,
+            tag,
+            text,
+        };
+        self.entry(&entry, at, import)
     }
 
     fn entry(

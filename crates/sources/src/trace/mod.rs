@@ -7,10 +7,12 @@
 //!   `do_one_initcall` the initcalls ([`named_initcalls`]),
 //! - initcalls ([`initcalls`]), processes ([`tasks`]), system calls
 //!   ([`syscalls`]), and what these do with files ([`file_calls`]),
+//! - what Android's programs say that they do ([`atrace`]),
 //! - counts of samples ([`samples`]),
 //! - what was read of disks ([`page_cache`]),
 //! - marks of what is rare, counts of what is not ([`others`]).
 
+mod atrace;
 mod calls;
 mod event;
 mod file_calls;
@@ -30,6 +32,7 @@ use bootlap_model::{ClockId, ClockKind, Evidence, Stamp};
 
 pub(crate) use self::event::{Event, Function, Task, What};
 
+use self::atrace::Slices;
 use self::calls::Calls;
 use self::event::Moment;
 use self::file_calls::FileCalls;
@@ -52,6 +55,7 @@ pub(crate) struct Recording {
     syscalls: Syscalls,
     file_calls: FileCalls,
     only_files: bool,
+    slices: Slices,
     others: Others,
     pages: PageCache,
     programs: Programs,
@@ -70,11 +74,19 @@ impl Recording {
             syscalls: Syscalls::default(),
             file_calls: FileCalls::default(),
             only_files: false,
+            slices: Slices::default(),
             others: Others::default(),
             pages: PageCache::default(),
             programs: Programs::default(),
             last_ns: i64::MIN,
         }
+    }
+
+    /// A recording whose times are of a clock that others of its file have too.
+    pub(crate) fn on(clock: ClockId) -> Self {
+        let mut recording = Self::new(ClockKind::Boottime);
+        recording.clock = Some(clock);
+        recording
     }
 
     /// The times turn out to be of another clock; before the first event.
@@ -245,7 +257,11 @@ impl Recording {
                 self.tasks.sampled(this, symbol, now, import);
             }
             What::Printk { text } => self.others.printk(text, now, import),
-            What::Note { text } => self.others.note(text, now, import),
+            What::Note { text } => {
+                if !self.slices.note(text, this, now, import) {
+                    self.others.note(text, now, import);
+                }
+            }
             What::Enter { name } => self.others.enter(name, now, import),
             What::Other { name, fields } => {
                 if name == page_cache::NAME {
@@ -273,6 +289,7 @@ impl Recording {
         self.tasks.finish(self.last_ns, import);
         self.syscalls.finish(import);
         self.file_calls.finish(import.timeline);
+        self.slices.finish(import);
         self.others.finish(import);
         self.pages.finish(import);
         self.programs.finish(import);

@@ -1,0 +1,236 @@
+//! Events of the kernel's trace, as Perfetto keeps them.
+//!
+//! A bundle has what one CPU wrote since it was last read. `sched_switch` can be in columns
+//! that leave out who ran before: whoever the CPU went to last.
+
+use std::collections::HashMap;
+
+use bootlap_model::{Evidence, Stamp};
+use prost::Message;
+use prost::bytes::Bytes;
+
+use super::schema::{FtraceEvent, FtraceEventBundle, FtraceTime, ProcessTree};
+use crate::text::Import;
+use crate::trace::{Event, Recording, Task, What, readable};
+
+/// One event, not looked into yet.
+pub(super) enum Raw {
+    Event(Bytes),
+    Switch {
+        prev_state: i64,
+        next: i32,
+        comm: Bytes,
+    },
+}
+
+/// When each event of a bundle was, ns of `CLOCK_BOOTTIME`, and what. Without times that can
+/// be told on that clock there are none.
+pub(super) fn events(bundle: FtraceEventBundle) -> impl Iterator<Item = (i64, Raw)> {
+    let offset_ns = match (
+        bundle.ftrace_clock,
+        bundle.ftrace_timestamp,
+        bundle.boot_timestamp,
+    ) {
+        (None | Some(0), ..) => Some(0),
+        (_, Some(ftrace), Some(boot)) => boot.checked_sub(ftrace),
+        _ => None,
+    };
+    let sched = bundle.compact_sched.unwrap_or_default();
+    let mut ns = 0u64;
+    let switches: Vec<_> = (sched.switch_timestamp.iter().enumerate())
+        .filter_map(|(i, since)| {
+            ns = ns.wrapping_add(*since);
+            let comm = *sched.switch_next_comm_index.get(i)? as usize;
+            let switch = Raw::Switch {
+                prev_state: *sched.switch_prev_state.get(i)?,
+                next: *sched.switch_next_pid.get(i)?,
+                comm: sched.intern_table.get(comm)?.clone(),
+            };
+            Some((ns, switch))
+        })
+        .collect();
+    let single = bundle.event.into_iter().filter_map(|event| {
+        let time = FtraceTime::decode(event.clone()).ok()?;
+        Some((time.timestamp?, Raw::Event(event)))
+    });
+    let all = single.chain(switches);
+    all.filter_map(move |(ns, raw)| Some((i64::try_from(ns).ok()?.checked_add(offset_ns?)?, raw)))
+}
+
+/// The kernel's events of a whole trace, in order of time.
+pub(super) struct Kernel {
+    recording: Recording,
+    /// What threads are called, as far as was told.
+    names: HashMap<u32, String>,
+    /// What processes were started as.
+    programs: HashMap<u32, String>,
+    /// By CPU: who runs there.
+    running: HashMap<u32, u32>,
+    /// Events that are of no use here.
+    pub(super) unused: u64,
+}
+
+fn pid(pid: Option<i32>) -> Option<u32> {
+    u32::try_from(pid?).ok()
+}
+
+impl Kernel {
+    pub(super) fn of(recording: Recording) -> Self {
+        Self {
+            recording,
+            names: HashMap::new(),
+            programs: HashMap::new(),
+            running: HashMap::new(),
+            unused: 0,
+        }
+    }
+
+    /// What ran when somebody looked: how it is called.
+    pub(super) fn tree(&mut self, tree: ProcessTree) {
+        for process in tree.processes {
+            let program = process.cmdline.into_iter().next();
+            if let (Some(pid), Some(program)) = (pid(process.pid), program) {
+                let name = program.rsplit('/').next().unwrap_or(&program);
+                self.programs.insert(pid, name.to_owned());
+            }
+        }
+        for thread in tree.threads {
+            if let (Some(tid), Some(name)) = (pid(thread.tid), thread.name) {
+                self.names.entry(tid).or_insert(name);
+            }
+        }
+    }
+
+    pub(super) fn event(
+        &mut self,
+        (ns, cpu): (i64, u32),
+        raw: Raw,
+        evidence: Evidence,
+        import: &mut Import<'_>,
+    ) {
+        match raw {
+            Raw::Switch {
+                prev_state,
+                next,
+                comm,
+            } => {
+                let next = u32::try_from(next).unwrap_or(0);
+                let comm = readable(&comm).into_owned();
+                let from = self.running.insert(cpu, next).unwrap_or(0);
+                let from_comm = self.names.get(&from).cloned().unwrap_or_default();
+                let what = What::Switch {
+                    from: Task {
+                        comm: &from_comm,
+                        pid: from,
+                    },
+                    asleep: prev_state & 0xff != 0,
+                    to: Task {
+                        comm: &comm,
+                        pid: next,
+                    },
+                };
+                self.take((ns, cpu, Some(from)), what, evidence, import);
+                self.names.insert(next, comm);
+            }
+            Raw::Event(bytes) => {
+                let Ok(event) = FtraceEvent::decode(bytes) else {
+                    self.unused += 1;
+                    return;
+                };
+                let at = (ns, cpu, event.pid);
+                match self.what(&event, cpu) {
+                    Some(what) => self.take(at, what, evidence, import),
+                    None => self.unused += 1,
+                }
+            }
+        }
+    }
+
+    fn take(
+        &mut self,
+        (ns, cpu, pid): (i64, u32, Option<u32>),
+        what: What<'_>,
+        evidence: Evidence,
+        import: &mut Import<'_>,
+    ) {
+        // Android's runtime calls the first thread of each of its processes `main`.
+        let comm = pid.and_then(|pid| match self.names.get(&pid) {
+            None => self.programs.get(&pid),
+            Some(name) if name == "main" => self.programs.get(&pid).or(Some(name)),
+            name => name,
+        });
+        let event = Event {
+            at: Some(Stamp::new(ns, 0)),
+            cpu: Some(cpu),
+            comm: comm.map_or("", String::as_str),
+            pid,
+            what,
+        };
+        self.recording.event(&event, evidence, import);
+    }
+
+    /// What an event says, and what threads are called from then on.
+    fn what<'e>(&mut self, event: &'e FtraceEvent, cpu: u32) -> Option<What<'e>> {
+        let task = |comm: &'e Option<String>, number| {
+            let pid = pid(number)?;
+            Some(Task {
+                comm: comm.as_deref().unwrap_or(""),
+                pid,
+            })
+        };
+        let what = if let Some(e) = &event.print {
+            What::Note {
+                text: e.buf.as_deref()?,
+            }
+        } else if let Some(e) = &event.sched_switch {
+            let to = task(&e.next_comm, e.next_pid)?;
+            self.running.insert(cpu, to.pid);
+            self.called(to);
+            What::Switch {
+                from: task(&e.prev_comm, e.prev_pid)?,
+                asleep: e.prev_state? & 0xff != 0,
+                to,
+            }
+        } else if let Some(e) = &event.task_newtask {
+            let task = task(&e.comm, e.pid)?;
+            self.called(task);
+            What::New {
+                task,
+                is_thread: e.clone_flags? & 0x1_0000 != 0,
+            }
+        } else if let Some(e) = &event.task_rename {
+            let task = task(&e.newcomm, e.pid)?;
+            self.called(task);
+            What::Rename { task }
+        } else if let Some(e) = &event.sched_process_exec {
+            let (program, pid) = (e.filename.as_deref()?, pid(e.pid)?);
+            let comm = program.rsplit('/').next().unwrap_or(program);
+            self.called(Task { comm, pid });
+            What::Exec { program, pid }
+        } else if let Some(e) = &event.sched_process_exit {
+            What::Exit {
+                task: task(&e.comm, e.pid)?,
+            }
+        } else if let Some(e) = &event.sched_process_fork {
+            let child = task(&e.child_comm, e.child_pid)?;
+            self.called(child);
+            What::Fork {
+                parent: task(&e.parent_comm, e.parent_pid)?,
+                child,
+            }
+        } else {
+            return None;
+        };
+        Some(what)
+    }
+
+    fn called(&mut self, task: Task<'_>) {
+        if !task.comm.is_empty() {
+            self.names.insert(task.pid, task.comm.to_owned());
+        }
+    }
+
+    pub(super) fn finish(mut self, import: &mut Import<'_>) {
+        self.recording.finish(import);
+    }
+}
