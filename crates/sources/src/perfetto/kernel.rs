@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use bootlap_model::{Evidence, Stamp};
+use bootlap_model::{Evidence, Severity, Stamp};
 use prost::Message;
 use prost::bytes::Bytes;
 
@@ -66,8 +66,8 @@ pub(super) struct Kernel {
     programs: HashMap<u32, String>,
     /// By CPU: who runs there.
     running: HashMap<u32, u32>,
-    /// Events that are of no use here.
-    pub(super) unused: u64,
+    /// Events of other kinds: how many, and where the first is.
+    others: Option<(u64, Evidence)>,
 }
 
 fn pid(pid: Option<i32>) -> Option<u32> {
@@ -81,7 +81,7 @@ impl Kernel {
             names: HashMap::new(),
             programs: HashMap::new(),
             running: HashMap::new(),
-            unused: 0,
+            others: None,
         }
     }
 
@@ -133,14 +133,11 @@ impl Kernel {
                 self.names.insert(next, comm);
             }
             Raw::Event(bytes) => {
-                let Ok(event) = FtraceEvent::decode(bytes) else {
-                    self.unused += 1;
-                    return;
-                };
+                let event = FtraceEvent::decode(bytes).unwrap_or_default();
                 let at = (ns, cpu, event.pid);
                 match self.what(&event, cpu) {
                     Some(what) => self.take(at, what, evidence, import),
-                    None => self.unused += 1,
+                    None => self.others.get_or_insert((0, evidence)).0 += 1,
                 }
             }
         }
@@ -232,5 +229,14 @@ impl Kernel {
 
     pub(super) fn finish(mut self, import: &mut Import<'_>) {
         self.recording.finish(import);
+        if let Some((count, first)) = self.others {
+            import.notice_times(
+                count,
+                "other-kernel-events",
+                Severity::Info,
+                first,
+                "these events of the kernel are of kinds that are not read; sched_switch, sched_process_*, task_* and print are",
+            );
+        }
     }
 }
