@@ -43,6 +43,8 @@ export interface Clock {
 export interface EvidenceFile { name: string; source: string; total: number; used: number; skipped: number }
 export interface Counter { name: string; unit: string; at_ns: number[]; values: number[]; clock: number }
 export interface Track { kind: string; name: string }
+/** What only grows, and what had come together by some moments; `whole`: it grows at these only, so sums are exact. */
+export interface Total { name: string; unit: string; whole: boolean; at: Float64Array; sum: Float64Array }
 
 /** A step of what the end of the boot waited for; `span` is its place among the spans, null if it has none. */
 export interface Step {
@@ -77,7 +79,7 @@ export interface Head extends Facts {
   format: number; tool: string;
   costs: Cost[]; gaps: Gap[]; findings: Finding[]; trials: Trial[]; steps?: boolean; waterfalls?: Waterfall[]; notices: Notice[]; marks: Mark[];
   clocks: Clock[]; files: EvidenceFile[]; before: Facts | null; comparison: Comparison | null;
-  counters: Counter[]; tracks: Track[];
+  counters: Counter[]; tracks: Track[]; totals: Total[];
   /** The groups that this boot and the one before are typical of. */
   groups: Groups | null;
   /** What the end of the boot waited for; null where nothing is linked. */

@@ -15,11 +15,12 @@ interface Pack {
   unplaced: number;
   path: (number | null)[];
   columns: [string, number, number][];
+  totals: [string, string, boolean][];
 }
 
 type SampledCounter = Omit<Counter, "at_ns" | "values"> & { samples: [number | null, number][] };
 type PackedPath = Omit<CriticalPath, "steps"> & { steps: Omit<Step, "span">[] };
-type Packed = Omit<Head, "counters" | "tracks" | "unplaced" | "path"> & { pack: Pack; counters: SampledCounter[]; path: PackedPath | null };
+type Packed = Omit<Head, "counters" | "tracks" | "totals" | "unplaced" | "path"> & { pack: Pack; counters: SampledCounter[]; path: PackedPath | null };
 
 /** The boots of this page: one, or one and the boot before. */
 export async function load(): Promise<Boot[]> {
@@ -72,6 +73,9 @@ export function bootOf(bytes: Uint8Array, evidence: Uint8Array | Promise<Uint8Ar
   return {
     head: {
       ...head, tracks, counters: counters.map(counterOf), unplaced: pack.unplaced,
+      totals: pack.totals.map(([name, unit, whole], n) => ({
+        name, unit, whole, at: grown(columns.get(`total_${n}_at`), Number(pack.origin_ns)), sum: grown(columns.get(`total_${n}`), 0),
+      })),
       path: path && { ...path, steps: path.steps.map((step, at) => ({ ...step, span: pack.path[at] ?? null })) },
     },
     spans, links: new PackedLinks(columns, spans.count), evidence: filled,
@@ -82,6 +86,12 @@ export function bootOf(bytes: Uint8Array, evidence: Uint8Array | Promise<Uint8Ar
 function counterOf({ samples, ...rest }: SampledCounter): Counter {
   const placed = samples.filter((sample): sample is [number, number] => sample[0] !== null);
   return { ...rest, at_ns: placed.map(([at]) => at), values: placed.map(([, value]) => value) };
+}
+
+/** Steps to what they add up to. */
+function grown(steps: Float64Array, from: number): Float64Array {
+  for (let i = 0; i < steps.length; i++) steps[i] = from += signed(steps[i]!);
+  return steps;
 }
 
 /** Columns by name. */

@@ -57,6 +57,6 @@ export function synthetic(recipe: Recipe): Boot {
 const HEAD: Head = {
   format: 1, tool: "", run: "", target: "test", machine: "", mode: "", time: "measured", identical: null,
   ready_ns: null, instructions: null, console_sha256: "", awaited: true, extent: null, phases: [], costs: [], gaps: [], findings: [],
-  trials: [], notices: [], marks: [], clocks: [], before: null, comparison: null, counters: [], tracks: [], path: null, groups: null, unplaced: 0,
+  trials: [], notices: [], marks: [], clocks: [], before: null, comparison: null, counters: [], tracks: [], path: null, groups: null, unplaced: 0, totals: [],
   files: [{ name: "console.log", source: "console", total: 0, used: 0, skipped: 0 }],
 };

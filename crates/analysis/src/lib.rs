@@ -26,6 +26,7 @@ pub mod processes;
 pub mod reduce;
 pub mod series;
 pub mod stats;
+pub mod totals;
 pub mod tune;
 pub mod unit;
 pub mod work;
@@ -59,5 +60,6 @@ pub use predict::{Board, Predicted, Prediction, Speed, predict, predicted_saving
 pub use processes::{Hidden, Process, Processes, processes};
 pub use series::{Lap, Series, Spread, laps, series};
 pub use stats::{Effect, Question, Shape, Stage, Verdict, effect, effect_of_pairs};
+pub use totals::{Total, totals};
 pub use unit::{After, UnitStart, units};
 pub use work::{Meter, ns_per_insn};

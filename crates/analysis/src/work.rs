@@ -124,7 +124,8 @@ pub fn ns_per_insn(timeline: &Timeline) -> Option<u64> {
     Meter::of(timeline).ns_per_insn()
 }
 
-fn counted(view: &View) -> Vec<(i64, u64)> {
+/// The counted moments, by time; counts that fall are left out.
+pub(crate) fn counted(view: &View) -> Vec<(i64, u64)> {
     let mut counted = view.counted();
     counted.sort_unstable();
     counted.dedup_by_key(|c| c.0);

@@ -4,7 +4,7 @@
 
 import { button, el, facts, table, type Child } from "../dom.ts";
 import { bytes, count, duration, moment, percent } from "../format.ts";
-import { END_UNKNOWN, type Boot, type Selection } from "../model.ts";
+import { END_UNKNOWN, type Boot, type Selection, type Total } from "../model.ts";
 
 export interface Range {
   /** On the boot's own clock, ns. */
@@ -40,9 +40,37 @@ export interface Sums {
   printed: number;
   /** Time of the critical path's steps within, ns; null where there is no path. */
   path: number | null;
+  /** Of what only grows: the least and the most that can lie within. */
+  totals: { name: string; unit: string; least: number; most: number }[];
 }
 
 const overlap = (range: Range, start: number, end: number) => Math.max(0, Math.min(range.end, end) - Math.max(range.start, start));
+
+/** How many of the moments, which are in order, are not after `at`. */
+function upTo(moments: Float64Array, at: number): number {
+  let [low, high] = [0, moments.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (moments[middle]! <= at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The least and the most of it up to a moment: what is known before it, and after. */
+function until({ at, sum, whole }: Total, moment: number): [number, number] {
+  const n = upTo(at, moment);
+  const least = n > 0 ? sum[n - 1]! : 0;
+  if (whole || at[n - 1] === moment) return [least, least];
+  return [least, n < sum.length ? sum[n]! : least];
+}
+
+function totalsOf(totals: Total[], range: Range): Sums["totals"] {
+  return totals.map((total) => {
+    const [from, to] = [until(total, range.start), until(total, range.end)];
+    return { name: total.name, unit: total.unit, least: Math.max(0, to[0] - from[1]), most: to[1] - from[0] };
+  });
+}
 
 /** All that lies within, at least in part. */
 export function sumsOf(boot: Boot, range: Range): Sums {
@@ -88,7 +116,7 @@ export function sumsOf(boot: Boot, range: Range): Sums {
   return {
     names: [...names.values()].sort((a, b) => b.ns - a.ns || (a.name < b.name ? -1 : 1)),
     lanes: [...lanes.values()].map(({ until: _, ...lane }) => lane).sort((a, b) => b.busy - a.busy),
-    silent, waiting: known ? waiting : null, lines, printed, path: steps ?? null,
+    silent, waiting: known ? waiting : null, lines, printed, path: steps ?? null, totals: totalsOf(head.totals, range),
   };
 }
 
@@ -101,6 +129,13 @@ export function asText(sums: Sums, separator: "," | "\t"): string {
 
 const SHOWN = 60;
 
+/** What is known to a hundredth is one number. */
+function amount({ unit, least, most }: Sums["totals"][number]): string {
+  const shown = (n: number) => (unit === "B" ? bytes(Math.round(n)) : count(Math.round(n)));
+  if (least === most) return shown(least);
+  return most - least <= most / 100 ? `about ${shown((least + most) / 2)}` : `${shown(least)} to ${shown(most)}`;
+}
+
 /** The same as nodes for a panel. */
 export function rangeNodes(boot: Boot, range: Range, n: number, choose: (selection: Selection) => void): Node[] {
   const sums = sumsOf(boot, range);
@@ -111,6 +146,7 @@ export function rangeNodes(boot: Boot, range: Range, n: number, choose: (selecti
     ["silent", sums.silent > 0 && `${duration(Math.round(sums.silent))}, ${share(sums.silent)}`],
     ["waiting", sums.waiting !== null && `${duration(Math.round(sums.waiting))}, ${share(sums.waiting)}`],
     ["printed", sums.lines > 0 && `${count(sums.lines)} lines, ${bytes(sums.printed)}`],
+    ...sums.totals.filter((total) => total.most > 0).map((total): [string, Child] => [total.name, amount(total)]),
     ["critical path", sums.path !== null && `${duration(Math.round(sums.path))} of its steps, ${share(sums.path)}`],
   ];
   const said = el("span", { class: "note", role: "status" });

@@ -138,7 +138,7 @@ describe("a range", () => {
     expect(seconds).toBeGreaterThan(2.8);
     expect(seconds).toBeLessThan(3.2);
     const terms = await page.locator(".details dt").allTextContents();
-    expect(terms).toEqual(expect.arrayContaining(["from", "to", "silent", "printed", "critical path"]));
+    expect(terms).toEqual(expect.arrayContaining(["from", "to", "silent", "printed", "instructions", "critical path"]));
     const lane = page.locator(".details table").first().locator("tr", { hasText: "unit" });
     const busy = Number.parseFloat((await lane.locator("td").nth(1).textContent())!);
     expect(busy).toBeLessThanOrEqual(seconds + 0.001);

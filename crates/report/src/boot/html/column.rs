@@ -4,18 +4,23 @@
 //! byte by byte: first the lowest byte of all numbers, then the next. So bytes
 //! of a kind lie together, and the high ones, mostly zero, cost nothing.
 
-/// Numbers of one kind, one for each span or link.
+use std::borrow::Cow;
+
+/// Numbers of one kind, one for each span, link or moment.
 pub(crate) struct Column {
     /// What they are; the viewer asks for it by this name.
-    pub(crate) name: &'static str,
+    pub(crate) name: Cow<'static, str>,
     /// The numbers.
     pub(crate) values: Vec<u64>,
 }
 
 impl Column {
-    pub(crate) fn new(name: &'static str, values: impl IntoIterator<Item = u64>) -> Self {
+    pub(crate) fn new(
+        name: impl Into<Cow<'static, str>>,
+        values: impl IntoIterator<Item = u64>,
+    ) -> Self {
         Self {
-            name,
+            name: name.into(),
             values: values.into_iter().collect(),
         }
     }

@@ -11,7 +11,7 @@
 //! evidence  gzip of: the raw bytes of the files, as long as the head says
 //! ```
 
-use bootlap_analysis::CriticalPath;
+use bootlap_analysis::{CriticalPath, totals};
 use bootlap_model::{Axis, Evidence, LinkKind, Placed, Span, SpanEnd, Sym};
 use libdeflater::{CompressionLvl, Compressor};
 use serde::Serialize;
@@ -58,7 +58,10 @@ struct Pack<'a> {
     /// The span of each step of the path, in the columns' order; null if it has no place.
     path: Vec<Option<u64>>,
     /// `[name, numbers, bytes for each]`.
-    columns: Vec<(&'static str, usize, u32)>,
+    columns: Vec<(&'a str, usize, u32)>,
+    /// `[name, unit, whether each sum is exact]` of what only grows; its moments and what had
+    /// come together by then are the columns `total_N_at` and `total_N`.
+    totals: Vec<(&'static str, &'static str, bool)>,
 }
 
 /// The boot's packed data.
@@ -76,6 +79,14 @@ pub(crate) fn boot(report: &Report<'_>) -> Result<Vec<u8>, serde_json::Error> {
     columns.extend(spans.links(report));
     columns.extend(texts.columns());
     let timeline = report.timeline;
+    let totals = totals(timeline);
+    for (n, total) in totals.iter().enumerate() {
+        let since = |ns: i64| ns.wrapping_sub(times.origin_ns) as u64;
+        let at = total.samples.iter().map(|(ns, _)| since(*ns));
+        columns.push(Column::new(format!("total_{n}_at"), steps(at)));
+        let sums = total.samples.iter().map(|(_, sum)| *sum);
+        columns.push(Column::new(format!("total_{n}"), steps(sums)));
+    }
     let path = report.answers.critical_path();
     let place = spans.numbers(report);
     let steps = path.iter().flat_map(|path| &path.steps);
@@ -101,8 +112,9 @@ pub(crate) fn boot(report: &Report<'_>) -> Result<Vec<u8>, serde_json::Error> {
             path: steps.map(|step| place[step.span.index()]).collect(),
             columns: columns
                 .iter()
-                .map(|c| (c.name, c.values.len(), c.width()))
+                .map(|c| (&*c.name, c.values.len(), c.width()))
                 .collect(),
+            totals: totals.iter().map(|t| (t.name, t.unit, t.whole)).collect(),
         },
     };
     let head = serde_json::to_vec(&head)?;
