@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use super::schema::ClockSnapshot;
+use super::schema::{ClockSnapshot, SnapshotClock};
 
 pub(super) const REALTIME: u32 = 1;
 pub(super) const BOOTTIME: u32 = 6;
@@ -50,13 +50,18 @@ fn id(sequence: u32, clock: u32) -> Id {
 impl Clocks {
     /// Takes a snapshot that `sequence` wrote.
     pub(super) fn snapshot(&mut self, sequence: u32, snapshot: &ClockSnapshot) {
-        let clocks = || snapshot.clocks.iter();
-        let boot = clocks().find(|c| c.clock_id == Some(BOOTTIME));
-        let boot = boot.and_then(|c| i64::try_from(c.timestamp?).ok());
-        let Some(boot_ns) = boot else {
+        // A program's own snapshot has its clocks and one that the service relates to all.
+        let related = |clock: &SnapshotClock| {
+            let (number, at) = (clock.clock_id?, clock.timestamp?);
+            (number < OF_SEQUENCE.start).then(|| self.boot_ns(sequence, number, at))?
+        };
+        // Its own is the nearest.
+        let mut clocks: Vec<&SnapshotClock> = snapshot.clocks.iter().collect();
+        clocks.sort_by_key(|clock| clock.clock_id != Some(BOOTTIME));
+        let Some(boot_ns) = clocks.into_iter().find_map(related) else {
             return;
         };
-        for clock in clocks() {
+        for clock in &snapshot.clocks {
             let (Some(number), Some(at)) = (clock.clock_id, clock.timestamp) else {
                 continue;
             };
@@ -94,7 +99,6 @@ impl Clocks {
 
 #[cfg(test)]
 mod tests {
-    use super::super::schema::SnapshotClock;
     use super::*;
 
     fn clock(id: u32, at: u64) -> SnapshotClock {
@@ -125,6 +129,18 @@ mod tests {
             (None, None)
         );
         assert_eq!(clocks.boot_ns(3, BOOTTIME, u64::MAX), None);
+    }
+
+    #[test]
+    fn a_programs_clock_is_known_by_one_that_the_service_read() {
+        let mut clocks = Clocks::default();
+        let read = vec![clock(3, 1_000), clock(BOOTTIME, 5_000)];
+        clocks.snapshot(1, &ClockSnapshot { clocks: read });
+        let own = vec![clock(3, 1_100), clock(65, 7)];
+        clocks.snapshot(2, &ClockSnapshot { clocks: own });
+        assert_eq!(clocks.boot_ns(2, 65, 9), Some(5_102));
+        // What the service read later is nearer; what a program did relates no others.
+        assert_eq!(clocks.boot_ns(1, 3, 1_200), Some(5_200));
     }
 
     #[test]

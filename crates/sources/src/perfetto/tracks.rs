@@ -51,7 +51,7 @@ pub(super) struct Tracks {
 }
 
 struct Described {
-    name: String,
+    name: Option<String>,
     parent: Option<u64>,
 }
 
@@ -92,7 +92,6 @@ impl Tracks {
         };
         let name = own.or_else(thread).or_else(process);
         if self.described.len() < MAX_TRACKS {
-            let name = name.unwrap_or_else(|| format!("track {uuid}"));
             let parent = track.parent_uuid;
             self.described.insert(uuid, Described { name, parent });
         }
@@ -175,14 +174,15 @@ impl Tracks {
         }
     }
 
-    /// A track's name, with that of what it belongs to.
+    /// A track's name, with that of what it belongs to; some have that alone.
     fn name_of(&self, track: u64) -> String {
-        let Some(own) = self.described.get(&track) else {
-            return format!("track {track}");
-        };
-        match own.parent.and_then(|parent| self.described.get(&parent)) {
-            Some(parent) if parent.name != own.name => format!("{} · {}", parent.name, own.name),
-            _ => own.name.clone(),
+        let own = self.described.get(&track);
+        let parent = own.and_then(|own| self.described.get(&own.parent?));
+        let names = [parent, own].map(|d| d.and_then(|d| d.name.as_deref()));
+        match names {
+            [Some(parent), Some(own)] if parent != own => format!("{parent} · {own}"),
+            [_, Some(name)] | [Some(name), None] => name.to_owned(),
+            [None, None] => format!("track {track}"),
         }
     }
 
