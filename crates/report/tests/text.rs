@@ -170,7 +170,7 @@ fn where_no_rule_looks_that_is_said() {
     let mut timeline = bootlap_model::Timeline::default();
     timeline.add_file("log", "strace");
     let said = findings::text(&[], &timeline, &style);
-    assert!(said.contains("No rule looks at evidence of this kind (strace)"));
+    assert!(said.contains("Hardly any rule looks at evidence of this kind (strace)"));
     timeline.add_file("dmesg", "dmesg");
     let said = findings::text(&[], &timeline, &style);
     assert!(said.contains("Nothing found to improve"));

@@ -89,7 +89,13 @@ pub(super) fn of(timeline: &Timeline, known: &Known) -> Option<String> {
         (TrackKind::Function, _) => {
             format!("done by {}", timeline.text(timeline.track_of(span).name))
         }
-        _ => return None,
+        // Stages between events that the evidence names, and sums of many of a kind.
+        _ => match (arg("from"), arg("to"), arg("count")) {
+            (Some(from), Some(to), _) => format!("between its events {from} and {to}"),
+            (None, Some(to), _) => format!("until its event {to}"),
+            (_, None, Some(count)) => format!("{count} of them, as its log says"),
+            _ => return None,
+        },
     };
     Some(said)
 }

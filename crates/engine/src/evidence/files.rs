@@ -205,7 +205,10 @@ impl Bytes {
     }
 }
 
-/// The raw evidence of all files, where it is not too much. What a source made
+/// Sources whose files have no lines that anybody could read.
+const WITHOUT_LINES: [&str; 3] = ["perfetto", "trace-cmd", "pack"];
+
+/// The raw evidence of all files, where it is text and not too much. What a source made
 /// of a file (the text on a pin) has another name, and no bytes of its own.
 pub(super) fn texts(opened: Vec<Opened>, timeline: &Timeline) -> Texts {
     let pieces = opened.into_iter().flat_map(|o| o.pieces);
@@ -215,7 +218,9 @@ pub(super) fn texts(opened: Vec<Opened>, timeline: &Timeline) -> Texts {
     Texts::reading(move || {
         let mut room = MAX_TEXT;
         let text = |(id, file): (FileId, EvidenceFile)| {
-            let text = pieces.get(&file.name)?.text(&file.source, room)?;
+            let piece = pieces.get(&file.name);
+            let piece = piece.filter(|_| !WITHOUT_LINES.contains(&&*file.source))?;
+            let text = piece.text(&file.source, room)?;
             room -= text.len();
             Some((id, text))
         };

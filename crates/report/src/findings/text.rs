@@ -11,12 +11,13 @@ use crate::boot::headline::is_of_no_boot;
 use crate::boot::text::costs::expected;
 use crate::terminal::{Ink, Line, MARGIN, Page, Style};
 
-/// Sources of which no rule looks at anything.
-const WITHOUT_RULES: [&str; 10] = [
+/// Sources of which no rule looks at anything, but for what Android's runtime marks in a trace.
+const WITHOUT_RULES: [&str; 11] = [
     "strace",
     "perf",
     "ftrace",
     "trace-cmd",
+    "perfetto",
     "kfi",
     "logic",
     "vcd",
@@ -55,7 +56,7 @@ fn nothing(timeline: &Timeline) -> String {
                 );
             }
             format!(
-                "No rule looks at evidence of this kind ({}): `bootlap show` says where the time \
+                "Hardly any rule looks at evidence of this kind ({}): `bootlap show` says where the time \
                  went; a kernel log or what systemd-analyze prints tells rules more.",
                 sources.join(", ")
             )
