@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use bootlap_model::{Evidence, Severity, Stamp};
+use bootlap_model::{Evidence, Severity, Stamp, Sym};
 use prost::Message;
 use prost::bytes::Bytes;
 
@@ -13,19 +13,21 @@ use super::schema::{FtraceEvent, FtraceEventBundle, FtraceTime, ProcessTree};
 use crate::text::Import;
 use crate::trace::{Event, Recording, Task, What, readable};
 
-/// One event, not looked into yet.
+/// One event, not looked into yet: there can be millions, which have to be put in order.
 pub(super) enum Raw {
-    Event(Bytes),
-    Switch {
-        prev_state: i64,
-        next: i32,
-        comm: Bytes,
-    },
+    /// Where it stands in its packet.
+    Event { from: u32, len: u32 },
+    /// Who ran before goes to sleep, or could go on; who runs next.
+    Switch { asleep: bool, next: u32, comm: Sym },
 }
 
-/// When each event of a bundle was, ns of `CLOCK_BOOTTIME`, and what. Without times that can
-/// be told on that clock there are none.
-pub(super) fn events(bundle: FtraceEventBundle) -> impl Iterator<Item = (i64, Raw)> {
+/// When each event of a bundle was, ns of `CLOCK_BOOTTIME`, and what; `packet` holds the
+/// bundle. Without times that can be told on that clock there are none.
+pub(super) fn events(
+    bundle: FtraceEventBundle,
+    packet: &Bytes,
+    import: &mut Import<'_>,
+) -> impl Iterator<Item = (i64, Raw)> + use<> {
     let offset_ns = match (
         bundle.ftrace_clock,
         bundle.ftrace_timestamp,
@@ -41,20 +43,31 @@ pub(super) fn events(bundle: FtraceEventBundle) -> impl Iterator<Item = (i64, Ra
         .filter_map(|(i, since)| {
             ns = ns.wrapping_add(*since);
             let comm = *sched.switch_next_comm_index.get(i)? as usize;
+            let comm = readable(sched.intern_table.get(comm)?);
             let switch = Raw::Switch {
-                prev_state: *sched.switch_prev_state.get(i)?,
-                next: *sched.switch_next_pid.get(i)?,
-                comm: sched.intern_table.get(comm)?.clone(),
+                asleep: is_asleep(*sched.switch_prev_state.get(i)?),
+                next: u32::try_from(*sched.switch_next_pid.get(i)?).unwrap_or(0),
+                comm: import.sym(&comm),
             };
             Some((ns, switch))
         })
         .collect();
-    let single = bundle.event.into_iter().filter_map(|event| {
-        let time = FtraceTime::decode(event.clone()).ok()?;
-        Some((time.timestamp?, Raw::Event(event)))
+    let begin = packet.as_ptr() as usize;
+    let single = bundle.event.into_iter().filter_map(move |event| {
+        let from = (event.as_ptr() as usize).checked_sub(begin)?;
+        let raw = Raw::Event {
+            from: u32::try_from(from).ok()?,
+            len: u32::try_from(event.len()).ok()?,
+        };
+        Some((FtraceTime::decode(event).ok()?.timestamp?, raw))
     });
     let all = single.chain(switches);
     all.filter_map(move |(ns, raw)| Some((i64::try_from(ns).ok()?.checked_add(offset_ns?)?, raw)))
+}
+
+/// 0 is running; 0x100 (`TASK_REPORT_MAX` and above): pushed away.
+fn is_asleep(state: i64) -> bool {
+    state & 0xff != 0
 }
 
 /// The kernel's events of a whole trace, in order of time.
@@ -104,18 +117,14 @@ impl Kernel {
     pub(super) fn event(
         &mut self,
         (ns, cpu): (i64, u32),
-        raw: Raw,
+        raw: &Raw,
+        packet: &Bytes,
         evidence: Evidence,
         import: &mut Import<'_>,
     ) {
-        match raw {
-            Raw::Switch {
-                prev_state,
-                next,
-                comm,
-            } => {
-                let next = u32::try_from(next).unwrap_or(0);
-                let comm = readable(&comm).into_owned();
+        match *raw {
+            Raw::Switch { asleep, next, comm } => {
+                let comm = import.timeline.text(comm).to_owned();
                 let from = self.running.insert(cpu, next).unwrap_or(0);
                 let from_comm = self.names.get(&from).cloned().unwrap_or_default();
                 let what = What::Switch {
@@ -123,7 +132,7 @@ impl Kernel {
                         comm: &from_comm,
                         pid: from,
                     },
-                    asleep: prev_state & 0xff != 0,
+                    asleep,
                     to: Task {
                         comm: &comm,
                         pid: next,
@@ -132,8 +141,10 @@ impl Kernel {
                 self.take((ns, cpu, Some(from)), what, evidence, import);
                 self.names.insert(next, comm);
             }
-            Raw::Event(bytes) => {
-                let event = FtraceEvent::decode(bytes).unwrap_or_default();
+            Raw::Event { from, len } => {
+                let bytes = packet.get(from as usize..from.saturating_add(len) as usize);
+                let event = bytes.and_then(|bytes| FtraceEvent::decode(bytes).ok());
+                let event = event.unwrap_or_default();
                 let at = (ns, cpu, event.pid);
                 match self.what(&event, cpu) {
                     Some(what) => self.take(at, what, evidence, import),
@@ -185,7 +196,7 @@ impl Kernel {
             self.called(to);
             What::Switch {
                 from: task(&e.prev_comm, e.prev_pid)?,
-                asleep: e.prev_state? & 0xff != 0,
+                asleep: is_asleep(e.prev_state?),
                 to,
             }
         } else if let Some(e) = &event.task_newtask {

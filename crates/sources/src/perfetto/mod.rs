@@ -31,7 +31,7 @@ use prost::bytes::Bytes;
 
 use self::clocks::{BOOTTIME, Clocks, REALTIME};
 use self::kernel::{Kernel, Raw};
-use self::schema::{LogEvent, SEQ_INCREMENTAL_STATE_CLEARED, Trace, TracePacket};
+use self::schema::{LogEvent, SEQ_INCREMENTAL_STATE_CLEARED, TracePacket};
 use self::tracks::{Told, Tracks};
 use crate::logcat::LogcatReader;
 use crate::text::{Import, Skip};
@@ -50,8 +50,12 @@ pub(crate) static SOURCE: Source = Source {
 
 /// No trace of a boot is larger; it has to fit into memory.
 const MAX_BYTES: u64 = 1 << 30;
-/// Some 60 bytes each until they are in order.
+/// 40 bytes each until they are in order.
 const MAX_EVENTS: usize = 20_000_000;
+/// The service writes a few megabytes at most: longer packets are no trace's.
+const MAX_PACKET: usize = 16 << 20;
+/// What was compressed, all together (an eighth at a time): packets with events stay in memory.
+const MAX_UNPACKED: u64 = 512 << 20;
 
 const DAMAGED: Skip = Skip::lost(
     "damaged-packets",
@@ -62,14 +66,31 @@ const UNRELATED: Skip = Skip::lost(
     "nothing in the trace says how the clocks of these packets relate to the boot: record with the default clock, or let the ring buffer keep the first snapshot of the clocks",
 );
 
-/// The first packets that are whole, if the file begins with any.
-fn packets(head: &[u8]) -> impl Iterator<Item = TracePacket> + '_ {
-    let mut trace = Trace::default();
-    if head.first() == Some(&0x0a) {
-        // What is cut at the end fails, after the packets before it.
-        let _ = trace.merge(Bytes::copy_from_slice(head));
+/// The bytes end within a packet, or are none of a trace.
+struct Cut;
+
+/// Takes the next packet off the bytes: the only field that a trace has, 1.
+fn next_packet(data: &mut Bytes) -> Result<Option<Bytes>, Cut> {
+    if data.is_empty() {
+        return Ok(None);
     }
-    let packets = trace.packet.into_iter();
+    let mut rest = data.clone();
+    if rest.split_to(1)[0] != 0x0a {
+        return Err(Cut);
+    }
+    let length = prost::decode_length_delimiter(&mut rest).map_err(|_| Cut)?;
+    if length > rest.len() {
+        return Err(Cut);
+    }
+    let packet = rest.split_to(length);
+    *data = rest;
+    Ok(Some(packet))
+}
+
+/// The first packets that are whole, if the file begins with any.
+fn packets(head: &[u8]) -> impl Iterator<Item = TracePacket> + use<> {
+    let mut head = Bytes::copy_from_slice(&head[..head.len().min(HEAD_LEN)]);
+    let packets = std::iter::from_fn(move || next_packet(&mut head).ok().flatten());
     packets.map_while(|packet| TracePacket::decode(packet).ok())
 }
 
@@ -100,8 +121,7 @@ fn sniff(head: &[u8]) -> Sniff {
 
 /// Whether bootlap wrote it: the first event is of that name, and only tracks stand before it.
 fn is_report(data: &[u8]) -> bool {
-    let head = &data[..data.len().min(HEAD_LEN)];
-    let first = packets(head).find_map(|p| p.interned_data);
+    let first = packets(data).find_map(|p| p.interned_data);
     first.is_some_and(|data| {
         let mut names = data.event_names.iter();
         names.any(|name| name.name.as_deref() == Some("about this boot"))
@@ -111,7 +131,7 @@ fn is_report(data: &[u8]) -> bool {
 fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
     let mut data = Vec::new();
     input.bytes.take(MAX_BYTES).read_to_end(&mut data)?;
-    if sniff(&data[..data.len().min(HEAD_LEN)]) == Sniff::NO {
+    if sniff(&data) == Sniff::NO {
         return Err(SourceError::NotThisFormat {
             format: SOURCE.name,
             why: "it does not begin with packets of Perfetto's".to_owned(),
@@ -128,17 +148,22 @@ fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
     Ok(())
 }
 
-/// Something that happened, to be put in order.
-enum What {
-    Kernel { cpu: u32, raw: Raw },
-    Told(Told),
-    Log(Box<LogEvent>),
-}
-
+/// Something that happened, to be put in order: there can be millions, so each is small.
 struct Happened {
     ns: i64,
-    evidence: Evidence,
+    /// Which of the kept packets.
+    packet: u32,
     what: What,
+}
+
+enum What {
+    Kernel {
+        cpu: u32,
+        raw: Raw,
+    },
+    /// Which of what was told, of what was logged.
+    Told(u32),
+    Log(u32),
 }
 
 struct PerfettoReader {
@@ -149,7 +174,12 @@ struct PerfettoReader {
     tracks: Tracks,
     log: LogcatReader,
     happened: Vec<Happened>,
+    /// Packets with something that happened.
+    packets: Vec<(Bytes, Evidence)>,
+    told: Vec<Told>,
+    logged: Vec<LogEvent>,
     line: u32,
+    unpacked: u64,
 }
 
 impl PerfettoReader {
@@ -162,32 +192,38 @@ impl PerfettoReader {
             tracks: Tracks::default(),
             log: LogcatReader::on(clock),
             happened: Vec::new(),
+            packets: Vec::new(),
+            told: Vec::new(),
+            logged: Vec::new(),
             line: 0,
+            unpacked: 0,
         }
     }
 
     /// All packets of a file.
-    fn trace(&mut self, data: Bytes, import: &mut Import<'_>) {
-        let (base, len) = (data.as_ptr() as usize, data.len() as u64);
-        let mut trace = Trace::default();
-        if trace.merge(data).is_err() {
-            import.notice(
-                "recording-cut",
-                Severity::DataLoss,
-                Evidence::whole(import.file, len),
-                "the file ends within a packet: copy it again, or record again",
-            );
-        }
-        for packet in trace.packet {
-            let start = (packet.as_ptr() as usize).saturating_sub(base) as u64;
-            let place = (start, start.saturating_add(packet.len() as u64));
+    fn trace(&mut self, mut data: Bytes, import: &mut Import<'_>) {
+        let whole = data.len() as u64;
+        loop {
+            let packet = match next_packet(&mut data) {
+                Ok(Some(packet)) => packet,
+                Ok(None) => return,
+                Err(Cut) => break,
+            };
+            let end = whole - data.len() as u64;
+            let place = (end - packet.len() as u64, end);
             self.packet(packet, place, true, import);
         }
+        import.notice(
+            "recording-cut",
+            Severity::DataLoss,
+            Evidence::whole(import.file, whole),
+            "the file ends within a packet: copy it again, or record again",
+        );
     }
 
     fn packet(
         &mut self,
-        packet: Bytes,
+        bytes: Bytes,
         place: (u64, u64),
         may_unpack: bool,
         import: &mut Import<'_>,
@@ -200,27 +236,48 @@ impl PerfettoReader {
             end: place.1,
             line: self.line,
         };
-        let Ok(packet) = TracePacket::decode(packet) else {
+        let packet = match bytes.len() {
+            ..=MAX_PACKET => TracePacket::decode(bytes.clone()).ok(),
+            _ => None,
+        };
+        let Some(packet) = packet else {
             return import.skip(at, DAMAGED);
         };
-        if let Some(packed) = &packet.compressed_packets {
-            let unpacked = may_unpack.then(|| unpack(packed)).flatten();
-            let Some(inner) = unpacked else {
-                return import.skip(at, DAMAGED);
-            };
-            for packet in inner.packet {
-                self.packet(packet, place, false, import);
+        let Some(packed) = &packet.compressed_packets else {
+            if let Err(skip) = self.take(packet, &bytes, at, import) {
+                import.skip(at, skip);
             }
             return;
+        };
+        let inner = may_unpack.then(|| self.unpack(packed)).flatten();
+        let Some(mut inner) = inner else {
+            return import.skip(at, DAMAGED);
+        };
+        while let Ok(Some(packet)) = next_packet(&mut inner) {
+            self.packet(packet, place, false, import);
         }
-        if let Err(skip) = self.take(packet, at, import) {
-            import.skip(at, skip);
+        if !inner.is_empty() {
+            import.notice(DAMAGED.code, DAMAGED.severity, at, DAMAGED.remedy);
         }
+    }
+
+    /// Packets that the service compressed (zlib).
+    fn unpack(&mut self, packed: &Bytes) -> Option<Bytes> {
+        let mut plain = Vec::new();
+        let room = (MAX_UNPACKED - self.unpacked).min(MAX_UNPACKED / 8);
+        if room == 0 {
+            return None;
+        }
+        let mut unpack = flate2::read::ZlibDecoder::new(&packed[..]).take(room);
+        unpack.read_to_end(&mut plain).ok()?;
+        self.unpacked += plain.len() as u64;
+        Some(plain.into())
     }
 
     fn take(
         &mut self,
         packet: TracePacket,
+        bytes: &Bytes,
         at: Evidence,
         import: &mut Import<'_>,
     ) -> Result<(), Skip> {
@@ -259,8 +316,8 @@ impl PerfettoReader {
                 ftrace::lost(at, import);
             }
             let cpu = bundle.cpu.unwrap_or(0);
-            for (ns, raw) in kernel::events(bundle) {
-                self.happens(ns, at, What::Kernel { cpu, raw }, import);
+            for (ns, raw) in kernel::events(bundle, bytes, import) {
+                self.happens(ns, bytes, at, import, |_| What::Kernel { cpu, raw });
             }
         }
         let usual = || {
@@ -275,21 +332,39 @@ impl PerfettoReader {
             // Of an incremental clock each time counts, also where the event is of no use.
             let ns = when().ok_or(UNRELATED)?;
             if let Some(told) = self.tracks.told(sequence, event, import) {
-                self.happens(ns, at, What::Told(told), import);
+                self.happens(ns, bytes, at, import, |all| {
+                    all.told.push(told);
+                    What::Told(all.told.len() as u32 - 1)
+                });
             }
         } else if let Some(log) = packet.android_log {
             for event in log.events {
                 let date = event.timestamp.unwrap_or(0);
                 let ns = self.clocks.boot_ns(0, REALTIME, date).ok_or(UNRELATED)?;
-                self.happens(ns, at, What::Log(Box::new(event)), import);
+                self.happens(ns, bytes, at, import, |all| {
+                    all.logged.push(event);
+                    What::Log(all.logged.len() as u32 - 1)
+                });
             }
         }
         Ok(())
     }
 
-    fn happens(&mut self, ns: i64, evidence: Evidence, what: What, import: &mut Import<'_>) {
+    fn happens(
+        &mut self,
+        ns: i64,
+        packet: &Bytes,
+        evidence: Evidence,
+        import: &mut Import<'_>,
+        what: impl FnOnce(&mut Self) -> What,
+    ) {
         if self.happened.len() < MAX_EVENTS {
-            return self.happened.push(Happened { ns, evidence, what });
+            if self.packets.last().is_none_or(|last| last.1 != evidence) {
+                self.packets.push((packet.clone(), evidence));
+            }
+            let packet = self.packets.len() as u32 - 1;
+            let what = what(self);
+            return self.happened.push(Happened { ns, packet, what });
         }
         import.notice(
             "events-left-out",
@@ -302,27 +377,37 @@ impl PerfettoReader {
     fn finish(mut self, import: &mut Import<'_>) {
         let mut happened = std::mem::take(&mut self.happened);
         happened.sort_by_key(|h| h.ns);
-        for Happened { ns, evidence, what } in happened {
+        for Happened { ns, packet, what } in happened {
+            let (packet, at) = &self.packets[packet as usize];
             match what {
-                What::Kernel { cpu, raw } => self.kernel.event((ns, cpu), raw, evidence, import),
-                What::Told(told) => self.tracks.event(ns, &told, evidence, import),
-                What::Log(event) => self.logged(ns, &event, evidence, import),
+                What::Kernel { cpu, raw } => {
+                    self.kernel.event((ns, cpu), &raw, packet, *at, import);
+                }
+                What::Told(n) => self.tracks.event(ns, &self.told[n as usize], *at, import),
+                What::Log(n) => logged(&mut self.log, ns, &self.logged[n as usize], *at, import),
             }
         }
         self.tracks.finish(import);
         self.kernel.finish(import);
     }
+}
 
-    fn logged(&mut self, ns: i64, event: &LogEvent, evidence: Evidence, import: &mut Import<'_>) {
-        let ids = [event.pid, event.tid].map(|id| u32::try_from(id?).ok());
-        let tag = event.tag.as_deref().unwrap_or("");
-        let text = match &event.message {
-            Some(message) => message.trim_end().to_owned(),
-            None => binary(event),
-        };
-        // It has a time, so there is nothing to skip.
-        let _ = self.log.logged(ns, ids, (tag, &text), evidence, import);
-    }
+/// Hands an entry of Android's log to its reader.
+fn logged(
+    log: &mut LogcatReader,
+    ns: i64,
+    event: &LogEvent,
+    evidence: Evidence,
+    import: &mut Import<'_>,
+) {
+    let ids = [event.pid, event.tid].map(|id| u32::try_from(id?).ok());
+    let tag = event.tag.as_deref().unwrap_or("");
+    let text = match &event.message {
+        Some(message) => message.trim_end().to_owned(),
+        None => binary(event),
+    };
+    // It has a time, so there is nothing to skip.
+    let _ = log.logged(ns, ids, (tag, &text), evidence, import);
 }
 
 const OTHER_MACHINE: Skip = Skip::lost(
@@ -344,17 +429,6 @@ fn binary(event: &LogEvent) -> String {
         several => format!("[{}]", several.join(",")),
     }
 }
-
-/// Packets that the service compressed (zlib), up to as much as a file may have.
-fn unpack(packed: &Bytes) -> Option<Trace> {
-    let mut plain = Vec::new();
-    let mut unpack = flate2::read::ZlibDecoder::new(&packed[..]).take(MAX_UNPACKED);
-    unpack.read_to_end(&mut plain).ok()?;
-    Trace::decode(Bytes::from(plain)).ok()
-}
-
-/// The service compresses half a megabyte at a time.
-const MAX_UNPACKED: u64 = 64 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -399,6 +473,31 @@ mod tests {
                 assert_eq!(usage.used + usage.skipped, usage.total);
             }
         }
+    }
+
+    /// Four gigabytes of zeros: no more is unpacked than may be.
+    #[test]
+    fn what_is_compressed_too_well_is_stopped() {
+        use std::io::Write;
+        let zeros = vec![0; 1 << 20];
+        let mut packed = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+        for _ in 0..200 {
+            packed.write_all(&zeros).unwrap();
+        }
+        let packet = TracePacket {
+            compressed_packets: Some(packed.finish().unwrap().into()),
+            ..TracePacket::default()
+        };
+        let one = packet.encode_length_delimited_to_vec();
+        let mut bytes = Vec::new();
+        for _ in 0..20 {
+            bytes.push(0x0a);
+            bytes.extend(&one);
+        }
+        let timeline = tried::read(&SOURCE, &bytes);
+        assert_eq!(timeline.files[0].usage.total, 20);
+        assert_eq!(timeline.notices[0].code, "damaged-packets");
+        assert_eq!(timeline.notices[0].count, 20);
     }
 
     /// A line's end and other messages of protobuf begin with the same byte.

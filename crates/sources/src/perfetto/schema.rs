@@ -8,13 +8,6 @@
 use prost::Message;
 use prost::bytes::Bytes;
 
-/// The whole file.
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct Trace {
-    #[prost(bytes = "bytes", repeated, tag = "1")]
-    pub(super) packet: Vec<Bytes>,
-}
-
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct TracePacket {
     #[prost(message, optional, tag = "1")]

@@ -40,7 +40,8 @@ enum What {
 #[derive(Default)]
 pub(super) struct Tracks {
     /// Of each sequence: names by number, and the track of events that name none.
-    names: HashMap<(u32, u64), Sym>,
+    names: HashMap<u32, HashMap<u64, Sym>>,
+    named: usize,
     usual: HashMap<u32, u64>,
     described: HashMap<u64, Described>,
     open: HashMap<u64, Vec<Option<SpanId>>>,
@@ -58,7 +59,8 @@ struct Described {
 impl Tracks {
     /// What was sent ahead counts no more.
     pub(super) fn forget(&mut self, sequence: u32) {
-        self.names.retain(|(of, _), _| *of != sequence);
+        let names = self.names.remove(&sequence);
+        self.named -= names.map_or(0, |names| names.len());
         self.usual.remove(&sequence);
     }
 
@@ -67,11 +69,13 @@ impl Tracks {
     }
 
     pub(super) fn interned(&mut self, sequence: u32, data: &InternedData, import: &mut Import<'_>) {
+        let names = self.names.entry(sequence).or_default();
         for name in &data.event_names {
             if let (Some(iid), Some(name)) = (name.iid, &name.name)
-                && self.names.len() < MAX_NAMES
+                && self.named < MAX_NAMES
             {
-                self.names.insert((sequence, iid), import.sym(name));
+                let known = names.insert(iid, import.sym(name));
+                self.named += usize::from(known.is_none());
             }
         }
     }
@@ -114,7 +118,7 @@ impl Tracks {
             TYPE_COUNTER => What::Value(event.double_counter_value.or_else(number)?),
             _ => return None,
         };
-        let sent = || self.names.get(&(sequence, event.name_iid?)).copied();
+        let sent = || self.names.get(&sequence)?.get(&event.name_iid?).copied();
         let name = event.name.as_deref().map(|name| import.sym(name));
         Some(Told {
             track: event.track_uuid.or_else(usual)?,
