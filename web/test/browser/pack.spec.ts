@@ -67,8 +67,14 @@ for (const mix of MIXES) {
     });
     for (let n = 1; n < links.count; n++) expect(links.to[n]! >= links.to[n - 1]!).toBe(true);
     const apart = { spans: 0, links: 0, counters: 0, tracks: 0, unplaced: 0 };
-    const { path, groups, ...rest } = head;
+    const { path, groups, totals, ...rest } = head;
     expect(groups).toBeNull();
+    // What only grows is of the boot that the document tells of, and nothing in it falls.
+    for (const { name, at, sum } of totals) {
+      expect(Array.from(at)).toEqual(Array.from(at).sort((a, b) => a - b));
+      expect(Array.from(sum)).toEqual(Array.from(sum).sort((a, b) => a - b));
+      if (name === "instructions" && head.instructions !== null) expect(sum.at(-1)!).toBeGreaterThanOrEqual(head.instructions);
+    }
     expect({ ...rest, ...apart }).toEqual({ ...json, ...apart });
     // The path is what the terminal says, and its steps are the spans that it names.
     const told_path = JSON.parse(execFileSync(BOOTLAP, ["show", "--quiet", "--by", "units", "--json", ...mix.map((file) => join(BOOT, file))], { encoding: "utf8" })).path;

@@ -11,7 +11,7 @@ use prost::bytes::Bytes;
 
 use super::schema::{FtraceEvent, FtraceEventBundle, FtraceTime, ProcessTree};
 use crate::text::Import;
-use crate::trace::{Event, Recording, Task, What, readable};
+use crate::trace::{Event, Recording, Task, What, comm_of, is_asleep, readable};
 
 /// One event, not looked into yet: there can be millions, which have to be put in order.
 pub(super) enum Raw {
@@ -22,20 +22,20 @@ pub(super) enum Raw {
 }
 
 /// When each event of a bundle was, ns of `CLOCK_BOOTTIME`, and what; `packet` holds the
-/// bundle. Without times that can be told on that clock there are none.
+/// bundle. `None` if its times are of a clock that nothing relates to that.
 pub(super) fn events(
     bundle: FtraceEventBundle,
     packet: &Bytes,
     import: &mut Import<'_>,
-) -> impl Iterator<Item = (i64, Raw)> + use<> {
+) -> Option<impl Iterator<Item = (i64, Raw)> + use<>> {
     let offset_ns = match (
         bundle.ftrace_clock,
         bundle.ftrace_timestamp,
         bundle.boot_timestamp,
     ) {
-        (None | Some(0), ..) => Some(0),
-        (_, Some(ftrace), Some(boot)) => boot.checked_sub(ftrace),
-        _ => None,
+        (None | Some(0), ..) => 0,
+        (_, Some(ftrace), Some(boot)) => boot.checked_sub(ftrace)?,
+        _ => return None,
     };
     let sched = bundle.compact_sched.unwrap_or_default();
     let mut ns = 0u64;
@@ -61,13 +61,9 @@ pub(super) fn events(
         };
         Some((FtraceTime::decode(event).ok()?.timestamp?, raw))
     });
+    let boot_ns = move |ns: u64| i64::try_from(ns).ok()?.checked_add(offset_ns);
     let all = single.chain(switches);
-    all.filter_map(move |(ns, raw)| Some((i64::try_from(ns).ok()?.checked_add(offset_ns?)?, raw)))
-}
-
-/// 0 is running; 0x100 (`TASK_REPORT_MAX` and above): pushed away.
-fn is_asleep(state: i64) -> bool {
-    state & 0xff != 0
+    Some(all.filter_map(move |(ns, raw)| Some((boot_ns(ns)?, raw))))
 }
 
 /// The kernel's events of a whole trace, in order of time.
@@ -196,7 +192,7 @@ impl Kernel {
             self.called(to);
             What::Switch {
                 from: task(&e.prev_comm, e.prev_pid)?,
-                asleep: is_asleep(e.prev_state?),
+                asleep: is_asleep(e.prev_state.unwrap_or(0)),
                 to,
             }
         } else if let Some(e) = &event.task_newtask {
@@ -204,7 +200,7 @@ impl Kernel {
             self.called(task);
             What::New {
                 task,
-                is_thread: e.clone_flags? & 0x1_0000 != 0,
+                is_thread: e.clone_flags.unwrap_or(0) & 0x1_0000 != 0,
             }
         } else if let Some(e) = &event.task_rename {
             let task = task(&e.newcomm, e.pid)?;
@@ -212,7 +208,7 @@ impl Kernel {
             What::Rename { task }
         } else if let Some(e) = &event.sched_process_exec {
             let (program, pid) = (e.filename.as_deref()?, pid(e.pid)?);
-            let comm = program.rsplit('/').next().unwrap_or(program);
+            let comm = comm_of(program);
             self.called(Task { comm, pid });
             What::Exec { program, pid }
         } else if let Some(e) = &event.sched_process_exit {

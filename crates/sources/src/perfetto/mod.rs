@@ -316,7 +316,7 @@ impl PerfettoReader {
                 ftrace::lost(at, import);
             }
             let cpu = bundle.cpu.unwrap_or(0);
-            for (ns, raw) in kernel::events(bundle, bytes, import) {
+            for (ns, raw) in kernel::events(bundle, bytes, import).ok_or(UNRELATED)? {
                 self.happens(ns, bytes, at, import, |_| What::Kernel { cpu, raw });
             }
         }

@@ -31,6 +31,7 @@ use std::borrow::Cow;
 use bootlap_model::{ClockId, ClockKind, Evidence, Stamp};
 
 pub(crate) use self::event::{Event, Function, Task, What};
+pub(crate) use self::tasks::comm_of;
 
 use self::atrace::Slices;
 use self::calls::Calls;
@@ -294,6 +295,12 @@ impl Recording {
         self.pages.finish(import);
         self.programs.finish(import);
     }
+}
+
+/// Whether a thread that was switched away from with this state waits for something: 0 is
+/// running; 0x100 (`TASK_REPORT_MAX` and above) was pushed away.
+pub(crate) fn is_asleep(state: i64) -> bool {
+    state & 0xff != 0
 }
 
 /// A line as text; the kernel cuts names at 15 bytes, which may be in the

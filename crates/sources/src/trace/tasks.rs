@@ -336,7 +336,7 @@ impl Tasks {
 }
 
 /// What the kernel calls a process that executes `program`.
-fn comm_of(program: &str) -> &str {
+pub(crate) fn comm_of(program: &str) -> &str {
     let name = program.rsplit('/').next().unwrap_or(program);
     cut(name, COMM_LEN)
 }

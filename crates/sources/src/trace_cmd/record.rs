@@ -6,7 +6,7 @@ use super::bytes::Order;
 use super::format::Format;
 use super::symbols::Symbols;
 use crate::ftrace::body;
-use crate::trace::{Function, Task, What};
+use crate::trace::{Function, Task, What, is_asleep};
 
 /// Fields of an event that nothing is known of, as text.
 const MAX_TEXT: usize = 200;
@@ -90,8 +90,7 @@ impl<'f> Decoder<'f> {
             }
             "sched_switch" => What::Switch {
                 from: read.task("prev_comm", "prev_pid")?,
-                // 0 is running; 0x100 (TASK_REPORT_MAX and above): pushed away.
-                asleep: read.number("prev_state")? & 0xff != 0,
+                asleep: is_asleep(read.number("prev_state")?),
                 to: read.task("next_comm", "next_pid")?,
             },
             "sched_wakeup" | "sched_wakeup_new" | "sched_waking" => What::Wakeup {
