@@ -48,19 +48,18 @@ impl Gap {
 /// space's first instruction) ends a silence too.
 pub fn gaps(timeline: &Timeline, at_least_ns: i64) -> Vec<Gap> {
     let view = View::of(timeline);
-    let silences: Vec<Silence> = silences(&view).collect();
-    gaps_in(&view, &phases_in(&view), &silences, at_least_ns)
+    gaps_in(&view, &phases_in(&view), silences(&view), at_least_ns)
 }
 
-/// `silences` are all of them that are this long, and may be others.
-pub(crate) fn gaps_in(
+/// Those of `silences` that are this long.
+pub(crate) fn gaps_in<'t>(
     view: &View,
     phases: &[Phase],
-    silences: &[Silence],
+    silences: impl Iterator<Item = Silence<'t>>,
     at_least_ns: i64,
 ) -> Vec<Gap> {
     let meter = Meter::in_view(view);
-    let mut gaps: Vec<Gap> = (silences.iter())
+    let mut gaps: Vec<Gap> = silences
         .filter(|s| s.length_ns() >= at_least_ns.max(1) && s.untimed.is_none())
         .map(|s| Gap {
             phase: phase_of(phases, &s.start, &s.end),

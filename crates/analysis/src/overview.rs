@@ -35,14 +35,16 @@ pub fn overview(
     let mut view = View::of(timeline);
     view.extent = OnceCell::from(extent);
     let phases = phases_in(&view);
-    // Most are of microseconds, between two lines: they are not kept.
-    let least_ns = extent.as_ref().map_or(gap_ns, least_silence_ns).min(gap_ns);
-    let silences = silences(&view).filter(|s| s.length_ns() >= least_ns);
-    let silences: Vec<Silence> = silences.collect();
+    // A long log has as many as lines: they are gone through once, and few are kept.
+    let least_ns = extent.as_ref().map_or(0, least_silence_ns);
+    let mut long: Vec<Silence> = Vec::new();
+    let keep_long = |s: &Silence<'_>| s.length_ns() >= least_ns;
+    let silences = silences(&view).inspect(|s| long.extend(Some(*s).filter(keep_long)));
+    let gaps = gaps_in(&view, &phases, silences, gap_ns);
     Overview {
         disks: disks_in(&view, &phases),
-        gaps: gaps_in(&view, &phases, &silences, gap_ns),
-        costs: costs_in(&view, &phases, &silences, costs),
+        gaps,
+        costs: costs_in(&view, &phases, &long, costs),
         phases,
     }
 }

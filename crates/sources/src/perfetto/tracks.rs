@@ -6,17 +6,16 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use bootlap_model::{ClockKind, Evidence, SpanEnd, SpanId, Stamp, Sym, TrackKind};
+use bootlap_model::{ClockKind, Evidence, SpanEnd, Stamp, Sym, TrackKind};
 
 use super::schema::{
     InternedData, TYPE_COUNTER, TYPE_INSTANT, TYPE_SLICE_BEGIN, TYPE_SLICE_END, TrackDescriptor,
     TrackEvent,
 };
 use crate::text::Import;
+use crate::trace::Nested;
 
 const MAX_TRACKS: usize = 65_536;
-const MAX_SLICES: usize = 2_000_000;
-const MAX_DEPTH: usize = 512;
 const MAX_MOMENTS: usize = 10_000;
 const MAX_SAMPLES: usize = 1_000_000;
 /// Names that are sent ahead: those of the code, not of data.
@@ -44,9 +43,9 @@ pub(super) struct Tracks {
     named: usize,
     usual: HashMap<u32, u64>,
     described: HashMap<u64, Described>,
-    open: HashMap<u64, Vec<Option<SpanId>>>,
+    /// By track.
+    nested: Nested<u64>,
     values: BTreeMap<u64, (Evidence, Vec<(i64, f64)>)>,
-    slices: usize,
     moments: usize,
     samples: usize,
 }
@@ -143,25 +142,14 @@ impl Tracks {
         };
         match told.what {
             What::Begin => {
-                let depth = self.open.get(&told.track).map_or(0, Vec::len);
-                if depth >= MAX_DEPTH {
-                    return;
-                }
-                self.slices += 1;
-                let span = (self.slices <= MAX_SLICES).then(|| {
-                    let track = self.name_of(told.track);
+                let track = self.name_of(told.track);
+                self.nested.begin(told.track, evidence, import, |import| {
                     let times = (at, SpanEnd::OpenAtCut);
                     let track = (TrackKind::Function, &*track);
                     import.span(clock, track, &name, times, &[], evidence)
                 });
-                self.open.entry(told.track).or_default().push(span);
             }
-            What::End => {
-                let open = self.open.get_mut(&told.track);
-                if let Some(id) = open.and_then(Vec::pop).flatten() {
-                    import.timeline.span_mut(id).end = SpanEnd::At(at);
-                }
-            }
+            What::End => self.nested.end(&told.track, at, import),
             What::Instant => {
                 self.moments += 1;
                 if self.moments <= MAX_MOMENTS {

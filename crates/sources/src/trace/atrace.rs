@@ -15,19 +15,17 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use bootlap_model::{Evidence, Severity, SpanEnd, SpanId, Stamp, TrackKind};
+use bootlap_model::{SpanEnd, SpanId, TrackKind};
 
 use super::cut;
 use super::event::{Moment, Task};
+use super::nested::{Nested, end};
 use crate::text::Import;
 
 /// Programs name slices as they like.
 const MAX_NAME: usize = 200;
-/// More than any recording of a boot, 200 bytes each.
-const MAX_SLICES: usize = 2_000_000;
-/// Deeper ones are left out: somebody forgot to end them.
-const MAX_DEPTH: usize = 512;
-/// Asynchronous slices that are open at a time.
+/// Asynchronous slices: in all, and that are open at a time.
+const MAX_ASYNCHRONOUS: usize = 500_000;
 const MAX_OPEN: usize = 65_536;
 const MAX_COUNTERS: usize = 1_000;
 const MAX_SAMPLES: usize = 1_000_000;
@@ -77,12 +75,12 @@ type Counter = (Moment, Vec<(i64, f64)>);
 /// All slices of a recording.
 #[derive(Default)]
 pub(super) struct Slices {
-    /// By thread: what is open, the innermost last; `None` for what is not kept.
-    open: HashMap<u32, Vec<Option<SpanId>>>,
+    /// By thread.
+    nested: Nested<u32>,
     asynchronous: HashMap<[String; 3], SpanId>,
+    begun: usize,
     counters: BTreeMap<[String; 2], Counter>,
     samples: usize,
-    kept: usize,
 }
 
 impl Slices {
@@ -99,25 +97,21 @@ impl Slices {
         };
         match mark {
             Mark::Begin(name) => self.begin(name, thread, now, import),
-            Mark::End => {
-                let span = self.open.get_mut(&thread.pid).and_then(Vec::pop).flatten();
-                end(span, now.at, import);
-            }
+            Mark::End => self.nested.end(&thread.pid, now.at, import),
             Mark::AsyncBegin([pid, name, cookie]) => {
-                let key = [pid, name, cookie].map(str::to_owned);
-                if self.asynchronous.len() < MAX_OPEN {
-                    let track = (
-                        TrackKind::Function,
-                        &*format!("process {pid}, asynchronous"),
-                    );
-                    if let Some(span) = self.span(track, name, pid, now, import) {
-                        self.asynchronous.insert(key, span);
-                    }
+                let room = self.begun < MAX_ASYNCHRONOUS;
+                if room && self.asynchronous.len() < MAX_OPEN {
+                    self.begun += 1;
+                    let track = format!("process {pid}, asynchronous");
+                    let span = slice(&track, name, pid, now, import);
+                    let key = [pid, name, cookie].map(str::to_owned);
+                    self.asynchronous.insert(key, span);
                 }
             }
             Mark::AsyncEnd(key) => {
-                let span = self.asynchronous.remove(&key.map(str::to_owned));
-                end(span, now.at, import);
+                if let Some(span) = self.asynchronous.remove(&key.map(str::to_owned)) {
+                    end(span, now.at, import);
+                }
             }
             Mark::Counter([pid, name, value]) => self.count(pid, name, value, now),
             Mark::Instant(name) => {
@@ -128,37 +122,15 @@ impl Slices {
     }
 
     fn begin(&mut self, name: &str, thread: Task<'_>, now: &Moment, import: &mut Import<'_>) {
-        let depth = self.open.get(&thread.pid).map_or(0, Vec::len);
-        if depth >= MAX_DEPTH {
-            return;
-        }
-        let comm = match thread.comm {
-            "" => "<...>",
-            comm => comm,
-        };
-        let track = format!("{comm}-{}", thread.pid);
-        let pid = thread.pid.to_string();
-        let span = self.span((TrackKind::Function, &track), name, &pid, now, import);
-        self.open.entry(thread.pid).or_default().push(span);
-    }
-
-    fn span(
-        &mut self,
-        track: (TrackKind, &str),
-        name: &str,
-        pid: &str,
-        now: &Moment,
-        import: &mut Import<'_>,
-    ) -> Option<SpanId> {
-        self.kept += 1;
-        if self.kept > MAX_SLICES {
-            too_many(now.evidence, import);
-            return None;
-        }
-        let times = (now.at, SpanEnd::OpenAtCut);
-        let args = [("pid", pid)];
-        let name = cut(name, MAX_NAME);
-        Some(import.span(now.clock, track, name, times, &args, now.evidence))
+        self.nested
+            .begin(thread.pid, now.evidence, import, |import| {
+                let comm = match thread.comm {
+                    "" => "<...>",
+                    comm => comm,
+                };
+                let track = format!("{comm}-{}", thread.pid);
+                slice(&track, name, &thread.pid.to_string(), now, import)
+            });
     }
 
     fn count(&mut self, pid: &str, name: &str, value: &str, now: &Moment) {
@@ -183,23 +155,12 @@ impl Slices {
     }
 }
 
-fn end(span: Option<SpanId>, at: Stamp, import: &mut Import<'_>) {
-    if let Some(id) = span {
-        let span = import.timeline.span_mut(id);
-        span.end = match at.ns >= span.start.ns {
-            true => SpanEnd::At(at),
-            false => SpanEnd::Unknown,
-        };
-    }
-}
-
-fn too_many(at: Evidence, import: &mut Import<'_>) {
-    import.notice(
-        "slices-left-out",
-        Severity::DataLoss,
-        at,
-        "only the first two million slices are shown: record fewer categories of atrace",
-    );
+/// A slice that begins now.
+fn slice(track: &str, name: &str, pid: &str, now: &Moment, import: &mut Import<'_>) -> SpanId {
+    let times = (now.at, SpanEnd::OpenAtCut);
+    let track = (TrackKind::Function, track);
+    let (name, args) = (cut(name, MAX_NAME), [("pid", pid)]);
+    import.span(now.clock, track, name, times, &args, now.evidence)
 }
 
 #[cfg(test)]

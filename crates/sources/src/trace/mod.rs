@@ -19,6 +19,7 @@ mod file_calls;
 mod initcalls;
 mod lane;
 mod named_initcalls;
+mod nested;
 mod others;
 mod page_cache;
 mod samples;
@@ -31,6 +32,7 @@ use std::borrow::Cow;
 use bootlap_model::{ClockId, ClockKind, Evidence, Stamp};
 
 pub(crate) use self::event::{Event, Function, Task, What};
+pub(crate) use self::nested::Nested;
 pub(crate) use self::tasks::comm_of;
 
 use self::atrace::Slices;
