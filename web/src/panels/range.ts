@@ -5,6 +5,7 @@
 import { button, el, facts, table, type Child } from "../dom.ts";
 import { bytes, count, duration, moment, percent } from "../format.ts";
 import { END_UNKNOWN, type Boot, type Selection, type Total } from "../model.ts";
+import { lowerBound } from "../timeline/pyramid.ts";
 
 export interface Range {
   /** On the boot's own clock, ns. */
@@ -46,20 +47,10 @@ export interface Sums {
 
 const overlap = (range: Range, start: number, end: number) => Math.max(0, Math.min(range.end, end) - Math.max(range.start, start));
 
-/** How many of the moments, which are in order, are not after `at`. */
-function upTo(moments: Float64Array, at: number): number {
-  let [low, high] = [0, moments.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (moments[middle]! <= at) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /** The least and the most of it up to a moment: what is known before it, and after. */
 function until({ at, sum, whole }: Total, moment: number): [number, number] {
-  const n = upTo(at, moment);
+  const before = lowerBound(at, moment);
+  const n = before + Number(at[before] === moment);
   const least = n > 0 ? sum[n - 1]! : 0;
   if (whole || at[n - 1] === moment) return [least, least];
   return [least, n < sum.length ? sum[n]! : least];

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use bootlap_model::{Milestone, TrackKind};
+use bootlap_model::TrackKind;
 
-use super::android_init::on;
+use super::android_init::{on, until_the_end};
 use super::checks;
 use super::seen::ms;
 use crate::boot::{Found, total_ns};
@@ -133,10 +133,18 @@ fn dexopt(boot: &Boot<'_>) -> Option<Finding> {
 
 /// What a process whose name begins like that marked in a trace, if a trace was recorded.
 fn slices<'a>(boot: &Boot<'a>, process: &str) -> Vec<Found<'a>> {
-    let end = boot.moment(&[Milestone::Ready, Milestone::StartupFinished]);
-    let mut slices = boot.spans_of(TrackKind::Function);
-    slices.retain(|s| s.track().starts_with(process) && end.is_none_or(|end| s.start_ns < end));
-    slices
+    until_the_end(boot, TrackKind::Function, |track| {
+        track.starts_with(process)
+    })
+}
+
+/// The steps that a process logged on this track, or else what it marked in a trace.
+fn steps<'a>(boot: &Boot<'a>, track: &str, process: &str) -> Vec<Found<'a>> {
+    let logged = on(boot, track);
+    match logged.is_empty() {
+        true => slices(boot, process),
+        false => logged,
+    }
 }
 
 /// Steps that are made of others.
@@ -153,10 +161,7 @@ const WHOLE: [&str; 7] = [
 fn system_server(boot: &Boot<'_>) -> Vec<Finding> {
     let whole = |s: &Found<'_>| WHOLE.iter().any(|whole| s.name().starts_with(whole));
     let callback = |s: &Found<'_>| s.name().contains(' ');
-    let mut steps = on(boot, "system server");
-    if steps.is_empty() {
-        steps = slices(boot, "system_server-");
-    }
+    let steps = steps(boot, "system server", "system_server-");
     longest(steps, |s| !whole(s) && !callback(s))
 }
 
@@ -172,11 +177,7 @@ fn zygote(boot: &Boot<'_>) -> Vec<Finding> {
         "ZygotePreload",
         "ZygoteInit",
     ];
-    let mut steps = on(boot, "zygote");
-    if steps.is_empty() {
-        steps = slices(boot, "zygote");
-    }
-    longest(steps, |s| {
+    longest(steps(boot, "zygote", "zygote"), |s| {
         !s.name().starts_with("preload ") && !others.contains(&s.name())
     })
 }

@@ -34,9 +34,18 @@ const MANY_STARTS: usize = 3;
 
 /// What is on a track of user space until Android is up.
 pub(super) fn on<'a>(boot: &Boot<'a>, track: &str) -> Vec<Found<'a>> {
+    until_the_end(boot, TrackKind::Userspace, |t| t == track)
+}
+
+/// What began on such tracks before the boot was over.
+pub(super) fn until_the_end<'a>(
+    boot: &Boot<'a>,
+    kind: TrackKind,
+    track: impl Fn(&str) -> bool,
+) -> Vec<Found<'a>> {
     let end = boot.moment(&[Milestone::Ready, Milestone::StartupFinished]);
-    let mut spans = boot.spans_of(TrackKind::Userspace);
-    spans.retain(|s| s.track() == track && end.is_none_or(|end| s.start_ns < end));
+    let mut spans = boot.spans_of(kind);
+    spans.retain(|s| track(s.track()) && end.is_none_or(|end| s.start_ns < end));
     spans
 }
 

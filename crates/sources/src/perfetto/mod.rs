@@ -216,8 +216,13 @@ impl PerfettoReader {
         import.notice(
             "recording-cut",
             Severity::DataLoss,
-            Evidence::whole(import.file, whole),
-            "the file ends within a packet: copy it again, or record again",
+            Evidence {
+                file: import.file,
+                start: whole - data.len() as u64,
+                end: whole,
+                line: self.line.saturating_add(1),
+            },
+            "from here on the file is cut or damaged: copy it again, or record again",
         );
     }
 

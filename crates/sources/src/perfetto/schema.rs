@@ -122,8 +122,6 @@ pub(super) struct FtraceTime {
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct FtraceEvent {
-    #[prost(uint64, optional, tag = "1")]
-    pub(super) timestamp: Option<u64>,
     #[prost(uint32, optional, tag = "2")]
     pub(super) pid: Option<u32>,
     #[prost(message, optional, tag = "3")]

@@ -1,12 +1,11 @@
-//! Slices, moments and values that programs tell Perfetto of by themselves (its SDK, Chrome,
-//! what `bootlap report -o boot.pftrace` writes).
+//! Slices, moments and values that programs tell Perfetto of by themselves (its SDK, Chrome).
 //!
 //! A track is named by its descriptor, a thread's by the thread. Names are sent once to a
 //! sequence of packets, and then by their number.
 
 use std::collections::{BTreeMap, HashMap};
 
-use bootlap_model::{ClockKind, Evidence, SpanEnd, Stamp, Sym, TrackKind};
+use bootlap_model::{ClockKind, Evidence, Severity, SpanEnd, Stamp, Sym, TrackKind};
 
 use super::schema::{
     InternedData, TYPE_COUNTER, TYPE_INSTANT, TYPE_SLICE_BEGIN, TYPE_SLICE_END, TrackDescriptor,
@@ -152,8 +151,9 @@ impl Tracks {
             What::End => self.nested.end(&told.track, at, import),
             What::Instant => {
                 self.moments += 1;
-                if self.moments <= MAX_MOMENTS {
-                    import.mark(clock, at, &name, evidence);
+                match self.moments <= MAX_MOMENTS {
+                    true => import.mark(clock, at, &name, evidence),
+                    false => too_many(evidence, import),
                 }
             }
             What::Value(value) if value.is_finite() && self.samples < MAX_SAMPLES => {
@@ -162,7 +162,7 @@ impl Tracks {
                     (self.values.entry(told.track)).or_insert((evidence, Vec::new()));
                 samples.push((ns, value));
             }
-            What::Value(_) => {}
+            What::Value(_) => too_many(evidence, import),
         }
     }
 
@@ -186,4 +186,13 @@ impl Tracks {
             import.counter(clock, (&name, ""), samples, first);
         }
     }
+}
+
+fn too_many(at: Evidence, import: &mut Import<'_>) {
+    import.notice(
+        "moments-left-out",
+        Severity::DataLoss,
+        at,
+        "only the first 10000 moments and the first million values are shown: record fewer categories",
+    );
 }

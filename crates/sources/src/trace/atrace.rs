@@ -84,16 +84,17 @@ pub(super) struct Slices {
 }
 
 impl Slices {
-    /// Takes a note, if it is one of these marks.
-    pub(super) fn note(
+    /// Takes a note, if it is one of these marks, and gives back what is only a note: the text
+    /// of any other one, the name of a moment.
+    pub(super) fn note<'n>(
         &mut self,
-        text: &str,
+        text: &'n str,
         thread: Task<'_>,
         now: &Moment,
         import: &mut Import<'_>,
-    ) -> bool {
+    ) -> Option<&'n str> {
         let Some(mark) = mark(text.trim_end()) else {
-            return false;
+            return Some(text);
         };
         match mark {
             Mark::Begin(name) => self.begin(name, thread, now, import),
@@ -114,11 +115,9 @@ impl Slices {
                 }
             }
             Mark::Counter([pid, name, value]) => self.count(pid, name, value, now),
-            Mark::Instant(name) => {
-                import.mark(now.clock, now.at, cut(name, MAX_NAME), now.evidence)
-            }
+            Mark::Instant(name) => return Some(name),
         }
-        true
+        None
     }
 
     fn begin(&mut self, name: &str, thread: Task<'_>, now: &Moment, import: &mut Import<'_>) {

@@ -261,8 +261,8 @@ impl Recording {
             }
             What::Printk { text } => self.others.printk(text, now, import),
             What::Note { text } => {
-                if !self.slices.note(text, this, now, import) {
-                    self.others.note(text, now, import);
+                if let Some(note) = self.slices.note(text, this, now, import) {
+                    self.others.note(note, now, import);
                 }
             }
             What::Enter { name } => self.others.enter(name, now, import),
