@@ -7,6 +7,9 @@ import { END_KNOWN, SPAWNS, type CriticalPath, type Links, type Spans } from "./
 /** Moments that belong together are taken one after the other, ns; as crates/analysis/src/path.rs. */
 const SLACK_NS = 1_000_000;
 
+/** Orderings lie in a few dozen layers; cycles of a damaged file end here. */
+const MOST_PASSES = 64;
+
 interface Tie {
   from: number;
   /** When it let the other go. */
@@ -53,12 +56,18 @@ export class Chain {
     /** By how much each span begins sooner. */
     const sooner = new Map<number, number>();
     const moved = (tie: Tie) => tie.at - (sooner.get(tie.from) ?? 0) - (tie.from === span && !tie.starts ? less : 0);
-    for (const one of this.linked) {
-      const ties = this.ties.get(one);
-      if (!ties) continue;
-      const before = Math.max(...ties.map((tie) => tie.at));
-      const by = before - Math.max(...ties.map(moved));
-      if (by > 0) sooner.set(one, by);
+    // What began at the same moment can stand in any order.
+    for (let pass = 0, changed = true; changed && pass < MOST_PASSES; pass++) {
+      changed = false;
+      for (const one of this.linked) {
+        const ties = this.ties.get(one);
+        if (!ties) continue;
+        const before = Math.max(...ties.map((tie) => tie.at));
+        const by = before - Math.max(...ties.map(moved));
+        if (by <= (sooner.get(one) ?? 0)) continue;
+        sooner.set(one, by);
+        changed = true;
+      }
     }
     const last = this.last();
     if (last === null) return 0;

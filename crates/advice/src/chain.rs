@@ -39,6 +39,9 @@ const MAX_PASSES: usize = 64;
 impl Chain {
     /// The chain of a boot; `None` where nothing is linked.
     pub(crate) fn of(timeline: &Timeline, axis: &Axis) -> Option<Self> {
+        if timeline.links.is_empty() {
+            return None;
+        }
         let path = critical_path(timeline)?;
         let (mut nodes, mut known) = (Vec::new(), HashMap::new());
         let mut node = |id: SpanId| -> Option<usize> {

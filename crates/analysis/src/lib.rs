@@ -54,7 +54,7 @@ pub use functions::{CallStats, MaxSub, folded, functions};
 pub use gap::{Gap, gaps};
 pub use groups::{Groups, groups};
 pub use overview::{Overview, overview};
-pub use path::{CriticalPath, Step, critical_path};
+pub use path::{CriticalPath, Step, critical_path, links};
 pub use phase::{Part, Phase, PhaseName, phases};
 pub use predict::{Board, Predicted, Prediction, Speed, predict, predicted_saving};
 pub use processes::{Hidden, Process, Processes, processes};

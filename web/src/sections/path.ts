@@ -7,6 +7,9 @@ import { duration, moment } from "../format.ts";
 import type { Boot, CriticalPath, Head, Page, Step } from "../model.ts";
 import { phaseName } from "./splits.ts";
 
+/** Moments that belong together, ns. */
+const NEAR = 1e6;
+
 /** What runs beside the path, with least slack first. */
 const BESIDE = 8;
 
@@ -18,14 +21,23 @@ export function criticalPath(page: Page): HTMLElement | null {
   const chain = new Chain(boot.spans, boot.links, path);
   const link = (span: number | null, name: string): Child =>
     span === null ? name : button(name, "show it in the timeline", () => go.show({ boot: 0, span }), "link");
-  const row = (step: Step): Child[] => {
+  const row = (step: Step, idle: number): Child[] => {
     const took = Math.max(0, step.end_ns - step.start_ns);
     const saved = (less: number) => (step.span === null || took === 0 ? "–" : duration(Math.round(chain.saved(step.span, less))));
-    return [link(step.span, step.name), moment(step.start_ns, 1e6), before(step), took === 0 ? "–" : duration(took), saved(took / 2), saved(took)];
+    return [link(step.span, step.name), moment(step.start_ns, 1e6), before(step, idle), took === 0 ? "–" : duration(took), saved(took / 2), saved(took)];
   };
-  const first = path.begin_ns ?? path.steps[0]!.start_ns;
-  const phases = head.phases.filter((phase) => phase.end_ns <= first + 1e6).map((phase) =>
-    [phaseName(phase.name, phase.title), moment(phase.start_ns, 1e6), "–", duration(phase.end_ns - phase.start_ns), "", ""]);
+  // Phases without a step of the path: those before it, and the initramfs between the kernel's and systemd's.
+  const rows: Child[][] = [];
+  let done = -Infinity;
+  for (const step of path.steps) {
+    const between = head.phases.filter((phase) => phase.start_ns >= done - NEAR && phase.end_ns <= step.start_ns + NEAR);
+    rows.push(...between.map((phase) =>
+      [phaseName(phase.name, phase.title), moment(phase.start_ns, 1e6), "–", duration(phase.end_ns - phase.start_ns), "", ""]));
+    // A path begins behind the phases before it.
+    const within = done === -Infinity ? 0 : between.reduce((sum, phase) => sum + phase.end_ns - phase.start_ns, 0);
+    rows.push(row(step, Math.max(0, step.gap_ns - within)));
+    done = step.end_ns;
+  }
   const ahead = path.last_gap_ns > 1e6 && el("p", { class: "after-table" },
     `${duration(path.last_gap_ns)} passed between the last step and ${endOf(path)}; no ordering explains it.`);
   const near = el("div", {}, nodes(beside(boot, chain, path, link)));
@@ -35,14 +47,14 @@ export function criticalPath(page: Page): HTMLElement | null {
     `What ${endOf(path)} waited for. “Half” and “without” are estimates: how much sooner it would come if the step took half `
     + "its time, or none, until another chain takes over. Orderings stay, and CPU and disk are not shared out anew.",
     table([["step", "text"], ["at", "number"], ["idle before", "number wide"], ["took", "number"], ["half", "number"], ["without", "number"]],
-      [...phases, ...path.steps.map(row)]),
+      rows),
     ahead, near);
 }
 
 /** What passed before a step began, and with what. */
-function before(step: Step): Child {
-  if (step.gap_ns < 1e3) return "–";
-  return el("span", { title: step.during ?? "no ordering explains it" }, duration(step.gap_ns));
+function before(step: Step, idle: number): Child {
+  if (idle < 1e3) return "–";
+  return el("span", { title: step.during ?? "no ordering explains it" }, duration(idle));
 }
 
 /** What would be on the path next. */

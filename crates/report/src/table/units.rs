@@ -2,7 +2,7 @@
 //! start, and what the end of the boot waited for.
 
 use bootlap_analysis::{Answers, CriticalPath, Step, UnitStart};
-use bootlap_model::{LinkKind, Milestone};
+use bootlap_model::{LinkKind, Milestone, TrackKind};
 
 use crate::format::{duration, moment};
 use crate::terminal::{Align, Ink, Line, MARGIN, Page, Style, Table, cell, nothing};
@@ -16,13 +16,23 @@ const LONG_NS: i64 = 100_000_000;
 pub(crate) fn units(answers: &Answers<'_>, limit: usize, style: &Style) -> String {
     let mut page = Page::new(style);
     let units = answers.units();
-    if units.is_empty() {
+    let path = answers.critical_path();
+    if units.is_empty() && path.is_none() {
         return nothing("No units were seen.", style);
     }
-    blame(units, limit, &mut page);
-    match answers.critical_path() {
-        Some(path) => waited_for(path, &mut page),
-        None => no_path(&mut page),
+    if units.is_empty() {
+        let text = "No units were seen.";
+        page.wrapped(Line::indented(MARGIN), text, Ink::Faint);
+    } else {
+        blame(units, limit, &mut page);
+    }
+    if let Some(path) = path {
+        waited_for(path, &mut page);
+    }
+    // The kernel's part of it needs nothing of systemd.
+    let ordered = |path: &CriticalPath| path.steps.iter().any(|s| s.kind == TrackKind::Unit);
+    if !units.is_empty() && !path.is_some_and(ordered) {
+        no_path(&mut page);
     }
     page.finish()
 }
@@ -84,13 +94,14 @@ fn waited_for(path: &CriticalPath, page: &mut Page<'_>) {
         match path.to {
             Some(Milestone::Ready) => "ready",
             Some(Milestone::StartupFinished) => "the end of the startup",
+            Some(Milestone::InitStart) => "init",
             Some(milestone) => milestone.text(),
-            None => "the last unit",
+            None => "the last step",
         },
         moment(path.end.ns)
     ));
     let text = format!(
-        "{} in {}, and {} between them that no ordering explains",
+        "{} in {}, and {} between them",
         duration(path.own_ns()),
         counted(path.steps.len()),
         duration(path.gaps_ns()),
@@ -100,7 +111,7 @@ fn waited_for(path: &CriticalPath, page: &mut Page<'_>) {
         ("at, s", Align::Right),
         ("idle before", Align::Right),
         ("time", Align::Right),
-        ("unit", Align::Flex),
+        ("step", Align::Flex),
     ])
     .without(&["at, s", "idle before"]);
     let mut through: Vec<&Step> = Vec::new();
@@ -153,8 +164,8 @@ fn row(step: &Step, through: &[&Step]) -> Vec<Line> {
 
 fn counted(steps: usize) -> String {
     match steps {
-        1 => "one unit".to_owned(),
-        n => format!("{n} units"),
+        1 => "one step".to_owned(),
+        n => format!("{n} steps"),
     }
 }
 
@@ -162,7 +173,7 @@ fn no_path(page: &mut Page<'_>) {
     page.blank();
     page.wrapped(
         Line::indented(MARGIN),
-        "What the boot waited for is not known: this evidence does not tell how units are ordered. `systemctl show '*'` tells it, and so does the SVG of `systemd-analyze plot` (systemd 257).",
+        "What its units waited for is not known: this evidence does not tell how units are ordered. `systemctl show '*'` tells it, and so does the SVG of `systemd-analyze plot` (systemd 257).",
         Ink::Faint,
     );
 }

@@ -11,7 +11,7 @@
 //! evidence  gzip of: the raw bytes of the files, as long as the head says
 //! ```
 
-use bootlap_analysis::{CriticalPath, totals};
+use bootlap_analysis::{CriticalPath, links, totals};
 use bootlap_model::{Axis, Evidence, LinkKind, Placed, Span, SpanEnd, Sym};
 use libdeflater::{CompressionLvl, Compressor};
 use serde::Serialize;
@@ -226,7 +226,7 @@ impl<'t> Spans<'t> {
     /// What led to what, by the numbers of spans in this order.
     fn links(&self, report: &Report<'_>) -> [Column; 3] {
         let place = self.numbers(report);
-        let links = report.timeline.links.iter().filter_map(|link| {
+        let links = links(report.timeline).into_iter().filter_map(|link| {
             let from = place[link.from.index()]?;
             let to = place[link.to.index()]?;
             let kind = match link.kind {
