@@ -19,6 +19,7 @@ import { groups } from "./sections/groups.ts";
 import { largest } from "./sections/largest.ts";
 import { notices } from "./sections/notices.ts";
 import { criticalPath } from "./sections/path.ts";
+import { disks } from "./sections/disks.ts";
 import { splits } from "./sections/splits.ts";
 import { trials } from "./sections/trials.ts";
 import { verdict } from "./sections/verdict.ts";
@@ -83,7 +84,7 @@ function show(root: HTMLElement, boots: Boot[]): void {
   root.append(...[
     topbar(page, themeButton(() => address.save())), groups(page), verdict(page), bench.element,
     el("div", { class: "texts" }, ...[
-      comparison(page), costs(page), findings(page), splits(page), criticalPath(page), trials(page), flame?.element ?? null,
+      comparison(page), costs(page), findings(page), splits(page), disks(page), criticalPath(page), trials(page), flame?.element ?? null,
       gaps(page), largest(page), notices(page), basis(page),
     ]),
   ].filter((node) => node !== null));

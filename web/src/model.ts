@@ -67,6 +67,12 @@ export interface Groups {
   notes: { code: string; weight: string; text: string }[];
 }
 
+/** What disks were asked for; as crates/analysis/src/disks.rs. */
+export interface Asked {
+  reads: number; read_bytes: number; writes: number; written_bytes: number; flushes: number; waited_ns: number;
+}
+export interface Disks extends Asked { phases: (Asked & { phase: string })[] }
+
 /** What was booted, how, and its splits. */
 export interface Facts {
   run: string; target: string; machine: string; mode: string; time: string; identical: boolean | null;
@@ -80,6 +86,8 @@ export interface Head extends Facts {
   costs: Cost[]; gaps: Gap[]; findings: Finding[]; trials: Trial[]; steps?: boolean; waterfalls?: Waterfall[]; notices: Notice[]; marks: Mark[];
   clocks: Clock[]; files: EvidenceFile[]; before: Facts | null; comparison: Comparison | null;
   counters: Counter[]; tracks: Track[]; totals: Total[];
+  /** Where a lab has seen its disks. */
+  disks?: Disks | null;
   /** The groups that this boot and the one before are typical of. */
   groups: Groups | null;
   /** What the end of the boot waited for; null where nothing is linked. */

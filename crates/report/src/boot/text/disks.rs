@@ -37,8 +37,12 @@ fn waited(asked: &Asked) -> String {
 fn asked(asked: &Asked) -> String {
     let of = |n: u64, what: &str, bytes: u64| {
         let plural = if n == 1 { "" } else { "s" };
-        let megabytes = bytes as f64 / 1e6;
-        format!("{} {what}{plural} of {megabytes:.1} MB", count(n))
+        let size = match bytes {
+            0..1_000 => format!("{bytes} B"),
+            1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+            _ => format!("{:.1} MB", bytes as f64 / 1e6),
+        };
+        format!("{} {what}{plural} of {size}", count(n))
     };
     let mut parts = Vec::new();
     if asked.reads > 0 {
