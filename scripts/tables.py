@@ -83,7 +83,8 @@ def with_other_qemu(names):
 
 
 def version():
-    return run(BOOTLAP, "--version").strip()
+    """The name and the number: what it finds of QEMU comes below."""
+    return run(BOOTLAP, "--version").splitlines()[0]
 
 
 def kept(path, make):

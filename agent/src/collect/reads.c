@@ -1,7 +1,9 @@
 #include "reads.h"
 
+#include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "procfs.h"
 #include "text.h"
@@ -100,23 +102,42 @@ static int probe(int tracefs, int instance, const struct looked *looked)
 	return set(instance, "bootlap/", looked->call, "enable", "1");
 }
 
-/* Where the kernel reads paths: the second is part of the first in some kernels. */
-static const char *const NAMERS[] = { "getname_flags", "getname" };
+/* Probes where the kernel itself has read a path; bootlap knows them by these names. */
+struct namer { const char *kind, *name, *function, *path; };
+
+/* Where it goes on with what it read, a file to open or a path to follow: the string is taken
+ * from the program's memory, which is there as the kernel has just read it. That of the kernel
+ * is measured byte by byte. */
+static const struct namer GOING_ON[] = {
+	{ "p", "getname", "do_filp_open", "+0(+8($arg2)):ustring" },
+	{ "p", "getname_flags", "filename_lookup", "+0(+8($arg2)):ustring" },
+};
+/* Where it has read it: the second is part of the first in some kernels. */
+static const struct namer READING[] = {
+	{ "r", "getname_flags", "getname_flags", "+0(+0($retval)):string" },
+	{ "r", "getname", "getname", "+0(+0($retval)):string" },
+};
+
+/* Whether a path shows up that is opened, and with `looked` one that is only looked for. */
+static int shows_paths(int instance, int looked)
+{
+	char trace[4096];
+
+	procfs_write(instance, "tracing_on", "1");
+	faccessat(instance, "trace_pipe", F_OK, 0);
+	/* This is traced, too. */
+	procfs_write(instance, "tracing_on", "0");
+	procfs_read(instance, "trace", trace, sizeof trace);
+	return strstr(trace, "path=\"tracing_on\"") && (!looked || strstr(trace, "path=\"trace_pipe\""));
+}
 
 static int enable_probes(int tracefs, int instance)
 {
-	char trace[4096];
 	int probes = 0;
 
 	for (size_t i = 0; i < COUNT(LOOKED); i++)
 		probes += !probe(tracefs, instance, &LOOKED[i]);
-	if (!probes)
-		return -1;
-	/* The second of these is traced, if the probe can read. */
-	procfs_write(instance, "tracing_on", "1");
-	procfs_write(instance, "tracing_on", "0");
-	procfs_read(instance, "trace", trace, sizeof trace);
-	return strstr(trace, "path=\"tracing_on\"") ? 0 : -1;
+	return probes && shows_paths(instance, 0) ? 0 : -1;
 }
 
 static void remove_probe(int tracefs, const char *name)
@@ -137,29 +158,48 @@ static void remove_probes(int tracefs, int instance)
 	}
 }
 
-static int enable_names(int tracefs, int instance)
+static void remove_namers(int tracefs, int instance, const struct namer namers[2])
+{
+	for (size_t i = 0; i < 2; i++) {
+		if (instance >= 0)
+			set(instance, "bootlap/", namers[i].name, "enable", "0");
+		remove_probe(tracefs, namers[i].name);
+	}
+}
+
+static int enable_namers(int tracefs, int instance, const struct namer namers[2])
 {
 	int named = 0;
 
+	for (size_t i = 0; i < 2; i++) {
+		TEXT(line, 128);
+		put(&line, namers[i].kind);
+		put(&line, ":bootlap/");
+		put(&line, namers[i].name);
+		put(&line, " ");
+		put(&line, namers[i].function);
+		put(&line, " path=");
+		put(&line, namers[i].path);
+		/* The second is its name before Linux 5.0. */
+		if (procfs_write(tracefs, "dynamic_events", line.bytes))
+			procfs_write(tracefs, "kprobe_events", line.bytes);
+		named += !set(instance, "bootlap/", namers[i].name, "enable", "1");
+	}
+	return named;
+}
+
+static int enable_names(int tracefs, int instance)
+{
 	for (size_t i = 0; i < COUNT(LOOKED); i++) {
 		if (LOOKED[i].filter)
 			set(instance, "syscalls/sys_enter_", LOOKED[i].call, "filter",
 			    LOOKED[i].filter);
 		set(instance, "syscalls/sys_enter_", LOOKED[i].call, "enable", "1");
 	}
-	for (size_t i = 0; i < COUNT(NAMERS); i++) {
-		TEXT(line, 128);
-		put(&line, "r:bootlap/");
-		put(&line, NAMERS[i]);
-		put(&line, " ");
-		put(&line, NAMERS[i]);
-		put(&line, " path=+0(+0($retval)):string");
-		/* The second is its name before Linux 5.0. */
-		if (procfs_write(tracefs, "dynamic_events", line.bytes))
-			procfs_write(tracefs, "kprobe_events", line.bytes);
-		named += !set(instance, "bootlap/", NAMERS[i], "enable", "1");
-	}
-	return named ? 0 : -1;
+	if (enable_namers(tracefs, instance, GOING_ON) == 2 && shows_paths(instance, 1))
+		return 0;
+	remove_namers(tracefs, instance, GOING_ON);
+	return enable_namers(tracefs, instance, READING) ? 0 : -1;
 }
 
 int reads_start(int tracefs, int instance)
@@ -203,8 +243,7 @@ int reads_start(int tracefs, int instance)
 void reads_stop(int tracefs, int own)
 {
 	remove_probes(tracefs, -1);
-	for (size_t i = 0; i < COUNT(NAMERS); i++)
-		remove_probe(tracefs, NAMERS[i]);
+	remove_namers(tracefs, -1, READING);
 	if (!own)
 		return;
 	for (size_t i = 0; i < COUNT(LOOKED); i++) {

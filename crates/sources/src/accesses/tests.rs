@@ -82,6 +82,7 @@ fn paths_come_behind_their_calls() {
    tz-7 [000] ..... 1.001000: sys_openat(dfd: ffffff9c, filename: 7f44, flags: 80000, mode: 0)
    sh-8 [000] ..... 1.001010: sys_access(filename: 7f44, mode: 0)
    sh-8 [000] ..... 1.001020: getname_flags: (user_path_at_empty+0x20/0x50 <- getname_flags) path="/of/another"
+   tz-7 [000] ..... 1.001040: getname: (do_filp_open+0x0/0x160) path=(fault)
    tz-7 [000] ..... 1.001050: getname: (do_sys_openat2+0x90/0x160 <- getname) path="/a, b"
    tz-7 [000] ..... 1.001060: getname: (do_sys_openat2+0x90/0x160 <- getname) path="/later"
    tz-7 [000] ..... 1.001100: sys_openat -> 0x3

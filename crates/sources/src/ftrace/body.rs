@@ -258,12 +258,14 @@ fn raw_syscall(fields: &str) -> Option<What<'_>> {
 }
 
 /// `openat: (syscalls.sys_enter_openat) dfd=0x6 path="…"`: a probe on that event.
-/// `getname: (do_sys_openat2+0x90/0x160 <- getname) path="…"`: one on that function.
+/// `getname: (do_filp_open+0x0/0x160) path="…"`: one on that function; of a path that is
+/// the kernel's own, `path=(fault)`.
 fn probed<'a>(name: &'a str, fields: &'a str) -> Option<What<'a>> {
     if matches!(name, "getname" | "getname_flags") {
         let (_, path) = fields.split_once(") path=")?;
-        let path = path.trim_ascii().strip_prefix('"')?.strip_suffix('"')?;
-        return Some(What::Path { path });
+        let path = path.trim_ascii().strip_prefix('"');
+        let path = path.and_then(|path| path.strip_suffix('"'));
+        return Some(path.map_or(What::Nothing, |path| What::Path { path }));
     }
     let rest = fields.strip_prefix("(syscalls.sys_enter_")?;
     let args = rest.strip_prefix(name)?.strip_prefix(')')?.trim_ascii();

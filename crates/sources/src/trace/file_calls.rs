@@ -3,7 +3,8 @@
 //! ```text
 //! openat: (syscalls.sys_enter_openat) dfd=0xffffff9c path="/etc/passwd" flags=0x80000    bootlap-agent's probe
 //! sys_openat(dfd: ffffff9c, filename: 7f44de68e0b1, flags: 80000, mode: 0)               before Linux 6.19
-//! getname: (do_sys_openat2+0x90/0x160 <- getname) path="/etc/passwd"                     its other probe
+//! getname: (do_filp_open+0x0/0x160) path="/etc/passwd"                                   its other probe
+//! getname: (do_sys_openat2+0x90/0x160 <- getname) path="/etc/passwd"                     and where that fails
 //! sys_openat(dfd: ffffff9c, filename: 0x7f44de68e0b1 "/etc/passwd", flags: 80000, mode: 0)
 //! sys_openat -> 0x3
 //! ```
