@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
+use bootlap_analysis::functions::{Wait, waits_below};
 use bootlap_analysis::{Accesses, Ends, Extent, Meter, accesses, extent};
 use bootlap_kbuild::dot_config::DotConfig;
 use bootlap_model::{
@@ -26,6 +27,7 @@ pub struct Boot<'a> {
     chain: OnceCell<Option<Chain>>,
     printing: OnceCell<Vec<[i64; 2]>>,
     accesses: OnceCell<Accesses>,
+    waits: OnceCell<BTreeMap<String, Vec<Wait>>>,
 }
 
 /// A timeline on its axis.
@@ -165,6 +167,7 @@ impl<'a> Boot<'a> {
             chain: OnceCell::new(),
             printing: OnceCell::new(),
             accesses: OnceCell::new(),
+            waits: OnceCell::new(),
         }
     }
 
@@ -268,6 +271,22 @@ impl<'a> Boot<'a> {
         let mut unpacks = self.explaining().named(TrackKind::Kernel, &[UNPACKING]);
         let own = unpacks.find_map(|unpack| waited(call, &unpack));
         own.unwrap_or_else(|| call.ns())
+    }
+
+    /// What was waited for in an initcall of [`initcalls`](Self::initcalls), the longest first;
+    /// nothing without a trace of functions.
+    pub(crate) fn waits_in(&self, initcall: &str) -> &[Wait] {
+        let waits = || {
+            let names: Vec<&str> = self.initcall_names().collect();
+            waits_below(self.explaining().timeline, &names)
+        };
+        let waits = self.waits.get_or_init(waits).get(initcall);
+        waits.map_or(&[], Vec::as_slice)
+    }
+
+    fn initcall_names(&self) -> impl Iterator<Item = &'a str> {
+        let calls = self.explaining().spans(TrackKind::Initcall);
+        calls.map(|call| call.name())
     }
 
     /// Which share of the kernel's spans of this name, from 0 to 1, initcalls

@@ -138,6 +138,7 @@ fn judge(rule: &Rule, case: &Case) -> Result<(), String> {
                 && first.saving.ns / 1_000_000 == number(ms)
         }
         ["fix", ..] => first.fix.contains(&words[2..].join(" ")),
+        ["why", ..] => first.why.contains(&words[2..].join(" ")),
         _ => false,
     };
     match right && has_texts.iter().all(|t| !t.is_empty()) && first.rule == rule.name {

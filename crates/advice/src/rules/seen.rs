@@ -1,5 +1,6 @@
 //! What the families about the kernel ask more than once.
 
+use bootlap_analysis::functions::{Wait, WaitKind};
 use bootlap_model::Milestone;
 
 use crate::boot::{Found, total_ns};
@@ -122,9 +123,10 @@ pub(super) fn of_initcalls(boot: &Boot<'_>, calls: &[Found<'_>]) -> Option<Findi
     };
     let finding = Finding::new()
         .why(format!(
-            "initcall {} takes {}{waits}",
+            "initcall {} takes {}{waits}{}",
             names.join(", "),
-            ms(all_ns)
+            ms(all_ns),
+            delays(boot, &names)
         ))
         .saves(
             own_ns,
@@ -132,6 +134,32 @@ pub(super) fn of_initcalls(boot: &Boot<'_>, calls: &[Found<'_>]) -> Option<Findi
         )
         .at(place.as_ref().map(Found::at));
     Some(finding.seen(place.map(|p| p.span.evidence)))
+}
+
+/// From here on it is worth telling what a driver waits for.
+const DELAY_NS: i64 = 1_000_000;
+
+/// What was waited for in initcalls, where functions were traced.
+fn delays(boot: &Boot<'_>, names: &[&str]) -> String {
+    let waits = names.iter().flat_map(|name| boot.waits_in(name));
+    let mut waits: Vec<&Wait> = waits.filter(|w| w.time_ns >= DELAY_NS).collect();
+    waits.sort_by_key(|wait| std::cmp::Reverse(wait.time_ns));
+    let told = waits.iter().take(3).map(|wait| {
+        let how = match wait.how {
+            WaitKind::Busy => "busy",
+            WaitKind::Sleep => "asleep",
+        };
+        let (time, function) = (ms(wait.time_ns), &wait.function);
+        match wait.count {
+            1 => format!("{time} {how} in {function}"),
+            n => format!("{time} {how} in {n} calls of {function}"),
+        }
+    });
+    let told: Vec<String> = told.collect();
+    match told.is_empty() {
+        true => String::new(),
+        false => format!("; in it were {}", told.join(", ")),
+    }
 }
 
 /// What a silence before a line says.

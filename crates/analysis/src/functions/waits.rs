@@ -2,7 +2,7 @@
 //! only says may come, as they came.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use bootlap_model::{Sym, Timeline, TrackKind};
 use schemars::JsonSchema;
@@ -53,9 +53,11 @@ pub struct Wait {
 /// longest first. Nothing for functions of which the trace has no call.
 pub fn waits_below(timeline: &Timeline, functions: &[&str]) -> BTreeMap<String, Vec<Wait>> {
     let mut sums: BTreeMap<(Sym, Sym), (u64, i64)> = BTreeMap::new();
+    let known = functions.iter().filter_map(|f| timeline.symbols.find(f));
+    let functions: HashSet<Sym> = known.collect();
     let lanes = lane::lanes(timeline);
     for lane in lanes.iter().filter(|l| l.kind == TrackKind::Function) {
-        add(lane, timeline, functions, &mut sums);
+        add(lane, timeline, &functions, &mut sums);
     }
     let mut below: BTreeMap<String, Vec<Wait>> = BTreeMap::new();
     for ((function, wait), (count, time_ns)) in sums {
@@ -92,7 +94,7 @@ fn how(name: &str) -> Option<WaitKind> {
 fn add(
     lane: &Lane,
     timeline: &Timeline,
-    functions: &[&str],
+    functions: &HashSet<Sym>,
     sums: &mut BTreeMap<(Sym, Sym), (u64, i64)>,
 ) {
     // Of each call: the function that it is in, and whether that waits already.
@@ -100,7 +102,7 @@ fn add(
     for call in &lane.calls {
         let (above, waits) = call.parent.map_or((None, false), |parent| places[parent]);
         let name = timeline.text(call.name);
-        let within = match functions.contains(&name) {
+        let within = match functions.contains(&call.name) {
             true => Some(call.name),
             false => above,
         };
