@@ -37,6 +37,14 @@ pub struct Saving {
     pub printed: Option<Printer>,
 }
 
+impl Saving {
+    /// Whether it is a bound: nobody knows how much of it there is to be had. The
+    /// basis begins with that.
+    pub fn is_bound(&self) -> bool {
+        self.kind != SavingKind::Unknown && self.basis.starts_with("at most")
+    }
+}
+
 /// Who prints on a console.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]

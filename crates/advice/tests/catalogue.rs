@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! == hit saves 2000 ms        the rule finds something: `saves N ms`, `predicts N ms`,
-//! -- log                      `unknown`, `fix WORDS`, or nothing to leave the rest open
+//! -- log                      `unknown`, `fix WORDS`, `why WORDS`, or nothing to leave the rest open
 //! U-Boot 2023.01
 //! == miss why                 the rule finds nothing, and why not
 //! -- cmdline

@@ -3,6 +3,7 @@
 import { button, el, section } from "../dom.ts";
 import { duration, percent, shellWord } from "../format.ts";
 import { extentOf, phaseColor, phaseTitle, type Cost, type Finding, type Head, type Page } from "../model.ts";
+import { saving } from "../saving.ts";
 
 const SHOWN = 5;
 
@@ -35,11 +36,4 @@ export function costs({ head, go }: Page): HTMLElement | null {
 function remedy(head: Head, finding: Finding): HTMLElement {
   const how = finding.recipe === null ? finding.title : el("code", {}, `bootlap try ${shellWord(head.target)} ${shellWord(finding.recipe)}`);
   return el("p", { class: "remedy" }, how, " ", el("span", { class: "good" }, saving(finding)));
-}
-
-export function saving(finding: Finding): string {
-  if (finding.saving_kind === "unknown") return "to be tried";
-  return finding.predicted_saving_ns === null
-    ? `saves ${duration(finding.saving_ns)}`
-    : `saves ${duration(finding.predicted_saving_ns)} of a real board, predicted`;
 }

@@ -3,7 +3,7 @@
 import { button, el, facts, prose, section, type Child } from "../dom.ts";
 import { shellWord } from "../format.ts";
 import type { Finding, Page } from "../model.ts";
-import { saving } from "./costs.ts";
+import { saving } from "../saving.ts";
 import { evidenceFigure } from "./evidence.ts";
 
 export function findings({ boots, head, go }: Page): HTMLElement | null {

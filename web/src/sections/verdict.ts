@@ -4,7 +4,7 @@
 import { button, el, prose } from "../dom.ts";
 import { duration, shellWord } from "../format.ts";
 import { phaseColor, phaseTitle, type Cost, type Finding, type Page } from "../model.ts";
-import { saving } from "./costs.ts";
+import { saving } from "../saving.ts";
 import { headline } from "./headline.ts";
 import { phaseBars } from "./splits.ts";
 

@@ -2,6 +2,7 @@
 
 import { count, duration, moment, percent } from "../format.ts";
 import { AFTER, END_KNOWN, END_OPEN, SPAWNS, WAITS_ON } from "../model.ts";
+import { saving } from "../saving.ts";
 import type { Placed } from "./boot.ts";
 import { amount } from "./counters.ts";
 import type { Hit } from "./hit.ts";
@@ -124,7 +125,7 @@ function thingFacts(scene: Scene, thing: Thing): Facts | null {
   const rows: [string, string][] = [];
   if (thing.kind === "finding") {
     const finding = head.findings[thing.index]!;
-    return { title: `${thing.index + 1}. ${finding.title}`, rows: [["saves", finding.saving_kind === "unknown" ? "to be tried" : duration(finding.predicted_saving_ns ?? finding.saving_ns)], ["click", "shows the advice"]] };
+    return { title: `${thing.index + 1}. ${finding.title}`, rows: [["advice", saving(finding)], ["click", "shows it"]] };
   }
   if (thing.kind !== "mark") rows.push(["took", duration(end - start)]);
   if (thing.kind === "phase" || thing.kind === "part") {

@@ -16,8 +16,7 @@ checks! {
 }
 
 /// Where it is not known how long a copy would take.
-const AT_MOST: &str = "all of it, which is at most what can be saved: nothing in this boot tells \
-                       how long a copy takes";
+const AT_MOST: &str = "at most: all of it; nothing in this boot tells how long a copy takes";
 
 fn kernel_compression(boot: &Boot<'_>) -> Option<Finding> {
     let unpacks = boot.spans(TrackKind::Bootloader, "uncompress kernel");
@@ -77,10 +76,7 @@ fn kernel_unpacks_itself(boot: &Boot<'_>) -> Option<Finding> {
     let gzip_ns = gunzip_ns(boot, bytes);
     let basis = match gzip_ns {
         Some(_) => "unpacking itself minus unpacking gzip as fast as this boot's initramfs",
-        None => {
-            "all of it, which is at most what can be saved: nothing in this boot tells how \
-                 long gzip takes"
-        }
+        None => "at most: all of it; nothing in this boot tells how long gzip takes",
     };
     let mib = bytes >> 20;
     Some(

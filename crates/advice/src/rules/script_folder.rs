@@ -84,7 +84,7 @@ fn slow_file(boot: &Boot<'_>) -> Vec<Finding> {
             ))
             .saves(
                 ns,
-                "until the next script is named, if it runs after the application",
+                "at most: until the next script is named, if it runs after the application",
             )
             .recipe(boot.recipe(&format!("initscripts-defer={}", ran.name)))
             .at(Some(ran.at))

@@ -45,7 +45,10 @@ fn udev(boot: &Boot<'_>) -> Option<Finding> {
     Some(
         step.found()
             .why(format!("the script waits {} ms for it", step.ms()))
-            .saves(step.ns, "that step, if it runs after the application")
+            .saves(
+                step.ns,
+                "at most: that step, if it runs after the application",
+            )
             .recipe(boot.recipe("initscripts-coldplug-later")),
     )
 }
@@ -67,7 +70,7 @@ fn dhcp(boot: &Boot<'_>) -> Option<Finding> {
         .why(format!("it waits for {} ms", wait.ms()))
         .saves(
             wait.ns,
-            "from udhcpc's start to its lease, if the script waits for it",
+            "at most: from udhcpc's start to its lease, if the script waits for it",
         );
     (!in_background).then_some(finding)
 }

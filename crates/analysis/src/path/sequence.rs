@@ -49,10 +49,12 @@ impl Item {
     }
 }
 
-/// Whether the kernel's first thread called it.
+/// Whether the kernel's first thread called it: as init that loads modules.
 pub(super) fn is_main_call(timeline: &Timeline, span: &Span) -> bool {
     let track = timeline.track_of(span);
-    track.kind == TrackKind::Initcall && timeline.text(track.name) == "initcalls"
+    track.kind == TrackKind::Initcall
+        && timeline.text(track.name) == "initcalls"
+        && timeline.arg(span, "module").is_none()
 }
 
 /// Whether the kernel's first thread waited for others in it.
@@ -267,7 +269,10 @@ mod tests {
             (UNITS, 300_000, 990_000, "app"),
             // It begins before the kernel is done: it cannot have waited for it.
             (UNITS, 8_000, 20_000, "odd"),
+            // systemd, which is the same thread, loads a module.
+            (CALLS, 210_000, 290_000, "of a module"),
         ]);
+        boot.arg("module", "autofs4");
         let ids: Vec<SpanId> = boot.timeline.span_ids().collect();
         boot.timeline.link(ids[5], ids[6], LinkKind::WaitsOn);
         let path = critical_path(&boot.timeline).unwrap();

@@ -52,6 +52,8 @@ pub struct FindingJson {
     /// board, which an emulated machine does not show. `unknown`: nothing that
     /// was seen says how much.
     pub saving_kind: String,
+    /// Whether it is a bound: at most so much, and nobody knows how much of it there is to be had.
+    pub saving_is_bound: bool,
     /// How the saving was computed.
     pub saving_basis: String,
     /// The interval that the time goes into.
@@ -92,6 +94,7 @@ pub(crate) fn findings(report: &Report<'_>) -> Vec<FindingJson> {
             .then_some(finding.saving.ns),
         same_time_as,
         saving_kind: id(&finding.saving.kind),
+        saving_is_bound: finding.saving.is_bound(),
         saving_basis: finding.saving.basis.clone(),
         at_ns: finding.at_ns,
         evidence: finding

@@ -11,11 +11,12 @@ mod details;
 use bootlap_model::shell_word;
 use std::io::Write;
 
-use bootlap_advice::{Finding, SavingKind};
+use bootlap_advice::Finding;
 use bootlap_analysis::{Cost, Phase, Trial, Verdict};
 
 use crate::Report;
 use crate::boot::headline::{Headline, facts, kind_of_time};
+use crate::boot::text::costs::expected;
 use crate::comparison;
 use crate::format::{duration, percent, share};
 use crate::markdown::{code, prose};
@@ -134,12 +135,7 @@ fn findings(report: &Report<'_>) -> Vec<String> {
 }
 
 fn finding(target: &str, finding: &Finding) -> String {
-    let saving = duration(finding.saving.ns);
-    let saving = match finding.saving.kind {
-        SavingKind::ThisBoot => format!("saves {saving}"),
-        SavingKind::PredictedBoard => format!("saves {saving} (predicted)"),
-        SavingKind::Unknown => "to be tried".to_owned(),
-    };
+    let saving = expected(finding);
     let how = match &finding.recipe {
         Some(recipe) => code(&format!("bootlap try {target} {}", shell_word(recipe))),
         None => prose(&finding.fix),

@@ -77,10 +77,15 @@ fn hint(target: &str, finding: &Finding, indent: usize, page: &mut Page<'_>) {
 
 /// The expected saving, with the kind of time it is of.
 pub(crate) fn expected(finding: &Finding) -> String {
+    let up_to = if finding.saving.is_bound() {
+        "up to "
+    } else {
+        ""
+    };
     let time = duration(finding.saving.ns);
     match finding.saving.kind {
-        SavingKind::ThisBoot => format!("saves {time}"),
-        SavingKind::PredictedBoard => format!("saves {time} (predicted)"),
+        SavingKind::ThisBoot => format!("saves {up_to}{time}"),
+        SavingKind::PredictedBoard => format!("saves {up_to}{time} (predicted)"),
         SavingKind::Unknown => "to be tried".into(),
     }
 }
