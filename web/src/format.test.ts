@@ -8,6 +8,12 @@ it("shows durations in four digits", () => {
   expect([change(5e6), change(-5e6), change(0)]).toEqual(["+5.000 ms", "−5.000 ms", "0 ns"]);
 });
 
+it("shows moments of a wall clock as logs do", () => {
+  const ns = 1_795_266_246_196_580_000;
+  expect([moment(ns), moment(ns, 1e6), moment(ns, 1e8), moment(ns, 1e9)]).toEqual(["13:04:06.196580", "13:04:06.197", "13:04:06.2", "13:04:06"]);
+  expect(moment(1_795_266_299_960_000_000, 1e8)).toBe("13:05:00.0");
+});
+
 it("shows moments as exactly as needed", () => {
   expect([moment(1_234_567_890), moment(1_234_567_890, 1e8), moment(-5e8, 1e9)]).toEqual(["1.234568 s", "1.2 s", "−1 s"]);
 });

@@ -20,10 +20,26 @@ export function change(ns: number): string {
   return ns > 0 ? `+${duration(ns)}` : duration(ns);
 }
 
-/** A moment: seconds with as many decimals as `step` needs to be told apart. */
+/** Whether a moment is of a wall clock: no machine runs for three years; as crates/report/src/format.rs. */
+export function isWall(ns: number): boolean {
+  return ns >= 1e17;
+}
+
+/** A moment: seconds with as many decimals as `step` needs to be told apart; of a wall clock the
+ * time of day, as logs have it. */
 export function moment(ns: number, step = 1e3): string {
   const decimals = Math.max(0, Math.min(9, Math.ceil(9 - Math.log10(step))));
-  return `${(ns / 1e9).toFixed(decimals).replace("-", "−")} s`;
+  return isWall(ns) ? timeOfDay(ns, Math.min(6, decimals)) : `${(ns / 1e9).toFixed(decimals).replace("-", "−")} s`;
+}
+
+/** To at most microseconds, which are what such a number still holds. */
+function timeOfDay(ns: number, decimals: number): string {
+  const scale = 10 ** decimals;
+  const units = Math.round((ns / 1e9) * scale);
+  const seconds = Math.floor(units / scale);
+  const two = (n: number) => String(n).padStart(2, "0");
+  const time = [Math.floor(seconds / 3600) % 24, Math.floor(seconds / 60) % 60, seconds % 60].map(two).join(":");
+  return decimals === 0 ? time : `${time}.${String(units % scale).padStart(decimals, "0")}`;
 }
 
 export function share(part: number, whole: number): string {

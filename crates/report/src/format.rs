@@ -34,11 +34,25 @@ pub fn predicted(time: Predicted) -> String {
     format!("predicted {} ± {}", duration(ns), duration(error_ns))
 }
 
-/// A moment of a boot: always seconds, with six decimals as the kernel has
-/// them.
+/// From here on a moment is of a wall clock: no machine runs for three years.
+const WALL_NS: i64 = 100_000_000_000_000_000;
+
+/// A moment of a boot: seconds, with six decimals as the kernel has them; of a
+/// wall clock the time of day, as logs have it.
 pub fn moment(ns: i64) -> String {
+    if ns >= WALL_NS {
+        let (seconds, micros) = (ns / 1_000_000_000, ns / 1_000 % 1_000_000);
+        let [h, m, s] = [seconds / 3600 % 24, seconds / 60 % 60, seconds % 60];
+        return format!("{h:02}:{m:02}:{s:02}.{micros:06}");
+    }
     let sign = if ns < 0 { "−" } else { "" };
     format!("{sign}{}", decimal(ns.unsigned_abs(), 1_000_000_000, 6))
+}
+
+/// The same in a sentence, with its unit.
+pub fn moment_in_words(ns: i64) -> String {
+    let unit = if ns >= WALL_NS { "" } else { " s" };
+    moment(ns) + unit
 }
 
 /// Seconds for programs: `-0.000005000`, to the last nanosecond.
@@ -179,6 +193,12 @@ mod tests {
     fn moments_shares_and_ratios() {
         assert_eq!(moment(1_645_596_499), "1.645596");
         assert_eq!(moment(-5_000), "−0.000005");
+        assert_eq!(moment(1_795_266_246_196_580_999), "13:04:06.196580");
+        assert_eq!(
+            moment_in_words(1_795_266_246_196_580_999),
+            "13:04:06.196580"
+        );
+        assert_eq!(moment_in_words(1_500_000_000), "1.500000 s");
         assert_eq!(exact_seconds(-5_001), "-0.000005001");
         assert_eq!(exact_seconds(i64::MAX), "9223372036.854775807");
         assert_eq!(share(1, 3), "33.3 %");

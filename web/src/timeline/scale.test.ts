@@ -54,6 +54,7 @@ test("labels are short and in the unit of the step", () => {
   expect(tickLabel(0, 1e9)).toBe("0");
   expect(tickLabel(15e8, 5e8)).toBe("1.5 s");
   expect(tickLabel(2e9, 1e9)).toBe("2 s");
+  expect(tickLabel(1_795_266_246_500_000_000, 5e8)).toBe("13:04:06.5");
   expect(tickLabel(-3e8, 1e8)).toBe("−0.3 s");
   expect(tickLabel(12e6, 2e6)).toBe("12 ms");
   expect(tickLabel(12_500, 500)).toBe("12.5 µs");

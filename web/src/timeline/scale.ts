@@ -1,6 +1,7 @@
 // Time and pixels: which moment stands where, how far one may zoom, and where
 // the axis has its ticks.
 
+import { isWall, moment } from "../format.ts";
 import type { View } from "./types.ts";
 
 /** The closest look: this many ns over the whole width. */
@@ -79,6 +80,7 @@ export function ticks(view: View, width: number, room: number): Ticks {
 /** A tick's label: in the unit that its step needs, so that labels stay short. */
 export function tickLabel(ns: number, step: number): string {
   if (ns === 0) return "0";
+  if (isWall(ns)) return moment(ns, step);
   const sign = ns < 0 ? "−" : "";
   const n = Math.abs(ns);
   const [unit, name] = n >= 1e9 || step >= 1e8 ? [1e9, "s"] : n >= 1e6 || step >= 1e5 ? [1e6, "ms"]

@@ -4,7 +4,7 @@
 use bootlap_analysis::{Answers, CriticalPath, Step, UnitStart};
 use bootlap_model::{LinkKind, Milestone, TrackKind};
 
-use crate::format::{duration, moment};
+use crate::format::{duration, moment, moment_in_words};
 use crate::terminal::{Align, Ink, Line, MARGIN, Page, Style, Table, cell, nothing};
 
 /// Steps and gaps of the path below this are not worth a line.
@@ -90,7 +90,7 @@ fn wait(ns: i64) -> Line {
 
 fn waited_for(path: &CriticalPath, page: &mut Page<'_>) {
     page.heading(&format!(
-        "what {} at {} s waited for",
+        "what {} at {} waited for",
         match path.to {
             Some(Milestone::Ready) => "ready",
             Some(Milestone::StartupFinished) => "the end of the startup",
@@ -98,7 +98,7 @@ fn waited_for(path: &CriticalPath, page: &mut Page<'_>) {
             Some(milestone) => milestone.text(),
             None => "the last step",
         },
-        moment(path.end.ns)
+        moment_in_words(path.end.ns)
     ));
     let text = format!(
         "{} in {}, and {} between them",

@@ -3,7 +3,7 @@
 use bootlap_analysis::Gap;
 
 use crate::Report;
-use crate::format::{duration, moment, percent};
+use crate::format::{duration, moment_in_words, percent};
 use crate::terminal::{Ink, Line, MARGIN, Page};
 
 /// How many silences a summary shows.
@@ -34,7 +34,7 @@ fn row(gap: &Gap) -> Line {
     let mut line = Line::indented(MARGIN);
     line.append(time.right_aligned(9));
     line.push(
-        &format!("  at {} s after ", moment(gap.start.ns)),
+        &format!("  at {} after ", moment_in_words(gap.start.ns)),
         Ink::Faint,
     );
     line.push(gap.before.trim(), Ink::Plain);
