@@ -41,5 +41,7 @@ it("is not held up by what was not over", () => {
 
 it("passes a saving on through what began at the same moment, in whatever order it stands", () => {
   // 0 is done first, then 2, which takes no time, and then 1, which stands before it.
-  expect(chain([[0, 4], [5, 6], [5, 5]], [[0, 2], [2, 1]], 1).saved(0, 3e9)).toBe(3e9);
+  const boot = chain([[0, 4], [5, 6], [5, 5]], [[0, 2], [2, 1]], 1);
+  expect(boot.saved(0, 3e9)).toBe(3e9);
+  expect([...boot.slacks()].sort()).toEqual([[0, 0], [1, 0], [2, 0]]);
 });

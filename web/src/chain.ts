@@ -56,19 +56,13 @@ export class Chain {
     /** By how much each span begins sooner. */
     const sooner = new Map<number, number>();
     const moved = (tie: Tie) => tie.at - (sooner.get(tie.from) ?? 0) - (tie.from === span && !tie.starts ? less : 0);
-    // What began at the same moment can stand in any order.
-    for (let pass = 0, changed = true; changed && pass < MOST_PASSES; pass++) {
-      changed = false;
-      for (const one of this.linked) {
-        const ties = this.ties.get(one);
-        if (!ties) continue;
-        const before = Math.max(...ties.map((tie) => tie.at));
-        const by = before - Math.max(...ties.map(moved));
-        if (by <= (sooner.get(one) ?? 0)) continue;
-        sooner.set(one, by);
-        changed = true;
-      }
-    }
+    this.settle(this.linked, (one, ties) => {
+      const before = Math.max(...ties.map((tie) => tie.at));
+      const by = before - Math.max(...ties.map(moved));
+      if (by <= (sooner.get(one) ?? 0)) return false;
+      sooner.set(one, by);
+      return true;
+    });
     const last = this.last();
     if (last === null) return 0;
     return (sooner.get(last) ?? 0) + (last === span ? less : 0);
@@ -81,17 +75,32 @@ export class Chain {
     const last = this.last();
     if (last === null) return slack;
     slack.set(last, 0);
-    for (const one of [...this.linked].reverse()) {
+    this.settle([...this.linked].reverse(), (one, ties) => {
       const own = slack.get(one);
-      const ties = this.ties.get(one);
-      if (own === undefined || !ties) continue;
+      if (own === undefined) return false;
       const bound = Math.max(...ties.map((tie) => tie.at));
+      let changed = false;
       for (const tie of ties) {
-        const known = slack.get(tie.from) ?? Infinity;
-        slack.set(tie.from, Math.min(known, own + bound - tie.at));
+        const less = own + bound - tie.at;
+        if (less >= (slack.get(tie.from) ?? Infinity)) continue;
+        slack.set(tie.from, less);
+        changed = true;
+      }
+      return changed;
+    });
+    return slack;
+  }
+
+  /** Passes over spans that wait for others until nothing changes: what began at the same moment
+   * can stand in any order. */
+  private settle(order: number[], pass: (one: number, ties: Tie[]) => boolean): void {
+    for (let n = 0, changed = true; changed && n < MOST_PASSES; n++) {
+      changed = false;
+      for (const one of order) {
+        const ties = this.ties.get(one);
+        if (ties && pass(one, ties)) changed = true;
       }
     }
-    return slack;
   }
 
   private last(): number | null {
