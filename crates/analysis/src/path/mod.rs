@@ -140,11 +140,13 @@ pub fn critical_path(timeline: &Timeline) -> Option<CriticalPath> {
     let to = ends
         .into_iter()
         .find_map(|m| Some((m, moment(timeline, &axis, m)?)));
-    // The last initcall of a log that goes no further waited for all before it: no news.
-    if is_kernel && to.is_none() {
+    let (last, until) = graph.last(to.map(|(_, at)| at))?;
+    // The last initcall of a log that goes no further waited for all before it: no news. And the
+    // process that ends last, a person's `ls`, is not what a boot waits for.
+    let is_process = timeline.kind_of(timeline.span(last)) == TrackKind::Process;
+    if to.is_none() && (is_kernel || is_process) {
         return None;
     }
-    let (last, until) = graph.last(to.map(|(_, at)| at))?;
     let end = to.map_or(until, |(_, at)| at);
     let mut steps = graph.back(last);
     if let Some(step) = steps.last_mut()

@@ -77,3 +77,27 @@ fn cycles_end_and_nothing_linked_is_no_path() {
     linked(&mut boot, &[(2, 0), (0, 2)]);
     assert!(critical_path(&boot.timeline).is_some());
 }
+
+#[test]
+fn a_process_that_ends_last_is_not_what_a_boot_waits_for() {
+    let mut boot = Boot::board();
+    for (start, end, name) in [(10, 900, "init"), (100, 300, "app"), (600, 800, "ls")] {
+        boot.span(TrackKind::Process, ms(start), ms(end), name);
+    }
+    let ids: Vec<SpanId> = boot.timeline.span_ids().collect();
+    boot.timeline.link(ids[0], ids[1], LinkKind::Spawns);
+    boot.timeline.link(ids[0], ids[2], LinkKind::Spawns);
+    assert_eq!(critical_path(&boot.timeline), None);
+    // Where it is known when the boot was ready, what ran then is.
+    boot.mark(Milestone::Ready, ms(200));
+    let path = critical_path(&boot.timeline).unwrap();
+    let steps: Vec<_> = path
+        .steps
+        .iter()
+        .map(|s| (s.name.as_str(), s.own_ns()))
+        .collect();
+    assert_eq!(steps, [("init", ms(90)), ("app", ms(100))]);
+    // Units say better what it waited for.
+    unit(&mut boot, 50, 190, "app.service");
+    assert_eq!(critical_path(&boot.timeline), None);
+}
