@@ -195,9 +195,6 @@ impl<'a> Boot<'a> {
     }
 }
 
-/// The kernel's span for the initramfs.
-pub(crate) const UNPACKING: &str = "unpack initramfs";
-
 /// What an initcall takes behind the end of a span that it waited for, ns; `None` if it did not:
 /// it started in the span, and what comes behind is a small part of it.
 fn waited(call: &Found<'_>, span: &Found<'_>) -> Option<i64> {
@@ -268,7 +265,9 @@ impl<'a> Boot<'a> {
     /// wait (`kernel/umh.c`, since Linux 5.13): it starts while the initramfs is unpacked, and ends
     /// soon after.
     pub(crate) fn own_ns(&self, call: &Found<'_>) -> i64 {
-        let mut unpacks = self.explaining().named(TrackKind::Kernel, &[UNPACKING]);
+        let mut unpacks = self
+            .explaining()
+            .named(TrackKind::Kernel, &[Span::UNPACK_INITRAMFS]);
         let own = unpacks.find_map(|unpack| waited(call, &unpack));
         own.unwrap_or_else(|| call.ns())
     }

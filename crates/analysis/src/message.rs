@@ -21,8 +21,13 @@ fn is_stamp(inside: &str) -> bool {
     let digits = inside.trim_start_matches(['T', 'C']);
     let of_kernel = digits.starts_with(|c: char| c.is_ascii_digit())
         && digits.chars().all(|c| c.is_ascii_digit() || c == '.');
-    let words: Vec<&str> = inside.split_ascii_whitespace().take(6).collect();
-    of_kernel || matches!(words[..], [_, _, _, time, _] if looks_like(time, "00:00:00"))
+    of_kernel || is_dated(inside)
+}
+
+fn is_dated(inside: &str) -> bool {
+    let mut words = inside.split_ascii_whitespace();
+    let time = words.nth(3).unwrap_or("");
+    looks_like(time, "00:00:00") && words.count() == 1
 }
 
 /// `2026-11-21T13:04:04,586470+00:00`.

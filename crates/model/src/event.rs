@@ -129,6 +129,9 @@ impl Span {
     /// what was logged before.
     pub const LOG_FLUSH: &str = "print the log so far";
 
+    /// The name of the kernel stage in which the initramfs is unpacked.
+    pub const UNPACK_INITRAMFS: &str = "unpack initramfs";
+
     /// The name of the kernel stage in which it asks a server for its address.
     pub const ADDRESS_WAIT: &str = "wait for an address";
 

@@ -1,12 +1,12 @@
 //! Decompressing where reading would be cheaper.
 
 use bootlap_artefact::compress::Compression;
-use bootlap_model::{Milestone, TrackKind};
+use bootlap_model::{Milestone, Span, TrackKind};
 use bootlap_product::Unpacker;
 
 use super::checks;
 use super::early::cpus;
-use crate::boot::{UNPACKING, evidence, total_ns};
+use crate::boot::{evidence, total_ns};
 use crate::{Boot, Finding};
 
 checks! {
@@ -109,9 +109,9 @@ struct Unpacking {
 }
 
 fn unpacking(boot: &Boot<'_>) -> Unpacking {
-    let ns = total_ns(&boot.spans(TrackKind::Kernel, UNPACKING)) as f64;
+    let ns = total_ns(&boot.spans(TrackKind::Kernel, Span::UNPACK_INITRAMFS)) as f64;
     // Before 5.13 this initcall did it itself.
-    let shared = boot.beside_initcalls(UNPACKING, "populate_rootfs");
+    let shared = boot.beside_initcalls(Span::UNPACK_INITRAMFS, "populate_rootfs");
     let on_one = (ns * (1.0 - shared / 2.0)) as i64;
     match cpus(boot) {
         Some(2..) => Unpacking {
@@ -152,7 +152,7 @@ fn more_in_loader_ns(boot: &Boot<'_>, bytes: Option<usize>) -> Option<i64> {
 
 fn initramfs_compression(boot: &Boot<'_>) -> Option<Finding> {
     let recipe = boot.recipe("initramfs-compression=none").ok()?;
-    let unpacks = boot.spans(TrackKind::Kernel, UNPACKING);
+    let unpacks = boot.spans(TrackKind::Kernel, Span::UNPACK_INITRAMFS);
     let first = unpacks.first()?;
     let total_ns = total_ns(&unpacks);
     let in_the_way_ns = unpacking(boot).in_the_way_ns;

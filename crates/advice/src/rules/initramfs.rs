@@ -1,10 +1,10 @@
 //! The initramfs: what it holds, how it is unpacked, what it waits for.
 
-use bootlap_model::{Milestone, TrackKind};
+use bootlap_model::{Milestone, Span, TrackKind};
 
 use super::checks;
 use super::stages::{since_kernel, stage, until};
-use crate::boot::{UNPACKING, evidence, total_ns};
+use crate::boot::{evidence, total_ns};
 use crate::lines::{Begin, number_after};
 use crate::{Boot, Finding};
 
@@ -28,7 +28,7 @@ fn large(boot: &Boot<'_>) -> Option<Finding> {
     let kib: u64 = number_after(line.text, "Freeing initrd memory: ")?
         .parse()
         .ok()?;
-    let unpacks = boot.spans(TrackKind::Kernel, UNPACKING);
+    let unpacks = boot.spans(TrackKind::Kernel, Span::UNPACK_INITRAMFS);
     let recipe = boot.recipe("initramfs-strip");
     let finding = Finding::new()
         .why(format!("it has {} MiB", kib / 1024))
@@ -79,7 +79,7 @@ fn needless(boot: &Boot<'_>) -> Option<Finding> {
     if !plain.iter().any(|p| root.starts_with(p)) || end <= begin || !runs(boot) {
         return None;
     }
-    let unpacks = boot.spans(TrackKind::Kernel, UNPACKING);
+    let unpacks = boot.spans(TrackKind::Kernel, Span::UNPACK_INITRAMFS);
     let ns = end.saturating_sub(begin).saturating_add(total_ns(&unpacks));
     Some(
         Finding::new()
@@ -114,7 +114,7 @@ fn twice(boot: &Boot<'_>) -> Option<Finding> {
 }
 
 fn unpacks_alone(boot: &Boot<'_>) -> Option<Finding> {
-    let unpacks = boot.spans(TrackKind::Kernel, UNPACKING);
+    let unpacks = boot.spans(TrackKind::Kernel, Span::UNPACK_INITRAMFS);
     let first = unpacks.first()?;
     let (_, version) = boot
         .line("Linux version ")?

@@ -60,7 +60,7 @@ pub(super) fn of(timeline: &Timeline, known: &Known) -> Option<String> {
                 size(arg("bytes"))
             )
         }
-        (TrackKind::Kernel, "unpack initramfs") => {
+        (TrackKind::Kernel, Span::UNPACK_INITRAMFS) => {
             "the kernel decompresses and unpacks the initramfs".to_owned()
         }
         (TrackKind::Kernel, "wait for root device") => {

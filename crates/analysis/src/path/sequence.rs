@@ -66,7 +66,8 @@ fn is_wait(timeline: &Timeline, span: &Span) -> bool {
 }
 
 fn is_unpacking(timeline: &Timeline, span: &Span) -> bool {
-    timeline.kind_of(span) == TrackKind::Kernel && timeline.text(span.name) == "unpack initramfs"
+    timeline.kind_of(span) == TrackKind::Kernel
+        && timeline.text(span.name) == Span::UNPACK_INITRAMFS
 }
 
 fn is_script(timeline: &Timeline, span: &Span) -> bool {

@@ -153,7 +153,10 @@ fn ran_initramfs(view: &View, (init, manager): &(Stamp, Stamp)) -> bool {
     let lines = view.spans_of(|k| k == TrackKind::Console);
     let mut programs = lines.filter_map(|s| message(s.name()).strip_prefix("Run "));
     let program = programs.find_map(|p| p.strip_suffix(" as init process"));
-    let unpacked = || view.first(TrackKind::Kernel, "unpack initramfs").is_some();
+    let unpacked = || {
+        view.first(TrackKind::Kernel, Span::UNPACK_INITRAMFS)
+            .is_some()
+    };
     manager.ns.saturating_sub(init.ns) >= MANAGER_NS
         && program.map_or_else(unpacked, |p| p == "/init")
 }

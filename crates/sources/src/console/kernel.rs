@@ -23,7 +23,7 @@ use super::printk::RESOLUTION_NS;
 /// Stages that one line begins and another ends: how the lines begin.
 const PAIRS: [Stage; 4] = [
     Stage {
-        name: "unpack initramfs",
+        name: Span::UNPACK_INITRAMFS,
         is_repeated: false,
         // "Unpacking initramfs..." is the text of kernels before 5.2.
         begin: &[
