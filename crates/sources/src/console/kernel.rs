@@ -103,6 +103,23 @@ pub(crate) enum Log {
     OfAnotherBoot,
 }
 
+/// A line, and its copies without another line between.
+#[derive(Default)]
+struct Printed {
+    ns: i64,
+    body: Vec<u8>,
+    first: Option<Repeat>,
+    copies: u32,
+}
+
+/// The first copy of a line.
+#[derive(Clone, Copy)]
+struct Repeat {
+    at: Evidence,
+    /// Whether a notice tells of it.
+    is_told: bool,
+}
+
 /// What was understood of the kernel's log so far.
 #[derive(Default)]
 pub(crate) struct Kernel {
@@ -116,8 +133,10 @@ pub(crate) struct Kernel {
     version_seen: bool,
     init_seen: bool,
     restarts: bool,
-    /// The last line, to know its copy.
-    last: (i64, Vec<u8>),
+    /// The last line, to know its copies.
+    last: Printed,
+    /// The copy of the line before it, if that came exactly twice.
+    before: Option<Repeat>,
     /// The beginning of a line that the next one interrupted.
     torn: Option<(Vec<u8>, Moment, Evidence)>,
 }
@@ -180,26 +199,36 @@ impl Kernel {
         true
     }
 
-    /// Two consoles on one UART print each line twice.
+    /// Whether the line is the one before once more. Two consoles on one UART print *each*
+    /// line twice; a driver that says one thing twice is followed by a line that came once.
     fn is_copy(&mut self, moment: &Moment, body: &[u8], at: Evidence, out: &mut Out<'_>) -> bool {
         // Two equal messages within a µs are one, within a second they are not.
         if moment.err_ns > RESOLUTION_NS {
             return false;
         }
-        let ns = moment.ns;
-        if self.last.0 == ns && self.last.1 == body && !body.is_empty() {
-            out.notice(
-                "line-printed-twice",
-                Severity::Info,
-                at,
-                "these kernel lines came twice, and count once: two consoles share one line (keep_bootcon, or console= given twice), which also costs twice the time",
-            );
-            return true;
+        let last = &mut self.last;
+        if last.ns != moment.ns || last.body != body || body.is_empty() {
+            self.before = last.first.filter(|_| last.copies == 1);
+            (last.ns, last.copies, last.first) = (moment.ns, 0, None);
+            last.body.clear();
+            last.body.extend_from_slice(body);
+            return false;
         }
-        self.last.0 = ns;
-        self.last.1.clear();
-        self.last.1.extend_from_slice(body);
-        false
+        last.copies += 1;
+        let first = last.first.get_or_insert(Repeat { at, is_told: false });
+        if let Some(before) = self.before.filter(|_| last.copies == 1) {
+            first.is_told = true;
+            let untold = (!before.is_told).then_some(before.at);
+            for at in untold.into_iter().chain([at]) {
+                out.notice(
+                    "line-printed-twice",
+                    Severity::Info,
+                    at,
+                    "these kernel lines came twice, and count once: two consoles share one line (keep_bootcon, or console= given twice), which also costs twice the time",
+                );
+            }
+        }
+        true
     }
 
     /// Looks at text without a time: the rest of an interrupted line?
