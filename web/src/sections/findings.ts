@@ -2,9 +2,12 @@
 
 import { button, el, facts, prose, section, type Child } from "../dom.ts";
 import { shellWord } from "../format.ts";
-import type { Finding, Page } from "../model.ts";
+import type { Boot, Finding, Page, Place } from "../model.ts";
 import { saving } from "../saving.ts";
 import { evidenceFigure } from "./evidence.ts";
+
+/** So many lines of evidence stand open. */
+const FIRST = 3;
 
 export function findings({ boots, head, go }: Page): HTMLElement | null {
   if (head.findings.length === 0) return null;
@@ -16,10 +19,17 @@ export function findings({ boots, head, go }: Page): HTMLElement | null {
     return el("details", { class: "finding", id: `finding-${at}` },
       el("summary", {}, el("span", { class: "good" }, saving(finding)), el("span", {}, finding.title)),
       facts(details.filter(([, value]) => value)),
-      finding.evidence.map((place) => evidenceFigure(boots[0]!, place)),
+      places(boots[0]!, finding.evidence),
       interval && button("show in the timeline", "", () => go.visit(interval[0], interval[1])));
   };
   return section("findings", "what to change", "", head.findings.map(entry));
+}
+
+/** The lines that show it; what they are shows in the first ones. */
+function places(boot: Boot, all: Place[]): Child[] {
+  const figures = all.map((place) => evidenceFigure(boot, place));
+  const more = figures.splice(FIRST);
+  return [...figures, more.length > 0 && el("details", { class: "more" }, el("summary", {}, `${more.length} more`), more)];
 }
 
 function words(text: string): Child {

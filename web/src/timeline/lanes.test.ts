@@ -5,7 +5,7 @@ import { Placed } from "./boot.ts";
 import { amount, chartsOf, roundUp } from "./counters.ts";
 import { selfTime } from "./facts.ts";
 import { laneOf, lanesOf, type SpanLane } from "./lanes.ts";
-import { layOut, placeOf, segmentAt, segmentsIn } from "./layout.ts";
+import { layOut, layOutWithin, placeOf, ROW, segmentAt, segmentsIn } from "./layout.ts";
 import { edgeNear, nearest } from "./measure.ts";
 
 function spanLanes(placed: Placed): SpanLane[] {
@@ -70,6 +70,19 @@ test("segments do not overlap, and each height belongs to the one that is there"
     }
     expect(layout.height).toBeGreaterThanOrEqual(foot);
     expect(segmentsIn(layout, 0, layout.height)).toEqual(layout.segments);
+  }
+});
+
+test("on paper lanes are closed until all fit, and open again on the screen", () => {
+  const lanes = lanesOf(new Placed(sampleBoot(), 0));
+  const was = layOut(lanes);
+  for (const height of [was.height, was.height - 1, was.height / 2, 0]) {
+    const fitting = layOutWithin(lanes, height);
+    // What has only one row cannot be any smaller.
+    const least = fitting.segments.every(({ mode, rows, rowHeight }) => mode !== "rows" || rows * rowHeight <= ROW);
+    expect(fitting.height <= height || least).toBe(true);
+    expect(new Set(fitting.segments.map(({ lane }) => lane.key)).size).toBeGreaterThanOrEqual(lanes.filter((lane) => lane.type !== "spans" || lane.ids.length > 0).length);
+    expect(layOut(lanes)).toEqual(was);
   }
 });
 

@@ -72,6 +72,32 @@ function addSpans(lane: SpanLane, add: (segment: Unplaced) => void): void {
   if (!lane.collapsed && !group) add({ mode: "rows", lane, rows: lane.rowCount, rowHeight: !lane.isTall ? ROW : lane.rowCount === 1 ? TALL_ROW : HIGH_ROW });
 }
 
+/** The same in no more than `height`, for paper, which does not scroll: the lanes that take
+ * most are closed until it fits. Those that are open on the screen stay so. */
+export function layOutWithin(lanes: readonly Lane[], height: number): Layout {
+  const closed: Lane[] = [];
+  let layout = layOut(lanes);
+  while (layout.height > height) {
+    const lane = highest(layout) ?? lanes.find((one) => one.type === "spans" && one.children.length > 0 && !one.collapsed);
+    if (!lane) break;
+    lane.collapsed = true;
+    closed.push(lane);
+    layout = layOut(lanes);
+  }
+  for (const lane of closed) lane.collapsed = false;
+  return layout;
+}
+
+/** The open lane whose rows take the most; null where none has more than closed ones. */
+function highest(layout: Layout): Lane | null {
+  let found: { lane: Lane; height: number } | null = null;
+  for (const { mode, lane, rows, rowHeight } of layout.segments) {
+    const height = rows * rowHeight;
+    if (mode === "rows" && height > ROW && height > (found?.height ?? 0)) found = { lane, height };
+  }
+  return found?.lane ?? null;
+}
+
 /** The segments that lie in `from..to`. */
 export function segmentsIn(layout: Layout, from: number, to: number): Segment[] {
   return layout.segments.filter((s) => s.y < to && s.y + s.rows * s.rowHeight > from);

@@ -7,11 +7,16 @@ import { paint } from "./paint/frame.ts";
 import { MINIMAP, paintMap, paintWindow } from "./paint/minimap.ts";
 import { Palette } from "./paint/palette.ts";
 import { forgetWidths } from "./paint/text.ts";
+import { layOutWithin } from "./layout.ts";
 import type { Scene } from "./scene.ts";
 import type { View } from "./types.ts";
 
 /** Print has no pixels of a screen: so many per CSS pixel. */
 const PRINT_RATIO = 3;
+/** How high a page is by its width: of A4 and of US Letter the lower, without margins. */
+const PAGE = 1.3;
+/** Room for the legend, px. */
+const BELOW = 40;
 const LEAST_HEIGHT = 160;
 
 export class Stage {
@@ -69,13 +74,24 @@ export class Stage {
     if (scene.width === 0) return;
     const printing = matchMedia("print").matches;
     const ratio = printing ? PRINT_RATIO : Math.min(4, devicePixelRatio || 1);
-    // Paper does not scroll: it gets as many lanes as fit on a page.
-    const { height, scroll } = scene;
-    if (printing) Object.assign(scene, { scroll: 0, height: Math.min(scene.head + scene.layout.height, scene.width * 1.2) });
+    const { height, scroll, layout } = scene;
+    if (printing) {
+      const fitting = layOutWithin(scene.lanes, this.paper() - scene.head);
+      Object.assign(scene, { scroll: 0, layout: fitting, height: scene.head + fitting.height });
+    }
     const ctx = sized(this.canvas, scene.width, scene.height, ratio);
     if (ctx) paint(ctx, scene, this.palette, ratio);
-    Object.assign(scene, { height, scroll });
+    Object.assign(scene, { height, scroll, layout });
     this.paintMinimap(ratio);
+  }
+
+  /** How high the chart may be to stand on the first page, below the figures, px. */
+  private paper(): number {
+    const { scene, frame } = this;
+    const page = document.documentElement.clientWidth * PAGE;
+    const { top, width } = frame.getBoundingClientRect();
+    const room = page - (top + scrollY) - BELOW;
+    return Math.max(LEAST_HEIGHT, room * (scene.width / Math.max(1, width)));
   }
 
   /** The map is drawn again only when what it shows changed. */

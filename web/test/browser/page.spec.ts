@@ -131,6 +131,11 @@ describe("print", () => {
     expect(canvas!.height).toBeGreaterThan(50);
     expect(await page.locator("#largest tbody tr").first().isVisible()).toBe(true);
     expect(await page.locator(".theme, .console-panel, input").evaluateAll((all) => all.filter((e) => e.getClientRects().length > 0).length)).toBe(0);
+    // The figures and the whole chart are on the first page, of US Letter, too.
+    await page.setViewportSize({ width: 726, height: 964 });
+    const end = async () => page.locator(".tl-legend").evaluate((legend) => legend.getBoundingClientRect().bottom + scrollY);
+    await expect.poll(end).toBeLessThan(964);
+    expect(await page.locator(".tl-box").evaluate((box) => box.getBoundingClientRect().height)).toBeGreaterThan(200);
     // The real printer: pages come out.
     const pdf = await page.pdf();
     expect(pdf.subarray(0, 5).toString()).toBe("%PDF-");
