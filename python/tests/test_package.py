@@ -23,6 +23,7 @@ def test_a_boot_is_what_show_says(log):
 
 def test_tables_are_frames(log):
     import pandas
+    import polars
 
     path, ready = log
     boot = bootlap.read(path, ready=ready)
@@ -30,7 +31,12 @@ def test_tables_are_frames(log):
     assert isinstance(frame, pandas.DataFrame)
     assert len(frame) == len(boot.table("spans")) > 40
     # What is not known is missing, not zero, and what is known is not rounded.
-    assert frame["start_ns"].tolist() == [row["start_ns"] for row in boot.table("spans")]
+    started = [row["start_ns"] for row in boot.table("spans")]
+    assert frame["start_ns"].tolist() == started
+    other = boot.polars("spans")
+    assert isinstance(other, polars.DataFrame)
+    assert other["start_ns"].to_list() == started
+    assert other.columns == list(frame.columns)
     with pytest.raises(ValueError, match="initcalls"):
         boot.table("nothing")
 

@@ -75,16 +75,18 @@ def answer(args):
     finding = lambda rule, ns: {"rule": rule, "recipe": rule, "saving_kind": "this-boot", "saving_ns": ns}
     trial = lambda rule, ns: {"recipe": rule, "saved_ns": ns, "verdict": "faster" if ns > 0 else "slower",
                               "interval_ns": [ns - 1_000_000, ns + 1_000_000]}
+    board = finding("line", 0) | {"saving_kind": "predicted-board", "predicted_saving_ns": 70_000_000}
     if args[0] == "advise":
-        return {"tool": "bootlap 0.0.0", "findings": [finding("good", 20_000_000), finding("bad", 90_000_000)]}
-    return {"trials": [trial("good", 25_000_000), trial("bad", -5_000_000)]}
+        return {"tool": "bootlap 0.0.0", "findings": [finding("good", 20_000_000), finding("bad", 90_000_000), board]}
+    return {"trials": [trial("good", 25_000_000), trial("bad", -5_000_000), trial("line", 100_000)]}
 """)
         target = self.work / "mine"
         target.mkdir()
         text = page("table-advise", program, str(target))
         self.has(text, "- 1 of 2 findings whose saving this boot can show (50 %)",
                  "- Slower than before: `bad` on mine (goal: none).",
-                 "| good | `good` | 20.0 ms | 25.0 ms | 24.0 ms to 26.0 ms | 0.80 | faster |")
+                 "| good | `good` | 20.0 ms | 25.0 ms | 24.0 ms to 26.0 ms | 0.80 | faster |",
+                 "| line | `line` | 70.0 ms on a board | 0.1 ms | -0.9 ms to 1.1 ms |  | faster |")
 
     def test_check(self):
         table = script("table-check")
