@@ -12,7 +12,9 @@
 //! ```
 //!
 //! Of the wait nothing but its end is told, so it is put down to what was over
-//! when it ended, here P; where nothing was, the wait itself is a step.
+//! when it ended, here P; where nothing was, the wait itself is a step. The call
+//! in which drivers are probed again that had to wait for others is put down to
+//! those probes, which another thread makes one after the other.
 
 use std::collections::HashSet;
 
@@ -25,6 +27,10 @@ use super::graph::effective;
 /// the time from the first to the last of them, are what passes between two steps.
 const SHORT_NS: i64 = 1_000_000;
 const SHORT_PART: i64 = 200;
+
+/// The call that has drivers probed again which lacked what other drivers provide,
+/// and waits for that.
+const DEFERRED_PROBES: &str = "deferred_probe_initcall";
 
 /// A span with its place.
 #[derive(Clone, Copy)]
@@ -65,6 +71,11 @@ fn is_wait(timeline: &Timeline, span: &Span) -> bool {
         && timeline.arg(span, "pid").is_none_or(|pid| pid == "1")
 }
 
+fn is_probe(timeline: &Timeline, span: &Span) -> bool {
+    let track = timeline.track_of(span);
+    track.kind == TrackKind::Initcall && timeline.text(track.name) == "device probes"
+}
+
 fn is_unpacking(timeline: &Timeline, span: &Span) -> bool {
     timeline.kind_of(span) == TrackKind::Kernel
         && timeline.text(span.name) == Span::UNPACK_INITRAMFS
@@ -89,12 +100,14 @@ pub(super) fn sequence(timeline: &Timeline, axis: &Axis) -> Vec<Link> {
     let mut steps: Vec<Item> = Vec::with_capacity(calls.len());
     for item in calls {
         let waited = is_wait(timeline, timeline.span(item.id));
-        match waited.then(|| awaited(timeline, axis, &item)).flatten() {
-            Some(other) => links.beside(&other, &steps),
-            None => {
-                links.then(item.id);
-                steps.push(item);
-            }
+        if let Some(other) = waited.then(|| awaited(timeline, axis, &item)).flatten() {
+            links.beside(&other, &steps);
+            continue;
+        }
+        let probes = deferred(timeline, axis, &item);
+        for step in probes.unwrap_or_else(|| vec![item]) {
+            links.then(step.id);
+            steps.push(step);
         }
     }
     // Since Linux 5.13 another thread unpacks it, and init waits for that.
@@ -106,8 +119,7 @@ pub(super) fn sequence(timeline: &Timeline, axis: &Axis) -> Vec<Link> {
     let first_unit_ns = first_unit_ns.min().unwrap_or(i64::MAX);
     let scripts = items(&|s| is_script(timeline, s));
     // Those that run side by side are no sequence; systemd runs some, too.
-    let apart = |w: &[Item]| w[0].end_ns <= w[1].start_ns.saturating_add(SLACK_NS);
-    if scripts.windows(2).all(apart) {
+    if scripts.windows(2).all(is_apart) {
         let own = |s: &&Item| s.start_ns >= kernel_ns && s.end_ns <= first_unit_ns;
         scripts.iter().filter(own).for_each(|s| links.then(s.id));
     }
@@ -150,6 +162,31 @@ fn awaited(timeline: &Timeline, axis: &Axis, wait: &Item) -> Option<Item> {
         ..=wait.end_ns.saturating_add(SLACK_NS);
     let others = others.filter(|o| o.start_ns < wait.end_ns && until.contains(&o.end_ns));
     others.max_by_key(|o| (o.end_ns, o.id))
+}
+
+/// The probes of which the call that waits for them consists, if it is that call, they
+/// are most of it, and nothing else was probed beside them.
+fn deferred(timeline: &Timeline, axis: &Axis, call: &Item) -> Option<Vec<Item>> {
+    if timeline.text(timeline.span(call.id).name) != DEFERRED_PROBES {
+        return None;
+    }
+    let during = call.start_ns..=call.end_ns;
+    let probes = timeline.span_ids().zip(&timeline.spans);
+    let probes = probes.filter(|(_, s)| is_probe(timeline, s));
+    let probes = probes.filter_map(|(id, _)| Item::of(timeline, axis, id));
+    let probes = probes.filter(|p| during.contains(&p.start_ns) && during.contains(&p.end_ns));
+    let probes = long(outermost(probes.collect()));
+    let all_ns = probes
+        .iter()
+        .map(Item::length_ns)
+        .fold(0, i64::saturating_add);
+    let is_most = all_ns >= call.length_ns() / 2 && !probes.is_empty();
+    (is_most && probes.windows(2).all(is_apart)).then_some(probes)
+}
+
+/// Whether the second begins when the first is over.
+fn is_apart(pair: &[Item]) -> bool {
+    pair[0].end_ns <= pair[1].start_ns.saturating_add(SLACK_NS)
 }
 
 /// What user space has been seen to do before all that is linked to it.
@@ -316,6 +353,40 @@ mod tests {
         let names: Vec<_> = path.steps.iter().map(|s| s.name.as_str()).collect();
         let all = ["begins the probe", "beside it", "async wait", "after it"];
         assert_eq!(names, all);
+    }
+
+    #[test]
+    fn the_call_for_deferred_probes_is_put_down_to_them() {
+        let spans = [
+            (CALLS, 1_000, 4_000, "a"),
+            (CALLS, 4_000, 30_000, "deferred_probe_initcall"),
+            (PROBES, 2_000, 3_000, "of another call"),
+            (PROBES, 4_500, 10_000, "regulator"),
+            (PROBES, 12_000, 29_000, "disk"),
+            (CALLS, 30_000, 40_000, "b"),
+        ];
+        let seen = boot(&spans);
+        let path = critical_path(&seen.timeline).unwrap();
+        let rows = steps(&path)
+            .into_iter()
+            .map(|(gap, _, own, name)| (gap, own, name));
+        let all = [
+            (1_000, 3_000, "a"),
+            (500, 5_500, "regulator"),
+            (2_000, 17_000, "disk"),
+            (1_000, 10_000, "b"),
+        ];
+        assert_eq!(rows.collect::<Vec<_>>(), all);
+        // Where they are not most of it, or something ran beside them, it is all that is known.
+        let few: Vec<_> = spans.iter().filter(|s| s.3 != "disk").copied().collect();
+        let mut beside = spans.to_vec();
+        beside.push((PROBES, 9_000, 15_000, "asynchronous"));
+        for spans in [few, beside] {
+            let boot = boot(&spans);
+            let path = critical_path(&boot.timeline).unwrap();
+            let names: Vec<_> = path.steps.iter().map(|s| s.name.as_str()).collect();
+            assert_eq!(names, ["a", "deferred_probe_initcall", "b"]);
+        }
     }
 
     #[test]
