@@ -211,8 +211,11 @@ fn ran_before_kernel(view: &View, kernel: &Stamp) -> bool {
     view.milestone(Milestone::PowerOn).is_some() || before.any(|s| !s.logged)
 }
 
+/// A cut that comes no later than this after the start, and may be there, is.
+const AT_START_NS: i64 = 1_000_000;
+
 /// Keeps what lies inside the boot. A clock that is known to some error can
-/// put the first event a little before the start.
+/// put the first event a little before the start, or behind it.
 fn usable(cuts: Vec<Cut>, extent: &Extent) -> Vec<Cut> {
     let mut usable = Vec::new();
     for mut cut in cuts {
@@ -220,7 +223,7 @@ fn usable(cuts: Vec<Cut>, extent: &Extent) -> Vec<Cut> {
         if cut.at.ns.saturating_add(err_ns) < extent.start.ns || cut.at.ns >= extent.end.ns {
             continue;
         }
-        if cut.at.ns.saturating_sub(err_ns) <= extent.start.ns {
+        if cut.at.ns.saturating_sub(err_ns.min(AT_START_NS)) <= extent.start.ns {
             cut.at = extent.start;
         }
         usable.push(cut);

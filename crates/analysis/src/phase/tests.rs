@@ -264,6 +264,24 @@ fn what_sticks_out_by_its_error_stays_in_its_phase() {
     );
 }
 
+/// A host that stamps whole seconds, before the kernel's own times of µs: where both lie is
+/// known to a second, how long the kernel took to a µs.
+#[test]
+fn a_clock_that_is_known_to_a_second_leaves_its_phases_their_length() {
+    const MS: i64 = 1_000_000;
+    let at = |ms: i64| Stamp::new(5_000 * MS + ms * MS, 1_025_000_000);
+    let mut boot = Boot::board();
+    boot.mark_at(M::KernelClockStart, at(0))
+        .mark_at(M::InitStart, at(730))
+        .mark_at(M::Ready, at(3_500));
+    boot.text(5_000 * MS, 5_000 * MS, "Linux version 6.1");
+    let lengths: Vec<_> = cuts(&boot)
+        .iter()
+        .map(|(name, a, b)| (*name, (b - a) / MS))
+        .collect();
+    assert_eq!(lengths, [(Kernel, 730), (Userspace, 2_770)]);
+}
+
 #[test]
 fn instructions_come_from_counted_ends() {
     let mut boot = Boot::sim();

@@ -1,5 +1,6 @@
-//! Text that is not as a log's text should be: in UTF-16, as Windows' terminals save it, or
-//! behind something that stands before every line (`> `, `[info] `).
+//! Text that is not as a log's text should be: in UTF-16, as Windows' terminals save it,
+//! behind something that stands before every line (`> `, `[info] `), or with its times in
+//! colour (`dmesg --color=always`).
 //!
 //! Like what is packed, it is undone while it is read: evidence counts the bytes of the
 //! plain text.
@@ -9,8 +10,11 @@ use std::io::{self, BufRead, Read};
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 use encoding_rs_io::DecodeReaderBytesBuilder;
 
+use crate::cleaner::Cleaner;
+use crate::colours::clean_line;
 use crate::console::bootloader::BootLoader;
 use crate::console::printk;
+use crate::dmesg::prefix::{self, Time};
 
 /// How text is disguised.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +23,8 @@ pub(super) enum Disguise {
     Wide(&'static Encoding),
     /// This stands before every line.
     Quoted(Vec<u8>),
+    /// The times are in colour.
+    Coloured,
 }
 
 /// So many first bytes tell.
@@ -36,6 +42,7 @@ impl Disguise {
         wide(head)
             .map(Disguise::Wide)
             .or_else(|| quotation(head).map(|q| Disguise::Quoted(q.to_vec())))
+            .or_else(|| is_coloured(head).then_some(Disguise::Coloured))
     }
 
     /// The plain text.
@@ -49,6 +56,10 @@ impl Disguise {
                 text,
                 prefix,
                 state: State::Matched(0),
+            }),
+            Disguise::Coloured => Box::new(Uncoloured {
+                text,
+                cleaner: Cleaner::new(),
             }),
         }
     }
@@ -73,15 +84,36 @@ fn wide(head: &[u8]) -> Option<&'static Encoding> {
     (pairs.len() >= 8 && ascii * 10 >= pairs.len() * 9).then_some(encoding)
 }
 
-/// What stands before every line of a console's log.
-fn quotation(head: &[u8]) -> Option<&[u8]> {
+/// The first lines of all that have text, if there are enough to tell.
+fn first_lines(head: &[u8]) -> Option<Vec<&[u8]>> {
     let whole = &head[..head.len().min(LOOKED_AT)];
     let complete = memchr::memrchr(b'\n', whole).map_or(whole, |end| &whole[..end]);
     let lines = complete.split(|b| *b == b'\n').map(<[u8]>::trim_ascii_end);
     let lines: Vec<&[u8]> = lines.filter(|l| !l.is_empty()).collect();
-    let (first, rest) = lines
-        .split_first()
-        .filter(|(_, rest)| rest.len() + 1 >= LINES)?;
+    (lines.len() >= LINES).then_some(lines)
+}
+
+/// Whether most lines have a time only once their colours are gone.
+fn is_coloured(head: &[u8]) -> bool {
+    if memchr::memchr(0x1b, head).is_none() {
+        return false;
+    }
+    let has_time = |line: &[u8]| prefix::parse(line).is_some_and(|p| p.time != Time::None);
+    let mut clean = Vec::new();
+    let mut only_then = |line: &&[u8]| {
+        clean_line(line, &mut clean);
+        !has_time(line) && has_time(&clean)
+    };
+    first_lines(head).is_some_and(|lines| {
+        let all = lines.len();
+        lines.iter().filter(|l| only_then(l)).count() * 2 > all
+    })
+}
+
+/// What stands before every line of a console's log.
+fn quotation(head: &[u8]) -> Option<&[u8]> {
+    let lines = first_lines(head)?;
+    let (first, rest) = lines.split_first()?;
     let same = |line: &&[u8]| first.iter().zip(*line).take_while(|(a, b)| a == b).count();
     let len = rest.iter().map(same).min()?.min(LONGEST_PREFIX);
     let is_log = |line: &[u8]| printk::parse(line).is_some() || BootLoader::is_banner(line);
@@ -97,6 +129,38 @@ fn quotation(head: &[u8]) -> Option<&[u8]> {
         let behind = |line: &&[u8]| is_log(&line[prefix.len()..]);
         !is_time && !is_blank && lines.iter().any(behind)
     })
+}
+
+/// Text without its colours.
+struct Uncoloured<'r> {
+    text: Box<dyn BufRead + 'r>,
+    cleaner: Cleaner,
+}
+
+impl Read for Uncoloured<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let bytes = self.text.fill_buf()?;
+            // Each byte gives one or none.
+            let bytes = &bytes[..bytes.len().min(out.len())];
+            let mut n = 0;
+            for byte in bytes {
+                let is_end = matches!(byte, b'\n' | b'\r');
+                if is_end {
+                    self.cleaner.line_ends();
+                }
+                if is_end || self.cleaner.is_text(*byte) {
+                    out[n] = *byte;
+                    n += 1;
+                }
+            }
+            let used = bytes.len();
+            self.text.consume(used);
+            if n > 0 || used == 0 {
+                return Ok(n);
+            }
+        }
+    }
 }
 
 /// Text without what stands before every line.
@@ -210,13 +274,39 @@ mod tests {
     }
 
     #[test]
+    fn colours_of_dmesg_go() {
+        let coloured = |line: &str| match line.split_once("] ") {
+            Some((time, text)) => format!("\x1b[32m{time}] \x1b[0m\x1b[33m{text}\x1b[0m\n"),
+            None => format!("{line}\n"),
+        };
+        for decoded in ["", "kern  :info  : "] {
+            let log: String = LOG
+                .lines()
+                .map(|l| match l {
+                    "" => "\n".to_owned(),
+                    line => format!("{decoded}{}", coloured(line)),
+                })
+                .collect();
+            for capacity in [1, 5, 4_096] {
+                let plain = undone(log.as_bytes(), capacity).unwrap();
+                assert_eq!(plain.replace(decoded, ""), LOG);
+            }
+        }
+    }
+
+    #[test]
     fn other_text_is_left_as_it_is() {
         let dated: String = LOG
             .lines()
             .map(|l| format!("Jan 01 00:00:01 {l}\n"))
             .collect();
         let prose = "> a\n> b\n> c\n> d\n> e\n";
-        for text in [LOG, &dated, prose, "", "\0", "a\0"] {
+        // A console's colours are its own.
+        let console: String = LOG
+            .lines()
+            .map(|l| format!("{l}\n[\x1b[0;32m  OK  \x1b[0m] Started a.\n"))
+            .collect();
+        for text in [LOG, &dated, &console, prose, "", "\0", "a\0"] {
             assert_eq!(Disguise::of(text.as_bytes()), None, "{text}");
         }
     }

@@ -25,7 +25,7 @@
 //! of user space, no CR LF.
 
 mod json;
-mod prefix;
+pub(crate) mod prefix;
 mod reader;
 mod syslog;
 
