@@ -2,7 +2,8 @@
 //
 // usage: node web/screenshot.mjs PAGE.html OUT.png [--until SELECTOR | --size 390x844] [--find TEXT] [--dark]
 //   from the top of the page to the end of SELECTOR, or the first screen of such a
-//   window, with the first span selected that TEXT finds; an .svg as it is
+//   window, with the first span selected that TEXT finds; an .svg as it is; or, where
+//   OUT is a .pdf, on paper
 import { existsSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { chromium } from "playwright-core";
@@ -38,6 +39,13 @@ if (page.endsWith(".svg")) {
     await tab.mouse.move(0, 0);
   }
   await tab.waitForTimeout(800);
+  if (out.endsWith(".pdf")) await tab.pdf({ path: out, format: "A4" });
+  else await picture();
+}
+await browser.close();
+console.log(out);
+
+async function picture() {
   const until = option("--until") ?? "main";
   const height = option("--size") ? screen : await tab.evaluate((until) => {
     const end = document.querySelector(until)?.getBoundingClientRect().bottom ?? 900;
@@ -45,5 +53,3 @@ if (page.endsWith(".svg")) {
   }, until);
   await tab.screenshot({ path: out, fullPage: true, clip: { x: 0, y: 0, width, height } });
 }
-await browser.close();
-console.log(out);
