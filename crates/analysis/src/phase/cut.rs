@@ -82,18 +82,18 @@ fn is_kernels_alone(view: &View) -> bool {
     !is_excerpt && !view.spans().any(|s| of_user(s.kind) || by_daemon(&s))
 }
 
+/// A moment that is known no better says little of how long the kernel took, ns.
+const VAGUE_NS: u32 = 100_000_000;
+
 /// The milestones to cut at, in the order in which a boot passes them.
 fn wanted(view: &View) -> Vec<Cut> {
     use PhaseName::{Application, Bootloader, Firmware, Initramfs, Kernel, Userspace};
-    let first_of = |milestones: &[Milestone]| milestones.iter().find_map(|&m| view.milestone(m));
+    let kernel = kernel(view);
     let banner = view.milestone(Milestone::BootloaderStart);
     let banner = banner.filter(|b| firmware_seen(view) || firmware_printed(view, b));
-    let kernel = first_of(&[
-        Milestone::KernelImage,
-        Milestone::KernelEntry,
-        Milestone::BootloaderHandover,
-        Milestone::KernelClockStart,
-    ]);
+    // Known to a second, it may seem to come behind the kernel.
+    let is_before = |b: &Stamp| b.err_ns <= VAGUE_NS || kernel.is_none_or(|k| b.ns <= k.ns);
+    let banner = banner.filter(is_before);
     let manager = manager(view);
     let init = view.milestone(Milestone::InitStart);
     let after_initramfs = init
@@ -134,6 +134,23 @@ fn wanted(view: &View) -> Vec<Cut> {
         })
     };
     cuts.into_iter().filter_map(cut).collect()
+}
+
+/// When the kernel began.
+fn kernel(view: &View) -> Option<Stamp> {
+    let handed = [
+        Milestone::KernelImage,
+        Milestone::KernelEntry,
+        Milestone::BootloaderHandover,
+    ];
+    let handed = handed.iter().find_map(|&m| view.milestone(m));
+    let clock = view.milestone(Milestone::KernelClockStart);
+    // How long it took is known from the zero of its own clock, and not from a moment that
+    // is known to a second.
+    match (handed, clock) {
+        (Some(handed), Some(clock)) if handed.err_ns > VAGUE_NS => Some(clock),
+        (handed, clock) => handed.or(clock),
+    }
 }
 
 /// When the service manager began: as it says itself, where it was asked. Its first line in a log

@@ -282,6 +282,27 @@ fn a_clock_that_is_known_to_a_second_leaves_its_phases_their_length() {
     assert_eq!(lengths, [(Kernel, 730), (Userspace, 2_770)]);
 }
 
+/// What the host stamped seems to come later than what the kernel did.
+#[test]
+fn a_boot_loader_that_is_known_to_a_second_is_not_behind_its_kernel() {
+    const MS: i64 = 1_000_000;
+    let at = |ms: i64| Stamp::new(ms * MS, 1_130_000_000);
+    let mut boot = Boot::board();
+    boot.mark_at(M::BootloaderStart, at(1_079))
+        .mark_at(M::BootloaderHandover, at(1_079))
+        .mark_at(M::KernelClockStart, at(1_064))
+        .mark_at(M::InitStart, at(2_693))
+        .mark_at(M::Ready, at(9_000));
+    boot.text(0, MS, "reads the boot loader");
+    let found = cuts(&boot);
+    let lengths: Vec<_> = found
+        .iter()
+        .map(|(name, a, b)| (*name, (b - a) / MS))
+        .collect();
+    let three = [(Bootloader, 1_064), (Kernel, 1_629), (Userspace, 6_307)];
+    assert_eq!(lengths, three);
+}
+
 #[test]
 fn instructions_come_from_counted_ends() {
     let mut boot = Boot::sim();

@@ -113,22 +113,34 @@ fn is_coloured(head: &[u8]) -> bool {
 /// What stands before every line of a console's log.
 fn quotation(head: &[u8]) -> Option<&[u8]> {
     let lines = first_lines(head)?;
-    let (first, rest) = lines.split_first()?;
-    let same = |line: &&[u8]| first.iter().zip(*line).take_while(|(a, b)| a == b).count();
-    let len = rest.iter().map(same).min()?.min(LONGEST_PREFIX);
+    let longest = lines.iter().max_by_key(|line| line.len())?;
+    // Of a quoted line that is empty only the quotation is left, without its blank.
+    let quoted = lines.iter().filter(|line| !longest.starts_with(line));
+    let same = |line: &&[u8]| {
+        longest
+            .iter()
+            .zip(*line)
+            .take_while(|(a, b)| a == b)
+            .count()
+    };
+    let len = quoted.map(same).min()?.min(LONGEST_PREFIX);
     let is_log = |line: &[u8]| printk::parse(line).is_some() || BootLoader::is_banner(line);
     if lines.iter().any(|line| is_log(line)) {
         return None;
     }
     // The blanks within the times of all lines are as equal as the quotation's.
-    let blanks = (0..len).filter(|at| first[*at] == b' ');
-    let mut prefixes = blanks.map(|at| &first[..=at]);
+    let blanks = (0..len).filter(|at| longest[*at] == b' ');
+    let mut prefixes = blanks.map(|at| &longest[..=at]);
     prefixes.find(|prefix| {
         let is_time = prefix.iter().any(u8::is_ascii_digit);
         let is_blank = prefix.trim_ascii().is_empty();
-        let behind = |line: &&[u8]| is_log(&line[prefix.len()..]);
+        let behind = |line: &&[u8]| line.strip_prefix(*prefix).is_some_and(is_log);
         !is_time && !is_blank && lines.iter().any(behind)
     })
+}
+
+fn is_end(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
 }
 
 /// Text without its colours.
@@ -145,11 +157,11 @@ impl Read for Uncoloured<'_> {
             let bytes = &bytes[..bytes.len().min(out.len())];
             let mut n = 0;
             for byte in bytes {
-                let is_end = matches!(byte, b'\n' | b'\r');
-                if is_end {
+                let ends = is_end(*byte);
+                if ends {
                     self.cleaner.line_ends();
                 }
-                if is_end || self.cleaner.is_text(*byte) {
+                if ends || self.cleaner.is_text(*byte) {
                     out[n] = *byte;
                     n += 1;
                 }
@@ -208,6 +220,11 @@ impl Read for Unquoted<'_> {
                     self.text.consume(1);
                     self.state = State::Matched(n + 1);
                 }
+                State::Matched(n)
+                    if is_end(bytes[0]) && self.prefix[n..].trim_ascii().is_empty() =>
+                {
+                    self.state = State::Text;
+                }
                 State::Matched(0) => self.state = State::Text,
                 State::Matched(n) => self.state = State::GiveBack(0, n),
                 State::GiveBack(..) => {}
@@ -263,12 +280,18 @@ mod tests {
 
     #[test]
     fn a_quoted_log_loses_its_quotation() {
+        let log = format!("\n{LOG}");
         for prefix in ["> ", "[info] ", "  | ", "INFO serial: "] {
-            let quoted: String = LOG.lines().map(|l| format!("{prefix}{l}\n")).collect();
-            // Editors cut blanks at the ends of lines.
-            let quoted = quoted.replace(&format!("{prefix}\n"), "\n");
-            for capacity in [1, 5, 4_096] {
-                assert_eq!(undone(quoted.as_bytes(), capacity).as_deref(), Some(LOG));
+            // Editors cut blanks at the ends of lines, or all of it.
+            for empty in [prefix, prefix.trim_end(), ""] {
+                let line = |l: &str| match l {
+                    "" => format!("{empty}\n"),
+                    text => format!("{prefix}{text}\n"),
+                };
+                let quoted: String = log.lines().map(line).collect();
+                for capacity in [1, 5, 4_096] {
+                    assert_eq!(undone(quoted.as_bytes(), capacity).as_ref(), Some(&log));
+                }
             }
         }
     }
@@ -324,7 +347,8 @@ mod tests {
             disguise.undo(Box::new(bytes)).read_to_string(&mut out).unwrap();
             let want: String = lines
                 .iter()
-                .map(|l| format!("{}\n", l.strip_prefix("> ").unwrap_or(l)))
+                .map(|l| if l == ">" { "" } else { l.strip_prefix("> ").unwrap_or(l) })
+                .map(|l| format!("{l}\n"))
                 .collect();
             prop_assert_eq!(out, want);
         }

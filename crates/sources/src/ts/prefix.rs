@@ -87,14 +87,15 @@ fn time(text: &[u8]) -> Option<(Form, i64, u32, usize)> {
     Some((form, ns, err_ns, len))
 }
 
-/// Where the text begins: after one space, tab, `:`, `|`, `,`, `;`, `>` or `-->` with
-/// a space.
+/// Where the text begins: after one space, tab, `:`, `|`, `,`, `;`, `>`, `->` or `-->`
+/// with a space.
 fn separator(line: &[u8], end: usize, closed: bool) -> Option<usize> {
     match line[end..] {
         [] => Some(end),
         [b' ', b'-', b'-', b'>', ..] => {
             Some(end + 4 + usize::from(line.get(end + 4) == Some(&b' ')))
         }
+        [b' ', b'-', b'>', b' ', ..] => Some(end + 4),
         [b' ', b'|' | b'>', b' ', ..] => Some(end + 3),
         [b':' | b'|' | b',' | b';' | b'>', b' ', ..] => Some(end + 2),
         [b' ' | b'\t' | b'|' | b';', ..] => Some(end + 1),
@@ -122,6 +123,7 @@ mod tests {
             "12:00:00.123 > a",
             "12:00:00.123\ta",
             "12:00:00.123 --> a",
+            "12:00:00.123 -> a",
             "[12:00:00.123]a",
         ] {
             assert_eq!(parsed(line), Some((Form::Clock, day, ms, "a")), "{line}");
