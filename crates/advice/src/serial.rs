@@ -27,7 +27,7 @@ impl Cost {
     pub(crate) fn of<'l, 'a: 'l>(lines: impl IntoIterator<Item = &'l Line<'a>>) -> Self {
         let (mut recorded, mut timed, mut ns) = (0_u64, 0_u64, 0_i64);
         for line in lines {
-            let bytes = line.evidence.end.saturating_sub(line.evidence.start);
+            let bytes = line.bytes;
             match line.sent {
                 Sent::Recorded => recorded = recorded.saturating_add(bytes),
                 Sent::Timed => {

@@ -73,6 +73,33 @@ fn what_printing_took_is_told_once_and_of_this_boot() {
     assert!(blamed.is_empty(), "{blamed:?}");
 }
 
+/// A logger's time was never on the wire, and it is when the logger got the line: of what
+/// had been logged before it started, all at once.
+#[test]
+fn what_a_logger_put_before_the_lines_changes_nothing() {
+    let log = log("console=ttyS0,9600", Some(9_600));
+    let said = |log: &str| -> Vec<(String, i64)> {
+        let advice = advice(log);
+        let rules =
+            ["cmdline-console-baud", "cmdline-quiet"].map(|rule| of(&advice, rule).unwrap());
+        rules
+            .map(|f| (f.why.clone(), f.saving.ns / 1_000_000))
+            .into()
+    };
+    let plain = said(&log);
+    assert!(plain[0].0.contains("at 9600 baud"), "{plain:?}");
+    for prefix in [
+        "Nov 21 13:05:59 host kernel: ",
+        "2026-11-21T13:05:59.123456+00:00 host kernel: ",
+    ] {
+        let logged: String = log
+            .lines()
+            .map(|line| format!("{prefix}{line}\n"))
+            .collect();
+        assert_eq!(said(&logged), plain, "{prefix}");
+    }
+}
+
 #[test]
 fn a_machine_without_a_serial_console_gets_no_advice_about_one() {
     let crlf = log("root=/dev/sda1", None).replace('\n', "\r\n");

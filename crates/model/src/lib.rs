@@ -37,4 +37,4 @@ pub use shell::shell_word;
 pub use stamp::Stamp;
 pub use symbol::{Sym, Symbols};
 pub use timeline::Timeline;
-pub use uart::{BAUD_RATES, BITS_PER_BYTE};
+pub use uart::{BAUD_RATES, BITS_PER_BYTE, line_bytes};

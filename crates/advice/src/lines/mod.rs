@@ -3,7 +3,9 @@
 mod index;
 mod said;
 
-use bootlap_model::{Axis, ClockKind, Evidence, Placed, Span, TimeKind, Timeline, TrackKind};
+use bootlap_model::{
+    Axis, ClockKind, Evidence, Placed, Span, TimeKind, Timeline, TrackKind, line_bytes,
+};
 
 pub(crate) use said::{Begin, Said, Wanted, begins, contains};
 
@@ -30,12 +32,17 @@ pub(crate) struct Line<'a> {
     pub(crate) goes_on: bool,
     /// How it was sent.
     pub(crate) sent: Sent,
+    /// How many bytes it was on the wire, if it was on one.
+    pub(crate) bytes: u64,
     /// Where it stands.
     pub(crate) evidence: Evidence,
 }
 
+/// The source whose evidence is each byte of the wire, and nothing else.
+const BYTES: &str = "stamps";
+
 /// Sources that record what comes over a wire.
-const WIRES: [&str; 4] = ["stamps", "grabserial", "ts", "lava"];
+const WIRES: [&str; 4] = [BYTES, "grabserial", "ts", "lava"];
 
 /// How a line was sent, as far as anybody knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,14 +110,21 @@ fn lines<'a>(timeline: &'a Timeline, axis: &Axis, end_ns: i64) -> Vec<Line<'a>> 
         let printed = printed(timeline, span, &placed);
         let whole = timeline.text(span.name);
         let text = message(whole);
+        let timed = text.len() < whole.trim().len();
+        let sent = Sent::of(timeline, span);
+        let is_exact = timeline.file(span.evidence.file).source == BYTES;
         Some(Line {
             text,
-            timed: text.len() < whole.trim().len(),
+            timed,
             start_ns: placed.start.ns,
             end_ns: printed[1],
             printed,
             goes_on: timeline.arg(span, Span::UNTIMED).is_some(),
-            sent: Sent::of(timeline, span),
+            sent,
+            bytes: match is_exact {
+                true => span.evidence.end.saturating_sub(span.evidence.start),
+                false => line_bytes(whole, sent == Sent::Timed && !timed),
+            },
             next_ns: placed.start.ns,
             evidence: span.evidence,
         })
@@ -148,11 +162,8 @@ fn share_printing(together: &mut [Line<'_>]) {
     };
     let together = &mut together[..=last];
     let [start, end] = together[last].printed;
-    let size = |l: &Line<'_>| i128::from(l.evidence.end.saturating_sub(l.evidence.start));
-    let own: Vec<i128> = together
-        .iter()
-        .map(|l| if is_kernels(l) { size(l) } else { 0 })
-        .collect();
+    let size = |l: &Line<'_>| if is_kernels(l) { l.bytes } else { 0 };
+    let own: Vec<i128> = together.iter().map(|l| size(l).into()).collect();
     let all = own.iter().sum::<i128>().max(1);
     let mut before = 0;
     let at = |bytes: i128| {

@@ -181,6 +181,7 @@ mod tests {
             printed: [0; 2],
             goes_on: false,
             sent: Sent::Unknown,
+            bytes: 0,
             evidence: Evidence::whole(file, 0),
         };
         texts.iter().map(|text| line(text.as_str())).collect()

@@ -18,15 +18,11 @@ use std::ops::{Range, RangeInclusive};
 
 use bootlap_model::{
     BAUD_RATES, BITS_PER_BYTE, ClockId, ClockKind, Span, SpanEnd, SpanId, Stamp, Timeline,
-    TrackKind,
+    TrackKind, line_bytes,
 };
 
 use crate::console::out::STAGES;
 use crate::console::printk;
-
-/// What `[    0.123456] ` and the line's end (CR, LF) add on the wire.
-const PREFIX_BYTES: i64 = 15;
-const LINE_END_BYTES: i64 = 2;
 
 /// A gap that the line before it explains is this long, in percent of its time on the
 /// wire: not shorter, and longer by what the kernel does besides.
@@ -256,12 +252,8 @@ impl Log {
 
 /// How many bytes a line is on the wire, its time and its end included.
 fn on_the_wire(text: &str) -> i64 {
-    let bytes = i64::try_from(text.len()).unwrap_or(i64::MAX / 2);
-    let prefix = match printk::parse(text.as_bytes()) {
-        Some(_) => 0,
-        None => PREFIX_BYTES,
-    };
-    bytes + prefix + LINE_END_BYTES
+    let lost_time = printk::parse(text.as_bytes()).is_none();
+    i64::try_from(line_bytes(text, lost_time)).unwrap_or(i64::MAX / 2)
 }
 
 /// Whether a line says that a serial console is enabled.

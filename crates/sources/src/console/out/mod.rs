@@ -315,9 +315,11 @@ impl<'o> Out<'o> {
     pub(crate) fn console_span(&mut self, burst: &Line<'_>, logged: Option<i64>) {
         let logged = logged.map(|ns| Stamp::new(ns, printk::RESOLUTION_NS));
         let (wire, sent) = (self.wire, burst.first());
-        // A stamp that counts whole seconds says less than the kernel's own.
+        // A stamp that counts whole seconds says less than the kernel's own; so does the time
+        // at which a logger got what had been logged before it started.
+        let received = self.wire_kind() == Some(ClockKind::Realtime);
         let (clock, start) = match (wire.zip(sent), logged) {
-            (Some((_, sent)), Some(logged)) if sent.err_ns >= COARSE_NS => {
+            (Some((_, sent)), Some(logged)) if received || sent.err_ns >= COARSE_NS => {
                 (self.printk_clock(), logged)
             }
             (Some((wire, sent)), _) => (wire, sent),
