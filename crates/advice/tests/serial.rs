@@ -38,17 +38,24 @@ fn log(cmdline: &str, baud: Option<u64>) -> String {
 }
 
 fn advice(log: &str) -> Vec<Finding> {
-    let open = || Ok(Box::new(log.as_bytes()) as Box<dyn io::BufRead>);
-    let piece = Piece {
-        name: "dmesg".into(),
-        open: Box::new(open),
-    };
-    let given = Given {
-        name: "dmesg".into(),
-        pieces: vec![piece],
-    };
+    advice_of(&[log])
+}
+
+fn advice_of(logs: &[&str]) -> Vec<Finding> {
+    let given = logs.iter().enumerate().map(|(n, log)| {
+        let open = || Ok(Box::new(log.as_bytes()) as Box<dyn io::BufRead>);
+        let name = format!("{n}.log");
+        let piece = Piece {
+            name: name.clone(),
+            open: Box::new(open),
+        };
+        Given {
+            name,
+            pieces: vec![piece],
+        }
+    });
     let mut timeline = Timeline::default();
-    ingest(vec![given], &Options::default(), &mut timeline).unwrap();
+    ingest(given.collect(), &Options::default(), &mut timeline).unwrap();
     advise(&Boot::new(&timeline))
 }
 
@@ -78,26 +85,29 @@ fn what_printing_took_is_told_once_and_of_this_boot() {
 #[test]
 fn what_a_logger_put_before_the_lines_changes_nothing() {
     let log = log("console=ttyS0,9600", Some(9_600));
-    let said = |log: &str| -> Vec<(String, i64)> {
-        let advice = advice(log);
+    let said = |logs: &[&str]| -> Vec<(String, i64)> {
+        let advice = advice_of(logs);
         let rules =
             ["cmdline-console-baud", "cmdline-quiet"].map(|rule| of(&advice, rule).unwrap());
         rules
             .map(|f| (f.why.clone(), f.saving.ns / 1_000_000))
             .into()
     };
-    let plain = said(&log);
+    let plain = said(&[&log]);
     assert!(plain[0].0.contains("at 9600 baud"), "{plain:?}");
-    for prefix in [
-        "Nov 21 13:05:59 host kernel: ",
-        "2026-11-21T13:05:59.123456+00:00 host kernel: ",
-    ] {
-        let logged: String = log
-            .lines()
-            .map(|line| format!("{prefix}{line}\n"))
-            .collect();
-        assert_eq!(said(&logged), plain, "{prefix}");
+    let logged = |prefix: &dyn Fn(&str) -> String| -> String {
+        let lines = log.lines().map(|line| format!("{}\n", prefix(line)));
+        lines.collect()
+    };
+    for time in ["Nov 21 13:05:59", "2026-11-21T13:05:59.123456+00:00"] {
+        let syslog = logged(&|line| format!("{time} host kernel: {line}"));
+        assert_eq!(said(&[&syslog]), plain, "{time}");
     }
+    let journal = logged(&|line| line.replacen("] ", "] host kernel: ", 1));
+    assert_eq!(said(&[&journal]), plain);
+    // The same log twice was printed once.
+    let console = logged(&|line| format!("{line}\r"));
+    assert_eq!(said(&[&log, &console]), plain);
 }
 
 #[test]

@@ -3,8 +3,11 @@
 mod index;
 mod said;
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use bootlap_model::{
-    Axis, ClockKind, Evidence, Placed, Span, TimeKind, Timeline, TrackKind, line_bytes,
+    Axis, ClockKind, Evidence, FileId, Placed, Span, TimeKind, Timeline, TrackKind, line_bytes,
 };
 
 pub(crate) use said::{Begin, Said, Wanted, begins, contains};
@@ -130,6 +133,7 @@ fn lines<'a>(timeline: &'a Timeline, axis: &Axis, end_ns: i64) -> Vec<Line<'a>> 
         })
     });
     lines.extend(placed);
+    told_once(timeline, &mut lines);
     // One log's lines are in order, and there may be a million.
     if !lines.is_sorted_by_key(|l| l.start_ns) {
         lines.sort_by_key(|l| l.start_ns);
@@ -153,13 +157,34 @@ fn lines<'a>(timeline: &'a Timeline, axis: &Axis, end_ns: i64) -> Vec<Line<'a>> 
     lines
 }
 
+/// Several files can have one kernel's log, each with what printing took. It was printed
+/// once: the bytes of the wire count, else those of the file with most of it.
+fn told_once(timeline: &Timeline, lines: &mut [Line<'_>]) {
+    let mut files: BTreeMap<FileId, usize> = BTreeMap::new();
+    for line in lines.iter().filter(|l| l.sent == Sent::Timed) {
+        *files.entry(line.evidence.file).or_default() += 1;
+    }
+    let is_exact = |file: &FileId| timeline.file(*file).source == BYTES;
+    let most = |(file, lines): &(FileId, usize)| (is_exact(file), *lines, Reverse(*file));
+    let Some((told, _)) = files.into_iter().max_by_key(most) else {
+        return;
+    };
+    let others = lines.iter_mut().filter(|l| l.evidence.file != told);
+    for line in others.filter(|l| l.sent == Sent::Timed) {
+        line.sent = Sent::Unknown;
+        line.printed = [line.start_ns; 2];
+        line.end_ns = line.start_ns;
+    }
+}
+
 /// What was logged with one stamp was printed one after the other; only the last of it
 /// has an end.
 fn share_printing(together: &mut [Line<'_>]) {
-    let is_kernels = |l: &Line<'_>| l.timed || l.sent == Sent::Timed;
     let Some(last) = together.iter().rposition(|l| l.sent == Sent::Timed) else {
         return;
     };
+    let file = together[last].evidence.file;
+    let is_kernels = |l: &Line<'_>| (l.timed || l.sent == Sent::Timed) && l.evidence.file == file;
     let together = &mut together[..=last];
     let [start, end] = together[last].printed;
     let size = |l: &Line<'_>| if is_kernels(l) { l.bytes } else { 0 };

@@ -347,10 +347,10 @@ impl Emitter {
 /// Times that are known no better are of a clock that shows seconds.
 const COARSE_NS: u32 = 100_000_000;
 
-/// One line of console text. Lines are many and differ, so their text is not
-/// looked up.
+/// One line of console text, the kernel's as it logged it. Lines are many and differ, so
+/// their text is not looked up.
 fn console(row: &Row, clock: ClockId, start: Stamp, evidence: Evidence, import: &mut Import<'_>) {
-    let name = import.timeline.symbols.add(&one_line(&row.named()));
+    let name = import.timeline.symbols.add(&one_line(&row.body()));
     let track = import.timeline.track(TrackKind::Console, "journal");
     import.timeline.add_span(Span {
         track,
