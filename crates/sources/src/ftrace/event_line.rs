@@ -38,6 +38,9 @@ pub(crate) enum Time {
     Ticks,
 }
 
+/// Of interrupts, of the need to schedule, of what interrupts, and how deep.
+const FEWEST_FLAGS: usize = 4;
+
 /// The beginning of an event's line, if this is one.
 pub(crate) fn parse(line: &str) -> Option<Head<'_>> {
     bracketed(line).or_else(|| latency(line))
@@ -112,6 +115,11 @@ fn latency(line: &str) -> Option<Head<'_>> {
         };
         let (who, place) = place.trim_ascii_end().rsplit_once(' ')?;
         let cpu = digits(place.as_bytes());
+        // A time of day (`17:54:28`, in logcat's `long`) has no flags behind its hour.
+        let flags = &place[cpu..];
+        if flags.len() < FEWEST_FLAGS || flags.contains(':') {
+            return None;
+        }
         let (comm, pid) = task(who.trim_ascii_end())?;
         Some(Head {
             comm,
@@ -213,6 +221,7 @@ mod tests {
             "a-1 [000] .... x: y",
             "a-99999999999 [000] .... 1.0: y",
             "12us: x",
+            "[ 08-25 17:54:28.819 17537:17537 I/cameraserver ]",
         ] {
             assert_eq!(parse(line), None, "{line}");
         }

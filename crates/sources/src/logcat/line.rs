@@ -23,15 +23,18 @@ pub(super) struct Entry<'a> {
 /// I/Zygote  : text                                         tag
 /// I( 1520) text  (Zygote)                                  process
 /// I( 1520: 1520) text                                      thread
+/// 2026-01-01 03:00:31.590  1520-1520  Zygote  com.a.b  I  text    Android Studio
+/// 01-01 03:00:31.590 1520-1520/com.a.b I/Zygote: text             before 2022
 /// ```
 pub(super) fn entry(line: &str) -> Option<Entry<'_>> {
     let (when, rest) = match when(line) {
         Some((when, rest)) => (Some(when), rest.trim_start()),
         None => (None, line),
     };
-    let mut entry = slashed(rest)
-        .or_else(|| if when.is_some() { columns(rest) } else { None })
-        .or_else(|| if when.is_none() { enclosed(rest) } else { None })?;
+    let mut entry = slashed(rest).or_else(|| match when {
+        Some(_) => columns(rest).or_else(|| studio(rest)),
+        None => enclosed(rest),
+    })?;
     entry.when = when;
     Some(entry)
 }
@@ -82,6 +85,44 @@ fn columns(rest: &str) -> Option<Entry<'_>> {
         tid: Some(id(words[n - 1])?),
         tag,
         text,
+    })
+}
+
+/// `1520-1521  Zygote   com.a.b   I  text`, `1520-1521/com.a.b I/Zygote: text`.
+fn studio(rest: &str) -> Option<Entry<'_>> {
+    let (ids, rest) = rest.split_once(' ')?;
+    let (ids, package) = match ids.split_once('/') {
+        Some((ids, package)) => (ids, Some(package)),
+        None => (ids, None),
+    };
+    let (pid, tid) = ids.split_once('-')?;
+    let (pid, tid) = (pid.parse().ok()?, tid.parse().ok()?);
+    let entry = match package {
+        Some(_) => slashed(rest)?,
+        None => padded(rest)?,
+    };
+    Some(Entry {
+        pid: Some(pid),
+        tid: Some(tid),
+        ..entry
+    })
+}
+
+/// `Zygote   com.a.b   I  text`: the level stands alone, two spaces before the text.
+fn padded(rest: &str) -> Option<Entry<'_>> {
+    let mut letters = rest.match_indices(level);
+    let (at, _) = letters.find(|(at, _)| {
+        rest[..*at].ends_with(' ')
+            && (rest[at + 1..].starts_with("  ") || rest[at + 1..].is_empty())
+    })?;
+    let names = rest[..at].trim();
+    let (tag, _package) = names.rsplit_once(' ').unwrap_or((names, ""));
+    Some(Entry {
+        when: None,
+        pid: None,
+        tid: None,
+        tag: tag.trim_end(),
+        text: rest[at + 1..].trim_start(),
     })
 }
 
@@ -162,6 +203,34 @@ mod tests {
                 p,
                 "Zygote",
                 "a: b",
+            ),
+            (
+                "2026-01-01 03:00:31.590  1520-1521  Zygote                  com.a.b                 I  a: b",
+                true,
+                p,
+                "Zygote",
+                "a: b",
+            ),
+            (
+                "2026-01-01 03:00:31.590  1520-1521  a tag                   pid-1520                 E  ",
+                true,
+                p,
+                "a tag",
+                "",
+            ),
+            (
+                "01-01 03:00:31.590 1520-1521/com.a.b I/Zygote: a: b",
+                true,
+                p,
+                "Zygote",
+                "a: b",
+            ),
+            (
+                "2026-01-01 03:00:31.590 1520-1520/? I/Zygote: a",
+                true,
+                p,
+                "Zygote",
+                "a",
             ),
             (
                 "01-01 03:00:31.590  root  1520  1521 I Zygote  : a",
