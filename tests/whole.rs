@@ -27,6 +27,7 @@ mod modelled;
 mod pack;
 mod patchset;
 mod perfetto;
+mod prefixes;
 mod preload;
 mod rc;
 mod recipes;
