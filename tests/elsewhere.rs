@@ -96,7 +96,7 @@ fn a_machine_that_dies_costs_its_own_boot_and_no_more() {
     let dies = format!(
         "echo >>{mark}\n\
          case $(wc -l <{mark}) in\n\
-         1) \"$@\" & until [ -e \"$3/begun\" ]; do sleep 0.02; done\n\
+         1) \"$@\" & until [ -e \"$3/begun\" ] || ! kill -0 $!; do sleep 0.02; done\n\
             kill -9 $!; wait; rm -f \"$3/result\"; echo power lost >&2; exit 1 ;;\n\
          2) kill -9 $$ ;;\n\
          esac\n\
