@@ -10,14 +10,16 @@ use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 /// Below `crates`.
-const RECORDER: [&str; 7] = [
+const RECORDER: [&str; 9] = [
     "lab/src/qemu",
     "lab/src/recorder.rs",
     "wire/src/stamps",
     "sources/src/watch.rs",
     "sources/src/cleaner.rs",
     "sources/src/console/bootloader.rs",
+    "sources/src/console/numbers.rs",
     "sources/src/console/printk.rs",
+    "sources/src/console/vendor.rs",
 ];
 
 fn main() {

@@ -4,6 +4,10 @@
 //! [0001.949] I> Welcome to NVDisp-Init            Jetson: MB1, MB2, CBoot; s since reset
 //!   5.51410|ISTEP  6. 5 - host_init_fsi           OpenPOWER hostboot; s of the time base
 //! [   62.308665629,5] INIT: Waiting for kernel... skiboot: the same, and a level
+//! B -      1340 - bootable_media_detect_entry, …  Qualcomm's SBL, XBL: µs since reset
+//! [312]BOOT0 commit : 2bf8cd4                     Allwinner's boot0: ms since reset
+//! [00.967]CPU:   Allwinner Family                 … and its U-Boot: s of the same
+//! [10] welcome to lk                              Little Kernel: ms of its own
 //! OK! 252353                                      Rockchip's loaders: µs, here and there
 //! start_linux=====281959
 //!  2430047 Starting kernel...@0x60808000
@@ -13,9 +17,10 @@
 //!
 //! The time is before the text and says when the line began. Lines between have none:
 //! what they say is known, but not when. Hostboot's steps are stages, from the line that
-//! names one to the next.
+//! names one to the next. A kernel whose log begins right behind such a line was started
+//! then, as far as anybody can tell.
 
-use bootlap_model::{ClockKind, Evidence, SpanEnd, Stamp, Timeline, TrackKind};
+use bootlap_model::{ClockEdge, ClockKind, Evidence, How, SpanEnd, Stamp, Timeline, TrackKind};
 
 use crate::calendar::Wall;
 use crate::console::bootloader::BootLoader;
@@ -38,20 +43,35 @@ pub(crate) static SOURCE: Source = Source {
 /// So many lines with times make such a log.
 const ENOUGH: usize = 3;
 
+/// A kernel's log begins by then, ns.
+const KERNEL_BEGINS_NS: i64 = 100_000_000;
+
+/// What a kernel may take from the loader's last word to its own zero, ns: to unpack and
+/// move itself.
+const HANDOVER_ERR_NS: u32 = 500_000_000;
+
 fn sniff(head: &[u8]) -> Sniff {
-    let mut counts = [0_usize; 3];
-    let (mut all, mut kernels) = (0_usize, 0_usize);
+    let mut counts = [0_usize; 4];
+    let (mut all, mut kernels, mut first) = (0_usize, 0_usize, 0_usize);
     for line in text::head_lines(head).take(2_000) {
         all += 1;
         kernels += usize::from(printk::parse(line).is_some());
+        if kernels == 0 {
+            first = counts[Form::Vendor as usize];
+        }
         if let Some(found) = time(line) {
             counts[found.form as usize] += 1;
         }
     }
-    let [vendors, rockchip, clock] = counts;
+    let [vendors, rockchip, clock, bare] = counts;
     // A clock is many programs' prefix: here it stands beside a boot loader's own words.
     let loader = || text::head_lines(head).any(|l| BootLoader::is_banner(l) || is_loader(l));
+    // Numbers in brackets are in many logs: here they stand beside one of these loaders.
+    if bare >= ENOUGH && text::head_lines(head).any(is_bare_loader) {
+        return Sniff::percent(80);
+    }
     match (vendors >= ENOUGH, rockchip >= 2, clock >= ENOUGH) {
+        _ if first >= ENOUGH => Sniff::percent(85),
         // The kernel's log says more, and its own lines have the better times.
         _ if kernels > vendors + rockchip + clock => Sniff::NO,
         (true, _, _) => Sniff::percent(85),
@@ -61,11 +81,22 @@ fn sniff(head: &[u8]) -> Sniff {
     }
 }
 
+/// Who puts a number alone in brackets.
+fn is_bare_loader(line: &[u8]) -> bool {
+    says(line, &["BOOT0 is starting", "welcome to lk", "[LK]"])
+}
+
+fn says(line: &[u8], words: &[&str]) -> bool {
+    let mut words = words.iter().map(|word| word.as_bytes());
+    words.any(|word| memchr::memmem::find(line, word).is_some())
+}
+
 /// What boot loaders say that have no banner of U-Boot's kind.
 fn is_loader(line: &[u8]) -> bool {
-    let said = ["RedBoot", "Now booting linux kernel", "Stage 1 booted"];
-    said.iter()
-        .any(|s| memchr::memmem::find(line, s.as_bytes()).is_some())
+    says(
+        line,
+        &["RedBoot", "Now booting linux kernel", "Stage 1 booted"],
+    )
 }
 
 fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
@@ -76,12 +107,14 @@ fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
 /// Whose times they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// Jetson, hostboot, skiboot: no other line looks so.
+    /// Jetson, hostboot, skiboot, SBL: no other line looks so.
     Vendor,
     /// A number of µs among the words.
     Rockchip,
     /// `00:00:28 `.
     Clock,
+    /// `[312]` or `[00.967]`.
+    Bare,
 }
 
 /// A line's time.
@@ -97,8 +130,10 @@ fn time(line: &[u8]) -> Option<Found> {
     jetson(line)
         .or_else(|| hostboot(line))
         .or_else(|| skiboot(line))
+        .or_else(|| qualcomm(line))
         .or_else(|| rockchip(line))
         .or_else(|| clock(line))
+        .or_else(|| bare(line))
 }
 
 /// A number of seconds with so many digits behind the point.
@@ -153,6 +188,34 @@ fn skiboot(line: &[u8]) -> Option<Found> {
     })
 }
 
+/// `B -      1340 - bootable_media_detect_entry, Start`.
+fn qualcomm(line: &[u8]) -> Option<Found> {
+    let number = line.strip_prefix(b"B - ")?;
+    let end = memchr::memmem::find(number, b" - ").filter(|end| *end <= 16)?;
+    let us: i64 = text::valid(&number[..end]).trim().parse().ok()?;
+    (0..1_000_000_000_000).contains(&us).then_some(Found {
+        form: Form::Vendor,
+        at: Stamp::new(us * 1_000, 1_000),
+        text: 4 + end + 3,
+    })
+}
+
+/// `[312]BOOT0 commit`, `[00.967]CPU`, `[10] welcome to lk`.
+fn bare(line: &[u8]) -> Option<Found> {
+    let end = memchr::memchr(b']', line.get(..12.min(line.len()))?)?;
+    let number = line.strip_prefix(b"[")?.get(..end - 1)?;
+    let at = seconds(number, 3).or_else(|| {
+        let digits = !number.is_empty() && number.iter().all(u8::is_ascii_digit);
+        let ms: i64 = text::valid(number).parse().ok().filter(|_| digits)?;
+        Some(Stamp::new(ms * 1_000_000, 1_000_000))
+    })?;
+    Some(Found {
+        form: Form::Bare,
+        at,
+        text: end + 1 + usize::from(line.get(end + 1) == Some(&b' ')),
+    })
+}
+
 /// `OK! 252353`, `start_linux=====281959`, ` 2430047 Starting kernel...@0x60808000`,
 /// `RunBL31 0x40000 @ 221172 us`.
 fn rockchip(line: &[u8]) -> Option<Found> {
@@ -194,6 +257,12 @@ struct Log<'h> {
     console: Stamped<'h>,
     /// Whether a time was seen.
     begun: bool,
+    /// The last time.
+    last: Option<Found>,
+    /// The time of the line before, if it has one.
+    before: Option<(Stamp, Evidence)>,
+    /// Whether it is known where the kernel began.
+    handed_over: bool,
     /// Hostboot's step that runs.
     step: Option<(String, Stamp, Evidence)>,
 }
@@ -203,7 +272,29 @@ impl<'h> Log<'h> {
         Self {
             console: Stamped::new(hints, ClockKind::Firmware, Of::Begin),
             begun: false,
+            last: None,
+            before: None,
+            handed_over: false,
             step: None,
+        }
+    }
+
+    /// A line without the firmware's time, perhaps the kernel's first.
+    fn other(&mut self, line: &Line<'_>, import: &mut Import<'_>) {
+        self.console.raw(line.text, None, line.at, import);
+        if line.text.trim_ascii().is_empty() {
+            return;
+        }
+        let kernel = printk::parse(line.text).filter(|p| p.ns <= KERNEL_BEGINS_NS);
+        let before = self.before.take().filter(|_| !self.handed_over);
+        let clocks = self.console.kernel().zip(self.console.wire());
+        if let (Some(kernel), Some((last, at)), Some((from, to))) = (kernel, before, clocks) {
+            self.handed_over = true;
+            let offset = last.ns - kernel.ns;
+            let edge = ClockEdge::offset(from, to, offset, HANDOVER_ERR_NS, How::Assumed);
+            let why = "the kernel's first line follows the firmware's last";
+            let edges = &mut import.timeline.edges;
+            edges.push(edge.because(why, Some(at)));
         }
     }
 
@@ -226,11 +317,18 @@ impl<'h> Log<'h> {
 impl Reader for Log<'_> {
     fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         let Some(found) = time(line.text) else {
-            self.console.line(line.text, None, line.at, import);
+            self.other(line, import);
             return Ok(());
         };
         let text = &line.text[found.text..];
-        self.console.line(text, Some(found.at), line.at, import);
+        // The next program has a counter of its own.
+        let is_anew = |last: Found| last.form != found.form && last.at.ns > found.at.ns;
+        if self.last.replace(found).is_some_and(is_anew) {
+            self.console.restart(import);
+            self.begun = true;
+        }
+        self.console.raw(text, Some(found.at), line.at, import);
+        self.before = (found.form != Form::Clock).then_some((found.at, line.at));
         self.begin(&found, line.at, import);
         if found.form == Form::Vendor && text.starts_with(b"ISTEP") {
             let name = text::valid(text).trim().to_owned();
@@ -274,6 +372,13 @@ mod tests {
                 "[   62.308665629,5] INIT: b",
                 (vendor, 62_308_665, "INIT: b"),
             ),
+            (
+                "B -      1340 - detect_entry, Start",
+                (vendor, 1_340, "detect_entry, Start"),
+            ),
+            ("[312]BOOT0 x", (Form::Bare, 312_000, "BOOT0 x")),
+            ("[00.967]CPU: d", (Form::Bare, 967_000, "CPU: d")),
+            ("[10] welcome", (Form::Bare, 10_000, "welcome")),
             ("OK! 252353", (rockchip, 252_353, "OK! 252353")),
             (
                 "start_linux=====281959",
@@ -295,7 +400,10 @@ mod tests {
     fn other_lines_have_none() {
         for line in [
             "[    0.123456] Linux version 6.1",
-            "[0001.949] starts",
+            "B - side - x",
+            "[0001.94] starts",
+            "[7f] x",
+            "[] x",
             "OK! 25",
             "OK! it works",
             "12:34:56 a time of day",

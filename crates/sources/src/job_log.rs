@@ -1,10 +1,13 @@
-//! The kernel's log as a test runner quotes it.
+//! The kernel's log as a test runner or a logger quotes it.
 //!
 //! ```text
 //! 2025-06-03 17:34:56.009[40][DEBUG] node[0].cmd[53].stdout [    0.000000] Linux version 6.8.0 (…
 //! 2025-06-03 17:34:56.009[40][DEBUG] node[0].cmd[53].stdout [    0.000000] Command line: root=…
 //! 20250603 17:34:56.009 - INFO - [    0.000000] Linux version 6.8.0 (…
+//! <6>1 2025-06-03T17:34:56.009Z host kernel - - - [    0.000000] Linux version 6.8.0 (…
 //! ```
+//!
+//! The last is syslog's of RFC 5424, as a logger on another machine keeps it.
 //!
 //! What stands before a line says who logged it and when that was read, which is none of the
 //! boot's. All lines of one quotation have the same word right before the kernel's time; what
@@ -22,8 +25,8 @@ use crate::{Input, Sniff, Source, SourceError};
 /// The source.
 pub(crate) static SOURCE: Source = Source {
     name: "job-log",
-    title: "a kernel log that a test runner quotes",
-    looks_like: "lines of a runner's log with `[    0.000000] Linux version` behind its own words",
+    title: "a kernel log that a test runner or a logger quotes",
+    looks_like: "lines of another log with `[    0.000000] Linux version` behind its own words",
     sniff,
     read,
     together: None,
@@ -99,8 +102,8 @@ fn quoting_word(line: &[u8]) -> Option<&[u8]> {
 
 /// What stands behind the word, if it is a line of the kernel's.
 fn quoted<'l>(line: &'l [u8], word: &[u8]) -> Option<&'l [u8]> {
-    let at = memmem::find(line, word)? + word.len();
-    printk::parse(&line[at..]).map(|_| &line[at..])
+    let mut behind = memmem::find_iter(line, word).map(|at| &line[at + word.len()..]);
+    behind.find(|text| printk::parse(text).is_some())
 }
 
 #[cfg(test)]
@@ -120,6 +123,11 @@ mod tests {
         ] {
             assert_eq!(quoted(other, word), None);
         }
+        let syslog = b"<6>1 2025-06-03T17:34:56Z host kernel - - - [    0.000000] Linux version 6";
+        assert_eq!(
+            quoted(syslog, quoting_word(syslog).unwrap()),
+            Some(&syslog[44..])
+        );
         for own in [
             &b"[    0.000000] Linux version 6.8.0 (a@b)"[..],
             b" [    0.000000] Linux version 6.8.0 (a@b)",

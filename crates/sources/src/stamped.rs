@@ -47,6 +47,11 @@ impl<'h> Stamped<'h> {
         self.kept.as_ref()?.wire
     }
 
+    /// The kernel's clock, once a line has its time.
+    pub(crate) fn kernel(&self) -> Option<ClockId> {
+        self.kept.as_ref()?.kernel()
+    }
+
     /// Takes one line; one without a stamp has at most the kernel's time.
     pub(crate) fn line(
         &mut self,

@@ -76,8 +76,10 @@ fn is_kernels_alone(view: &View) -> bool {
     };
     let daemons = ["systemd[", "systemd-", "init: ", "dracut"];
     let by_daemon = |s: &Seen| {
-        let said = message(s.name());
-        s.kind == TrackKind::Console && daemons.iter().any(|d| said.starts_with(d))
+        // What stands before it may be a vendor's, which nobody knows.
+        let mut words = message(s.name()).split_inclusive(' ').take(5);
+        let mut is_daemons = || words.any(|w| daemons.iter().any(|d| w.starts_with(d)));
+        s.kind == TrackKind::Console && is_daemons()
     };
     !is_excerpt && !view.spans().any(|s| of_user(s.kind) || by_daemon(&s))
 }

@@ -266,14 +266,29 @@ fn check(timeline: &mut Timeline) {
         let at = at.map(|m| m.evidence);
         let first = timeline.spans.iter().find(|s| s.clock == clock);
         if let Some(at) = at.or(first.map(|s| s.evidence)) {
+            let [seen, kind] = [
+                seen(timeline, clock),
+                timeline.clock(clock).kind.text().into(),
+            ];
             timeline.notice(
                 "clock-apart",
                 Severity::Notice,
                 Some(at),
-                "nothing shows how this evidence's clock lies to the others, so it is on no common timeline: give evidence that shares an event with both, or say --align FILE:LINE=FILE:LINE or --offset FILE=SECONDS",
+                &format!("{seen} on the {kind}: nothing shows how that lies to the other clocks, so it is on no common timeline: give evidence that shares an event with both, or say --align FILE:LINE=FILE:LINE or --offset FILE=SECONDS"),
             );
         }
     }
+}
+
+/// How long evidence was seen on `clock`, for people: `2.385 s`.
+fn seen(timeline: &Timeline, clock: ClockId) -> String {
+    let spans = timeline.spans.iter().filter(|s| s.clock == clock);
+    let spans = spans.flat_map(|s| [Some(s.start), s.end.known()]).flatten();
+    let marks = timeline.marks.iter().filter(|m| m.clock == clock);
+    let times = spans.chain(marks.map(|m| m.at)).map(|at| at.ns);
+    let first = times.clone().min().unwrap_or_default();
+    let last = times.max().unwrap_or_default();
+    format!("{:.3} s", last.saturating_sub(first) as f64 / 1e9)
 }
 
 fn has_times(timeline: &Timeline, clock: ClockId) -> bool {

@@ -1,6 +1,7 @@
 //! Text that is not as a log's text should be: in UTF-16, as Windows' terminals save it,
-//! behind something that stands before every line (`> `, `[info] `), or with its times in
-//! colour (`dmesg --color=always`).
+//! behind something that stands before every line (`> `, `[info] `, `dmesg.log:`), with its
+//! lines numbered (`cat -n`, `grep -n`), or with its times in colour
+//! (`dmesg --color=always`).
 //!
 //! Like what is packed, it is undone while it is read: evidence counts the bytes of the
 //! plain text.
@@ -23,6 +24,8 @@ pub(super) enum Disguise {
     Wide(&'static Encoding),
     /// This stands before every line.
     Quoted(Vec<u8>),
+    /// A number stands before every line.
+    Numbered,
     /// The times are in colour.
     Coloured,
 }
@@ -42,6 +45,7 @@ impl Disguise {
         wide(head)
             .map(Disguise::Wide)
             .or_else(|| quotation(head).map(|q| Disguise::Quoted(q.to_vec())))
+            .or_else(|| is_numbered(head).then_some(Disguise::Numbered))
             .or_else(|| is_coloured(head).then_some(Disguise::Coloured))
     }
 
@@ -56,6 +60,10 @@ impl Disguise {
                 text,
                 prefix,
                 state: State::Matched(0),
+            }),
+            Disguise::Numbered => Box::new(Unnumbered {
+                text,
+                at: At::Blanks,
             }),
             Disguise::Coloured => Box::new(Uncoloured {
                 text,
@@ -124,19 +132,46 @@ fn quotation(head: &[u8]) -> Option<&[u8]> {
             .count()
     };
     let len = quoted.map(same).min()?.min(LONGEST_PREFIX);
-    let is_log = |line: &[u8]| printk::parse(line).is_some() || BootLoader::is_banner(line);
     if lines.iter().any(|line| is_log(line)) {
         return None;
     }
     // The blanks within the times of all lines are as equal as the quotation's.
-    let blanks = (0..len).filter(|at| longest[*at] == b' ');
-    let mut prefixes = blanks.map(|at| &longest[..=at]);
+    let ends = (0..len).filter(|at| matches!(longest[*at], b' ' | b':'));
+    let mut prefixes = ends.map(|at| &longest[..=at]);
     prefixes.find(|prefix| {
-        let is_time = prefix.iter().any(u8::is_ascii_digit);
+        let is_file = prefix[0].is_ascii_alphabetic() && prefix.ends_with(b":");
+        let is_time = !is_file && prefix.iter().any(u8::is_ascii_digit);
         let is_blank = prefix.trim_ascii().is_empty();
         let behind = |line: &&[u8]| line.strip_prefix(*prefix).is_some_and(is_log);
         !is_time && !is_blank && lines.iter().any(behind)
     })
+}
+
+fn is_log(line: &[u8]) -> bool {
+    printk::parse(line).is_some() || BootLoader::is_banner(line)
+}
+
+/// Whether the lines of a console's log are numbered: each with one more than the last.
+fn is_numbered(head: &[u8]) -> bool {
+    let Some(lines) = first_lines(head) else {
+        return false;
+    };
+    let numbered = |line: &&[u8]| {
+        let line = line.trim_ascii_start();
+        let digits = line.iter().take_while(|b| b.is_ascii_digit()).count();
+        let number: u64 = std::str::from_utf8(&line[..digits]).ok()?.parse().ok()?;
+        let text = match &line[digits..] {
+            [] => &[],
+            [b'\t' | b':' | b' ', text @ ..] => text,
+            _ => return None,
+        };
+        Some((number, is_log(text)))
+    };
+    let Some(all) = lines.iter().map(numbered).collect::<Option<Vec<_>>>() else {
+        return false;
+    };
+    all.windows(2).all(|pair| pair[0].0 + 1 == pair[1].0)
+        && all.iter().filter(|(_, is_log)| *is_log).count() * 2 > all.len()
 }
 
 fn is_end(byte: u8) -> bool {
@@ -151,27 +186,76 @@ struct Uncoloured<'r> {
 
 impl Read for Uncoloured<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let bytes = self.text.fill_buf()?;
-            // Each byte gives one or none.
-            let bytes = &bytes[..bytes.len().min(out.len())];
-            let mut n = 0;
-            for byte in bytes {
-                let ends = is_end(*byte);
-                if ends {
-                    self.cleaner.line_ends();
-                }
-                if ends || self.cleaner.is_text(*byte) {
-                    out[n] = *byte;
-                    n += 1;
-                }
+        let cleaner = &mut self.cleaner;
+        kept(&mut *self.text, out, |byte| {
+            if is_end(byte) {
+                cleaner.line_ends();
+                return true;
             }
-            let used = bytes.len();
-            self.text.consume(used);
-            if n > 0 || used == 0 {
-                return Ok(n);
+            cleaner.is_text(byte)
+        })
+    }
+}
+
+/// Reads those bytes of `text` that are to stay; 0 at its end.
+fn kept(
+    text: &mut dyn BufRead,
+    out: &mut [u8],
+    mut stays: impl FnMut(u8) -> bool,
+) -> io::Result<usize> {
+    loop {
+        let bytes = text.fill_buf()?;
+        // Each byte gives one or none.
+        let bytes = &bytes[..bytes.len().min(out.len())];
+        let mut n = 0;
+        for byte in bytes {
+            if stays(*byte) {
+                out[n] = *byte;
+                n += 1;
             }
         }
+        let used = bytes.len();
+        text.consume(used);
+        if n > 0 || used == 0 {
+            return Ok(n);
+        }
+    }
+}
+
+/// Text without the numbers of its lines.
+struct Unnumbered<'r> {
+    text: Box<dyn BufRead + 'r>,
+    at: At,
+}
+
+/// What comes next in a numbered line.
+#[derive(Clone, Copy)]
+enum At {
+    Blanks,
+    Number,
+    Text,
+}
+
+impl At {
+    /// What follows `byte`, and whether this is of the text.
+    fn next(self, byte: u8) -> (At, bool) {
+        match (self, byte) {
+            (_, b'\n') => (At::Blanks, true),
+            (At::Blanks, b' ') => (At::Blanks, false),
+            (At::Blanks | At::Number, b'0'..=b'9') => (At::Number, false),
+            (At::Number, b'\t' | b':' | b' ') => (At::Text, false),
+            _ => (At::Text, true),
+        }
+    }
+}
+
+impl Read for Unnumbered<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        kept(&mut *self.text, out, |byte| {
+            let (next, is_text) = self.at.next(byte);
+            self.at = next;
+            is_text
+        })
     }
 }
 
@@ -281,7 +365,7 @@ mod tests {
     #[test]
     fn a_quoted_log_loses_its_quotation() {
         let log = format!("\n{LOG}");
-        for prefix in ["> ", "[info] ", "  | ", "INFO serial: "] {
+        for prefix in ["> ", "[info] ", "  | ", "INFO serial: ", "dmesg-6.1.log:"] {
             // Editors cut blanks at the ends of lines, or all of it.
             for empty in [prefix, prefix.trim_end(), ""] {
                 let line = |l: &str| match l {
@@ -292,6 +376,23 @@ mod tests {
                 for capacity in [1, 5, 4_096] {
                     assert_eq!(undone(quoted.as_bytes(), capacity).as_ref(), Some(&log));
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_of_lines_go() {
+        type Number = fn(usize, &str) -> String;
+        let ways: [Number; 3] = [
+            |n, line| format!("{n:6}\t{line}\n"),
+            |n, line| format!("{n}:{line}\n"),
+            |n, line| format!("{n:4} {line}\n"),
+        ];
+        for way in ways {
+            let lines = LOG.lines().enumerate();
+            let log: String = lines.map(|(n, line)| way(n + 8, line)).collect();
+            for capacity in [1, 5, 4_096] {
+                assert_eq!(undone(log.as_bytes(), capacity).as_deref(), Some(LOG));
             }
         }
     }

@@ -36,6 +36,7 @@ pub(crate) mod kernel;
 mod late;
 pub(crate) mod line;
 mod log;
+pub(crate) mod numbers;
 pub(crate) mod out;
 pub(crate) mod printk;
 mod reading;
@@ -43,6 +44,7 @@ mod sending;
 mod session;
 mod uptime;
 mod userspace;
+mod vendor;
 
 use bootlap_model::{Severity, Timeline};
 

@@ -15,7 +15,7 @@
 //! ```
 
 use crate::calendar::{self, Wall};
-use crate::console::printk;
+use crate::console::{numbers, printk};
 use crate::text::{decimal, seconds_ns};
 
 /// What a prefix says of when its line was logged.
@@ -95,7 +95,7 @@ pub(crate) fn has_another(rest: &[u8]) -> bool {
 }
 
 fn one(text: &[u8]) -> Option<Prefix> {
-    let said = decoded_len(text).unwrap_or_else(|| printk::level_len(text));
+    let said = decoded_len(text).unwrap_or_else(|| numbers::level_len(text));
     let rest = &text[said..];
     if let Some(kernel) = printk::parse(rest) {
         return Some(Prefix {
@@ -244,7 +244,7 @@ pub(crate) struct Syslog {
 /// Thu Jan  1 00:00:05 1970 kern.info kernel: [    0.123456] a    OpenWrt's logread
 /// ```
 pub(crate) fn syslog(text: &[u8]) -> Option<Syslog> {
-    let level = printk::level_len(text);
+    let level = numbers::level_len(text);
     let received = Wall::parse(&text[level..]).filter(|w| w.dated)?;
     let mut at = level + received.len;
     // Between the time and the name: the host, the facility.

@@ -87,7 +87,7 @@ pub(crate) fn place(timeline: &Timeline, evidence: &Evidence) -> String {
 /// Clocks that are on the axis by assumption only: no report may hide them.
 fn assumed_clocks(timeline: &Timeline) -> Vec<String> {
     let axis = Axis::of(timeline);
-    let edges = timeline.edges.iter().map(|edge| edge.from);
+    let edges = timeline.edges.iter().flat_map(|edge| [edge.from, edge.to]);
     let mut clocks: Vec<_> = edges
         .filter(|c| axis.how(*c) == Some(How::Assumed))
         .collect();

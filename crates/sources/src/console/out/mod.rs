@@ -14,7 +14,7 @@ use bootlap_wire::stamps::Begun;
 
 use self::amend::{Counted, Place};
 use super::line::Line;
-use super::printk;
+use super::{numbers, printk};
 
 const CONSOLE: (TrackKind, &str) = (TrackKind::Console, "console");
 
@@ -84,6 +84,11 @@ struct From {
 }
 
 impl Kept {
+    /// The kernel's clock, once a line had a time.
+    pub(crate) fn kernel(&self) -> Option<ClockId> {
+        self.printk
+    }
+
     /// For a read that begins now.
     pub(crate) fn new(timeline: &Timeline, file: FileId, wire: Option<ClockId>) -> Self {
         Self {
@@ -517,7 +522,7 @@ impl<'o> Out<'o> {
 /// `[    T1]`): what reads these names looks for the message behind the time.
 fn told(text: &[u8]) -> Option<String> {
     let body = printk::parse(text)?.body;
-    let level = printk::level_len(text);
+    let level = numbers::level_len(text);
     let end = level + memchr::memchr(b']', &text[level..])? + 1;
     if level == 0 && body <= end + 1 {
         return None;
