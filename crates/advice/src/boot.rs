@@ -91,7 +91,7 @@ impl<'a> View<'a> {
         let others = self.kinds.get(&kind).into_iter().flatten().copied();
         let spans = console.chain(others).filter(move |span| wanted(span));
         spans.filter_map(|span| {
-            let placed = self.axis.span(span)?;
+            let placed = self.axis.span_or_length(self.timeline, span)?;
             if placed.start.ns > self.end_ns {
                 return None;
             }

@@ -160,7 +160,7 @@ impl<'t> View<'t> {
     fn seen(&self, index: usize) -> Option<Seen<'t>> {
         let timeline = self.timeline;
         let span = &timeline.spans[index];
-        let placed = self.axis.span(span)?;
+        let placed = self.axis.span_or_length(timeline, span)?;
         Some(Seen {
             timeline,
             kind: timeline.kind_of(span),
@@ -171,11 +171,9 @@ impl<'t> View<'t> {
         })
     }
 
-    /// Whether only its length is known: `systemd-analyze blame` does not say when a unit
-    /// began, and all seem to begin at once.
+    /// Whether only its length is known.
     pub(crate) fn is_only_a_length(&self, seen: &Seen) -> bool {
-        let clock = self.timeline.clock(self.span(seen).clock);
-        clock.kind == ClockKind::Relative && self.arg(seen, "start").is_some()
+        self.timeline.is_only_a_length(self.span(seen))
     }
 
     /// Whether there can be any of these.

@@ -192,6 +192,17 @@ impl Axis {
         })
     }
 
+    /// The same, and of what is only a length a place of that length, which is no time of it.
+    pub fn span_or_length(&self, timeline: &Timeline, span: &Span) -> Option<Placed> {
+        self.span(span).or_else(|| {
+            timeline.is_only_a_length(span).then(|| Placed {
+                start: span.start,
+                end: span.end.known(),
+                how: How::Assumed,
+            })
+        })
+    }
+
     fn way(&self, clock: ClockId) -> Option<&Way> {
         self.ways.get(clock.index())?.as_ref()
     }

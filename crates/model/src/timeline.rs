@@ -257,6 +257,12 @@ impl Timeline {
         Some(self.text(*value))
     }
 
+    /// Whether only its length is known, and not when it was: `systemd-analyze blame` does not
+    /// say when a unit began, and all seem to begin at once.
+    pub fn is_only_a_length(&self, span: &Span) -> bool {
+        self.clock(span.clock).kind == ClockKind::Relative && self.arg(span, "start").is_some()
+    }
+
     /// Says that one span led to another.
     pub fn link(&mut self, from: SpanId, to: SpanId, kind: LinkKind) {
         self.links.push(Link { from, to, kind });

@@ -3,7 +3,8 @@
 //! `systemd-analyze plot`, `blame` and the journal all have the units, a console
 //! and a `dmesg` both the kernel's initcalls. The span that knows most stays; it
 //! says where else it is told ([`ALSO`]), and takes over what the others say of
-//! it. Within one file nothing is merged: what happened twice happened twice.
+//! it. Within one file only what has no time of its own is merged (`blame` behind
+//! `critical-chain`): what happened twice happened twice.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -19,7 +20,8 @@ const CUT: [&str; 2] = ["…", "..."];
 
 /// Joins the spans that are the same.
 pub(crate) fn merge(timeline: &mut Timeline) {
-    if timeline.files.len() < 2 {
+    let mut clocks = timeline.clocks.iter();
+    if timeline.files.len() < 2 && !clocks.any(|c| c.kind == ClockKind::Relative) {
         return;
     }
     let into = same(timeline);
@@ -127,10 +129,12 @@ struct Told<'t> {
     stem: &'t str,
     cut: bool,
     placed: Option<Placed>,
+    /// It has no time of its own.
+    is_length: bool,
     length_ns: Option<u64>,
-    /// How much it knows: its place, its end, its whole name, its facts; and how
+    /// How much it knows: its place, some place, its end, its whole name, its facts; and how
     /// finely.
-    rank: (bool, bool, bool, Reverse<u32>, usize),
+    rank: (bool, bool, bool, bool, Reverse<u32>, usize),
 }
 
 impl<'t> Told<'t> {
@@ -145,6 +149,7 @@ impl<'t> Told<'t> {
             SpanEnd::At(end) => u64::try_from(end.ns.saturating_sub(span.start.ns)).ok(),
             SpanEnd::OpenAtCut | SpanEnd::Unknown => None,
         };
+        let is_length = timeline.is_only_a_length(span);
         let err_ns = placed.map_or(u32::MAX, |p| p.start.err_ns);
         Self {
             id,
@@ -152,9 +157,11 @@ impl<'t> Told<'t> {
             stem: stem.unwrap_or(name),
             cut: stem.is_some(),
             placed,
+            is_length,
             length_ns,
             rank: (
                 placed.is_some(),
+                !is_length,
                 length_ns.is_some(),
                 stem.is_none(),
                 Reverse(err_ns),
@@ -165,7 +172,8 @@ impl<'t> Told<'t> {
 
     /// How far they are apart; `None` if they are not the same.
     fn apart(&self, other: &Told) -> Option<u64> {
-        if self.file == other.file || self.cut && other.cut {
+        let is_told_twice = self.file == other.file && (self.is_length || !other.is_length);
+        if is_told_twice || self.cut && other.cut {
             return None;
         }
         let lengths = self.length_ns.zip(other.length_ns);
@@ -231,6 +239,29 @@ mod tests {
             (timeline.text(span.name).to_owned(), also)
         };
         timeline.spans.iter().map(row).collect()
+    }
+
+    #[test]
+    fn a_length_in_the_file_of_its_unit_is_one_with_it() {
+        let mut timeline = Timeline::default();
+        let units = [("a.service", 10, 25), ("a.service", 90, 25)];
+        let ids = file(&mut timeline, "all.txt", ClockKind::Relative, &units);
+        let (file, start) = (
+            timeline.span(ids[0]).evidence.file,
+            timeline.symbols.intern("start"),
+        );
+        let clock = timeline.add_clock(ClockKind::Relative, file);
+        let unknown = timeline.symbols.intern("unknown");
+        for (name, ms) in [("a.service", 25), ("b.service", 25)] {
+            let track = (TrackKind::Unit, "units");
+            let ends = (Stamp::new(0, 0), SpanEnd::At(Stamp::new(ms * MS, 1_000)));
+            let at = Evidence::whole(file, 10);
+            let id = timeline.add_named(clock, track, name, ends, &[], at);
+            timeline.span_mut(id).args.push((start, unknown));
+        }
+        merge(&mut timeline);
+        let names: Vec<_> = rows(&timeline).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["a.service", "a.service", "b.service"]);
     }
 
     #[test]

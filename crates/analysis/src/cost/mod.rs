@@ -53,7 +53,8 @@ const LEAST_WAIT_NS: i64 = 1_000_000;
 /// Silences and bursts below this share of the boot are no cost.
 const SHORT_SILENCE: i64 = 1000;
 
-/// The `n` largest costs, the largest first. No moment belongs to two of them.
+/// The `n` largest costs, the largest first. No moment belongs to two of them, as far as it
+/// is known when they were.
 ///
 /// First the known parts (the inner one of nested ones has the time; initcalls
 /// below 1 % of the boot are summed), then the silences that no known part
@@ -83,8 +84,8 @@ pub(crate) fn costs_in(view: &View, phases: &[Phase], silences: &[Silence], n: u
     costs
 }
 
-/// What has a length, but nobody knows when it was: such costs can overlap each other.
-/// (Beside evidence that has times their clock is not on the axis, nor are they.)
+/// What has a length, but nobody knows when it was: such costs can overlap each other, and
+/// those that have a place.
 fn lengths(view: &View) -> Vec<Cost> {
     if !view.has_lengths() {
         return Vec::new();

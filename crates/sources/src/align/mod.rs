@@ -266,15 +266,12 @@ fn check(timeline: &mut Timeline) {
         let at = at.map(|m| m.evidence);
         let first = timeline.spans.iter().find(|s| s.clock == clock);
         if let Some(at) = at.or(first.map(|s| s.evidence)) {
-            let [seen, kind] = [
-                seen(timeline, clock),
-                timeline.clock(clock).kind.text().into(),
-            ];
+            let seen = seen(timeline, clock);
             timeline.notice(
                 "clock-apart",
                 Severity::Notice,
                 Some(at),
-                &format!("{seen} on the {kind}: nothing shows how that lies to the other clocks, so it is on no common timeline: give evidence that shares an event with both, or say --align FILE:LINE=FILE:LINE or --offset FILE=SECONDS"),
+                &format!("this is {seen} on a clock of its own, and nothing shows how that lies to the others, so it is on no common timeline: give evidence that shares an event with both, or say --align FILE:LINE=FILE:LINE or --offset FILE=SECONDS"),
             );
         }
     }
@@ -292,8 +289,8 @@ fn seen(timeline: &Timeline, clock: ClockId) -> String {
 }
 
 fn has_times(timeline: &Timeline, clock: ClockId) -> bool {
-    timeline.spans.iter().any(|s| s.clock == clock)
-        || timeline.marks.iter().any(|m| m.clock == clock)
+    let mut spans = timeline.spans.iter().filter(|s| s.clock == clock);
+    spans.any(|s| !timeline.is_only_a_length(s)) || timeline.marks.iter().any(|m| m.clock == clock)
 }
 
 #[cfg(test)]

@@ -94,11 +94,13 @@ fn sniff(head: &[u8]) -> Sniff {
         let telling = show::property(line).is_some_and(|(key, _)| show::is_telling(key));
         sure |= telling && all <= 100 || (all <= 3 && Startup::parse(line).is_some());
         sure |= line.starts_with("NAME ") && line.contains(" ACTIVATED ");
+        let is_early = line.starts_with("Bootup is not yet finished");
+        sure |= is_early;
         let fits = rows::blame(line).is_some()
             || Startup::parse(line).is_some()
             || startup::target_reached(line).is_some()
             || rows::step(line, true).is_some_and(|_| line.contains('@'))
-            || line.starts_with("Bootup is not yet finished");
+            || is_early;
         known += usize::from(fits);
     }
     match (sure, known, all) {
@@ -291,7 +293,7 @@ impl Reader for SystemdReader {
             self.chain.begun = true;
             return Ok(());
         }
-        if let Some(step) = rows::step(text, self.chain.begun) {
+        if let Some(step) = rows::step(text, self.chain.begun || text.contains(" @")) {
             return self.chain.add(&step, at, &mut self.units, import);
         }
         if self.plot.heading(text) {

@@ -54,7 +54,7 @@ pub(crate) fn add_length(
         "starts-unknown",
         Severity::Info,
         at,
-        "systemd-analyze blame tells how long these units took, not when: each is shown from a zero of its own; use `systemd-analyze plot --json=short` or `systemctl show '*'`, which tell both",
+        "systemd-analyze blame tells how long these units took, not when; use `systemd-analyze plot --json=short` or `systemctl show '*'`, which tell both",
     );
 }
 

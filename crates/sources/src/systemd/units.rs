@@ -18,6 +18,9 @@ const SLACK_NS: i64 = 1_000_000;
 /// More orderings are not kept: a full desktop has some ten thousand.
 const MAX_ORDERS: usize = 1_000_000;
 
+/// When user space began, on a clock that counts since then.
+const USERSPACE: Stamp = Stamp::new(0, 1_000_000);
+
 /// How the names of units end.
 const SUFFIXES: [&str; 12] = [
     ".service",
@@ -87,6 +90,8 @@ pub(crate) struct Units {
     placed: HashMap<Sym, Placed>,
     alias: HashMap<Sym, Sym>,
     orders: Vec<(Sym, Order, Sym)>,
+    /// The first unit whose times count since user space began.
+    first: Option<Evidence>,
     /// When user space began on the clock of the boot.
     userspace: Option<(Stamp, Evidence)>,
 }
@@ -112,8 +117,8 @@ impl Units {
         let first = self.clocks[unit.since as usize].is_none();
         let clock = self.clock(unit.since, import);
         if first && unit.since == Since::Userspace {
-            let zero = Stamp::new(0, 1_000_000);
-            import.anchor(clock, zero, startup::userspace_key(), unit.at);
+            import.anchor(clock, USERSPACE, startup::userspace_key(), unit.at);
+            self.first = Some(unit.at);
         }
         let times = (unit.start, unit.end);
         let id = import.span(clock, UNITS, unit.name, times, unit.args, unit.at);
@@ -159,7 +164,7 @@ impl Units {
     }
 
     /// What counts since user space began is on the boot's clock where the
-    /// same file says when that was.
+    /// same file says when that was; else it is all that is known of the boot.
     fn join(&mut self, import: &mut Import<'_>) {
         let Some(user) = self.clocks[Since::Userspace as usize] else {
             return;
@@ -167,6 +172,7 @@ impl Units {
         if let (Some((at, evidence)), Some(boot)) =
             (self.userspace, self.clocks[Since::Boot as usize])
         {
+            self.first = None;
             let how = bootlap_model::How::SharedEvent;
             let edge = bootlap_model::ClockEdge::offset(user, boot, at.ns, at.err_ns, how);
             let why = "user space began then, by systemd's own count";
@@ -174,6 +180,9 @@ impl Units {
                 .timeline
                 .edges
                 .push(edge.because(why, Some(evidence)));
+        }
+        if let Some(at) = self.first {
+            startup::userspace_begins(user, (USERSPACE, false), at, import);
         }
     }
 
