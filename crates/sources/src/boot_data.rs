@@ -29,6 +29,7 @@
 use bootlap_model::{ClockKind, Evidence, Severity, Timeline};
 
 use crate::dmesg::DmesgReader;
+use crate::sections::Sections;
 use crate::systemd::SystemdReader;
 use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Hints, Input, Sniff, Source, SourceError};
@@ -53,14 +54,14 @@ fn sniff(head: &[u8]) -> Sniff {
 }
 
 fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-    let mut sections = Sections {
+    let mut report = BootData {
         hints: input.hints,
         name: String::new(),
-        reader: None,
+        sections: Sections::default(),
         machine: Machine::default(),
         clocks_before: out.clocks.len(),
     };
-    text::read(input, &SOURCE, out, &mut sections)
+    text::read(input, &SOURCE, out, &mut report)
 }
 
 /// Who reads a section that has times in it.
@@ -78,46 +79,32 @@ fn section(line: &str) -> Option<&str> {
     (!name.is_empty() && !name.contains('=')).then_some(name)
 }
 
-struct Sections<'h> {
+struct BootData<'h> {
     hints: &'h Hints,
     /// The section that is being read.
     name: String,
-    /// Who reads it, if it has times.
-    reader: Option<Box<dyn Reader + 'h>>,
+    sections: Sections<'h>,
     machine: Machine,
     clocks_before: usize,
 }
 
-impl Sections<'_> {
-    fn end(&mut self, import: &mut Import<'_>) {
-        if let Some(mut reader) = self.reader.take() {
-            reader.finish(import);
-        }
-    }
-}
-
-impl Reader for Sections<'_> {
+impl Reader for BootData<'_> {
     fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         if let Some(name) = section(line.str()) {
-            self.end(import);
-            self.reader = reader_of(name, self.hints);
+            self.sections.begin(reader_of(name, self.hints), import);
             name.clone_into(&mut self.name);
             return Ok(());
         }
-        if let Some(reader) = &mut self.reader {
-            return reader.line(line, import);
-        }
-        self.machine.line(&self.name, line, import)
+        let read = self.sections.line(line, import);
+        read.unwrap_or_else(|| self.machine.line(&self.name, line, import))
     }
 
     fn blank(&mut self, line: &Line<'_>, import: &mut Import<'_>) {
-        if let Some(reader) = &mut self.reader {
-            reader.blank(line, import);
-        }
+        self.sections.blank(line, import);
     }
 
     fn finish(&mut self, import: &mut Import<'_>) {
-        self.end(import);
+        self.sections.begin(None, import);
         self.machine.write(self.clocks_before, import);
     }
 }

@@ -69,7 +69,7 @@ fn property(line: &str) -> Option<(&str, Result<&str, &str>)> {
 }
 
 #[derive(Default)]
-struct Properties {
+pub(crate) struct Properties {
     /// When init was started, and how long its known stages took.
     init: Option<(i64, u32, Evidence)>,
     first_stage: Option<(i64, u32, Evidence)>,
@@ -90,7 +90,7 @@ impl Reader for Properties {
         let text = line.str();
         let Some((name, value)) = property(text) else {
             let ends = text.trim_end().ends_with(']');
-            // A bug report has a rule before and after.
+            // One copied out of a bug report has a rule before and after.
             let went_on = self.goes_on;
             self.goes_on &= !ends;
             if went_on || is_rule(text) {

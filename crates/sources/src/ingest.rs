@@ -13,6 +13,7 @@ use bootlap_model::{FileId, Mark, MarkKind, Milestone, Span, Timeline, TrackKind
 
 use crate::HEAD_LEN;
 use crate::align::{self, Declared};
+use crate::bug_report;
 use crate::console;
 use crate::registry::{part_of, ranking};
 use crate::{Hints, Input, Sniff, Source, SourceError, Timeless, jump, same, serial, timeless};
@@ -138,7 +139,19 @@ fn grouped<'a>(
     let mut groups: Vec<Group<'a>> = Vec::new();
     for Given { name, pieces } in given {
         let given = (pieces.len() > 1).then_some(name);
+        let of_report = pieces.iter().any(|p| bug_report::names_it(&p.name));
         for piece in pieces {
+            if of_report && bug_report::is_copied(&piece.name) {
+                all.push(Taken {
+                    name: piece.name,
+                    parts: Vec::new(),
+                    format: Format::Unreadable {
+                        why: bug_report::COPIED.to_owned(),
+                    },
+                    files: Vec::new(),
+                });
+                continue;
+            }
             let detected = match look(&piece, format, several) {
                 Ok(detected) => detected,
                 Err(format) => {

@@ -2,9 +2,10 @@
 
 use crate::{Sniff, Source};
 use crate::{
-    agent, boot_data, boot_table, bootchart, bootstage, bootstat, cbmem, console, dmesg, efi,
-    firmware_log, fpdt, ftrace, getprop, grabserial, job_log, journal, kfi, lava, logcat, logic,
-    pack, perf, perfetto, rc_log, slimboot, stopwatch, strace, systemd, trace_cmd, ts, vcd,
+    agent, boot_data, boot_table, bootchart, bootstage, bootstat, bug_report, cbmem, console,
+    dmesg, efi, firmware_log, fpdt, ftrace, getprop, grabserial, job_log, journal, kfi, lava,
+    logcat, logic, pack, perf, perfetto, rc_log, slimboot, stopwatch, strace, systemd, trace_cmd,
+    ts, vcd,
 };
 
 /// All sources, the more particular format first.
@@ -27,6 +28,7 @@ static ALL: &[&Source] = &[
     &vcd::SOURCE,
     &logic::SOURCE,
     &boot_data::SOURCE,
+    &bug_report::SOURCE,
     &bootstage::SOURCE,
     &cbmem::SOURCE,
     &slimboot::SOURCE,

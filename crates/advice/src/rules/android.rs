@@ -32,7 +32,7 @@ const AT_MOST: usize = 3;
 const LATE_NS: i64 = 5_000_000_000;
 
 /// Sources with the log's events: those of a trace are the same.
-const LOGS: [&str; 2] = ["logcat", "perfetto"];
+const LOGS: [&str; 3] = ["logcat", "perfetto", "bug-report"];
 
 /// The stages of these names, if they take long together.
 fn stages<'a>(boot: &Boot<'a>, kind: TrackKind, names: &[&str], least_ns: i64) -> Vec<Found<'a>> {

@@ -40,7 +40,7 @@ impl Length<'_> {
 }
 
 fn of_properties(boot: &Boot<'_>, evidence: Evidence) -> bool {
-    boot.timeline().file(evidence.file).source == "getprop"
+    ["getprop", "bug-report"].contains(&&*boot.timeline().file(evidence.file).source)
 }
 
 fn lengths<'a>(boot: &Boot<'a>) -> Vec<Length<'a>> {

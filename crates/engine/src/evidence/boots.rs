@@ -100,7 +100,7 @@ fn of_files(paths: Vec<PathBuf>) -> Result<Vec<Boot>, Failure> {
 }
 
 /// Kinds of which each file has all of a boot.
-const WHOLE: [&str; 9] = [
+const WHOLE: [&str; 10] = [
     "stamps",
     "console",
     "grabserial",
@@ -109,6 +109,7 @@ const WHOLE: [&str; 9] = [
     "dmesg",
     "cbmem",
     "bootstat",
+    "bug-report",
     ARCHIVE,
 ];
 

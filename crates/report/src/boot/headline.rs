@@ -113,7 +113,7 @@ pub fn alone(report: &Report<'_>) -> String {
 
 /// Whether this is what a running system logs, without any step of a boot.
 pub(crate) fn is_of_no_boot(timeline: &Timeline) -> bool {
-    const ALWAYS_ON: [&str; 3] = ["dmesg", "journal", "logcat"];
+    const ALWAYS_ON: [&str; 4] = ["dmesg", "journal", "logcat", "bug-report"];
     let is_log = |file: &EvidenceFile| ALWAYS_ON.contains(&file.source.as_str());
     let is_step = |mark: &Mark| matches!(mark.kind, MarkKind::Milestone(_));
     !timeline.files.is_empty()

@@ -1,5 +1,7 @@
 //! What could not be used or had to be assumed.
 
+use std::collections::BTreeSet;
+
 use bootlap_model::{Axis, ClockKind, Evidence, How, Notice, Severity, Timeline};
 
 use crate::terminal::{Ink, Line, MARGIN, Page, Style};
@@ -88,15 +90,9 @@ pub(crate) fn place(timeline: &Timeline, evidence: &Evidence) -> String {
 fn assumed_clocks(timeline: &Timeline) -> Vec<String> {
     let axis = Axis::of(timeline);
     let edges = timeline.edges.iter().flat_map(|edge| [edge.from, edge.to]);
-    let mut clocks: Vec<_> = edges
-        .filter(|c| axis.how(*c) == Some(How::Assumed))
-        .collect();
-    clocks.sort_unstable();
-    clocks.dedup();
+    let assumed = edges.filter(|c| axis.how(*c) == Some(How::Assumed));
+    let kinds: BTreeSet<ClockKind> = assumed.map(|c| timeline.clock(c).kind).collect();
     let text =
         |clock: ClockKind| format!("the place of the {} is assumed, not known", clock.text());
-    clocks
-        .into_iter()
-        .map(|c| text(timeline.clock(c).kind))
-        .collect()
+    kinds.into_iter().map(text).collect()
 }
