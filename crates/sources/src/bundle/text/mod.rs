@@ -1,27 +1,38 @@
-//! Text that is not as a log's text should be: in UTF-16, as Windows' terminals save it,
-//! behind something that stands before every line (`> `, `[info] `, `dmesg.log:`), with its
-//! lines numbered (`cat -n`, `grep -n`), or with its times in colour
-//! (`dmesg --color=always`).
+//! Text that is not as a log's text should be: in UTF-16, as Windows' terminals save it, in
+//! a web page, with blanks that do not break, quoted, with its lines numbered, or with its
+//! times in colour.
 //!
 //! Like what is packed, it is undone while it is read: evidence counts the bytes of the
 //! plain text.
+
+mod blanks;
+mod coloured;
+mod numbered;
+mod page;
+mod quoted;
 
 use std::io::{self, BufRead, Read};
 
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 use encoding_rs_io::DecodeReaderBytesBuilder;
 
-use crate::cleaner::Cleaner;
-use crate::colours::clean_line;
+use self::blanks::{Blanks, are_unbreakable};
+use self::coloured::{Coloured, is_coloured};
+use self::numbered::{Numbered, is_numbered};
+use self::page::{Page, is_page};
+use self::quoted::{Quoted, quotation};
 use crate::console::bootloader::BootLoader;
 use crate::console::printk;
-use crate::dmesg::prefix::{self, Time};
 
 /// How text is disguised.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Disguise {
     /// UTF-16 in this order of bytes.
     Wide(&'static Encoding),
+    /// A web page has it.
+    Page,
+    /// Its blanks do not break.
+    Blanks,
     /// This stands before every line.
     Quoted(Vec<u8>),
     /// A number stands before every line.
@@ -36,14 +47,13 @@ const LOOKED_AT: usize = 4_096;
 /// So many lines make a rule.
 const LINES: usize = 5;
 
-/// A longer prefix is more than a quotation.
-const LONGEST_PREFIX: usize = 64;
-
 impl Disguise {
     /// What `head`, the first bytes, are disguised in.
     pub(super) fn of(head: &[u8]) -> Option<Self> {
         wide(head)
             .map(Disguise::Wide)
+            .or_else(|| is_page(head).then_some(Disguise::Page))
+            .or_else(|| are_unbreakable(head).then_some(Disguise::Blanks))
             .or_else(|| quotation(head).map(|q| Disguise::Quoted(q.to_vec())))
             .or_else(|| is_numbered(head).then_some(Disguise::Numbered))
             .or_else(|| is_coloured(head).then_some(Disguise::Coloured))
@@ -56,21 +66,22 @@ impl Disguise {
                 let mut builder = DecodeReaderBytesBuilder::new();
                 Box::new(builder.encoding(Some(encoding)).build(text))
             }
-            Disguise::Quoted(prefix) => Box::new(Unquoted {
-                text,
-                prefix,
-                state: State::Matched(0),
-            }),
-            Disguise::Numbered => Box::new(Unnumbered {
-                text,
-                at: At::Blanks,
-            }),
-            Disguise::Coloured => Box::new(Uncoloured {
-                text,
-                cleaner: Cleaner::new(),
-            }),
+            Disguise::Page => undone(text, Page::default()),
+            Disguise::Blanks => undone(text, Blanks::default()),
+            Disguise::Quoted(prefix) => undone(text, Quoted::new(prefix)),
+            Disguise::Numbered => undone(text, Numbered::default()),
+            Disguise::Coloured => undone(text, Coloured::default()),
         }
     }
+}
+
+fn undone<'r>(text: Box<dyn BufRead + 'r>, undo: impl Undo + 'r) -> Box<dyn Read + 'r> {
+    Box::new(Undone {
+        text,
+        undo,
+        plain: Vec::new(),
+        given: 0,
+    })
 }
 
 /// UTF-16 by its mark, or because every other byte is zero.
@@ -101,49 +112,19 @@ fn first_lines(head: &[u8]) -> Option<Vec<&[u8]>> {
     (lines.len() >= LINES).then_some(lines)
 }
 
-/// Whether most lines have a time only once their colours are gone.
-fn is_coloured(head: &[u8]) -> bool {
-    if memchr::memchr(0x1b, head).is_none() {
-        return false;
-    }
-    let has_time = |line: &[u8]| prefix::parse(line).is_some_and(|p| p.time != Time::None);
-    let mut clean = Vec::new();
+/// Whether most of the first lines are what `is_it` asks for only once they are undone.
+fn are_only_then<U: Undo + Default>(head: &[u8], is_it: impl Fn(&[u8]) -> bool) -> bool {
+    let mut plain = Vec::new();
     let mut only_then = |line: &&[u8]| {
-        clean_line(line, &mut clean);
-        !has_time(line) && has_time(&clean)
+        plain.clear();
+        let mut undo = U::default();
+        line.iter().for_each(|byte| undo.byte(*byte, &mut plain));
+        undo.end(&mut plain);
+        !is_it(line) && is_it(&plain)
     };
     first_lines(head).is_some_and(|lines| {
         let all = lines.len();
-        lines.iter().filter(|l| only_then(l)).count() * 2 > all
-    })
-}
-
-/// What stands before every line of a console's log.
-fn quotation(head: &[u8]) -> Option<&[u8]> {
-    let lines = first_lines(head)?;
-    let longest = lines.iter().max_by_key(|line| line.len())?;
-    // Of a quoted line that is empty only the quotation is left, without its blank.
-    let quoted = lines.iter().filter(|line| !longest.starts_with(line));
-    let same = |line: &&[u8]| {
-        longest
-            .iter()
-            .zip(*line)
-            .take_while(|(a, b)| a == b)
-            .count()
-    };
-    let len = quoted.map(same).min()?.min(LONGEST_PREFIX);
-    if lines.iter().any(|line| is_log(line)) {
-        return None;
-    }
-    // The blanks within the times of all lines are as equal as the quotation's.
-    let ends = (0..len).filter(|at| matches!(longest[*at], b' ' | b':'));
-    let mut prefixes = ends.map(|at| &longest[..=at]);
-    prefixes.find(|prefix| {
-        let is_file = prefix[0].is_ascii_alphabetic() && prefix.ends_with(b":");
-        let is_time = !is_file && prefix.iter().any(u8::is_ascii_digit);
-        let is_blank = prefix.trim_ascii().is_empty();
-        let behind = |line: &&[u8]| line.strip_prefix(*prefix).is_some_and(is_log);
-        !is_time && !is_blank && lines.iter().any(behind)
+        lines.iter().filter(|line| only_then(line)).count() * 2 > all
     })
 }
 
@@ -151,180 +132,49 @@ fn is_log(line: &[u8]) -> bool {
     printk::parse(line).is_some() || BootLoader::is_banner(line)
 }
 
-/// Whether the lines of a console's log are numbered: each with one more than the last.
-fn is_numbered(head: &[u8]) -> bool {
-    let Some(lines) = first_lines(head) else {
-        return false;
-    };
-    let numbered = |line: &&[u8]| {
-        let line = line.trim_ascii_start();
-        let digits = line.iter().take_while(|b| b.is_ascii_digit()).count();
-        let number: u64 = std::str::from_utf8(&line[..digits]).ok()?.parse().ok()?;
-        let text = match &line[digits..] {
-            [] => &[],
-            [b'\t' | b':' | b' ', text @ ..] => text,
-            _ => return None,
-        };
-        Some((number, is_log(text)))
-    };
-    let Some(all) = lines.iter().map(numbered).collect::<Option<Vec<_>>>() else {
-        return false;
-    };
-    all.windows(2).all(|pair| pair[0].0 + 1 == pair[1].0)
-        && all.iter().filter(|(_, is_log)| *is_log).count() * 2 > all.len()
-}
-
 fn is_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// Text without its colours.
-struct Uncoloured<'r> {
+/// How a disguise is undone, byte by byte.
+trait Undo {
+    /// Takes a byte, and adds to `plain` what is certain now.
+    fn byte(&mut self, byte: u8, plain: &mut Vec<u8>);
+
+    /// The text ends here.
+    fn end(&mut self, _plain: &mut Vec<u8>) {}
+}
+
+/// Text whose disguise is undone while it is read.
+struct Undone<'r, U> {
     text: Box<dyn BufRead + 'r>,
-    cleaner: Cleaner,
+    undo: U,
+    plain: Vec<u8>,
+    /// So much of it was given out.
+    given: usize,
 }
 
-impl Read for Uncoloured<'_> {
+impl<U: Undo> Read for Undone<'_, U> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let cleaner = &mut self.cleaner;
-        kept(&mut *self.text, out, |byte| {
-            if is_end(byte) {
-                cleaner.line_ends();
-                return true;
-            }
-            cleaner.is_text(byte)
-        })
-    }
-}
-
-/// Reads those bytes of `text` that are to stay; 0 at its end.
-fn kept(
-    text: &mut dyn BufRead,
-    out: &mut [u8],
-    mut stays: impl FnMut(u8) -> bool,
-) -> io::Result<usize> {
-    loop {
-        let bytes = text.fill_buf()?;
-        // Each byte gives one or none.
-        let bytes = &bytes[..bytes.len().min(out.len())];
-        let mut n = 0;
-        for byte in bytes {
-            if stays(*byte) {
-                out[n] = *byte;
-                n += 1;
-            }
-        }
-        let used = bytes.len();
-        text.consume(used);
-        if n > 0 || used == 0 {
-            return Ok(n);
-        }
-    }
-}
-
-/// Text without the numbers of its lines.
-struct Unnumbered<'r> {
-    text: Box<dyn BufRead + 'r>,
-    at: At,
-}
-
-/// What comes next in a numbered line.
-#[derive(Clone, Copy)]
-enum At {
-    Blanks,
-    Number,
-    Text,
-}
-
-impl At {
-    /// What follows `byte`, and whether this is of the text.
-    fn next(self, byte: u8) -> (At, bool) {
-        match (self, byte) {
-            (_, b'\n') => (At::Blanks, true),
-            (At::Blanks, b' ') => (At::Blanks, false),
-            (At::Blanks | At::Number, b'0'..=b'9') => (At::Number, false),
-            (At::Number, b'\t' | b':' | b' ') => (At::Text, false),
-            _ => (At::Text, true),
-        }
-    }
-}
-
-impl Read for Unnumbered<'_> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        kept(&mut *self.text, out, |byte| {
-            let (next, is_text) = self.at.next(byte);
-            self.at = next;
-            is_text
-        })
-    }
-}
-
-/// Text without what stands before every line.
-struct Unquoted<'r> {
-    text: Box<dyn BufRead + 'r>,
-    prefix: Vec<u8>,
-    state: State,
-}
-
-enum State {
-    /// So many bytes of this line were those of the prefix.
-    Matched(usize),
-    /// They were not all: these are to be given back, from the first number to the second.
-    GiveBack(usize, usize),
-    /// The prefix has ended.
-    Text,
-}
-
-impl Read for Unquoted<'_> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if out.is_empty() {
-            return Ok(0);
-        }
-        loop {
-            if let State::GiveBack(from, to) = self.state {
-                let n = out.len().min(to - from);
-                out[..n].copy_from_slice(&self.prefix[from..from + n]);
-                self.state = match from + n {
-                    done if done == to => State::Text,
-                    more => State::GiveBack(more, to),
-                };
-                return Ok(n);
-            }
+        while self.given == self.plain.len() {
+            self.plain.clear();
+            self.given = 0;
             let bytes = self.text.fill_buf()?;
             if bytes.is_empty() {
-                match self.state {
-                    State::Matched(n) if n > 0 => self.state = State::GiveBack(0, n),
-                    _ => return Ok(0),
-                }
-                continue;
+                self.undo.end(&mut self.plain);
+                break;
             }
-            match self.state {
-                State::Matched(n) if n == self.prefix.len() => self.state = State::Text,
-                State::Matched(n) if bytes[0] == self.prefix[n] => {
-                    self.text.consume(1);
-                    self.state = State::Matched(n + 1);
-                }
-                State::Matched(n)
-                    if is_end(bytes[0]) && self.prefix[n..].trim_ascii().is_empty() =>
-                {
-                    self.state = State::Text;
-                }
-                State::Matched(0) => self.state = State::Text,
-                State::Matched(n) => self.state = State::GiveBack(0, n),
-                State::GiveBack(..) => {}
-                State::Text => {
-                    let end = memchr::memchr(b'\n', bytes);
-                    let line = &bytes[..end.map_or(bytes.len(), |at| at + 1)];
-                    let n = line.len().min(out.len());
-                    out[..n].copy_from_slice(&line[..n]);
-                    if line[..n].ends_with(b"\n") {
-                        self.state = State::Matched(0);
-                    }
-                    self.text.consume(n);
-                    return Ok(n);
-                }
+            for byte in bytes {
+                self.undo.byte(*byte, &mut self.plain);
             }
+            let used = bytes.len();
+            self.text.consume(used);
         }
+        let left = &self.plain[self.given..];
+        let n = left.len().min(out.len());
+        out[..n].copy_from_slice(&left[..n]);
+        self.given += n;
+        Ok(n)
     }
 }
 
@@ -394,6 +244,33 @@ mod tests {
             for capacity in [1, 5, 4_096] {
                 assert_eq!(undone(log.as_bytes(), capacity).as_deref(), Some(LOG));
             }
+        }
+    }
+
+    #[test]
+    fn a_web_pages_log_is_its_text() {
+        let escape = |line: &str| line.replace('&', "&amp;").replace('<', "&lt;");
+        let lines: Vec<String> = LOG.lines().map(escape).collect();
+        let span = |line: &String| format!("<span class=\"a\">{line}</span>");
+        let spans: Vec<String> = lines.iter().map(span).collect();
+        let style = "<style>pre > a { b: c }</style><script>if (a < b) {}</script>";
+        for log in [lines.join("\n"), spans.join("\n"), lines.join("<BR>")] {
+            let page = format!("<!DOCTYPE html><html><head>{style}</head><pre>{log}</pre></html>");
+            for capacity in [1, 5, 4_096] {
+                let text = undone(page.as_bytes(), capacity).unwrap();
+                assert_eq!(text.trim_end(), LOG.trim_end());
+            }
+        }
+        let odd = undone(b"<html>A < b &X; &C <6>[ &amp;lt; &nbsp;c", 3);
+        assert_eq!(odd.as_deref(), Some("A < b &X; &C <6>[ &lt;  c"));
+    }
+
+    #[test]
+    fn blanks_that_do_not_break_are_blanks() {
+        let log = LOG.replace("1K", "1°K ²");
+        let odd = log.replace("  ", "\u{a0} ");
+        for capacity in [1, 5, 4_096] {
+            assert_eq!(undone(odd.as_bytes(), capacity).as_ref(), Some(&log));
         }
     }
 
