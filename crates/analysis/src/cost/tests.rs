@@ -50,6 +50,24 @@ fn known_parts_come_before_the_silence_around_them() {
 }
 
 #[test]
+fn what_lies_between_units_is_a_cost_where_nothing_is_printed() {
+    let mut boot = Boot::sim();
+    boot.mark(M::ManagerStart, 0)
+        .mark(M::StartupFinished, 10_000)
+        .span(K::Unit, 500, 1_000, "a.service")
+        .span(K::Unit, 1_000, 1_000, "network.target")
+        .span(K::Unit, 8_000, 10_000, "b.service");
+    let between = ("between network.target and b.service", 7_000);
+    let units = [("b.service", 2_000), ("a.service", 500)];
+    let before = ("before a.service", 500);
+    let expected = [between, units[0], before, units[1]];
+    assert_eq!(named(&boot, 9), list(&expected));
+    // Silences of a console say better what came before.
+    boot.text(900, 910, "a line");
+    assert!(!named(&boot, 9).contains(&(between.0.to_owned(), between.1)));
+}
+
+#[test]
 fn counts_say_whether_the_machine_worked_or_waited() {
     let at = Stamp::counted;
     let mut boot = Boot::sim();
