@@ -20,11 +20,12 @@
 //! names one to the next. A kernel whose log begins right behind such a line was started
 //! then, as far as anybody can tell.
 
-use bootlap_model::{ClockEdge, ClockKind, Evidence, How, SpanEnd, Stamp, Timeline, TrackKind};
+use bootlap_model::{ClockKind, Evidence, SpanEnd, Stamp, Timeline, TrackKind};
 
 use crate::calendar::Wall;
 use crate::console::bootloader::BootLoader;
 use crate::console::printk;
+use crate::handover;
 use crate::stamped::{Of, Stamped};
 use crate::steps;
 use crate::text::{self, Import, Line, Reader, Skip, resolution_ns, seconds_ns};
@@ -42,13 +43,6 @@ pub(crate) static SOURCE: Source = Source {
 
 /// So many lines with times make such a log.
 const ENOUGH: usize = 3;
-
-/// A kernel's log begins by then, ns.
-const KERNEL_BEGINS_NS: i64 = 100_000_000;
-
-/// What a kernel may take from the loader's last word to its own zero, ns: to unpack and
-/// move itself.
-const HANDOVER_ERR_NS: u32 = 500_000_000;
 
 fn sniff(head: &[u8]) -> Sniff {
     let mut counts = [0_usize; 4];
@@ -285,16 +279,12 @@ impl<'h> Log<'h> {
         if line.text.trim_ascii().is_empty() {
             return;
         }
-        let kernel = printk::parse(line.text).filter(|p| p.ns <= KERNEL_BEGINS_NS);
         let before = self.before.take().filter(|_| !self.handed_over);
         let clocks = self.console.kernel().zip(self.console.wire());
-        if let (Some(kernel), Some((last, at)), Some((from, to))) = (kernel, before, clocks) {
-            self.handed_over = true;
-            let offset = last.ns - kernel.ns;
-            let edge = ClockEdge::offset(from, to, offset, HANDOVER_ERR_NS, How::Assumed);
-            let why = "the kernel's first line follows the firmware's last";
-            let edges = &mut import.timeline.edges;
-            edges.push(edge.because(why, Some(at)));
+        let first = printk::parse(line.text).zip(before).zip(clocks);
+        if let Some(((first, (last, at)), (kernel, loader))) = first {
+            let last = (loader, last, at);
+            self.handed_over = handover::assume(import.timeline, (kernel, first.ns), last);
         }
     }
 

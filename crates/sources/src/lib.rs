@@ -28,6 +28,7 @@ mod fpdt;
 mod ftrace;
 mod getprop;
 mod grabserial;
+mod handover;
 pub mod ingest;
 mod job_log;
 mod journal;

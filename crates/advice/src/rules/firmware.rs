@@ -34,8 +34,10 @@ fn long_stages(boot: &Boot<'_>) -> Vec<Finding> {
     stages.extend(boot.spans_of(TrackKind::Bootloader));
     stages.retain(|s| {
         let source = &boot.timeline().file(s.span.evidence.file).source;
+        // A console can have bootstage's report in it.
+        let is_row = TABLES.contains(&source.as_str()) || s.arg("from").is_some();
         // `coreboot stages` are sums of the same rows.
-        TABLES.contains(&source.as_str()) && s.track() != "coreboot stages"
+        is_row && s.track() != "coreboot stages"
     });
     // What ran before a log of lines is not seen at all, and may not be the firmware's.
     stages.retain(|s| s.ns() >= LONG_STAGE_NS && s.track() != "before the log");

@@ -24,9 +24,11 @@
 
 use std::cell::Cell;
 
-use bootlap_model::{Evidence, Severity};
+use bootlap_model::{Evidence, Severity, Timeline};
 
 use crate::Sniff;
+use crate::console::printk;
+use crate::handover::Moment;
 use crate::steps;
 use crate::text::{self, Import, Line, Reader, Skip};
 
@@ -54,16 +56,17 @@ const OTHER_BOOT: Skip = Skip::lost(
 
 /// How much of a head is the report: all of it, or a console with one inside.
 pub(super) fn sniff(head: &[u8]) -> Sniff {
-    let headers = Cell::new(0);
+    let (headers, kernels) = (Cell::new(0), Cell::new(0));
     let (used, all) = text::count_lines(head, 500, |line| {
         let text = text::valid(line);
         let line = text.trim();
         let is_header = line.starts_with(HEADER);
         headers.set(headers.get() + u32::from(is_header));
+        kernels.set(kernels.get() + u32::from(printk::parse(text.as_bytes()).is_some()));
         let known = is_header || is_columns(line) || line == LENGTHS || is_remark(line);
         known || is_prompt(line) || row(text, false).is_some()
     });
-    match (headers.get(), used * 2 >= all) {
+    match (headers.get(), used * 2 >= all && kernels.get() == 0) {
         (0, _) => Sniff::NO,
         (_, true) => Sniff::percent(95),
         // A console that the console's own source knows comes first.
@@ -74,7 +77,7 @@ pub(super) fn sniff(head: &[u8]) -> Sniff {
 /// Finds reports in lines, whatever is between them. Each [`Self::line`] may
 /// be any line of a console.
 #[derive(Default)]
-pub(super) struct Report {
+pub(crate) struct Report {
     /// What is known to be of this boot.
     records: Records,
     /// The report that is being read.
@@ -106,7 +109,7 @@ enum Within {
 
 impl Report {
     /// Takes a line without its line end; whether it is of a report.
-    fn line(&mut self, text: &str, at: Evidence) -> bool {
+    pub(crate) fn line(&mut self, text: &str, at: Evidence) -> bool {
         let line = text.trim();
         if line.starts_with(HEADER) {
             self.end_report();
@@ -197,6 +200,13 @@ impl Report {
         for record in later.0.into_iter().filter(new) {
             self.records.push(record);
         }
+    }
+
+    /// Writes down what was found in a console: the clock of it, and when the boot loader
+    /// handed over, if both are known.
+    pub(crate) fn write(&mut self, timeline: &mut Timeline) -> Option<Moment> {
+        self.end_report();
+        std::mem::take(&mut self.records).write(timeline)
     }
 
     /// Whether a record was found so far.

@@ -20,6 +20,7 @@ use bootlap_model::{
     Timeline, TrackKind,
 };
 
+use crate::handover::Moment;
 use crate::steps::between;
 use crate::text::{Import, Skip};
 
@@ -76,9 +77,10 @@ impl Records {
         second.is_superset(&first) || second.is_empty() || after()
     }
 
-    /// Writes them down, on a clock of their own.
-    pub(super) fn write(mut self, timeline: &mut Timeline) {
-        let Some(first) = self.0.first() else { return };
+    /// Writes them down, on a clock of their own: which, and when the boot loader handed
+    /// over, if that is among them.
+    pub(super) fn write(mut self, timeline: &mut Timeline) -> Option<Moment> {
+        let first = self.0.first()?;
         let file = first.at.file;
         let clock = timeline.add_clock(ClockKind::Bootloader, file);
         let mut sink = Sink {
@@ -107,9 +109,9 @@ impl Records {
             sink.milestone(&marks[place], Milestone::BootloaderStart);
         }
         let handover = |r: &Record| is_handover(&r.name);
-        if let Some(place) = marks.iter().rposition(handover) {
-            sink.milestone(&marks[place], Milestone::BootloaderHandover);
-        }
+        let handed = &marks[marks.iter().rposition(handover)?];
+        sink.milestone(handed, Milestone::BootloaderHandover);
+        Some((clock, stamp(handed.ns), handed.at))
     }
 }
 

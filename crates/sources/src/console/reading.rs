@@ -15,7 +15,10 @@ use super::uptime::{self, uptime};
 use super::userspace::Userspace;
 use crate::Hints;
 use crate::agent::Printed;
+use crate::bootstage::report::Report;
 use crate::calendar::time_of_day;
+use crate::handover;
+use crate::text;
 
 /// What has been understood so far.
 pub(crate) struct Reading<'h> {
@@ -27,6 +30,10 @@ pub(crate) struct Reading<'h> {
     jobs: Jobs,
     archive: Printed,
     sending: Sending,
+    /// Of the boot loader's stages.
+    report: Report,
+    /// When the first line with the kernel's time was logged, ns.
+    first_ns: Option<i64>,
     /// What user space said last of how long the machine is up, ns.
     up_ns: i64,
     /// Another boot began: what follows is not this boot's.
@@ -51,6 +58,8 @@ impl<'h> Reading<'h> {
             jobs: Jobs::default(),
             archive: Printed::default(),
             sending: Sending::default(),
+            report: Report::default(),
+            first_ns: None,
             up_ns: 0,
             over: false,
             headed: None,
@@ -127,6 +136,7 @@ impl<'h> Reading<'h> {
         let prefix = printk::parse(line.text);
         self.look_for_another_boot(line, prefix.as_ref(), out);
         if let (Some(prefix), false) = (prefix, self.over) {
+            self.first_ns.get_or_insert(prefix.ns);
             let before = self.latest_ns(prefix.ns);
             if before.is_none() {
                 self.hints.forget_ends(out);
@@ -243,6 +253,11 @@ impl<'h> Reading<'h> {
     /// Looks at a line without a kernel time; says whether that used it.
     fn text(&mut self, line: &Line<'_>, out: &mut Out<'_>) -> bool {
         let at = line.evidence(out.file);
+        // Where all lines have times, the report says nothing new.
+        let is_before = out.wire.is_none() && !self.kernel.clock.running();
+        if is_before && self.report.line(text::valid(line.text), at) {
+            return true;
+        }
         self.userspace.end_open(line.first(), out);
         if self.kernel.rest_of_torn(line.text, at, out) {
             return true;
@@ -333,6 +348,11 @@ impl<'h> Reading<'h> {
         self.skipped -= self.hints.finish(last_ns, out);
         self.jobs.finish(out);
         self.kernel.finish(out);
+        let first_ns = self.first_ns.filter(|_| self.kernel.clock.running());
+        if let (Some(last), Some(ns)) = (self.report.write(out.timeline), first_ns) {
+            let kernel = out.printk_clock();
+            handover::assume(out.timeline, (kernel, ns), last);
+        }
         std::mem::take(&mut self.archive)
     }
 }
