@@ -301,7 +301,8 @@ impl<'t> Ledger<'t> {
         let mut edges: Vec<Stamp> = units.iter().map(|u| u.start).collect();
         edges.extend(units.iter().filter_map(ended));
         edges.extend([begins, self.extent.end]);
-        edges.retain(|at| (begins.ns..=self.extent.end.ns).contains(&at.ns));
+        let first_ns = begins.ns.max(self.extent.start.ns);
+        edges.retain(|at| (first_ns..=self.extent.end.ns).contains(&at.ns));
         edges.sort_by_key(|at| at.ns);
         let holes = edges.windows(2).map(|pair| (pair[0], pair[1]));
         let mut costs = Vec::new();
