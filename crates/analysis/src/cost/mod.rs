@@ -15,6 +15,7 @@ use crate::phase::{Phase, PhaseName, phase_of, phases_in};
 use crate::view::{Seen, View};
 use crate::work::Meter;
 
+mod holes;
 #[cfg(test)]
 mod tests;
 mod why;
@@ -52,9 +53,6 @@ const LEAST_WAIT_NS: i64 = 1_000_000;
 
 /// Silences and bursts below this share of the boot are no cost.
 const SHORT_SILENCE: i64 = 1000;
-
-/// What lies between units and is below this share of the boot is no cost.
-const SHORT_HOLE: i64 = 100;
 
 /// The `n` largest costs, the largest first. No moment belongs to two of them, as far as it
 /// is known when they were.
@@ -125,7 +123,7 @@ fn within(view: &View, phases: &[Phase], silences: &[Silence], extent: Extent) -
     let taken = taken(&known);
     costs.extend(ledger.of_silences(silences, &known, &taken));
     costs.extend(ledger.of_bursts(view, &taken));
-    costs.extend(ledger.of_holes(view, &taken));
+    costs.extend(ledger.of_holes(view, silences, &taken));
     costs
 }
 
@@ -285,50 +283,6 @@ impl<'t> Ledger<'t> {
             cost.filter(|c| self.is_long_ns(c.duration_ns))
         };
         printed.into_iter().filter_map(cost).collect()
-    }
-
-    /// Where nothing was printed that could be silent: what lies between units.
-    fn of_holes(&self, view: &View, taken: &[(Stamp, Stamp)]) -> Vec<Cost> {
-        let prints = |kind| matches!(kind, TrackKind::Console | TrackKind::Userspace);
-        let begins = [Milestone::SwitchRoot, Milestone::ManagerStart];
-        let begins = begins.into_iter().find_map(|m| view.milestone(m));
-        let (None, Some(begins)) = (view.spans_of(prints).next(), begins) else {
-            return Vec::new();
-        };
-        let units = view.spans_of(|kind| kind == TrackKind::Unit);
-        let units: Vec<Seen> = units.filter(|u| !view.is_only_a_length(u)).collect();
-        let ended = |u: &Seen| u.end.filter(|end| end.ns >= u.start.ns);
-        let mut edges: Vec<Stamp> = units.iter().map(|u| u.start).collect();
-        edges.extend(units.iter().filter_map(ended));
-        edges.extend([begins, self.extent.end]);
-        let first_ns = begins.ns.max(self.extent.start.ns);
-        edges.retain(|at| (first_ns..=self.extent.end.ns).contains(&at.ns));
-        edges.sort_by_key(|at| at.ns);
-        let holes = edges.windows(2).map(|pair| (pair[0], pair[1]));
-        let mut costs = Vec::new();
-        for (start, end) in holes.filter(|(start, end)| self.is_a_hole(start, end, taken)) {
-            let before = units.iter().filter_map(|u| Some((ended(u)?, u)));
-            let before = before.filter(|(at, _)| at.ns <= start.ns);
-            let before = before.max_by_key(|(at, _)| at.ns).map(|(_, u)| u);
-            let after = units.iter().filter(|u| u.start.ns >= end.ns);
-            let after = after.min_by_key(|u| u.start.ns);
-            let name = match (before, after) {
-                (Some(a), Some(b)) => format!("between {} and {}", a.name(), b.name()),
-                (None, Some(b)) => format!("before {}", b.name()),
-                (Some(a), None) => format!("after {}", a.name()),
-                (None, None) => continue,
-            };
-            let did = "no unit that the evidence has was starting".to_owned();
-            let around = before.into_iter().chain(after);
-            let around = around.filter_map(|u| self.timeline.spans.get(u.index));
-            costs.extend(self.cost_of(name, &[(start, end)], Some(did), around));
-        }
-        costs
-    }
-
-    fn is_a_hole(&self, start: &Stamp, end: &Stamp, taken: &[(Stamp, Stamp)]) -> bool {
-        let least_ns = self.extent.duration_ns() / SHORT_HOLE;
-        length_ns(start, end) > least_ns && left_over(taken, *start, *end) == [(*start, *end)]
     }
 
     fn is_long(&self, start: &Stamp, end: &Stamp) -> bool {
