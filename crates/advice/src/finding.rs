@@ -22,6 +22,9 @@ pub struct Finding {
     pub at_ns: Option<[i64; 2]>,
     /// The lines that show it.
     pub evidence: Vec<Evidence>,
+    /// How long what it is about takes, ns, where nobody can say how much of that goes; or 0.
+    #[serde(skip)]
+    pub takes_ns: i64,
 }
 
 /// The expected saving.
@@ -97,6 +100,7 @@ impl Finding {
             recipe: None,
             at_ns: None,
             evidence: Vec::new(),
+            takes_ns: 0,
         }
     }
 
@@ -128,6 +132,12 @@ impl Finding {
     /// On a real board only.
     pub(crate) fn saves_on_board(self, ns: i64, basis: impl Into<String>) -> Self {
         self.saving(ns, SavingKind::PredictedBoard, basis)
+    }
+
+    /// It is about something that takes so long.
+    pub(crate) fn takes(mut self, ns: i64) -> Self {
+        self.takes_ns = ns;
+        self
     }
 
     /// Not known how much; `why` says so, and what it depends on.

@@ -1,14 +1,17 @@
 //! Whatever a log says: no saving is longer than the boot, no phase leaves it, and nothing
 //! that was not asked for makes a boot a failed one.
 
+use std::fs;
 use std::path::Path;
-use std::{fs, io};
 
 use bootlap_advice::{Boot, SavingKind, advise};
 use bootlap_analysis::{costs, extent, phases};
-use bootlap_model::Timeline;
-use bootlap_sources::ingest::{Given, Options, Piece, ingest};
 use proptest::prelude::*;
+
+#[path = "common/logs.rs"]
+mod logs;
+
+use logs::read;
 
 /// All lines that the cases of the rules have, without their times.
 fn pool() -> Vec<String> {
@@ -32,21 +35,6 @@ fn pool() -> Vec<String> {
     all
 }
 
-fn read(log: &str) -> Timeline {
-    let open = || Ok(Box::new(log.as_bytes()) as Box<dyn io::BufRead>);
-    let piece = Piece {
-        name: "log".into(),
-        open: Box::new(open),
-    };
-    let given = Given {
-        name: "log".into(),
-        pieces: vec![piece],
-    };
-    let mut timeline = Timeline::default();
-    ingest(vec![given], &Options::default(), &mut timeline).unwrap();
-    timeline
-}
-
 proptest! {
     #[test]
     fn no_saving_exceeds_its_boot(
@@ -60,7 +48,7 @@ proptest! {
             let (s, us) = (us / 1_000_000, us % 1_000_000);
             log.push_str(&format!("[{s:5}.{us:06}] {}\n", line.get(&pool)));
         }
-        let timeline = read(&log);
+        let timeline = read(&[&log]);
         let Some(extent) = extent(&timeline) else { return Ok(()) };
         for phase in phases(&timeline) {
             prop_assert!(extent.start.ns <= phase.start.ns && phase.end.ns <= extent.end.ns);

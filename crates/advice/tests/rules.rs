@@ -1,6 +1,8 @@
 //! Each rule on a boot that shows what it looks for, and on one that does not.
 
 mod common;
+#[path = "common/logs.rs"]
+mod logs;
 
 use bootlap_advice::{Boot, Facts, SavingKind, advise};
 use bootlap_model::TrackKind::{Bootloader, Console, Initcall, Kernel, Unit, Userspace};
@@ -17,6 +19,21 @@ fn nothing_seen_nothing_advised() {
     assert_eq!(Builder::new().advice(), []);
     let empty = bootlap_model::Timeline::default();
     assert_eq!(advise(&Boot::new(&empty).explained(Some(&empty))), []);
+}
+
+#[test]
+fn of_what_nobody_can_say_the_longest_comes_first() {
+    let blame = "9.012s NetworkManager-wait-online.service\n\
+        1.600s systemd-modules-load.service\n5.214s snapd.service\n";
+    let timeline = logs::read(&[blame]);
+    let advice = advise(&Boot::new(&timeline));
+    let rules: Vec<&str> = advice.iter().map(|f| &*f.rule).collect();
+    let expected = [
+        "systemd-wait-online",
+        "systemd-snapd",
+        "systemd-modules-load",
+    ];
+    assert_eq!(rules, expected);
 }
 
 #[test]

@@ -2,11 +2,13 @@
 //! and of machines that have none.
 
 use std::fmt::Write as _;
-use std::io;
 
 use bootlap_advice::{Boot, Finding, SavingKind, advise};
-use bootlap_model::Timeline;
-use bootlap_sources::ingest::{Given, Options, Piece, ingest};
+
+#[path = "common/logs.rs"]
+mod logs;
+
+use logs::read;
 
 /// A boot's log. Each line comes 1 ms of work after the one before, and the time that
 /// the console took for it; `ttyS0` is enabled after a third of them.
@@ -42,20 +44,7 @@ fn advice(log: &str) -> Vec<Finding> {
 }
 
 fn advice_of(logs: &[&str]) -> Vec<Finding> {
-    let given = logs.iter().enumerate().map(|(n, log)| {
-        let open = || Ok(Box::new(log.as_bytes()) as Box<dyn io::BufRead>);
-        let name = format!("{n}.log");
-        let piece = Piece {
-            name: name.clone(),
-            open: Box::new(open),
-        };
-        Given {
-            name,
-            pieces: vec![piece],
-        }
-    });
-    let mut timeline = Timeline::default();
-    ingest(given.collect(), &Options::default(), &mut timeline).unwrap();
+    let timeline = read(logs);
     advise(&Boot::new(&timeline))
 }
 

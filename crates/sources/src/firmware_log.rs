@@ -255,6 +255,8 @@ struct Log<'h> {
     last: Option<Found>,
     /// The time of the line before, if it has one.
     before: Option<(Stamp, Evidence)>,
+    /// One of the loaders prints that put a number alone in brackets; shells do, too.
+    bare: bool,
     /// Whether it is known where the kernel began.
     handed_over: bool,
     /// Hostboot's step that runs.
@@ -268,6 +270,7 @@ impl<'h> Log<'h> {
             begun: false,
             last: None,
             before: None,
+            bare: false,
             handed_over: false,
             step: None,
         }
@@ -306,7 +309,10 @@ impl<'h> Log<'h> {
 
 impl Reader for Log<'_> {
     fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
-        let Some(found) = time(line.text) else {
+        self.bare |= is_bare_loader(line.text);
+        self.bare &= printk::parse(line.text).is_none();
+        let found = time(line.text).filter(|found| found.form != Form::Bare || self.bare);
+        let Some(found) = found else {
             self.other(line, import);
             return Ok(());
         };

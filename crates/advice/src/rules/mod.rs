@@ -170,12 +170,16 @@ const WORTH_IT_NS: i64 = 1_000_000;
 
 /// Everything that the rules find, the largest saving first. What only a real
 /// board would show comes after what this boot shows, and last what nobody can
-/// say without trying; among equals, what lies nearest to the product is first.
+/// say without trying: what is long first. Among equals, what lies nearest to the
+/// product is first.
 pub fn advise(boot: &Boot<'_>) -> Vec<Finding> {
     let mut findings: Vec<(Layer, Finding)> = Vec::new();
     for rule in all() {
         findings.extend(rule.check(boot).into_iter().map(|f| (rule.page.layer, f)));
     }
-    findings.sort_by_key(|(layer, f)| (f.saving.kind, Reverse(f.saving.ns), *layer));
+    findings.sort_by_key(|(layer, f)| {
+        let by_size = (Reverse(f.saving.ns), Reverse(f.takes_ns));
+        (f.saving.kind, by_size, *layer)
+    });
     findings.into_iter().map(|(_, finding)| finding).collect()
 }

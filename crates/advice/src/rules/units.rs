@@ -125,7 +125,7 @@ pub(super) fn cost(boot: &Boot<'_>, is_one: impl Fn(&Unit<'_>) -> bool) -> Optio
             (ns > 0).then(|| finding.saves(ns, basis))
         }
         None if longest.ns < WORTH_ASKING_NS => None,
-        None => Some(finding.saves_unknown(
+        None => Some(finding.takes(longest.ns).saves_unknown(
             "units start side by side, and what waits for this one is not in the evidence: add \
              `systemctl show '*'` or `systemd-analyze critical-chain`",
         )),

@@ -107,6 +107,7 @@ mod tests {
             fix: String::new(),
             recipe: None,
             evidence: Vec::new(),
+            takes_ns: 0,
             saving: Saving {
                 ns: 1,
                 kind,

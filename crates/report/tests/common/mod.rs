@@ -98,6 +98,7 @@ pub(crate) fn finding(
         recipe: recipe.map(str::to_owned),
         at_ns: Some(at_ms.map(|ms| ms * MS)),
         evidence: vec![place(at_ms)],
+        takes_ns: 0,
     }
 }
 
