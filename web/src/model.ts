@@ -15,6 +15,8 @@ export interface Comparison { total: Delta; phases: Delta[]; parts: Delta[]; mov
 
 export interface Cost {
   name: string; start_ns: number; end_ns: number; duration_ns: number;
+  /** Whether it is known when it was; where not, its ends only tell how long. */
+  placed: boolean;
   phase: string | null; idle_share: number | null; why: string; finding: number | null;
 }
 export interface Gap {

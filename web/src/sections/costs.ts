@@ -10,19 +10,22 @@ const SHOWN = 5;
 export function costs({ head, go }: Page): HTMLElement | null {
   if (head.costs.length === 0) return null;
   const [start, end] = extentOf(head);
+  const where = (cost: Cost) => el("div", { class: "where", "aria-hidden": "true" }, el("i", { style: {
+    left: `${((cost.start_ns - start) / (end - start)) * 100}%`,
+    width: `${((cost.end_ns - cost.start_ns) / (end - start)) * 100}%`,
+  } }));
+  const time = (cost: Cost) => cost.placed
+    ? button(duration(cost.duration_ns), "show it in the timeline", () => go.visit(cost.start_ns, cost.end_ns), "time")
+    : el("span", { class: "time" }, duration(cost.duration_ns));
   const entry = (cost: Cost) => {
-    const line = el("i", { style: {
-      left: `${((cost.start_ns - start) / (end - start)) * 100}%`,
-      width: `${((cost.end_ns - cost.start_ns) / (end - start)) * 100}%`,
-    } });
     const finding = cost.finding === null ? null : head.findings[cost.finding];
     const waiting = cost.idle_share !== null && cost.idle_share >= 0.05;
     return el("li", { style: { "--c": phaseColor(cost.phase) } },
-      button(duration(cost.duration_ns), "show it in the timeline", () => go.visit(cost.start_ns, cost.end_ns), "time"),
+      time(cost),
       el("div", {},
         el("p", { class: "name" }, el("b", {}, cost.name), cost.phase !== null && el("span", { class: "phase" }, phaseTitle(head, cost.phase)),
           waiting && el("span", { class: "pill warn" }, `${percent(cost.idle_share ?? 0)} waiting`)),
-        el("div", { class: "where", "aria-hidden": "true" }, line),
+        cost.placed && where(cost),
         el("p", { class: "why" }, cost.why),
         finding && remedy(head, finding)));
   };

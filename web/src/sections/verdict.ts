@@ -22,9 +22,11 @@ export function verdict(page: Page): HTMLElement {
 function card(page: Page, cost: Cost): HTMLElement {
   const { head, go } = page;
   const finding = cost.finding === null ? null : head.findings[cost.finding] ?? null;
+  const what = [el("b", {}, duration(cost.duration_ns)), " ", cost.name];
   return el("li", { style: { "--c": phaseColor(cost.phase) } },
-    button([el("b", {}, duration(cost.duration_ns)), " ", cost.name], `${cost.why}; show it in the timeline`,
-      () => go.visit(cost.start_ns, cost.end_ns), "cost"),
+    cost.placed
+      ? button(what, `${cost.why}; show it in the timeline`, () => go.visit(cost.start_ns, cost.end_ns), "cost")
+      : el("span", { class: "cost" }, what),
     cost.phase !== null && el("span", { class: "phase-name" }, phaseTitle(head, cost.phase)),
     finding && cost.finding !== null ? remedy(page, finding, cost.finding) : el("p", { class: "why" }, cost.why));
 }

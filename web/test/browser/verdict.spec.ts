@@ -116,6 +116,14 @@ describe("the workbench", () => {
     await page.context().close();
   });
 
+  it("shows no place of what is only known to be long", async () => {
+    const blame = pages.report("blame", fixture("fixtures/systemd/handmade/time-and-blame/input"));
+    const { page } = await open(chromium, blame, { viewport: { width: 1440, height: 900 } });
+    expect(await page.locator(".top-costs .cost").first().textContent()).toBe("9.012 s NetworkManager-wait-online.service");
+    for (const place of [".top-costs button.cost", ".costs button.time", ".costs .where"]) expect(await page.locator(place).count(), place).toBe(0);
+    await page.context().close();
+  });
+
   it("stands below on a telephone, and nothing is wider than that", async () => {
     const { page } = await open(chromium, debian, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
     expect(await inSight(page, ".headline")).toBe(true);

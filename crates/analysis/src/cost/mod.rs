@@ -28,6 +28,8 @@ pub struct Cost {
     /// The phase that most of it lies in; `None` where the boot has no known
     /// phase.
     pub phase: Option<PhaseName>,
+    /// Whether it is known when it was; where not, `start` and `end` only tell how long.
+    pub placed: bool,
     /// When it began.
     pub start: Stamp,
     /// When it ended.
@@ -97,6 +99,7 @@ fn lengths(view: &View) -> Vec<Cost> {
         Some(Cost {
             name: view.name(&seen),
             phase: None,
+            placed: false,
             start,
             end,
             duration_ns: length_ns(&start, &end),
@@ -155,6 +158,7 @@ impl<'t> Ledger<'t> {
         Some(Cost {
             name,
             phase: phase_of(self.phases, &start, &end),
+            placed: true,
             start,
             end,
             duration_ns,

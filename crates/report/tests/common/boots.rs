@@ -136,6 +136,7 @@ pub(crate) fn cost(
     Cost {
         name: name.to_owned(),
         phase: Some(phase),
+        placed: true,
         start: at(ms[0]),
         end: at(ms[1]),
         duration_ns: (ms[1] - ms[0]) * MS,

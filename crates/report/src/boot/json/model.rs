@@ -135,6 +135,8 @@ pub struct CostJson {
     pub name: String,
     /// The phase it lies in.
     pub phase: Option<String>,
+    /// Whether it is known when it was; where not, `start_ns` and `end_ns` only tell how long.
+    pub placed: bool,
     /// When it began.
     pub start_ns: i64,
     /// When it ended.

@@ -12,6 +12,7 @@ pub(crate) fn costs(report: &Report<'_>) -> Vec<CostJson> {
     let cost = costs.map(|(cost, finding)| CostJson {
         name: cost.name.clone(),
         phase: cost.phase.as_ref().map(id),
+        placed: cost.placed,
         start_ns: cost.start.ns,
         end_ns: cost.end.ns,
         duration_ns: cost.duration_ns,
