@@ -99,6 +99,19 @@ fn what_does_not_exist_is_named() {
 }
 
 #[test]
+fn a_folder_without_files_is_said() {
+    let dir = scratch("no-files");
+    fs::create_dir_all(dir.join("logs/old")).unwrap();
+    for command in ["show", "advise", "inspect"] {
+        let said = failure(bootlap(&dir).args([command, "logs"]), 4);
+        assert!(
+            said.contains("there is no file in logs"),
+            "{command}: {said}"
+        );
+    }
+}
+
+#[test]
 fn a_full_disk_is_said_and_leaves_no_machine() {
     let dir = scratch("full-disk");
     let said = failure(

@@ -266,6 +266,12 @@ pub fn find(paths: &[PathBuf], how: &ReadOptions) -> Result<Found, Failure> {
     let options = options(run.as_ref(), how)?;
     let taken = ingest::ingest(given, &options, &mut timeline);
     let taken = taken.map_err(|why| Failure::new(Exit::Usage, why))?;
+    if taken.is_empty() {
+        let paths: Vec<_> = paths.iter().map(|p| p.display().to_string()).collect();
+        let why = format!("there is no file in {}", paths.join(", "));
+        let hint = "give a run, a log, or a folder or an archive with logs in it";
+        return Err(Failure::new(Exit::NothingUsable, why).hint(hint));
+    }
     for each in &opened {
         each.note_troubles(&taken, &mut timeline);
     }
