@@ -1,6 +1,7 @@
 //! Evidence of one boot from different programs comes onto one time axis, and
 //! the error that is stated for each clock holds against what the lab knows.
 
+use std::fs;
 use std::path::PathBuf;
 
 use crate::support::{bootlap, failure, json, root, scratch};
@@ -200,4 +201,32 @@ fn options_that_a_table_would_not_heed_are_refused() {
     let mut command = bootlap(&dir);
     let said = failure(command.args(["show", "--prune"]).arg(&dmesg), 2);
     assert!(said.contains("--by processes"), "{said}");
+}
+
+#[test]
+fn a_clock_whose_place_is_assumed_is_said_to_be() {
+    let dir = scratch("merge-assumed");
+    let log = root().join("tests/fixtures/firmware-log/handmade/jetson/input");
+    let output = bootlap(&dir).arg("show").arg(log).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let notice = "the place of the firmware clock is assumed, not known";
+    assert!(said.contains(notice), "{said}");
+}
+
+#[test]
+fn what_a_bug_reports_archive_has_of_another_boot_is_left_out() {
+    let dir = scratch("merge-bug-report");
+    let (report, fixtures) = (dir.join("report"), root().join("tests/fixtures"));
+    let kept = report.join("FS/sys/fs/pstore");
+    fs::create_dir_all(&kept).unwrap();
+    let text = fixtures.join("bug-report/handmade/first-boot/input");
+    fs::copy(&text, report.join("bugreport-x.txt")).unwrap();
+    fs::write(report.join("main_entry.txt"), "bugreport-x.txt").unwrap();
+    let other = fixtures.join("firmware-log/handmade/qualcomm/input");
+    fs::copy(other, kept.join("console-ramoops-0")).unwrap();
+    let phases = |path: PathBuf| {
+        let shown = json(bootlap(&dir).args(["show", "--json"]).arg(path));
+        shown["phases"].clone()
+    };
+    assert_eq!(phases(report), phases(text));
 }

@@ -182,6 +182,13 @@ fn what_stands_before_a_kernels_lines_changes_nothing() {
 }
 
 #[test]
+fn behind_words_that_nobody_knows_no_phase_is_told() {
+    let dir = scratch("prefixes-unknown");
+    let file = written(&dir, even(), |us, text| plain(us, &format!("c0 1  {text}")));
+    assert_eq!(phases(&dir, &file), []);
+}
+
+#[test]
 fn what_a_terminal_stamps_changes_no_phase() {
     let dir = scratch("prefixes-terminals");
     let file = written(&dir, even(), plain);

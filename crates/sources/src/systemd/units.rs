@@ -172,7 +172,6 @@ impl Units {
         if let (Some((at, evidence)), Some(boot)) =
             (self.userspace, self.clocks[Since::Boot as usize])
         {
-            self.first = None;
             let how = bootlap_model::How::SharedEvent;
             let edge = bootlap_model::ClockEdge::offset(user, boot, at.ns, at.err_ns, how);
             let why = "user space began then, by systemd's own count";
@@ -181,7 +180,7 @@ impl Units {
                 .edges
                 .push(edge.because(why, Some(evidence)));
         }
-        if let Some(at) = self.first {
+        if let (Some(at), None) = (self.first, self.userspace) {
             startup::userspace_begins(user, (USERSPACE, false), at, import);
         }
     }
