@@ -158,6 +158,31 @@ static void looking_loads_nothing(void)
 	CHECK(strstr(report.bytes, "0 files, 0 KiB"));
 }
 
+/* As an initramfs starts it: the root, and what it needs of /dev, /proc and /sys, moves to
+ * another place meanwhile. */
+static void a_root_that_moves_is_replayed(void)
+{
+	char *arguments[] = { "replay", "--always", "--chroot", (char *)in_folder("start"), NULL };
+	pid_t child;
+	int status;
+
+	CHECK(!shell("umount mnt && mkdir start end && mount -t tmpfs start start && cd start && "
+		     "mkdir -p proc sys dev var/lib/bootlap .$OLDPWD/mnt && "
+		     "mount -o loop $OLDPWD/disk .$OLDPWD/mnt && "
+		     "cp $OLDPWD/pack var/lib/bootlap/boot.pack"));
+	child = fork();
+	if (!child)
+		_exit(replay_command.run(4, arguments));
+	/* Long enough for it to wait; were it not, it would have entered either way. */
+	usleep(100000);
+	CHECK(!shell("mount --make-private start && mount --move start end && cd end && "
+		     "mount --bind /dev dev && mount --bind /sys sys && mount --bind /proc proc"));
+	CHECK(waitpid(child, &status, 0) == child && !status);
+	CHECK(!shell("umount end/dev end/sys end/proc && mount -o bind end$PWD/mnt mnt"));
+	CHECK(cached_of("mnt/a/one") == 3 << 20);
+	CHECK(!shell("umount end$PWD/mnt end"));
+}
+
 /* A pack for a pipe, a link and a device: none is opened. */
 static void only_files_are_opened(void)
 {
@@ -264,11 +289,14 @@ static void what_was_not_asked_for_is_left_out(void)
 		     "mount -o loop disk mnt && mount -o loop elsewhere other && "
 		     "disk=$(findmnt -no SOURCE mnt) && blockdev --setra 4096 $disk && "
 		     "echo $disk >disk-name"));
-	CHECK(record("cat other/a/one | wc -c && head -c 100000 mnt/b/three | wc -c"));
+	CHECK(record("cat other/a/one | wc -c && head -c 100000 mnt/b/three | wc -c && "
+		     "cat /sys/fs/ext4/$(basename $(cat disk-name))/inode_readahead_blks >inodes"));
 	CHECK(!pack_read(&pack, in_folder("pack")));
 	CHECK(files_at(&pack, place) == 1 && !files_at(&pack, in_folder("other")));
 	CHECK(bytes_of(&pack, "b/three") >= 100000 && bytes_of(&pack, "b/three") <= 120 << 10);
 	CHECK(!shell("[ $(blockdev --getra $(cat disk-name)) = 4096 ]"));
+	CHECK(!shell("cd /sys/fs/ext4/$(basename $(cat disk-name)) && "
+		     "[ $(cat inode_readahead_blks) = 32 ] && [ $(cat \"$OLDPWD\"/inodes) = 1 ]"));
 	record_on = NULL;
 }
 
@@ -393,6 +421,7 @@ static void a_pack_that_is_out_of_date_goes(void)
 static void clean_up(void)
 {
 	shell("umount below below behind other bind*");
+	shell("umount -R start end");
 	shell("umount mnt");
 	shell("cd / && rm -r \"$OLDPWD\"");
 }
@@ -415,6 +444,7 @@ int main(void)
 		what_was_read_is_read_again();
 		a_changed_file_drops_only_itself();
 		looking_loads_nothing();
+		a_root_that_moves_is_replayed();
 		only_files_are_opened();
 		notes_that_are_gone_are_told();
 		only_one_records();

@@ -1,13 +1,35 @@
 /* What the kernel reads ahead comes into the page cache like what was asked for, and a
- * pack would have both: 102 MB where a boot needed 66. */
+ * pack would have both: 102 MB where a boot needed 66. ext4 reads 128 KiB of inodes for
+ * each that is asked for: 4.5 MB of metadata where a boot needed 1. */
 #include "ahead.h"
 
+#include <limits.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collect/procfs.h"
 #include "mounts.h"
+
+static const char *inodes_path(struct text *path, dev_t dev)
+{
+	put(path, "/sys/fs/ext4/");
+	device_name(dev, path);
+	put(path, "/inode_readahead_blks");
+	return path->bytes;
+}
+
+static void limit_inodes(struct ahead *ahead, dev_t dev)
+{
+	TEXT(path, 96);
+
+	inodes_path(&path, dev);
+	if (!procfs_read(-1, path.bytes, ahead->inodes, sizeof ahead->inodes) ||
+	    procfs_write(-1, path.bytes, "1"))
+		*ahead->inodes = 0;
+	ahead->dev = dev;
+}
 
 struct ahead ahead_limit(const char *place, long kib)
 {
@@ -16,6 +38,8 @@ struct ahead ahead_limit(const char *place, long kib)
 
 	if (lstat(place, &stat))
 		return ahead;
+	if (kib < LONG_MAX / 2)
+		limit_inodes(&ahead, stat.st_dev);
 	ahead.disk = device_open(stat.st_dev).fd;
 	if (ahead.disk < 0)
 		return ahead;
@@ -29,6 +53,11 @@ struct ahead ahead_limit(const char *place, long kib)
 
 void ahead_restore(struct ahead *ahead)
 {
+	TEXT(path, 96);
+
+	if (*ahead->inodes)
+		procfs_write(-1, inodes_path(&path, ahead->dev), ahead->inodes);
+	*ahead->inodes = 0;
 	if (ahead->disk < 0)
 		return;
 	ioctl(ahead->disk, BLKRASET, (unsigned long)ahead->was);

@@ -39,6 +39,7 @@ static void tell(const struct text *report)
 }
 
 static struct replay replay = { .root = "" };
+static const char *enter;
 static int64_t idle, first, look, by_time, renew, always;
 
 static const struct argument ARGUMENTS[] = {
@@ -47,6 +48,7 @@ static const struct argument ARGUMENTS[] = {
 	{ "--threads", NULL, &replay.threads, 8 },
 	{ "--deadline-ms", NULL, &replay.deadline_ms, 3600 * 1000 },
 	{ "--root", &replay.root, NULL, 0 },
+	{ "--chroot", &enter, NULL, 0 },
 	{ "--look", NULL, &look, 0 },
 	{ "--by-time", NULL, &by_time, 0 },
 	{ "--always", NULL, &always, 0 },
@@ -107,6 +109,8 @@ static int run(int argc, char **argv)
 		return EXIT_USAGE;
 	if (is_preload)
 		word = path.bytes;
+	if (place_enter(enter))
+		return EXIT_FAILED;
 	replay.look_only = look != 0;
 	replay.by_time = by_time != 0;
 	replay.always = always != 0;
@@ -126,7 +130,8 @@ const struct command replay_command = {
 		"  --deadline-ms N  stops then\n"
 		"  --always         also if the disk turns out so fast that nobody waits for it\n"
 		"  --by-time        in the order of the recording, not of the places on the disk\n"
-		"  --root DIR       file systems are mounted below DIR (in an initramfs)\n"
+		"  --root DIR       file systems are mounted below DIR\n"
+		"  --chroot DIR     all paths are DIR's (in an initramfs that goes on meanwhile)\n"
 		"  --look           loads nothing, says what is in memory\n"
 		"  --renew          removes PACK if a tenth of its files has changed or is gone, so\n"
 		"                   that the next boot can record\n"

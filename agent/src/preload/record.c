@@ -91,11 +91,13 @@ static void limit(void)
 }
 
 static struct options until;
+static const char *enter;
 static const char *record_to = PLACE "/boot.pack";
 static int64_t buffer_kib = BUFFER_KIB;
 
 static const struct argument ARGUMENTS[] = {
 	{ "--out", &record_to, NULL, 0 },
+	{ "--chroot", &enter, NULL, 0 },
 	{ "--for-s", NULL, &until.for_s, 24 * 3600 },
 	{ "--until-mark", &until.until_mark, NULL, 0 },
 	{ "--until-file", &until.until_file, NULL, 0 },
@@ -195,7 +197,9 @@ static int record(void)
 static int run_record(int argc, char **argv)
 {
 	(void)argc;
-	return arguments(argv, ARGUMENTS, NULL, 0, 0) ? EXIT_USAGE : record();
+	if (arguments(argv, ARGUMENTS, NULL, 0, 0))
+		return EXIT_USAGE;
+	return place_enter(enter) ? EXIT_FAILED : record();
 }
 
 /* What the kernel's notes for an application are called: nothing of ours is. */
@@ -276,6 +280,7 @@ const struct command record_command = {
 		"  --on PLACE         of the file system there (/)\n"
 		"  --all              of all file systems\n"
 		"  --background       returns once it records\n"
+		"  --chroot DIR       all paths are DIR's (in an initramfs)\n"
 		"  --read-ahead-kib N meanwhile the disk reads no further ahead (8; 0 leaves it), so\n"
 		"                     that the pack has what was asked for\n"
 		"  --buffer-kib N     the kernel's buffer of each CPU (2048)\n",

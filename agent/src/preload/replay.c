@@ -29,8 +29,8 @@
 #define GAP (16u << 10)
 #define GAP_ROTATIONAL (256u << 10)
 
-/* A card reads so much in 0.05 s. */
-#define WINDOW (1u << 20)
+/* A card reads so much in 13 ms: with 1 MiB a boot from one is ready 1 to 2 % later. */
+#define WINDOW (256u << 10)
 
 /* Of a file that is not open: not yet, or not to be. */
 #define CLOSED (-1)

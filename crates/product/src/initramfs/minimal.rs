@@ -26,6 +26,12 @@ const READ: [&str; 6] = [
 ];
 /// A list on the root, paths from there on: what `/init` reads ahead once the root is mounted.
 pub(crate) const PRELOAD: &str = "usr/lib/bootlap/preload";
+/// On the root, what bootlap-agent has recorded of a boot.
+const PACK: &str = "var/lib/bootlap/boot.pack";
+/// On the root, the options with which the agent records as long as there is nothing of that.
+const RECORD: &str = "etc/bootlap/record";
+/// On the root, that agent.
+const AGENT: &str = "usr/sbin/bootlap-agent";
 /// Folders that the kernel and `/init` use.
 const STAY: [&str; 5] = ["dev", "proc", "root", "run", "sys"];
 
@@ -227,20 +233,22 @@ fn init(modules: &[String], enter: Enter, cat: bool) -> String {
         [] => String::new(),
         names => format!("modprobe -a -q {}\n", names.join(" ")),
     };
-    // A shell opens /dev/null for what it starts in the background, and /dev may have moved by
-    // then: what is below it has an empty file of that name. The output goes there outside of the
-    // braces, before that.
-    let empty = match cat {
-        true => ": >/dev/null\n",
-        false => "",
-    };
+    // What goes on in the background is in the folder of the root, which stays that wherever it is
+    // mounted by then. A shell opens /dev/null for it, and /dev may have moved: what is below it
+    // has an empty file of that name. The output goes there outside of the braces, before that.
     let preload = match cat {
-        true => format!(
-            "[ -f /root/{PRELOAD} ] && {{ (cd /root && exec cat $(cat {PRELOAD})) & }} \
-             >/dev/null 2>&1\n"
-        ),
+        true => format!("[ -f {PRELOAD} ] && {{ cat $(cat {PRELOAD}) & }} >/dev/null 2>&1\n"),
         false => String::new(),
     };
+    // The agent needs /dev, /proc and /sys, so these are there first.
+    let agent = format!(
+        "if [ -x {AGENT} ] && [ -f {PACK} ]; then\n\
+         \t{{ {AGENT} replay --chroot . --renew & }} >/dev/null 2>&1\n\
+         elif [ -x {AGENT} ] && [ -f {RECORD} ]; then\n\
+         \tread -r how <{RECORD}\n\
+         \t{AGENT} record --chroot . --background $how\n\
+         fi\n"
+    );
     let start = "/root \"$init\" \"$@\"";
     let enter = match enter {
         Enter::RunInit => {
@@ -259,7 +267,8 @@ fn init(modules: &[String], enter: Enter, cat: bool) -> String {
         r#"#!/bin/sh
 # Made by bootlap: mounts the root that the command line names, and starts its init.
 export PATH=/usr/bin:/bin:/usr/sbin:/sbin
-{empty}mount -t devtmpfs -o mode=0755 dev /dev
+: >/dev/null
+mount -t devtmpfs -o mode=0755 dev /dev
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 {load}mode=ro init=/sbin/init root= type= flags=
@@ -293,8 +302,9 @@ if ! mount ${{type:+-t "$type"}} -o "$mode$flags" "$disk" /root; then
 	echo "bootlap: $disk cannot be mounted"
 	exec sh
 fi
+cd /root
 {preload}for folder in dev proc sys; do mount -n -o move "/$folder" "/root/$folder"; done
-cd /
+{agent}cd /
 {enter}
 "#
     )
@@ -438,11 +448,10 @@ mod tests {
         fs::write(root.join("etc/a"), "a").unwrap();
         fs::write(root.join("etc/b"), "b").unwrap();
         let read = || {
-            let line = line.replace("/root", root.to_str().unwrap());
-            let line = line.replace("/dev/null 2>&1", "out");
+            let line = line.replace("/dev/null 2>&1", "../out");
             let shell = Command::new("sh")
                 .args(["-c", &format!("{line}\nwait")])
-                .current_dir(dir.path())
+                .current_dir(&root)
                 .status();
             assert!(shell.unwrap().success());
             fs::read_to_string(dir.path().join("out")).unwrap_or_default()
@@ -450,6 +459,42 @@ mod tests {
         assert_eq!(read(), "", "nothing is listed");
         fs::write(&list, "etc/b\netc/gone\netc/a\n").unwrap();
         assert_eq!(read(), "ba");
+    }
+
+    #[test]
+    fn the_agent_of_the_root_replays_or_records() {
+        let init = init(&[], Enter::SwitchRoot, false);
+        let (before, rest) = init.split_once("if [ -x usr/sbin/bootlap-agent").unwrap();
+        let (agent, _) = rest.split_once("cd /\n").unwrap();
+        let moved = before.find("mount -n -o move").unwrap();
+        assert!(before.find("\ncd /root\n").unwrap() < moved);
+        let dir = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        };
+        let told = || {
+            let agent = format!("if [ -x {AGENT}{}", agent);
+            let shell = Command::new("sh")
+                .args(["-c", &format!("{agent}\nwait")])
+                .current_dir(dir.path())
+                .status();
+            assert!(shell.unwrap().success());
+            let told = fs::read_to_string(dir.path().join("told")).unwrap_or_default();
+            fs::remove_file(dir.path().join("told")).ok();
+            told
+        };
+        put(AGENT, "#!/bin/sh\necho \"$@\" >told\n");
+        assert_eq!(told(), "", "nothing is asked for");
+        put(RECORD, "--until-mark ready\n");
+        let recorded = "record --chroot . --background --until-mark ready\n";
+        assert_eq!(told(), recorded);
+        put(PACK, "");
+        assert_eq!(told(), "replay --chroot . --renew\n");
+        put(AGENT, "another machine's program");
+        assert_eq!(told(), "");
     }
 
     #[test]
