@@ -85,7 +85,7 @@ static int set(int instance, const char *group, const char *event, const char *f
 	return procfs_write(instance, path.bytes, value);
 }
 
-static int probe(int tracefs, int instance, const struct looked *looked)
+static int define(int tracefs, const struct looked *looked, int filtered)
 {
 	TEXT(definition, 256);
 
@@ -95,7 +95,19 @@ static int probe(int tracefs, int instance, const struct looked *looked)
 	put(&definition, looked->call);
 	put(&definition, " ");
 	put(&definition, looked->fields);
-	if (procfs_write(tracefs, "dynamic_events", definition.bytes))
+	if (filtered) {
+		put(&definition, " if ");
+		put(&definition, looked->filter);
+	}
+	return procfs_write(tracefs, "dynamic_events", definition.bytes);
+}
+
+/* A probe filters what it is put on (Linux 6.1), before it reads a path; or what it has made. */
+static int probe(int tracefs, int instance, const struct looked *looked)
+{
+	if (looked->filter && !define(tracefs, looked, 1))
+		return set(instance, "bootlap/", looked->call, "enable", "1");
+	if (define(tracefs, looked, 0))
 		return -1;
 	if (looked->filter)
 		set(instance, "bootlap/", looked->call, "filter", looked->filter);
