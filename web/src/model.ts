@@ -71,7 +71,7 @@ export interface Groups {
 
 /** What disks were asked for; as crates/analysis/src/disks.rs. */
 export interface Asked {
-  reads: number; read_bytes: number; writes: number; written_bytes: number; flushes: number; waited_ns: number;
+  reads: number; read_bytes: number; again_bytes: number; writes: number; written_bytes: number; flushes: number; waited_ns: number;
 }
 export interface Disks extends Asked { phases: (Asked & { phase: string })[] }
 

@@ -31,6 +31,7 @@ const NEED_A_TARGET: &[&str] = &[
     "cmdline-rcu-expedited",
     // Text has no requests: its own file tests it.
     "disk-waits",
+    "disk-read-again",
     // files.rs tests these.
     "script-sleep",
     "script-wait-loop",

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::ends::extent_of;
 use crate::phase::{Phase, PhaseName, phases_in};
+use crate::read_before::ReadBefore;
 use crate::view::View;
 
 /// What was asked of all disks up to the boot's end, or in one phase of it.
@@ -15,6 +16,8 @@ pub struct Asked {
     pub reads: u64,
     /// Bytes of these.
     pub read_bytes: u64,
+    /// Of these, what had been read before, by the boot loader or by the kernel itself.
+    pub again_bytes: u64,
     /// Requests to write.
     pub writes: u64,
     /// Bytes of these.
@@ -57,6 +60,8 @@ pub struct FileRead {
     pub size: u64,
     /// How much of it was read, and what lies between.
     pub read_bytes: u64,
+    /// Of these bytes, what had been read before.
+    pub again_bytes: u64,
     /// With how many requests; one can be for neighbours, too.
     pub reads: u64,
     /// When the first of them was done.
@@ -64,12 +69,13 @@ pub struct FileRead {
 }
 
 impl Asked {
-    fn add(&mut self, request: &Request, waited_ns: u64) {
+    fn add(&mut self, request: &Request, again_bytes: u64, waited_ns: u64) {
         let bytes = u64::from(request.bytes);
         match request.kind {
             RequestKind::Read => {
                 self.reads += 1;
                 self.read_bytes += bytes;
+                self.again_bytes += again_bytes;
             }
             RequestKind::Write => {
                 self.writes += 1;
@@ -94,11 +100,14 @@ pub(crate) fn disks_in(view: &View, phases: &[Phase]) -> Option<Disks> {
     let mut all = Asked::default();
     let mut of: Vec<PhaseDisks> = Vec::new();
     let mut before_ns = 0;
+    let mut before = ReadBefore::in_view(view);
     let requests = on_axis(view).filter(|(_, r)| r.kind != RequestKind::Load);
     for (at, request) in requests.take_while(|(at, _)| at.ns <= end.ns) {
         let waited_ns = request.waited_ns.saturating_sub(before_ns);
         before_ns = request.waited_ns;
-        all.add(request, waited_ns);
+        let again = before.add(at, request);
+        let again_bytes = again.iter().map(|range| range.end - range.start).sum();
+        all.add(request, again_bytes, waited_ns);
         let Some(phase) = phases.iter().find(|p| at.ns <= p.end.ns) else {
             continue;
         };
@@ -107,7 +116,7 @@ pub(crate) fn disks_in(view: &View, phases: &[Phase]) -> Option<Disks> {
             of.push(PhaseDisks { phase, asked });
         }
         if let Some(last) = of.last_mut() {
-            last.asked.add(request, waited_ns);
+            last.asked.add(request, again_bytes, waited_ns);
         }
     }
     (all != Asked::default()).then_some(Disks { all, phases: of })
@@ -176,6 +185,7 @@ mod tests {
         let all = Asked {
             reads: 1,
             read_bytes: 4096,
+            again_bytes: 0,
             writes: 1,
             written_bytes: 512,
             flushes: 1,

@@ -18,7 +18,8 @@ export function disks({ head }: Page): HTMLElement | null {
 /** A row for each phase, and one for all where there are several. */
 export function rowsOf(disks: Disks, phases: Pick<Head["phases"][number], "name" | "title">[]): string[][] {
   const row = (name: string, asked: Asked) => {
-    const cells = [name, amount(asked.reads, asked.read_bytes), amount(asked.writes, asked.written_bytes), some(asked.flushes, count)];
+    const again = asked.again_bytes > 0 ? ` (${bytes(asked.again_bytes)} of it again)` : "";
+    const cells = [name, amount(asked.reads, asked.read_bytes) + again, amount(asked.writes, asked.written_bytes), some(asked.flushes, count)];
     return takesTime(disks) ? [...cells, some(asked.waited_ns, duration)] : cells;
   };
   const rows = disks.phases.map((one) => row(phases.find(({ name }) => name === one.phase)?.title ?? one.phase, one));

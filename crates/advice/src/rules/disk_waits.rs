@@ -1,4 +1,4 @@
-//! What the CPU waits for disks, as the lab counts it.
+//! What disks are asked for, and what the CPU waits for them, as the lab counts it.
 
 use bootlap_analysis::{PhaseName, disks};
 use bootlap_model::Milestone;
@@ -9,10 +9,14 @@ use crate::{Boot, Finding};
 
 checks! {
     "disk-waits" => waits,
+    "disk-read-again" => read_again,
 }
 
 /// Waiting below this share of the boot is left alone.
 const SHORT: i64 = 20;
+/// So is what was read again below this share of all, and below so many bytes.
+const FEW: u64 = 20;
+const LITTLE: u64 = 1_000_000;
 
 /// Before the kernel starts its first program, nothing could read ahead.
 fn waits(boot: &Boot<'_>) -> Option<Finding> {
@@ -41,14 +45,33 @@ fn waits(boot: &Boot<'_>) -> Option<Finding> {
     )
 }
 
+fn read_again(boot: &Boot<'_>) -> Option<Finding> {
+    let asked = disks(boot.timeline())?.all;
+    let (all, again) = (asked.read_bytes, asked.again_bytes);
+    if again < LITTLE || again < all / FEW {
+        return None;
+    }
+    let mb = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
+    let finding = Finding::new().why(format!(
+        "{} of the {} that the disk gave had been read before",
+        mb(again),
+        mb(all)
+    ));
+    let share = u128::from(asked.waited_ns) * u128::from(again) / u128::from(all);
+    Some(match i64::try_from(share).ok().filter(|ns| *ns > 0) {
+        Some(ns) => finding.saves(ns, "its share of what the CPU waits for the disk"),
+        None => finding.saves_unknown("in simulated time a disk takes none"),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use bootlap_model::{ClockKind, Evidence, Request, RequestKind, Stamp, TimeKind, Timeline};
 
     use super::*;
 
-    /// User space from 1 s to 4 s; the CPU has waited 0.5 s before, and so long when all is done.
-    fn found(waited_ms: u64) -> Option<Finding> {
+    /// Moments of a boot, ms: user space from 1 s to 4 s.
+    fn boot(requests: &[Request]) -> Timeline {
         let mut timeline = Timeline::default();
         let file = timeline.add_file("console", "test");
         let clock = timeline.add_lab_clock(ClockKind::QemuVirtual, TimeKind::Modelled, file);
@@ -61,20 +84,55 @@ mod tests {
         ] {
             timeline.add_milestone(clock, Stamp::new(ms * 1_000_000, 0), milestone, evidence);
         }
-        for (ms, waited_ms) in [(900, 500), (3000, waited_ms), (5000, 4000)] {
-            timeline.requests.push(Request {
-                clock,
-                done: Stamp::new(ms * 1_000_000, 0),
-                took_ns: 0,
-                waited_ns: waited_ms * 1_000_000,
-                kind: RequestKind::Read,
-                disk: 0,
-                offset: 0,
-                bytes: 4096,
-                evidence,
-            });
+        timeline.requests = requests.to_vec();
+        timeline
+    }
+
+    /// Of so many bytes from there on, once the CPU has waited so long.
+    fn read(done_ms: i64, waited_ms: u64, offset: u64, bytes: u32) -> Request {
+        let mut timeline = Timeline::default();
+        let file = timeline.add_file("console", "test");
+        let clock = timeline.add_lab_clock(ClockKind::QemuVirtual, TimeKind::Modelled, file);
+        Request {
+            clock,
+            done: Stamp::new(done_ms * 1_000_000, 0),
+            took_ns: 0,
+            waited_ns: waited_ms * 1_000_000,
+            kind: RequestKind::Read,
+            disk: 0,
+            offset,
+            bytes,
+            evidence: Evidence::whole(file, 0),
         }
-        waits(&Boot::new(&timeline))
+    }
+
+    /// The CPU has waited 0.5 s before user space, and so long when all is done.
+    fn found(waited_ms: u64) -> Option<Finding> {
+        let requests = [(900, 500), (3000, waited_ms), (5000, 4000)];
+        let requests = requests.map(|(ms, waited_ms)| read(ms, waited_ms, 0, 4096));
+        waits(&Boot::new(&boot(&requests)))
+    }
+
+    #[test]
+    fn what_the_kernel_reads_twice_is_told() {
+        let found = |second: u32| {
+            let requests = [
+                // The boot loader's, of which the kernel has nothing.
+                read(50, 0, 0, 12_000_000),
+                read(2000, 600, 0, 12_000_000),
+                read(3000, 800, 6_000_000, second),
+            ];
+            read_again(&Boot::new(&boot(&requests)))
+        };
+        let finding = found(4_000_000).unwrap();
+        assert!(
+            finding.why.starts_with("4.0 MB of the 28.0 MB"),
+            "{}",
+            finding.why
+        );
+        assert_eq!(finding.saving.ns, 800_000_000 / 7);
+        assert_eq!(found(900_000), None, "little");
+        assert_eq!(found(1_200_000), None, "a small share");
     }
 
     #[test]

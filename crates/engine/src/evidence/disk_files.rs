@@ -6,6 +6,7 @@ use std::fs::File;
 use std::path::Path;
 use std::rc::Rc;
 
+use bootlap_analysis::ReadBefore;
 use bootlap_analysis::disks::FileRead;
 use bootlap_image::{Found, Window};
 use bootlap_lab::Run;
@@ -79,11 +80,13 @@ pub fn of_run(run: &Run, timeline: &Timeline) -> Result<DiskFiles, Failure> {
     let map = Map::of(&disk(run)?)?;
     let axis = Axis::of(timeline);
     let booted = booted(run);
+    let mut before = ReadBefore::of(timeline);
     let mut found: HashMap<usize, FileRead> = HashMap::new();
     for request in &timeline.requests {
         let Some(done) = axis.at(request.clock, request.done) else {
             continue;
         };
+        let again = before.add(done, request);
         if request.kind != RequestKind::Read || request.disk != booted {
             continue;
         }
@@ -93,6 +96,13 @@ pub fn of_run(run: &Run, timeline: &Timeline) -> Result<DiskFiles, Failure> {
             read.read_bytes += bytes;
             read.reads += 1;
         });
+        for range in again {
+            map.each(range.start, range.end, |name, bytes| {
+                found
+                    .entry(name)
+                    .and_modify(|read| read.again_bytes += bytes);
+            });
+        }
     }
     let mut files: Vec<(usize, FileRead)> = found.into_iter().collect();
     files.sort_by_key(|(name, file)| (file.first_ns, *name));
@@ -232,6 +242,7 @@ impl Map {
             file,
             size,
             read_bytes: 0,
+            again_bytes: 0,
             reads: 0,
             first_ns: at.ns,
         }

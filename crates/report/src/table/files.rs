@@ -10,22 +10,28 @@ pub(crate) fn files(all: &[FileRead], limit: usize, page: &mut Page<'_>) {
     let mut table = Table::new(&[
         ("read", Align::Right),
         ("of it", Align::Right),
+        ("again", Align::Right),
         ("requests", Align::Right),
         ("first, s", Align::Right),
         ("file", Align::FlexPath),
     ])
-    .without(&["first, s", "requests", "of it"]);
+    .without(&["first, s", "requests", "of it", "again"]);
     for file in all.iter().take(limit) {
         let share = match file.size {
             0 => "–".to_owned(),
-            size => percent((file.read_bytes as f64 / size as f64).min(1.0)),
+            size => {
+                let once = file.read_bytes.saturating_sub(file.again_bytes);
+                percent((once as f64 / size as f64).min(1.0))
+            }
+        };
+        let again = match file.again_bytes {
+            0 => "–".to_owned(),
+            bytes => kilobytes(bytes),
         };
         table.row(vec![
-            cell(
-                &format!("{} kB", count(file.read_bytes.div_ceil(1000))),
-                Ink::Strong,
-            ),
+            cell(&kilobytes(file.read_bytes), Ink::Strong),
             cell(&share, Ink::Faint),
+            cell(&again, Ink::Plain),
             cell(&count(file.reads), Ink::Faint),
             cell(&moment(file.first_ns), Ink::Plain),
             cell(&name(file), Ink::Plain),
@@ -35,6 +41,10 @@ pub(crate) fn files(all: &[FileRead], limit: usize, page: &mut Page<'_>) {
         table.render(page);
     }
     left_out(all.len(), limit, "those of which most was read", page);
+}
+
+fn kilobytes(bytes: u64) -> String {
+    format!("{} kB", count(bytes.div_ceil(1000)))
 }
 
 fn name(file: &FileRead) -> String {

@@ -37,16 +37,15 @@ fn waited(asked: &Asked) -> String {
 fn asked(asked: &Asked) -> String {
     let of = |n: u64, what: &str, bytes: u64| {
         let plural = if n == 1 { "" } else { "s" };
-        let size = match bytes {
-            0..1_000 => format!("{bytes} B"),
-            1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
-            _ => format!("{:.1} MB", bytes as f64 / 1e6),
-        };
-        format!("{} {what}{plural} of {size}", count(n))
+        format!("{} {what}{plural} of {}", count(n), size(bytes))
     };
     let mut parts = Vec::new();
     if asked.reads > 0 {
-        parts.push(of(asked.reads, "read", asked.read_bytes));
+        let again = match asked.again_bytes {
+            0 => String::new(),
+            bytes => format!(" ({} of it again)", size(bytes)),
+        };
+        parts.push(of(asked.reads, "read", asked.read_bytes) + &again);
     }
     if asked.writes > 0 {
         parts.push(of(asked.writes, "write", asked.written_bytes));
@@ -57,4 +56,12 @@ fn asked(asked: &Asked) -> String {
         n => parts.push(format!("{} flushes", count(n))),
     }
     parts.join(", ")
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
 }
