@@ -16,6 +16,7 @@ pub mod flash;
 pub mod hash;
 pub mod kernel_image;
 mod lz4_legacy;
+pub mod module_signature;
 pub mod uboot_env;
 pub mod uboot_script;
 pub mod uimage;

@@ -296,6 +296,7 @@ fn by_key(key: &str) -> Option<Change> {
         "initramfs.image",
         "initramfs.only",
         "initramfs.minimal",
+        "initramfs.signatures",
         "initramfs.strip",
         "initramfs.files",
         "initramfs.links",

@@ -118,6 +118,7 @@ impl Edit {
             "order",
             "python-modules",
             "remove",
+            "signatures",
             "strip",
             "texts",
             "tree",

@@ -240,6 +240,17 @@ pub enum Place {
     Kernel,
 }
 
+/// What becomes of the signatures of modules.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Signatures {
+    /// They stay.
+    #[default]
+    Kept,
+    /// Modules have none.
+    None,
+}
+
 /// The initramfs: a folder, more files, and links.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -270,6 +281,9 @@ pub struct Initramfs {
     pub only: Option<String>,
     /// Modules: only they, what they need and what mounts a root stay.
     pub minimal: Option<Vec<String>>,
+    /// Whether modules keep their signatures, which the kernel checks.
+    #[serde(default)]
+    pub signatures: Signatures,
     /// What goes from programs that only debuggers read.
     #[serde(default)]
     pub strip: Strip,
@@ -294,7 +308,8 @@ impl Initramfs {
             self.dirs.is_empty(),
         ];
         let more = lists.contains(&false) || !self.modules.is_empty();
-        self.image.is_some() && !named && !more && self.strip == Strip::None
+        let shorter = self.signatures == Signatures::None || self.strip != Strip::None;
+        self.image.is_some() && !named && !more && !shorter
     }
 }
 

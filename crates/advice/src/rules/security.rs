@@ -148,6 +148,7 @@ fn module_signatures(boot: &Boot<'_>) -> Option<Finding> {
     Some(
         Finding::new()
             .why("the kernel is built with CONFIG_MODULE_SIG")
-            .saves_unknown("it depends on how many modules the boot loads, and on their size"),
+            .saves_unknown("it depends on how many modules the boot loads, and on their size")
+            .recipe(boot.recipe("initramfs-unsigned")),
     )
 }

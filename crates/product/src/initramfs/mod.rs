@@ -15,12 +15,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use bootlap_artefact::elf::{Strip, strip};
+use bootlap_artefact::elf::strip;
+use bootlap_artefact::module_signature::unsigned;
 
 use crate::TargetError;
 use crate::packages::is_ours;
 use crate::part::{Find, Part};
-use crate::spec::Initramfs;
+use crate::spec::{Initramfs, Signatures};
 
 pub(crate) use archive::{archives, built_in};
 use image::Kind;
@@ -147,7 +148,10 @@ pub(crate) fn entries(spec: &Initramfs, finder: &dyn Find) -> Result<Vec<Entry>,
     if let Some(modules) = &spec.minimal {
         minimal::reduce(&mut found, modules)?;
     }
-    strip_all(&mut found, spec.strip);
+    if spec.signatures == Signatures::None {
+        shorten(&mut found, |file| unsigned(file).map(<[u8]>::to_vec));
+    }
+    shorten(&mut found, |file| strip(file, spec.strip));
     Ok(listed(found))
 }
 
@@ -240,19 +244,19 @@ impl Named<'_> {
     }
 }
 
-/// Takes from programs what only debuggers read.
-fn strip_all(found: &mut Found, how: Strip) {
+/// Takes something from the files of which `less` gives what stays.
+fn shorten(found: &mut Found, less: impl Fn(&[u8]) -> Option<Vec<u8>>) {
     // All names of one file stay one file.
     let mut done: HashMap<u32, Option<Arc<[u8]>>> = HashMap::new();
     for what in found.values_mut() {
         match what {
             What::File { bytes, .. } => {
-                if let Some(less) = strip(bytes, how) {
+                if let Some(less) = less(bytes) {
                     *bytes = less;
                 }
             }
             What::Own(own) if own.kind() == Some(Kind::File) => {
-                let less = |data: &[u8]| strip(data, how).map(Arc::from);
+                let less = |data: &[u8]| less(data).map(Arc::from);
                 let less = match own.link {
                     Some(link) => done.entry(link).or_insert_with(|| less(&own.data)).clone(),
                     None => less(&own.data),

@@ -5,13 +5,16 @@
 
 use bootlap_artefact::compress::Compression;
 use bootlap_artefact::elf::Strip;
+use bootlap_artefact::module_signature::unsigned;
 use bootlap_kbuild::dot_config::DotConfig;
 
 use super::bootloader_script::variables;
+use super::cmdline::{Line, find};
 use super::{Listed, Plain, typed_file};
 use crate::bootcmd::{BOOTCMD, Commands};
 use crate::cmdline;
-use crate::spec::{Initramfs, Place};
+use crate::initramfs::{Look, What};
+use crate::spec::{Initramfs, Place, Signatures};
 use crate::{Edit, Parts, Target};
 
 fn initramfs(target: &Target) -> Result<&Initramfs, String> {
@@ -39,6 +42,51 @@ fn strip_programs(target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, 
         return Err(format!("initramfs.strip is {} already", now.name()));
     }
     Ok(vec![Edit::set("initramfs.strip", value)])
+}
+
+/// Modules in the initramfs lose their signatures.
+///
+/// The kernel hashes a module, and checks its signature, before it links it; without one it has
+/// nothing to check. It loads such a module unless it was told not to, and then says that it is
+/// tainted.
+pub(super) const UNSIGNED: Plain = Plain::new(
+    "initramfs-unsigned",
+    "modules of the initramfs lose their signatures, which the kernel would check",
+    "high: the kernel cannot tell whose these modules are, and is tainted; it refuses them under \
+     Secure Boot. Only where the image is checked as a whole",
+    unsigned_modules,
+)
+.of_initramfs()
+.only_if_asked();
+
+fn unsigned_modules(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+    if initramfs(target)?.signatures == Signatures::None {
+        return Err("initramfs.signatures is none already".into());
+    }
+    let mut members = parts.initramfs.iter().flatten();
+    let signed = |what: &What| match what.look() {
+        Look::File { bytes, .. } => unsigned(bytes).is_some(),
+        _ => false,
+    };
+    if !members.any(|member| signed(&member.what)) {
+        return Err("the initramfs has no module that is signed and not compressed".into());
+    }
+    let forced = parts.kernel_config.as_ref();
+    if forced.is_some_and(|config| config.is_on("MODULE_SIG_FORCE")) {
+        return Err("the kernel loads no module without a signature (MODULE_SIG_FORCE)".into());
+    }
+    let line = Line::of(target, parts)?.text;
+    let forces = |word: &&str| {
+        ["module.sig_enforce", "lockdown"]
+            .iter()
+            .any(|n| find(word, n).is_some())
+    };
+    match cmdline::words(&line).into_iter().find(forces) {
+        Some(word) => Err(format!(
+            "the command line says {word}: the kernel refuses such modules"
+        )),
+        None => Ok(vec![Edit::set("initramfs.signatures", "none")]),
+    }
 }
 
 /// The initramfs holds only what a boot opens.

@@ -184,6 +184,7 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &compression::KERNEL_COMPRESSION,
         &compression::INITRAMFS_COMPRESSION,
         &initramfs::STRIP_PROGRAMS,
+        &initramfs::UNSIGNED,
         &initramfs::TOUCHED,
         &initramfs_minimal::REDUCED,
         &initramfs::BUILT_IN,

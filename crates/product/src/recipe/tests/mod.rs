@@ -210,6 +210,18 @@ fn of_initramfs(names: &[&str], more: &str) -> Vec<Entry> {
     all
 }
 
+/// A module with a signature of one byte.
+fn signed_module() -> Entry {
+    let signature = b"s\0\0\x02\0\0\0\0\0\0\0\0\x01~Module signature appended~\n";
+    Entry {
+        path: b"usr/lib/modules/6.1/kernel/virtio.ko".to_vec(),
+        what: What::File {
+            executable: false,
+            bytes: [b"\x7fELF", &signature[..]].concat(),
+        },
+    }
+}
+
 /// The modules that the disk of [`of_distribution`] is mounted with.
 const OF_SQUASHFS: [&str; 4] = ["virtio_pci", "virtio_blk", "squashfs", "overlay"];
 
@@ -290,6 +302,9 @@ fn base_parts(recipe: &str) -> Parts {
         };
     }
     let mut parts = parts(Some(&able()));
+    if recipe == "initramfs-unsigned" {
+        parts.initramfs = Some(vec![signed_module()]);
+    }
     if base(recipe).spec.uimage.is_some() || recipe == "uboot-falcon" {
         parts.kernel = Some(part(&zimage()));
     }
@@ -459,6 +474,26 @@ fn a_target_without_what_it_changes_is_refused() {
     ] {
         assert_eq!(refused(recipe, &plain, &parts), want);
     }
+}
+
+#[test]
+fn signatures_stay_where_the_kernel_insists_on_them() {
+    let why = |words: &str, config: &[u8], initramfs: Vec<Entry>| {
+        let parts = Parts {
+            kernel_config: Some(DotConfig::read(config).unwrap()),
+            initramfs: Some(initramfs),
+            ..parts(Some(&able()))
+        };
+        refused("initramfs-unsigned", &with_words(words), &parts)
+    };
+    let signed = || vec![signed_module()];
+    let fixed = b"CONFIG_MODULE_SIG_FORCE=y\n";
+    assert!(why("", fixed, signed()).contains("MODULE_SIG_FORCE"));
+    let asks = b"CONFIG_MODULE_SIG=y\n";
+    assert!(why("module.sig_enforce", asks, signed()).contains("module.sig_enforce"));
+    assert!(why("lockdown=integrity", asks, signed()).contains("lockdown=integrity"));
+    let other = of_initramfs(&["virtio"], "etc/x");
+    assert!(why("", asks, other).contains("no module that is signed"));
 }
 
 #[test]
