@@ -177,6 +177,32 @@ static void what_adjoins_is_one_extent(void)
 	CHECK(touched.extent_count == 2);
 }
 
+/* Pieces that came later than the last few that are looked at join in the pack. */
+static void what_adjoins_is_one_extent_of_a_pack(void)
+{
+	static unsigned char bytes[1 << 16];
+	struct touched touched;
+	struct pack_extent extent;
+	struct pack pack;
+	uint32_t file, size;
+	size_t len;
+
+	CHECK(!touched_open(&touched));
+	file = touched_file(&touched, 1, 2);
+	touched.files[file].fs = touched_fs(&touched, 7, 8, "/");
+	touched.files[file].name = touched_name(&touched, "a", 1);
+	touched.files[file].size = size = 200 * 4096;
+	for (uint32_t i = 0; i < 200; i += 2)
+		touched_add(&touched, file, i * 4096, (i + 1) * 4096, 10 + i);
+	for (uint32_t i = 1; i < 200; i += 2)
+		touched_add(&touched, file, i * 4096, (i + 1) * 4096, 1000 + i);
+	CHECK(touched.extent_count > 10);
+	len = pack_make(bytes, sizeof bytes, &touched, 0);
+	CHECK(!pack_check(&pack, bytes, len) && pack.extent_count == 1);
+	extent = pack_extent(&pack, 0);
+	CHECK(extent.start == 0 && extent.length == size && extent.us == 0);
+}
+
 static void there_is_an_end_to_memory(void)
 {
 	struct touched touched;
@@ -463,6 +489,7 @@ int main(void)
 	damaged_packs_are_refused();
 	packs_come_back_as_they_were();
 	what_adjoins_is_one_extent();
+	what_adjoins_is_one_extent_of_a_pack();
 	there_is_an_end_to_memory();
 	a_difference_is_what_is_left();
 	a_difference_to_a_pack_is_one_of_its_files();

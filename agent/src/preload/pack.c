@@ -19,6 +19,9 @@ enum head { LENGTH = 8, CRC = 12, FS = 16, FILES = 20, EXTENTS = 24, STRINGS = 2
 /* No more than readahead takes in one call of a 32-bit kernel, and a page's multiple. */
 #define LONGEST_EXTENT (1u << 30)
 
+/* Of a place in a file, in sectors; a file's number lies above. */
+#define PLACE_BITS 49
+
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define LITTLE32 __builtin_bswap32
 #define LITTLE64 __builtin_bswap64
@@ -181,6 +184,38 @@ int pack_read(struct pack *pack, const char *path)
 	return wrong ? -1 : 0;
 }
 
+/* Makes one of what adjoins, of the time of the first: touched_add looks back at a few
+ * pieces only, and a card takes a request for each. Sorts by file and place; `before` is
+ * the time then, in us from `began` on. */
+static void join(struct touched *touched, uint64_t began)
+{
+	struct touched_extent *last = NULL;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < touched->extent_count; i++) {
+		struct touched_extent *extent = &touched->extents[i];
+		uint64_t us = extent->key - began;
+
+		extent->before = us > UINT32_MAX ? UINT32_MAX : (uint32_t)us;
+		extent->key = (uint64_t)extent->file << PLACE_BITS | extent->start >> 9;
+	}
+	sort(touched->extents, touched->extent_count, sizeof *touched->extents);
+	for (uint32_t i = 0; i < touched->extent_count; i++) {
+		struct touched_extent *extent = &touched->extents[i];
+
+		if (!last || extent->file != last->file || extent->start > last->end) {
+			last = &touched->extents[count++];
+			*last = *extent;
+			continue;
+		}
+		if (extent->end > last->end)
+			last->end = extent->end;
+		if (extent->before < last->before)
+			last->before = extent->before;
+	}
+	touched->extent_count = count;
+}
+
 /* Sorts extents by time; gives files that have a name and extents their numbers, in
  * the order of their first use. */
 static uint32_t number_files(struct touched *touched, uint64_t *began)
@@ -191,15 +226,12 @@ static uint32_t number_files(struct touched *touched, uint64_t *began)
 	for (i = 0; i < touched->extent_count; i++)
 		if (touched->extents[i].key < *began)
 			*began = touched->extents[i].key;
+	join(touched, *began);
 	for (i = 0; i < touched->file_count; i++)
 		touched->files[i].number = NONE;
-	for (i = 0; i < touched->extent_count; i++) {
-		struct touched_extent *extent = &touched->extents[i];
-		uint64_t us = extent->key - *began;
-
-		/* What is of the same time stays in its order. */
-		extent->key = (us > UINT32_MAX ? UINT32_MAX : us) << 32 | i;
-	}
+	/* What is of the same time stays in its order. */
+	for (i = 0; i < touched->extent_count; i++)
+		touched->extents[i].key = (uint64_t)touched->extents[i].before << 32 | i;
 	sort(touched->extents, touched->extent_count, sizeof *touched->extents);
 	for (i = 0; i < touched->extent_count; i++) {
 		struct touched_file *file = &touched->files[touched->extents[i].file];
