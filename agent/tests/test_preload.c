@@ -180,7 +180,7 @@ static void what_adjoins_is_one_extent(void)
 /* Pieces that came later than the last few that are looked at join in the pack. */
 static void what_adjoins_is_one_extent_of_a_pack(void)
 {
-	static unsigned char bytes[1 << 16];
+	static unsigned char written[1 << 16];
 	struct touched touched;
 	struct pack_extent extent;
 	struct pack pack;
@@ -197,8 +197,8 @@ static void what_adjoins_is_one_extent_of_a_pack(void)
 	for (uint32_t i = 1; i < 200; i += 2)
 		touched_add(&touched, file, i * 4096, (i + 1) * 4096, 1000 + i);
 	CHECK(touched.extent_count > 10);
-	len = pack_make(bytes, sizeof bytes, &touched, 0);
-	CHECK(!pack_check(&pack, bytes, len) && pack.extent_count == 1);
+	len = pack_make(written, sizeof written, &touched, 0);
+	CHECK(!pack_check(&pack, written, len) && pack.extent_count == 1);
 	extent = pack_extent(&pack, 0);
 	CHECK(extent.start == 0 && extent.length == size && extent.us == 0);
 }

@@ -1,6 +1,6 @@
 /* What the kernel reads ahead comes into the page cache like what was asked for, and a
  * pack would have both: 102 MB where a boot needed 66. ext4 reads 128 KiB of inodes for
- * each that is asked for: 4.5 MB of metadata where a boot needed 1. */
+ * each that is asked for: 4.6 MB of metadata where a boot needed 2.2. */
 #include "ahead.h"
 
 #include <limits.h>

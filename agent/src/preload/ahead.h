@@ -12,8 +12,8 @@ struct ahead {
 };
 
 /* The disk below `place` reads no further ahead than `kib` from now on, for files that
- * are opened from now on, and ext4 reads no inodes ahead. Without a disk of its own, or if that reads less already,
- * nothing changes. */
+ * are opened from now on, and ext4 reads no inodes ahead. Without a disk of its own, or
+ * if that reads less already, nothing changes. */
 struct ahead ahead_limit(const char *place, long kib);
 
 /* As it was. */
