@@ -63,6 +63,16 @@ static void process(void)
 	record_end();
 }
 
+/* Ran: time, pid, a number. */
+static void ran(void)
+{
+	record_begin(WIRE_RAN);
+	record_u64(18000000001);
+	record_u32(1801);
+	record_u64(18000000002);
+	record_end();
+}
+
 static void every_kind(void)
 {
 	CHECK(!archive_open(4096));
@@ -82,6 +92,7 @@ static void every_kind(void)
 	numbers(WIRE_COST, 3, 3, "");
 	numbers(WIRE_NAME, 1, 1, "rcS");
 	numbers(WIRE_LOG_CLOCK, 3, 0, "");
+	ran();
 	numbers(99, 1, 0, "of a later version");
 	archive_close(15000000001, "mark");
 }

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -36,12 +37,15 @@ static void an_init_before_may_give_options_too(void)
 {
 	struct options options = of_kernel("quiet bootlap.until-mark=of-kernel");
 	char mark[] = "bootlap.until-mark=of init", console[] = "bootlap.console", other[] = "5";
+	char cpu_time[] = "bootlap.cpu-time";
 
 	options_of_word(&options, mark);
 	options_of_word(&options, console);
 	options_of_word(&options, other);
 	CHECK_TEXT(options.until_mark, "of init");
-	CHECK(options.console);
+	CHECK(options.console && !options.cpu_time);
+	options_of_word(&options, cpu_time);
+	CHECK(options.cpu_time);
 }
 
 static void the_kernels_command_line_is_split_as_it_splits(void)
@@ -217,7 +221,7 @@ static void every_cpu_tells_also_those_that_this_may_not_use(void)
 		if (CPU_ISSET(cpu, &before))
 			CPU_SET(cpu, &first);
 	CHECK(!sched_setaffinity(0, sizeof first, &first));
-	if (rings_open())
+	if (rings_open(0))
 		printf("test_collect: the kernel does not tell of processes\n");
 	else
 		CHECK(rings_open_cpus() == (size_t)online && rings_cpus() >= (size_t)online);
@@ -260,8 +264,9 @@ static uint64_t number_at(const unsigned char *at, int bytes)
 	return number;
 }
 
-/* The user and system time of the archive's account of a process, us; 0 if it has none. */
-static int64_t told_us(pid_t pid)
+/* What the archive's record of this kind says of a process, behind its time; NULL if it has
+ * none. */
+static const unsigned char *told_of(enum wire_kind kind, pid_t pid)
 {
 	const unsigned char *at = archive_bytes() + WIRE_MAGIC_LEN;
 	const unsigned char *end = archive_bytes() + archive_used();
@@ -269,11 +274,19 @@ static int64_t told_us(pid_t pid)
 	while (at + WIRE_HEAD_LEN <= end) {
 		const unsigned char *fields = at + WIRE_HEAD_LEN;
 
-		if (*at == WIRE_ACCOUNT && number_at(fields + 8, 4) == (uint64_t)pid)
-			return (int64_t)(number_at(fields + 24, 8) + number_at(fields + 32, 8));
+		if (*at == kind && number_at(fields + 8, 4) == (uint64_t)pid)
+			return fields + 8;
 		at = fields + number_at(at + 2, 2);
 	}
-	return 0;
+	return NULL;
+}
+
+/* The user and system time of the archive's account of a process, us; 0 if it has none. */
+static int64_t told_us(pid_t pid)
+{
+	const unsigned char *account = told_of(WIRE_ACCOUNT, pid);
+
+	return account ? (int64_t)(number_at(account + 16, 8) + number_at(account + 24, 8)) : 0;
 }
 
 /* The kernel has nothing of them in its sums: they end before it looks. */
@@ -299,6 +312,68 @@ static void the_time_of_who_never_slept_is_told(void)
 	close(accounts);
 }
 
+/* Runs for less than a tick at a time, and sleeps in between. */
+static pid_t sleeper(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	for (int times = 0; times < 20; times++) {
+		for (volatile uint64_t i = 0; i < 300000; i++)
+			;
+		usleep(500);
+	}
+	_exit(0);
+}
+
+/* Lives until it is killed, or for a minute. */
+static pid_t waiter(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	alarm(60);
+	for (;;)
+		pause();
+}
+
+static void switches_tell_how_long_each_thread_ran(void)
+{
+	int64_t ran[BURNERS], all_ran = 0, all_told = 0;
+	pid_t pids[BURNERS], lives;
+
+	if (rings_open(1) || !rings_tell_switches()) {
+		printf("test_collect: the kernel does not tell of switches\n");
+		return;
+	}
+	CHECK(!archive_open(1 << 20));
+	lives = waiter();
+	for (int i = 0; i < BURNERS; i++)
+		pids[i] = sleeper();
+	for (int i = 0; i < BURNERS; i++) {
+		ran[i] = ran_us(pids[i]);
+		rings_drain(0);
+	}
+	rings_drain(0);
+	rings_finish();
+	for (int i = 0; i < BURNERS; i++) {
+		const unsigned char *told = told_of(WIRE_RAN, pids[i]);
+		int64_t us = told ? (int64_t)number_at(told + 4, 8) / 1000 : 0;
+
+		CHECK(us > ran[i] * 4 / 5);
+		all_ran += ran[i];
+		all_told += us;
+	}
+	/* Interrupts may be in it, and what a host took, which some kernels do not count. */
+	CHECK(all_told > all_ran * 19 / 20 && all_told < all_ran * 2);
+	/* Who lives is told, who was there before is not. */
+	CHECK(told_of(WIRE_RAN, lives) && !told_of(WIRE_RAN, getpid()));
+	kill(lives, SIGKILL);
+	CHECK(waitpid(lives, NULL, 0) == lives);
+}
+
 static void clean_up(void)
 {
 	shell("cd / && rm -r \"$OLDPWD\"");
@@ -321,5 +396,6 @@ int main(void)
 	nobody_can_hold_up_or_get_an_archive();
 	every_cpu_tells_also_those_that_this_may_not_use();
 	the_time_of_who_never_slept_is_told();
+	switches_tell_how_long_each_thread_ran();
 	return 0;
 }

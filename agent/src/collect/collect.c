@@ -224,11 +224,14 @@ static int collect(const struct options *options, int from_start, int listening)
 		trace(options, "/sys/kernel/tracing");
 	}
 	ready_open(options, from_start);
-	told.rings = !rings_open();
+	told.rings = !rings_open(options->cpu_time);
 	failed = errno;
 	cpus = told.rings ? rings_open_cpus() : (size_t)sysconf(_SC_NPROCESSORS_CONF);
 	note_start(cpus);
 	fact("rings", told.rings ? "yes" : strerror(failed));
+	if (options->cpu_time && !(told.rings && rings_tell_switches()))
+		complain(0, "--cpu-time needs Linux 4.3 with CONFIG_PERF_EVENTS: CPU times are as "
+			 "without it", NULL);
 	if (!told.rings) {
 		told.events = events_open();
 		fact("events", told.events < 0 ? strerror(errno) : "yes");
@@ -244,6 +247,8 @@ static int collect(const struct options *options, int from_start, int listening)
 	if (tells_of_exits(&told))
 		processes_scan();
 	look(&told, 1);
+	if (told.rings)
+		rings_finish();
 	archive_use_reserve();
 	note_cost(wakeups);
 	if (from_start)
@@ -405,6 +410,7 @@ const struct command collect_command = {
 		"  --after-ms N          so much longer (0)\n"
 		"  --interval-ms N       between two looks at CPU, disks and memory (200)\n"
 		"  --buffer-kib N        memory for all of it (2048); what does not fit is counted\n"
+		"  --cpu-time            how long each thread ran, to the ns: all switches are noted\n"
 		"  --trace EVENTS        note events of the kernel, too: GROUP, GROUP:EVENT, a tracer\n"
 		"                        (function_graph), with commas between, in --buffer-kib for\n"
 		"                        each CPU: FILE.trace; `reads`: which files are opened and\n"

@@ -11,13 +11,18 @@
 struct option {
 	const char *name;
 	size_t at;    /* in struct options */
-	int64_t most; /* of a number; 0 for texts */
+	int64_t most; /* of a number; 0 for texts, and FLAG */
 };
 
+/* Without a value. */
+#define FLAG (-1)
+#define FLAG_OPTION(name, field) { name, offsetof(struct options, field), FLAG }
 #define TEXT_OPTION(name, field) { name, offsetof(struct options, field), 0 }
 #define NUMBER_OPTION(name, field, most) { name, offsetof(struct options, field), most }
 
 static const struct option OPTIONS[] = {
+	FLAG_OPTION("console", console),
+	FLAG_OPTION("cpu-time", cpu_time),
 	TEXT_OPTION("until-mark", until_mark),
 	TEXT_OPTION("until-file", until_file),
 	TEXT_OPTION("until-line", until_line),
@@ -42,6 +47,19 @@ void options_default(struct options *options)
 				     .buffer_kib = BUFFER_KIB };
 }
 
+/* Sets one without a value; 0 if there is none of that name. */
+static int set_flag(struct options *options, const char *name)
+{
+	static const int yes = 1;
+
+	for (size_t i = 0; i < COUNT; i++)
+		if (OPTIONS[i].most == FLAG && !strcmp(OPTIONS[i].name, name)) {
+			memcpy((char *)options + OPTIONS[i].at, &yes, sizeof yes);
+			return 1;
+		}
+	return 0;
+}
+
 /* 0, or what is wrong with the value. */
 static const char *set(struct options *options, const char *name, const char *value)
 {
@@ -51,6 +69,8 @@ static const char *set(struct options *options, const char *name, const char *va
 
 		if (strcmp(option->name, name))
 			continue;
+		if (option->most == FLAG)
+			return "takes no value";
 		if (!option->most) {
 			if (!*value)
 				return "needs a value";
@@ -99,10 +119,8 @@ int options_read(struct options *options, int argc, char **argv)
 		}
 		memcpy(name, argv[i] + 2, len - 2);
 		name[len - 2] = 0;
-		if (!strcmp(name, "console") && !value) {
-			options->console = 1;
+		if (!value && set_flag(options, name))
 			continue;
-		}
 		if (!value && i + 1 < argc)
 			value = argv[++i];
 		else
@@ -158,10 +176,8 @@ void options_of_word(struct options *options, char *word)
 	if (value)
 		*value++ = 0;
 	word += sizeof PREFIX - 1;
-	if (!strcmp(word, "console") && (!value || !strcmp(value, "1"))) {
-		options->console = 1;
+	if ((!value || !strcmp(value, "1")) && set_flag(options, word))
 		return;
-	}
 	wrong = set(options, word, value ? value : "");
 	if (wrong)
 		complain(0, PREFIX, word, " ", wrong, NULL);

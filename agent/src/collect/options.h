@@ -11,6 +11,7 @@ struct options {
 	const char *out;  /* the archive */
 	const char *init; /* what PID 1 becomes */
 	int console;      /* the archive goes onto the console, too */
+	int cpu_time;     /* of each thread, to the ns */
 	int64_t interval_ms, for_s, after_ms, buffer_kib;
 };
 

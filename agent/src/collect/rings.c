@@ -11,12 +11,16 @@
 #include <unistd.h>
 
 #include "archive.h"
+#include "now.h"
 #include "processes.h"
+#include "ran.h"
 #include "ready.h"
 
 #define MOST_CPUS 256
-/* Of one ring: some 2500 events between two looks. */
+/* Of one ring: some 2500 events between two looks; or some 10000 switches, each of which
+ * the kernel tells twice. */
 #define RING_BYTES (128 << 10)
+#define SWITCHES_BYTES (512 << 10)
 /* Programs begun between two looks whose arguments are asked for. */
 #define FRESH 64
 
@@ -30,6 +34,7 @@ struct ring {
 /* By CPU. */
 static struct ring rings[MOST_CPUS];
 static size_t cpu_count;
+static int switches, lost;
 
 struct fresh {
 	uint64_t time;
@@ -45,13 +50,14 @@ static int open_cpu(int cpu)
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof attr,
 		.config = PERF_COUNT_SW_DUMMY,
-		.sample_type = PERF_SAMPLE_TIME,
+		.sample_type = PERF_SAMPLE_TIME | (switches ? PERF_SAMPLE_TID : 0),
 		.sample_id_all = 1,
 		.task = 1,
 		.comm = 1,
 		.comm_exec = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
+		.context_switch = switches & 1u,
 	};
 
 	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -60,7 +66,8 @@ static int open_cpu(int cpu)
 static int map_ring(struct ring *ring, int fd)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t bytes = page < RING_BYTES ? RING_BYTES : page;
+	size_t least = switches ? SWITCHES_BYTES : RING_BYTES;
+	size_t bytes = page < least ? least : page;
 	void *mapped =
 		mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
@@ -100,7 +107,7 @@ static int open_ring(size_t cpu)
 
 /* The kernel is asked for one after the other: what libraries count are the CPUs that
  * this process may run on. */
-int rings_open(void)
+static int open_all(void)
 {
 	for (cpu_count = 0; cpu_count < MOST_CPUS; cpu_count++) {
 		if (!open_ring(cpu_count) || errno == ENODEV)
@@ -116,6 +123,19 @@ int rings_open(void)
 	close_rings();
 	errno = failed;
 	return -1;
+}
+
+int rings_open(int with_switches)
+{
+	switches = with_switches && !ran_open(MOST_CPUS);
+	if (switches && open_all())
+		switches = 0;
+	return switches ? 0 : open_all();
+}
+
+int rings_tell_switches(void)
+{
+	return switches;
 }
 
 size_t rings_cpus(void)
@@ -146,6 +166,8 @@ static void note_fork(const struct task *task)
 	record_u32(task->thread);
 	record_u32(task->pid);
 	record_end();
+	if (switches)
+		ran_fork(task->thread);
 }
 
 static void note_exit(const struct task *task)
@@ -206,9 +228,23 @@ static void note_lost(const char *bytes, size_t len)
 		return;
 	memcpy(&count, bytes + 8, sizeof count);
 	archive_lost(LOST_EVENTS, count);
+	lost = 1;
 }
 
-static void note(const struct perf_event_header *head, const char *bytes, size_t len)
+/* Who goes tells the next one's pid and thread, who comes those of the one before; then both
+ * tell their own, and the time. A CPU without work tells neither of its going nor its coming. */
+static void note_switch(size_t cpu, int goes, const char *bytes)
+{
+	struct {
+		uint32_t other[2], own[2];
+		uint64_t time;
+	} told;
+
+	memcpy(&told, bytes, sizeof told);
+	ran_switch(cpu, goes ? told.other[1] : told.own[1], told.time);
+}
+
+static void note(size_t cpu, const struct perf_event_header *head, const char *bytes, size_t len)
 {
 	struct task task;
 
@@ -225,6 +261,10 @@ static void note(const struct perf_event_header *head, const char *bytes, size_t
 		return;
 	case PERF_RECORD_COMM:
 		note_name(bytes, len, !(head->misc & PERF_RECORD_MISC_COMM_EXEC));
+		return;
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		if (len >= 24)
+			note_switch(cpu, head->misc & PERF_RECORD_MISC_SWITCH_OUT, bytes);
 		return;
 	case PERF_RECORD_LOST:
 		note_lost(bytes, len);
@@ -244,14 +284,18 @@ static void copy(const struct ring *ring, uint64_t from, void *to, size_t len)
 	memcpy((char *)to + first, ring->events, len - first);
 }
 
-static void drain(struct ring *ring)
+static void drain(size_t cpu)
 {
+	struct ring *ring = &rings[cpu];
 	/* Not __atomic_load_n, which MIPS has for 32 bits only. There a kernel counts in
 	 * 32 bits, too: the halves fit together. */
 	uint64_t head = *(volatile const __u64 *)&ring->head->data_head;
 	uint64_t tail = ring->head->data_tail;
 
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	/* A full one tells of what it lost only behind the next event. */
+	if (head - tail > ring->bytes - 128)
+		lost = 1;
 	while (tail < head) {
 		struct perf_event_header event;
 		_Alignas(8) char bytes[128];
@@ -261,7 +305,7 @@ static void drain(struct ring *ring)
 			break;
 		if (event.size - sizeof event <= sizeof bytes) {
 			copy(ring, tail + sizeof event, bytes, event.size - sizeof event);
-			note(&event, bytes, event.size - sizeof event);
+			note(cpu, &event, bytes, event.size - sizeof event);
 		}
 		tail += event.size;
 	}
@@ -273,7 +317,7 @@ void rings_drain(int all)
 {
 	for (size_t cpu = 0; cpu < cpu_count; cpu++) {
 		if (rings[cpu].bytes)
-			drain(&rings[cpu]);
+			drain(cpu);
 		else if (all)
 			open_ring(cpu);
 	}
@@ -281,4 +325,13 @@ void rings_drain(int all)
 	for (size_t i = 0; i < fresh_count; i++)
 		processes_exec(fresh[i].time, fresh[i].pid);
 	fresh_count = 0;
+	if (switches && lost)
+		ran_lost();
+	lost = 0;
+}
+
+void rings_finish(void)
+{
+	if (switches)
+		ran_note(now_ns());
 }

@@ -7,11 +7,18 @@
 
 #include <stddef.h>
 
-/* 0; -1 and errno if this kernel does not tell. */
-int rings_open(void);
+/* 0; -1 and errno if this kernel does not tell. With `switches`, which cost some hundred
+ * instructions each, it tells of these too (Linux >= 4.3): how long each thread ran. */
+int rings_open(int switches);
+
+/* Whether it does. */
+int rings_tell_switches(void);
 
 /* Notes what has happened since, and with `all` opens those of CPUs that have come. */
 void rings_drain(int all);
+
+/* Behind the last of these: what is known of threads that live. */
+void rings_finish(void);
 
 /* How many CPUs there may be, and how many are on. */
 size_t rings_cpus(void);

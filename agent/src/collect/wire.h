@@ -60,6 +60,9 @@ enum wire_kind {
 	WIRE_NAME = 16,
 	/* between these times the kernel's log counted so many us: u64, u64, u64 */
 	WIRE_LOG_CLOCK = 17,
+	/* how long a thread ran that began meanwhile, until its end or until now: time of
+	 * reading u64, pid u32, ns u64 */
+	WIRE_RAN = 18,
 };
 
 #endif

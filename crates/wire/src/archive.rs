@@ -52,6 +52,12 @@ pub enum Content<'a> {
         to_ns: i64,
         log_us: i64,
     },
+    /// How long a thread ran that began meanwhile, until its end or until `ns`.
+    Ran {
+        ns: i64,
+        pid: u32,
+        ran_ns: i64,
+    },
     Exit {
         ns: i64,
         pid: u32,
@@ -298,6 +304,11 @@ impl<'a> Fields<'a> {
                 from_ns: self.ns()?,
                 to_ns: self.ns()?,
                 log_us: self.ns()?,
+            },
+            18 => Content::Ran {
+                ns: self.ns()?,
+                pid: self.u32()?,
+                ran_ns: self.ns()?,
             },
             _ => return Err(RecordError::Kind),
         })

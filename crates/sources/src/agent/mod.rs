@@ -173,7 +173,9 @@ impl<'a> Archive<'a> {
             Content::Exec { ns, .. } | Content::Exit { ns, .. } => {
                 self.happened.push(happened(ns, 0, content));
             }
-            Content::Account(Account { ns, .. }) => self.accounts.push(happened(ns, 0, content)),
+            Content::Account(Account { ns, .. }) | Content::Ran { ns, .. } => {
+                self.accounts.push(happened(ns, 0, content));
+            }
             Content::Live(Live { ns, pid, start, .. }) => {
                 // One that was there before: the kernel says since which tick.
                 if self.begun.insert(pid) {
@@ -324,6 +326,16 @@ impl<'a> Archive<'a> {
                 let task = task(account.pid, &account.name);
                 event(account.pid, What::Used { task, cpu_ns });
                 tell_facts(account.pid, facts::of_account(account), &mut event);
+            }
+            Content::Ran { pid, ran_ns, .. } => {
+                let task = task(*pid, "");
+                event(
+                    *pid,
+                    What::Used {
+                        task,
+                        cpu_ns: *ran_ns,
+                    },
+                );
             }
             Content::Cost(cost) => {
                 let (pid, cpu_ns) = (self.collector, facts::cpu_ns(cost));

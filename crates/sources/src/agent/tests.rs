@@ -227,6 +227,33 @@ fn who_is_gone_is_not_known_without_a_whole_look_at_the_end() {
 }
 
 #[test]
+fn switches_tell_better_than_accounts_and_ticks_what_somebody_used() {
+    let mut records = archive();
+    let end = records.pop().unwrap();
+    let account = [&at_ms(800, &[11, 1]), &[9; 56][..], &[0; 4], b"sh"].concat();
+    let ran =
+        |pid: u32, ns: u64| record(18, &[at_ms(901, &[pid]), ns.to_le_bytes().into()].concat());
+    records.extend([
+        record(6, &account),
+        ran(11, 1_234_567),
+        ran(12, 89_000),
+        end,
+    ]);
+    let timeline = timeline_of(&records);
+    let used = |pid| {
+        let span = timeline
+            .spans
+            .iter()
+            .find(|s| timeline.arg(s, "pid") == Some(pid));
+        timeline.arg(span.unwrap(), "cpu_us")
+    };
+    assert_eq!(used("11"), Some("1234"));
+    assert_eq!(used("12"), Some("89"));
+    // Who was there before is known by its ticks alone.
+    assert_eq!(used("1"), Some("0"));
+}
+
+#[test]
 fn what_is_printed_twice_counts_once() {
     let twice = [printed(KIOSK), printed(KIOSK)].concat();
     assert_eq!(read_printed(&twice), read_printed(&printed(KIOSK)));
