@@ -161,7 +161,7 @@ web-test:
 # Simulated boots are the same on any host; some benchmarks compare times of this host,
 # which should be idle.
 TABLES = references references-modelled calibrated bootloaders board-model splash modelled waits \
-	filesystems programs kexec
+	filesystems programs kexec cpu-time
 BENCHMARKS = boots disks verdicts probe-cost source-speed viewer capture check tune advise collect power-cuts \
 	disk-cuts \
 	replay-cost

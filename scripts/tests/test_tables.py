@@ -141,12 +141,12 @@ def answer(args):
     def test_collect(self):
         table = script("table-collect")
         counted = {"none": [100e6, 102e6], "bootchartd": [110e6, 112e6], "collect": [105e6, 107e6],
-                   "reads": [120e6, 122e6]}
+                   "cpu": [106e6, 108e6], "reads": [120e6, 122e6]}
         with mock.patch.multiple(table, agent=lambda *_: self.work, bootchartd=lambda *_: self.work,
                                  costs=lambda *_: counted):
             text = printed(table.row, table.Kiosk, self.work, self.work, 2)
         self.has(text, "| kiosk | 101 M | 10.00 M (10.00 to 10.00), 9.90% | 5.00 M (5.00 to 5.00), 4.95% "
-                       "| 20.00 M (20.00 to 20.00), 19.80% | 0.50 |")
+                       "| 6.00 M (6.00 to 6.00), 5.94% | 20.00 M (20.00 to 20.00), 19.80% | 0.50 |")
 
     def test_replay_cost(self):
         table = script("table-replay-cost")
