@@ -282,14 +282,45 @@ for word in $line; do
 	ro | rw) mode=$word ;;
 	esac
 done
-device() {{
+# What this kernel mounts, and members of a RAID, which look like it: for all that it knows, blkid
+# reads more than a MiB of each disk.
+types=linux_raid_member
+while read -r kind name; do
+	[ -n "$name" ] || types=$types,$kind
+done </proc/filesystems
+# Whether there is one such disk that $root names.
+is_one() {{
+	disks= count=0 at= is= same= want=$root
 	case $root in
-	/dev/*) echo "$root" ;;
-	*) blkid -l -o device -t "$root" ;;
+	PARTUUID=*) want=PART_ENTRY_UUID=${{root#*=}} ;;
+	PARTLABEL=*) want=PART_ENTRY_NAME=${{root#*=}} ;;
 	esac
+	for disk in /sys/class/block/*; do
+		set -- "$disk"/*/partition
+		[ -e "$1" ] || disks="$disks /dev/${{disk##*/}}"
+	done
+	for word in $(blkid -p -n $types -o export $disks 2>/dev/null) DEVNAME=; do
+		case $word in
+		DEVNAME=*)
+			[ -z "$same" ] || [ -z "$is" ] || count=$((count + 1)) disk=$at kind=$is
+			at=${{word#*=}} is= same=
+			;;
+		TYPE=linux_raid_member) ;;
+		TYPE=*) is=${{word#*=}} ;;
+		esac
+		[ "$word" != "$want" ] || same=yes
+	done
+	[ $count = 1 ] && type=${{type:-$kind}}
+}}
+find_disk() {{
+	case $root in
+	/dev/*) disk=$root ;;
+	*) is_one || disk=$(blkid -l -o device -t "$root") ;;
+	esac
+	[ -b "$disk" ]
 }}
 tries=0
-until disk=$(device) && [ -b "$disk" ]; do
+until find_disk; do
 	if [ $tries -ge 100 ]; then
 		echo "bootlap: there is no $root; the modules here may not be those of its disk"
 		exec sh
@@ -297,6 +328,7 @@ until disk=$(device) && [ -b "$disk" ]; do
 	tries=$((tries + 1))
 	sleep 0.1
 done
+[ -n "$type" ] || type=$(blkid -p -n $types -o value -s TYPE "$disk")
 [ -n "$type" ] || type=$(blkid -o value -s TYPE "$disk")
 if ! mount ${{type:+-t "$type"}} -o "$mode$flags" "$disk" /root; then
 	echo "bootlap: $disk cannot be mounted"
@@ -431,6 +463,84 @@ mod tests {
             assert_eq!(entered(Some(place)), "entered /root /sbin/init single\n");
         }
         assert!(entered(None).contains("no switch_root"));
+    }
+
+    /// What `/init` takes for the root, with a blkid that says `one` of what it is asked for with
+    /// `-n` and `all` else.
+    fn found_root(root: &str, one: &str, all: &str) -> String {
+        let init = init(&[], Enter::SwitchRoot, false);
+        let (_, rest) = init.split_once("# What this kernel mounts").unwrap();
+        let (find, _) = rest.split_once("if ! mount").unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        };
+        put("filesystems", "nodev\tproc\n\text3\n\text4\n");
+        for path in ["a/dev", "a/a1/partition", "a1/partition", "b/dev"] {
+            put(&format!("class/{path}"), "");
+        }
+        let asked = dir.path().join("asked");
+        put(
+            "bin/blkid",
+            &format!(
+                "#!/bin/sh\necho \"$@\" >>{}\ncase $* in *-n*) echo '{one}' ;; *) echo '{all}' ;; esac\n",
+                asked.display()
+            ),
+        );
+        let find = find
+            .replace(
+                "/proc/filesystems",
+                dir.path().join("filesystems").to_str().unwrap(),
+            )
+            .replace(
+                "/sys/class/block",
+                dir.path().join("class").to_str().unwrap(),
+            )
+            .replace("[ -b \"$disk\" ]", "[ -n \"$disk\" ]")
+            .replace("-ge 100", "-ge 0")
+            .replace("exec sh", "exit 1");
+        let path = format!("{}:/usr/bin:/bin", dir.path().join("bin").display());
+        let out = Command::new("sh")
+            .args([
+                "-c",
+                &format!("root={root} type=\n#{find}\necho \"$disk $type\""),
+            ])
+            .env("PATH", path)
+            .output()
+            .unwrap();
+        let first = fs::read_to_string(&asked).unwrap_or_default();
+        let first = first.lines().next().unwrap_or_default();
+        format!(
+            "{first}: {}",
+            String::from_utf8(out.stdout).unwrap().trim_end()
+        )
+    }
+
+    #[test]
+    fn the_root_is_found_without_a_look_for_all_that_there_is() {
+        let quick = "-p -n linux_raid_member,ext3,ext4 -o export /dev/a1 /dev/b";
+        let disk = "DEVNAME=/dev/b\nUUID=other\nTYPE=ext4\n\nDEVNAME=/dev/a1\nLABEL=top\nUUID=1-2\n\
+                    TYPE=ext4\nPART_ENTRY_NAME=main\nPART_ENTRY_UUID=3-4";
+        for root in ["UUID=1-2", "LABEL=top", "PARTUUID=3-4", "PARTLABEL=main"] {
+            assert_eq!(
+                found_root(root, disk, ""),
+                format!("{quick}: /dev/a1 ext4"),
+                "{root}"
+            );
+        }
+        // A member of a RAID has the file system's UUID, and is not it; nor is one of two.
+        let member = "DEVNAME=/dev/a1\nUUID=1-2\nTYPE=linux_raid_member";
+        let twice = "DEVNAME=/dev/a1\nUUID=1-2\nTYPE=ext4\n\nDEVNAME=/dev/b\nUUID=1-2\nTYPE=ext4";
+        for one in [member, twice, "", "DEVNAME=/dev/a1\nUUID=1-2"] {
+            let found = found_root("UUID=1-2", one, "/dev/md0");
+            assert!(found.contains(": /dev/md0 "), "{one}: {found}");
+        }
+        // Whoever names the device is not asked which it is, but for its type.
+        let typed = "-p -n linux_raid_member,ext3,ext4 -o value -s TYPE /dev/a1: /dev/a1 ext4";
+        assert_eq!(found_root("/dev/a1", "ext4", ""), typed);
     }
 
     #[test]
