@@ -13,6 +13,7 @@
 #include "agent.h"
 #include "check.h"
 #include "folder.h"
+#include "preload/ahead.h"
 #include "preload/cached.h"
 #include "preload/pack.h"
 #include "preload/replay.h"
@@ -400,6 +401,34 @@ static void the_queue_is_as_before_also_after_a_kill(void)
 	CHECK_TEXT(queue_of("read_ahead_kb"), "256");
 }
 
+static int inodes_are(const char *blocks)
+{
+	TEXT(command, 256);
+
+	put(&command, "[ $(cat /sys/fs/ext4/$(basename $(findmnt -no SOURCE mnt))/inode_readahead_blks) = ");
+	put(&command, blocks);
+	put(&command, " ]");
+	return !shell(command.bytes);
+}
+
+static void reading_ahead_is_as_before_after_a_kill(void)
+{
+	char ahead[256];
+	pid_t child;
+
+	strcpy(ahead, queue_of("read_ahead_kb"));
+	CHECK(strcmp(ahead, "12") && inodes_are("32"));
+	child = fork();
+	if (!child) {
+		ahead_limit(in_folder("mnt"), 12);
+		for (;;)
+			pause();
+	}
+	CHECK(becomes("read_ahead_kb", "12") && inodes_are("1"));
+	CHECK(!kill(child, SIGKILL) && waitpid(child, NULL, 0) == child);
+	CHECK(becomes("read_ahead_kb", ahead) && inodes_are("32"));
+}
+
 /* A pack of which a tenth has changed goes, if that is asked for. */
 static void a_pack_that_is_out_of_date_goes(void)
 {
@@ -453,6 +482,7 @@ int main(void)
 		in_the_background_it_records_once_it_returns();
 		a_pack_that_is_out_of_date_goes();
 		the_queue_is_as_before_also_after_a_kill();
+	reading_ahead_is_as_before_after_a_kill();
 	}
 	return 0;
 }

@@ -10,7 +10,19 @@
 #include <unistd.h>
 
 #include "collect/procfs.h"
+#include "keeper.h"
 #include "mounts.h"
+
+struct ahead {
+	const char *place;
+	long kib;
+	int disk;        /* -1 if nothing was changed of it */
+	long was;        /* in sectors of 512 bytes */
+	dev_t dev;       /* of the file system */
+	char inodes[16]; /* blocks of them, as ext4 says it; "" if nothing was changed */
+};
+
+static struct keeper keeper;
 
 static const char *inodes_path(struct text *path, dev_t dev)
 {
@@ -31,36 +43,44 @@ static void limit_inodes(struct ahead *ahead, dev_t dev)
 	ahead->dev = dev;
 }
 
-struct ahead ahead_limit(const char *place, long kib)
+static void limit(void *what)
 {
-	struct ahead ahead = { .disk = -1 };
+	struct ahead *ahead = what;
 	struct stat stat;
 
-	if (lstat(place, &stat))
-		return ahead;
-	if (kib < LONG_MAX / 2)
-		limit_inodes(&ahead, stat.st_dev);
-	ahead.disk = device_open(stat.st_dev).fd;
-	if (ahead.disk < 0)
-		return ahead;
-	if (ioctl(ahead.disk, BLKRAGET, &ahead.was) || ahead.was <= kib * 2 ||
-	    ioctl(ahead.disk, BLKRASET, (unsigned long)kib * 2)) {
-		close(ahead.disk);
-		ahead.disk = -1;
+	if (lstat(ahead->place, &stat))
+		return;
+	if (ahead->kib < LONG_MAX / 2)
+		limit_inodes(ahead, stat.st_dev);
+	ahead->disk = device_open(stat.st_dev).fd;
+	if (ahead->disk < 0)
+		return;
+	if (ioctl(ahead->disk, BLKRAGET, &ahead->was) || ahead->was <= ahead->kib * 2 ||
+	    ioctl(ahead->disk, BLKRASET, (unsigned long)ahead->kib * 2)) {
+		close(ahead->disk);
+		ahead->disk = -1;
 	}
-	return ahead;
 }
 
-void ahead_restore(struct ahead *ahead)
+static void restore(void *what)
 {
+	struct ahead *ahead = what;
 	TEXT(path, 96);
 
 	if (*ahead->inodes)
 		procfs_write(-1, inodes_path(&path, ahead->dev), ahead->inodes);
-	*ahead->inodes = 0;
-	if (ahead->disk < 0)
-		return;
-	ioctl(ahead->disk, BLKRASET, (unsigned long)ahead->was);
-	close(ahead->disk);
-	ahead->disk = -1;
+	if (ahead->disk >= 0)
+		ioctl(ahead->disk, BLKRASET, (unsigned long)ahead->was);
+}
+
+void ahead_limit(const char *place, long kib)
+{
+	struct ahead ahead = { .place = place, .kib = kib, .disk = -1 };
+
+	keeper_start(&keeper, limit, restore, &ahead);
+}
+
+void ahead_restore(void)
+{
+	keeper_end(&keeper);
 }

@@ -1,15 +1,11 @@
-/* A child puts the settings back: it waits until nobody has the other end of a pipe any
- * more, which is so however its parent ends. What somebody else has set meanwhile is left. */
+/* What somebody else has set meanwhile is left. */
 #include "queue.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "collect/procfs.h"
+#include "keeper.h"
 #include "mounts.h"
 #include "text.h"
 
@@ -22,8 +18,13 @@ static struct setting {
 	char was[64], is[64]; /* "" if it is not changed */
 } settings[SETTINGS];
 
-static pid_t keeper;
-static int held = -1; /* as long as we live */
+/* What the keeper works with. */
+struct change {
+	dev_t disk;
+	const char *values[SETTINGS];
+};
+
+static struct keeper keeper;
 
 /* The setting's value; of schedulers that can be had, the one in brackets is. */
 static void read_setting(dev_t disk, int which, char *value, size_t room)
@@ -52,8 +53,12 @@ static int write_setting(dev_t disk, int which, const char *value)
 }
 
 /* Sets what is asked for, and notes what it was and what the kernel made of it. */
-static void set(dev_t disk, const char *const *values)
+static void set(void *what)
 {
+	const struct change *change = what;
+	const char *const *values = change->values;
+	dev_t disk = change->disk;
+
 	for (int i = 0; i < SETTINGS; i++) {
 		struct setting *setting = &settings[i];
 
@@ -70,8 +75,10 @@ static void set(dev_t disk, const char *const *values)
 	}
 }
 
-static void put_back(dev_t disk)
+static void put_back(void *what)
 {
+	dev_t disk = ((const struct change *)what)->disk;
+
 	for (int i = 0; i < SETTINGS; i++) {
 		char now[64];
 
@@ -84,60 +91,15 @@ static void put_back(dev_t disk)
 	}
 }
 
-/* The child: it says when the settings are made, and ends with the disk as it was. */
-static void keep(dev_t disk, const char *const *values, int ready, int until)
-{
-	char byte = 0;
-
-	setsid();
-	for (int i = 1; i < 32; i++)
-		signal(i, SIG_IGN);
-	set(disk, values);
-	write_all(ready, &byte, 1);
-	close(ready);
-	while (read(until, &byte, 1) < 0 && errno == EINTR)
-		;
-	put_back(disk);
-	_exit(0);
-}
-
 void queue_change(dev_t disk, const struct queue *asked)
 {
-	const char *const values[] = { asked->scheduler, asked->requests, asked->read_ahead };
-	int ready[2], until[2];
-	char byte;
+	struct change change = { disk, { asked->scheduler, asked->requests, asked->read_ahead } };
 
-	if ((!values[0] && !values[1] && !values[2]) || pipe2(ready, O_CLOEXEC))
-		return;
-	if (pipe2(until, O_CLOEXEC)) {
-		close(ready[0]);
-		close(ready[1]);
-		return;
-	}
-	keeper = fork();
-	if (!keeper) {
-		close(ready[0]);
-		close(until[1]);
-		keep(disk, values, ready[1], until[0]);
-	}
-	close(ready[1]);
-	close(until[0]);
-	if (keeper > 0) {
-		while (read(ready[0], &byte, 1) < 0 && errno == EINTR)
-			;
-		held = until[1];
-	} else {
-		close(until[1]);
-	}
-	close(ready[0]);
+	if (asked->scheduler || asked->requests || asked->read_ahead)
+		keeper_start(&keeper, set, put_back, &change);
 }
 
 void queue_restore(void)
 {
-	if (held < 0)
-		return;
-	close(held);
-	held = -1;
-	while (waitpid(keeper, NULL, 0) < 0 && errno == EINTR)
-		;
+	keeper_end(&keeper);
 }

@@ -165,7 +165,6 @@ static void go_on_in_background(void)
 static int record(void)
 {
 	static struct touched touched, before;
-	struct ahead ahead;
 	struct sigaction action = { .sa_handler = stop_it };
 
 	sigaction(SIGTERM, &action, NULL);
@@ -173,10 +172,10 @@ static int record(void)
 	if (open_touched(&touched))
 		return EXIT_FAILED;
 	if (!trace_start(RECORD, (unsigned)buffer_kib) && trace_hold(RECORD) >= 0) {
-		ahead = ahead_limit(on, (long)(ahead_kib ? ahead_kib : LONG_MAX / 2));
+		ahead_limit(on, (long)(ahead_kib ? ahead_kib : LONG_MAX / 2));
 		go_on_in_background();
 		wait_for_end(&touched);
-		ahead_restore(&ahead);
+		ahead_restore();
 		limit();
 		return finish_trace(RECORD, &touched, record_to) ? EXIT_FAILED : EXIT_OK;
 	}
