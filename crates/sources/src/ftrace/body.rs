@@ -97,6 +97,7 @@ pub(crate) fn event<'a>(name: &'a str, fields: &'a str) -> What<'a> {
         | "sched_process_wait" | "sched_process_free" | "sched_prepare_exec"
         | "sched_process_hang" => Some(What::Nothing),
         _ if name.starts_with("sched_stat_") => Some(What::Nothing),
+        "cpu_frequency" => frequency(fields),
         "console" => Some(What::Printk { text: fields }),
         "tracing_mark_write" | "print" | "bprint" | "bputs" | "trace_marker" => Some(What::Note {
             text: fields
@@ -118,6 +119,14 @@ fn graph(fields: &str) -> Option<What<'_>> {
         Shape::Call(what) => Some(what),
         _ => Some(What::Nothing),
     }
+}
+
+/// `state=1800000 cpu_id=0`
+fn frequency(fields: &str) -> Option<What<'_>> {
+    Some(What::Frequency {
+        cpu: number(fields, "cpu_id=")?,
+        khz: number(fields, "state=")?,
+    })
 }
 
 fn switch(fields: &str) -> Option<What<'_>> {

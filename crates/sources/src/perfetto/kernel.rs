@@ -195,6 +195,11 @@ impl Kernel {
                 asleep: is_asleep(e.prev_state.unwrap_or(0)),
                 to,
             }
+        } else if let Some(e) = &event.cpu_frequency {
+            What::Frequency {
+                cpu: e.cpu_id.unwrap_or(0),
+                khz: e.state?,
+            }
         } else if let Some(e) = &event.task_newtask {
             let task = task(&e.comm, e.pid)?;
             self.called(task);
@@ -242,7 +247,7 @@ impl Kernel {
                 "other-kernel-events",
                 Severity::Info,
                 first,
-                "these events of the kernel are of kinds that are not read; sched_switch, sched_process_*, task_* and print are",
+                "these events of the kernel are of kinds that are not read; sched_switch, sched_process_*, task_*, cpu_frequency and print are",
             );
         }
     }

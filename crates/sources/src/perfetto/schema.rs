@@ -128,6 +128,8 @@ pub(super) struct FtraceEvent {
     pub(super) print: Option<PrintFtraceEvent>,
     #[prost(message, optional, tag = "4")]
     pub(super) sched_switch: Option<SchedSwitchFtraceEvent>,
+    #[prost(message, optional, tag = "11")]
+    pub(super) cpu_frequency: Option<CpuFrequencyFtraceEvent>,
     #[prost(message, optional, tag = "235")]
     pub(super) task_newtask: Option<TaskNewtaskFtraceEvent>,
     #[prost(message, optional, tag = "236")]
@@ -144,6 +146,15 @@ pub(super) struct FtraceEvent {
 pub(super) struct PrintFtraceEvent {
     #[prost(string, optional, tag = "2")]
     pub(super) buf: Option<String>,
+}
+
+/// kHz.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct CpuFrequencyFtraceEvent {
+    #[prost(uint32, optional, tag = "1")]
+    pub(super) state: Option<u32>,
+    #[prost(uint32, optional, tag = "2")]
+    pub(super) cpu_id: Option<u32>,
 }
 
 #[derive(Clone, PartialEq, Message)]

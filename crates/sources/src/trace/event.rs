@@ -111,6 +111,8 @@ pub(crate) enum What<'a> {
     SysExit { name: &'a str, ret: &'a str },
     /// The thread was running, in this function if that is known.
     Sample { symbol: Option<&'a str> },
+    /// A CPU runs at another frequency from now on.
+    Frequency { cpu: u32, khz: u32 },
     /// A line goes to the kernel's log.
     Printk { text: &'a str },
     /// A program or the kernel wrote a note into the trace.

@@ -9,13 +9,14 @@
 //!   ([`syscalls`]), and what these do with files ([`file_calls`]),
 //! - what Android's programs say that they do ([`atrace`]),
 //! - counts of samples ([`samples`]),
-//! - what was read of disks ([`page_cache`]),
+//! - what was read of disks ([`page_cache`]), how fast the CPUs ran ([`frequencies`]),
 //! - marks of what is rare, counts of what is not ([`others`]).
 
 mod atrace;
 mod calls;
 mod event;
 mod file_calls;
+mod frequencies;
 mod initcalls;
 mod lane;
 mod named_initcalls;
@@ -39,6 +40,7 @@ use self::atrace::Slices;
 use self::calls::Calls;
 use self::event::Moment;
 use self::file_calls::FileCalls;
+use self::frequencies::Frequencies;
 use self::initcalls::Initcalls;
 use self::lane::Returned;
 use self::others::Others;
@@ -61,6 +63,7 @@ pub(crate) struct Recording {
     slices: Slices,
     others: Others,
     pages: PageCache,
+    frequencies: Frequencies,
     programs: Programs,
     last_ns: i64,
 }
@@ -80,6 +83,7 @@ impl Recording {
             slices: Slices::default(),
             others: Others::default(),
             pages: PageCache::default(),
+            frequencies: Frequencies::default(),
             programs: Programs::default(),
             last_ns: i64::MIN,
         }
@@ -259,6 +263,7 @@ impl Recording {
                 self.programs.add(this.comm, now);
                 self.tasks.sampled(this, symbol, now, import);
             }
+            What::Frequency { cpu, khz } => self.frequencies.add(cpu, khz, now),
             What::Printk { text } => self.others.printk(text, now, import),
             What::Note { text } => {
                 if let Some(note) = self.slices.note(text, this, now, import) {
@@ -295,6 +300,7 @@ impl Recording {
         self.slices.finish(import);
         self.others.finish(import);
         self.pages.finish(import);
+        self.frequencies.finish(import);
         self.programs.finish(import);
     }
 }
