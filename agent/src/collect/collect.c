@@ -400,7 +400,7 @@ const struct command collect_command = {
 	.name = "collect",
 	.summary = "note processes, CPU, disks and memory until the boot is over",
 	.help = "usage: bootlap-agent collect [OPTION]...\n"
-		"       init=/path/to/bootlap-agent -- bootlap.OPTION... (the kernel's command line)\n\n"
+		"       init=/path/to/bootlap-agent -- bootlap.OPTION... (the kernel's line)\n\n"
 		"  --until-mark NAME     until `bootlap-agent mark NAME` ran\n"
 		"  --until-file PATH     until that is there\n"
 		"  --until-line TEXT     until the kernel's log has a line with this in it\n"
@@ -409,18 +409,19 @@ const struct command collect_command = {
 		"  --for-s N             but no longer than that (120)\n"
 		"  --after-ms N          so much longer (0)\n"
 		"  --interval-ms N       between two looks at CPU, disks and memory (200)\n"
-		"  --buffer-kib N        memory for all of it (2048); what does not fit is counted\n"
-		"  --cpu-time            how long each thread ran, to the ns: all switches are noted\n"
-		"  --trace EVENTS        note events of the kernel, too: GROUP, GROUP:EVENT, a tracer\n"
-		"                        (function_graph), with commas between, in --buffer-kib for\n"
-		"                        each CPU: FILE.trace; `reads`: which files are opened and\n"
-		"                        read (eight times the buffer); `kernel` and `kernel:INSTANCE` take what\n"
-		"                        it traces since its start, and leave it: FILE.kernel.trace\n"
+		"  --buffer-kib N        memory for all of it (2048); what is too much is counted\n"
+		"  --cpu-time            how long each thread ran, to the ns, by its switches\n"
+		"  --trace EVENTS        note events of the kernel, too: GROUP, GROUP:EVENT, a\n"
+		"                        tracer (function_graph), with commas between, in\n"
+		"                        --buffer-kib for each CPU: FILE.trace; `reads`: which\n"
+		"                        files are opened and read (eight times the buffer);\n"
+		"                        `kernel` and `kernel:INSTANCE` take what it traces since\n"
+		"                        its start, and leave it: FILE.kernel.trace\n"
 		"  --out FILE            the archive (/var/log/bootlap-agent.archive)\n"
-		"  --console             print it on the console, too, and what is noted with --trace\n"
+		"  --console             print it on the console, too, and what --trace notes\n"
 		"  bootlap.init=PATH     what PID 1 becomes (/sbin/init)\n\n"
 		"Needs root. Processes come from the kernel (CONFIG_PERF_EVENTS or\n"
-		"CONFIG_PROC_EVENTS, CONFIG_TASKSTATS) and are all there, however short; without that they are\n"
-		"looked at in intervals.\n",
+		"CONFIG_PROC_EVENTS, CONFIG_TASKSTATS) and are all there, however short; without\n"
+		"that they are looked at in intervals.\n",
 	.run = run,
 };
