@@ -3,6 +3,7 @@
 mod archive;
 mod image;
 pub(crate) mod minimal;
+pub(crate) mod minimal_init;
 mod modules;
 mod only;
 mod packed;
@@ -27,7 +28,7 @@ pub(crate) use archive::{archives, built_in};
 use image::Kind;
 pub use image::Member;
 pub use image::compression;
-pub(crate) use minimal::PRELOAD;
+pub(crate) use minimal_init::PRELOAD;
 pub(crate) use packed::packed;
 
 /// One member of the archive.

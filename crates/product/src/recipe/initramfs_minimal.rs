@@ -4,7 +4,8 @@ use super::cmdline::{Line, find};
 use super::{Plain, dracut};
 use crate::cmdline::words;
 use crate::initramfs::Look;
-use crate::initramfs::minimal::{self, Enter};
+use crate::initramfs::minimal;
+use crate::initramfs::minimal_init::{ENTERS, Enter};
 use crate::spec::Bus;
 use crate::{Edit, Parts, Target};
 
@@ -91,7 +92,7 @@ fn reduced(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String>
     }
     let disk = parts.disk.as_ref();
     let has = |path: &&str| disk.is_some_and(|disk| disk.root_has(path));
-    if minimal::fits(members, &modules)? == Enter::OfRoot && !minimal::ENTERS.iter().any(has) {
+    if minimal::fits(members, &modules)? == Enter::OfRoot && !ENTERS.iter().any(has) {
         return Err("neither the initramfs nor the root has a switch_root".into());
     }
     let edits = modules
