@@ -7,7 +7,7 @@ use bootlap_analysis::functions::{Wait, waits_below};
 use bootlap_analysis::{Accesses, Ends, Extent, Meter, accesses, extent};
 use bootlap_kbuild::dot_config::DotConfig;
 use bootlap_model::{
-    Axis, BITS_PER_BYTE, Evidence, Milestone, Span, Stamp, Sym, Timeline, TrackKind,
+    Axis, BITS_PER_BYTE, Counter, Evidence, Milestone, Span, Stamp, Sym, Timeline, TrackKind,
 };
 use bootlap_product::cmdline;
 use bootlap_product::recipe::Choice;
@@ -367,6 +367,14 @@ impl<'a> Boot<'a> {
         let timeline = self.seen.timeline;
         let mark = milestones.iter().find_map(|m| timeline.milestone(*m))?;
         Some(self.seen.axis.mark(mark)?.ns)
+    }
+
+    /// What a counter said last, in its own unit: `memory free`, kB.
+    pub(crate) fn counted_last(&self, name: &str) -> Option<f64> {
+        let timeline = self.timeline();
+        let is = |counter: &&Counter| timeline.text(counter.name) == name;
+        let (_, value) = timeline.counters.iter().find(is)?.samples.last()?;
+        Some(*value)
     }
 
     /// The kernel's version, as its first line says it: `(6, 12)`.

@@ -395,6 +395,8 @@ pub(crate) struct Advise {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
+    pub(crate) evidence: Evidence,
+    #[command(flatten)]
     pub(crate) lab: LabArgs,
 }
 

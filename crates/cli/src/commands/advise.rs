@@ -24,7 +24,7 @@ pub(crate) fn run(args: &Advise, ui: &Ui) -> Result<Exit, Failure> {
         args.inputs.iter().cloned().partition(|p| is_target(p));
     let sorted = facts::sort(&files)?;
     let (recorded, findings) = match targets.as_slice() {
-        [] => of_evidence(sorted)?,
+        [] => of_evidence(sorted, &args.evidence.options())?,
         [path] if sorted.evidence.is_empty() => {
             let target = load(path)?;
             match &target.machine {
@@ -59,13 +59,16 @@ fn is_target(path: &Path) -> bool {
 }
 
 /// Goes by what was recorded and what is known without a boot.
-pub(super) fn of_evidence(sorted: Sorted) -> Result<(Recorded, Vec<Finding>), Failure> {
+pub(super) fn of_evidence(
+    sorted: Sorted,
+    options: &ReadOptions,
+) -> Result<(Recorded, Vec<Finding>), Failure> {
     let recorded = match sorted.evidence.is_empty() {
         true => {
             let files: Vec<PathBuf> = sorted.said.into_iter().map(|(path, _)| path).collect();
             evidence::timeless(&files)
         }
-        false => evidence::read_first(&sorted.evidence, &ReadOptions::default())?,
+        false => evidence::read_first(&sorted.evidence, options)?,
     };
     let boot = recorded.boot().knowing(sorted.facts);
     let findings = advise(&boot);

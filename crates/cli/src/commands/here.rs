@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use bootlap_advice::Finding;
-use bootlap_engine::evidence::{Recorded, facts};
+use bootlap_engine::evidence::{ReadOptions, Recorded, facts};
 use bootlap_engine::here::{Gathered, Missed, gather};
 use bootlap_engine::{Exit, Failure, Progress, output};
 use bootlap_model::shell_word;
@@ -73,14 +73,15 @@ pub(crate) fn run(args: &Here, ui: &Ui) -> Result<Exit, Failure> {
 /// What was gathered; of evidence that is of no use what has no time in it.
 fn read(gathered: &mut Gathered) -> Result<(Recorded, Vec<Finding>), Failure> {
     let sorted = facts::sort(&gathered.files)?;
+    let options = ReadOptions::default();
     let timeless: Vec<PathBuf> = sorted.said.iter().map(|(path, _)| path.clone()).collect();
-    match of_evidence(sorted) {
+    match of_evidence(sorted, &options) {
         Err(failure) if failure.exit == Exit::NothingUsable => {
             gathered.missed.push(Missed {
                 what: "when anything happened",
                 why: failure.message,
             });
-            of_evidence(facts::sort(&timeless)?)
+            of_evidence(facts::sort(&timeless)?, &options)
         }
         read => read,
     }
