@@ -191,3 +191,27 @@ fn a_system_starts_from_its_image_as_long_as_that_fits() {
     assert!(said.contains("did not come back three times"), "{said}");
     assert!(said.contains("cold boot"), "{said}");
 }
+
+#[test]
+fn an_image_is_advised_where_its_boot_is_over_as_the_user_says() {
+    let dir = scratch("resume-advised");
+    let log = "[    0.000000] Linux version 6.6.0\n\
+               [    0.100000] Memory: 120000K/131072K available (8192K kernel code)\n\
+               [    2.000000] VFS: Mounted root (squashfs filesystem) readonly on device 179:2.\n\
+               [    2.100000] Run /sbin/init as init process\n\
+               [   21.100000] camera: shows a picture\n";
+    fs::write(dir.join("dmesg.txt"), log).unwrap();
+    let advised = |more: &[&str]| {
+        let all = json(
+            bootlap(&dir)
+                .args(["advise", "--json", "dmesg.txt"])
+                .args(more),
+        );
+        let findings = all["findings"].as_array().unwrap();
+        findings
+            .iter()
+            .any(|finding| finding["rule"] == "resume-image")
+    };
+    assert!(!advised(&[]), "nobody knows when it was over");
+    assert!(advised(&["--ready", "shows a picture"]));
+}

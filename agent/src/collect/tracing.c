@@ -129,9 +129,6 @@ static int make_instance(size_t kib)
 	} while (kib /= 2);
 	/* The archive's own. */
 	procfs_write(instance, "trace_clock", "mono");
-	/* To know the name of each that runs the kernel looks at every switch. READS has all names. */
-	if (!strcmp(asked, READS))
-		procfs_write(instance, "options/record-cmd", "0");
 	/* What came first is worth more than what came last. */
 	return procfs_write(instance, "options/overwrite", "0");
 }
@@ -145,7 +142,6 @@ static void leave_own_buffer(void)
 	procfs_write(instance, "buffer_size_kb", own_kib);
 	procfs_write(instance, "trace_clock", "local");
 	procfs_write(instance, "options/overwrite", "1");
-	procfs_write(instance, "options/record-cmd", "1");
 	procfs_write(instance, "tracing_on", "1");
 	*own_kib = 0;
 }
