@@ -85,25 +85,24 @@ fn root<'a>(boot: &Boot<'a>) -> Option<(Line<'a>, bool)> {
     let mounts = lines.all(("EXT4-fs (", |text: &str| text.contains("mounted")));
     let mounts: Vec<_> = mounts.copied().collect();
     let is_read = |line: &Line<'_>| line.text.contains(" ro with") || line.text.contains(" ro.");
-    let of_kernel = lines.find("VFS: Mounted root (").copied();
-    let is_only_read = |line: &Line<'_>| {
-        let is = |name: &&str| line.text.contains(&format!("({name} filesystem) readonly"));
-        READ_ONLY.iter().any(is)
+    let is_written = |line: &Line<'_>| {
+        line.text.contains(" r/w") || (line.text.contains("re-mounted") && !is_read(line))
     };
-    match (of_kernel, &mounts[..]) {
-        (Some(root), mounts) if is_only_read(&root) => {
-            mounts.iter().all(is_read).then_some((root, true))
-        }
-        (Some(root), [_]) if root.text.contains("(ext4 filesystem) readonly") => Some((root, true)),
-        (None, mounts) if !mounts.is_empty() && mounts.iter().all(is_read) => {
-            Some((mounts[0], true))
-        }
-        // Before Linux 6.2 the line has neither word; one that comes to be written is said twice.
-        (None, [root]) if !root.text.contains(" r/w") && !root.text.contains("re-mounted") => {
-            Some((*root, false))
-        }
-        _ => None,
+    if mounts.iter().any(is_written) {
+        return None;
     }
+    let all_read = mounts.iter().all(is_read);
+    let Some(root) = lines.find("VFS: Mounted root (").copied() else {
+        // Before Linux 6.2 the line does not say which; of one such disk, a finding can.
+        let first = mounts.first().filter(|_| all_read || mounts.len() == 1);
+        return first.map(|line| (*line, all_read));
+    };
+    let is = |name: &&str| root.text.contains(&format!("({name} filesystem) readonly"));
+    let is_known = match is(&"ext4") {
+        true => mounts.len() <= 1 || all_read,
+        false => READ_ONLY.iter().any(is) && all_read,
+    };
+    is_known.then_some((root, true))
 }
 
 /// Bytes of memory that an image would hold, and how they are known: what was in use last, without
