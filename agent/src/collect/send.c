@@ -129,6 +129,9 @@ int send_console(void)
 	int fd = open("/dev/console", O_WRONLY | O_NOCTTY | O_CLOEXEC);
 	int failed = fd < 0 ? errno : 0;
 
+	/* A login may ask for a name there: what is behind that on its line is not read. */
+	if (!failed && write_all(fd, "\n", 1))
+		failed = errno;
 	for (size_t at = 0; !failed && at < len; at += BYTES_A_LINE)
 		if (print_part(fd, bytes, at, len))
 			failed = errno;

@@ -402,8 +402,9 @@ static int write_trace(int folder, int to)
 
 	if (from < 0)
 		return -1;
-	failed = tell_clock(folder, to) || (front ? copy_lines(from, to) : copy(from, to)) ||
-		 tell_lost(folder, to);
+	/* On the console something may stand on the line already. */
+	failed = (front && write_all(to, "\n", 1)) || tell_clock(folder, to) ||
+		 (front ? copy_lines(from, to) : copy(from, to)) || tell_lost(folder, to);
 	close(from);
 	return failed;
 }
