@@ -585,3 +585,36 @@ fn what_no_log_shows_is_said_only_where_it_can_be_tried() {
         assert!(finding.recipe.is_some());
     }
 }
+
+#[test]
+fn an_image_holds_what_is_in_use() {
+    // Of 1 GiB the kernel keeps some for itself, and files can be read again.
+    let boot = |free: f64| {
+        let mut boot = Builder::new()
+            .span(Console, "Memory: 988868K/1048576K available", MS, MS)
+            .span(
+                Console,
+                "VFS: Mounted root (squashfs filesystem) readonly on device 179:2.",
+                900 * MS,
+                900 * MS,
+            )
+            .milestone(Milestone::InitStart, 1000 * MS)
+            .milestone(Milestone::Ready, 12_000 * MS);
+        for (name, value) in [("free", free), ("buffers", 0.0), ("cached", 100_000.0)] {
+            let clock = boot.timeline.spans[0].clock;
+            let evidence = boot.timeline.spans[0].evidence;
+            boot.timeline.counters.push(bootlap_model::Counter {
+                clock,
+                name: boot.timeline.symbols.intern(&format!("memory {name}")),
+                unit: boot.timeline.symbols.intern("kB"),
+                samples: vec![(0, 0.0), (5, value)],
+                evidence,
+            });
+        }
+        boot.advice()
+    };
+    let much = boot(848_576.0);
+    let why = &found(&much, "resume-image").unwrap().why;
+    assert!(why.contains("an image of 102 MB"), "{why}");
+    assert_eq!(found(&boot(100_000.0), "resume-image"), None);
+}

@@ -108,14 +108,16 @@ fn root<'a>(boot: &Boot<'a>) -> Option<(Line<'a>, bool)> {
 /// Bytes of memory that an image would hold, and how they are known: what was in use last, without
 /// what can be read again; or else half of it all, more than which the kernel does not copy.
 fn memory(boot: &Boot<'_>) -> Option<(i64, &'static str)> {
+    let line = boot.line(("available", |text: &str| text.starts_with("Memory: ")));
+    // With what the kernel never gives away, which is in an image, and not in `MemTotal`.
+    let all: Option<i64> = line.and_then(|line| number_after(line.text, "/")?.parse().ok());
     let kib = |name: &str| boot.counted_last(&format!("memory {name}"));
-    let of = || Some(kib("total")? - kib("free")? - kib("buffers")? - kib("cached")?);
-    if let Some(kib) = of().filter(|kib| *kib > 0.0) {
-        return Some(((kib * 1024.0) as i64, ""));
+    let unused = || Some(kib("free")? + kib("buffers")? + kib("cached")?);
+    let used = unused().and_then(|unused| all.map(|all| all - unused as i64));
+    match used.filter(|used| *used > 0) {
+        Some(used) => Some((used.checked_mul(1024)?, "")),
+        None => Some((all?.checked_mul(1024)? / 2, "at most ")),
     }
-    let line = boot.line(("available", |text: &str| text.starts_with("Memory: ")))?;
-    let total: i64 = number_after(line.text, "/")?.parse().ok()?;
-    Some((total.checked_mul(1024)? / 2, "at most "))
 }
 
 /// How fast an image is read and unpacked.
