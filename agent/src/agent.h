@@ -21,6 +21,6 @@ struct command {
 extern const struct command collect_command, mark_command, rc_command, splash_command;
 extern const struct command record_command, replay_command, snapshot_command, diff_command;
 extern const struct command start_command, stop_command, preload_command;
-extern const struct command layout_command, hibernate_command, resume_command;
+extern const struct command layout_command, hibernate_command, resume_command, overlay_command;
 
 #endif

@@ -26,7 +26,7 @@ static const struct command *const COMMANDS[] = {
 	&rc_command,
 #endif
 #ifdef WITH_resume
-	&hibernate_command, &resume_command,
+	&hibernate_command, &resume_command, &overlay_command,
 #endif
 };
 #define COMMAND_COUNT (sizeof COMMANDS / sizeof *COMMANDS)

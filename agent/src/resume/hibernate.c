@@ -93,13 +93,29 @@ static int write_block(uint64_t at, const void *bytes, size_t length)
 	       medium_sync(&medium);
 }
 
+/* So many images were made, and none of them was tried yet. */
+static int write_tries(uint64_t made)
+{
+	struct image_tries tries = { .magic = IMAGE_TRIES_MAGIC, .made = made };
+
+	return write_block(IMAGE_BLOCK, &tries, sizeof tries);
+}
+
+/* How many images were made since one came back. */
+static uint64_t were_made(void)
+{
+	struct image_tries tries;
+
+	if (medium_read(&medium, IMAGE_BLOCK, &tries, sizeof tries) ||
+	    tries.magic != IMAGE_TRIES_MAGIC)
+		return 0;
+	return tries.made;
+}
+
 /* A power cut on the way leaves no header, and so no image. */
 static int write_image(int snapshot, struct image_header *header)
 {
-	static const struct image_tries none;
-
-	if (write_pages(snapshot, header) || medium_sync(&medium) ||
-	    write_block(IMAGE_BLOCK, &none, sizeof none))
+	if (write_pages(snapshot, header) || medium_sync(&medium) || write_tries(were_made() + 1))
 		return -1;
 	image_seal(header);
 	return write_block(0, header, sizeof *header);
@@ -124,6 +140,15 @@ static void put_size(struct text *text, const struct image_header *header)
 	put(text, " KiB");
 }
 
+static int gave_up(void)
+{
+	if (were_made() < IMAGE_TRIES)
+		return 0;
+	complain(0, "three images were made, and this machine came back from none of them: "
+		 "`bootlap-agent hibernate --forget` has the next boot try again", NULL);
+	return -1;
+}
+
 static int make(struct image_header *header)
 {
 	int snapshot = open("/dev/snapshot", O_RDONLY | O_CLOEXEC), made = 0, failed;
@@ -140,7 +165,7 @@ static int make(struct image_header *header)
 		return -1;
 	}
 	/* From here on nobody else mounts anything. */
-	if (roots_note(header) || unmake()) {
+	if (gave_up() || roots_note(header) || unmake()) {
 		ioctl(snapshot, SNAPSHOT_UNFREEZE);
 		close(snapshot);
 		return -1;
@@ -167,9 +192,7 @@ static int make(struct image_header *header)
 		complain(failed, "cannot write the image", NULL);
 	} else {
 		/* The same program, at a later start. */
-		static const struct image_tries none;
-
-		if (write_block(IMAGE_BLOCK, &none, sizeof none))
+		if (write_tries(0))
 			complain(errno, "cannot note that the image came back", NULL);
 		ioctl(snapshot, SNAPSHOT_UNFREEZE);
 	}
@@ -191,7 +214,7 @@ static int run(int argc, char **argv)
 	sync();
 	if (medium_open(&medium, path, O_RDWR))
 		return EXIT_FAILED;
-	failed = forget ? unmake() : make(&header);
+	failed = forget ? unmake() || write_tries(0) : make(&header);
 	close(medium.fd);
 	return failed ? EXIT_FAILED : EXIT_OK;
 }
@@ -208,6 +231,7 @@ const struct command hibernate_command = {
 		"  --reboot      restart, and do not switch off\n"
 		"  --keep-cache  keep the files in memory that nobody uses now\n"
 		"  --plain       do not compress the image\n"
-		"  --forget      make none, and leave none: before a root is written from outside\n",
+		"  --forget      make none, and leave none: before a root is written from outside,\n"
+		"                or when three were made and the machine came back from none\n",
 	.run = run,
 };

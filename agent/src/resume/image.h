@@ -13,7 +13,8 @@
 /* So much is packed at once: places in it fit into 16 bits. */
 #define IMAGE_PACKED 65536
 #define IMAGE_ROOTS 16
-/* An image that never came back so often is not tried any more. */
+/* An image that never came back so often is not tried any more, nor is another made when so many
+ * were, and none came back: a machine that makes one at each boot would never stop. */
 #define IMAGE_TRIES 3
 
 /* A file system that was mounted, and has to be as it was. */
@@ -42,8 +43,11 @@ struct image_packed {
 	uint64_t sum;    /* of what follows */
 };
 
+#define IMAGE_TRIES_MAGIC 0x7365697274746f62 /* nothing was noted yet without it */
 struct image_tries {
-	uint64_t count; /* since it came back last */
+	uint64_t magic;
+	uint64_t count; /* of this image, since it came back last */
+	uint64_t made;  /* images, since one came back */
 };
 
 /* Finds changed bytes, not forged ones: a CRC would take longer than unpacking. */

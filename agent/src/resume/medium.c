@@ -11,11 +11,12 @@
 #include "preload/mounts.h"
 #include "text.h"
 
-/* Blocks that have no fixed place, or no content yet. */
+/* Blocks that have no fixed place. Those that the file system has set aside and not written yet
+ * have one: nobody reads the image through the file. */
 #define LOOSE                                                                          \
 	(FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_DELALLOC | FIEMAP_EXTENT_ENCODED |      \
 	 FIEMAP_EXTENT_NOT_ALIGNED | FIEMAP_EXTENT_DATA_INLINE | FIEMAP_EXTENT_DATA_TAIL | \
-	 FIEMAP_EXTENT_UNWRITTEN | FIEMAP_EXTENT_SHARED)
+	 FIEMAP_EXTENT_SHARED)
 
 struct pieces {
 	struct medium *medium;
@@ -46,8 +47,8 @@ static int open_below(struct medium *medium, const char *path, int file, const s
 	places_each(file, 0, medium->size, FIEMAP_FLAG_SYNC, add, &pieces);
 	put(&device, "/dev/");
 	if (pieces.wrong || pieces.end < medium->size || !device_name(stat->st_dev, &device)) {
-		complain(0, path, " has no fixed place on a disk: write it once, all of it, onto an "
-			 "ext4 without compression, or name a partition", NULL);
+		complain(0, path, " has no fixed place on a disk: set all of it aside, as "
+			 "`fallocate -l 128M` does, on ext4, or name a partition", NULL);
 		return -1;
 	}
 	medium->fd = open(device.bytes, flags | O_CLOEXEC);

@@ -122,6 +122,8 @@ static int fit(struct image_header *header, struct image_tries *tries)
 	if (memcmp(machine, header->machine, sizeof machine) ||
 	    header->page_size != (uint32_t)sysconf(_SC_PAGESIZE))
 		return no("the image is of another machine");
+	if (tries->magic != IMAGE_TRIES_MAGIC)
+		*tries = (struct image_tries){ .magic = IMAGE_TRIES_MAGIC };
 	if (tries->count >= IMAGE_TRIES)
 		return no("the image did not come back three times; make it anew");
 	wrong = roots_changed(header);

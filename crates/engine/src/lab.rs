@@ -20,6 +20,7 @@ use crate::bootable::{Bootable, How, Planned, more_memory_mb, padding};
 use crate::elsewhere::Runner;
 use crate::evidence;
 use crate::failure::{Exit, Failure};
+use crate::first_boot::{FirstBoot, FirstBoots, comes_before};
 use crate::forewarned;
 use crate::kept::{Keeper, Made, Wanted};
 use crate::progress::Progress;
@@ -44,6 +45,7 @@ pub struct Lab<'a> {
     listens: AtomicBool,
     /// SHA-256 of the target that was last put onto the board.
     installed: Mutex<Option<String>>,
+    first_boots: FirstBoots,
 }
 
 impl<'a> Lab<'a> {
@@ -70,6 +72,7 @@ impl<'a> Lab<'a> {
             stop,
             listens: AtomicBool::new(false),
             installed: Mutex::default(),
+            first_boots: FirstBoots::default(),
         }
     }
 
@@ -266,7 +269,7 @@ impl<'a> Lab<'a> {
                 let shown = |path: Option<&Path>| {
                     path.map_or_else(String::new, |path| path.display().to_string())
                 };
-                let settings = QemuSettings {
+                let mut settings = QemuSettings {
                     spec,
                     places: Places {
                         dir: target.dir.display().to_string(),
@@ -280,6 +283,23 @@ impl<'a> Lab<'a> {
                     probe: !self.settings.no_probe,
                     limit: planned.limit,
                 };
+                if comes_before(target) {
+                    let first = FirstBoot {
+                        settings: settings.clone(),
+                        // One for all perturbations, unless they are of the machine.
+                        boot: assembly.boot("")?,
+                        parts,
+                        manifest: &manifest,
+                        dir,
+                        patience: most,
+                    };
+                    let left = self
+                        .first_boots
+                        .left_by(first, &self.cache, self.progress)?;
+                    if let Some(attached) = &mut settings.attached {
+                        attached.patches = left;
+                    }
+                }
                 match self.emulate(planned, settings, boot, manifest, timeout, wait)? {
                     Attempt::Done(run) => *run,
                     not_made => return Ok(not_made),

@@ -33,6 +33,7 @@ pub mod evidence;
 pub mod experiment;
 pub mod explained;
 mod failure;
+mod first_boot;
 mod forewarned;
 pub mod here;
 pub mod history;

@@ -118,6 +118,7 @@ impl Edit {
             "order",
             "python-modules",
             "remove",
+            "room",
             "signatures",
             "strip",
             "texts",

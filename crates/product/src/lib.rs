@@ -54,9 +54,9 @@ pub use part::{Blob, Code, Part, PartHash, Patch};
 pub use parts::Parts;
 pub use parts::disk::look_at_disk;
 pub use spec::{
-    Bootloader, Bus, Disk, DiskFormat, Firmware, Fit, Flash, Initramfs, Kernel, LoaderSettings,
-    Medium, NamedPattern, Packages, Place, Ready, Root, RootFormat, Spec, Starter, Uimage,
-    Unpacker,
+    Bootloader, Bus, Disk, DiskFormat, DiskState, Firmware, Fit, Flash, Initramfs, Kernel,
+    LoaderSettings, Medium, NamedPattern, Packages, Place, Ready, Root, RootFormat, Spec, Starter,
+    Uimage, Unpacker,
 };
 pub use target::Target;
 

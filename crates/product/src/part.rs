@@ -72,6 +72,33 @@ pub struct Patch {
     pub bytes: Vec<u8>,
 }
 
+impl Patch {
+    /// As they are kept: place, length and bytes of each.
+    pub fn pack(patches: &[Self]) -> Vec<u8> {
+        let mut packed = Vec::new();
+        for patch in patches {
+            packed.extend(patch.at.to_le_bytes());
+            packed.extend((patch.bytes.len() as u64).to_le_bytes());
+            packed.extend(&patch.bytes);
+        }
+        packed
+    }
+
+    /// What [`Patch::pack`] made them; `None` if it is damaged.
+    pub fn unpack(mut packed: &[u8]) -> Option<Vec<Self>> {
+        let mut patches = Vec::new();
+        while !packed.is_empty() {
+            let number =
+                |at: usize| Some(u64::from_le_bytes(packed.get(at..at + 8)?.try_into().ok()?));
+            let (at, length) = (number(0)?, usize::try_from(number(8)?).ok()?);
+            let bytes = packed.get(16..16_usize.checked_add(length)?)?.to_vec();
+            packed = &packed[16 + length..];
+            patches.push(Self { at, bytes });
+        }
+        Some(patches)
+    }
+}
+
 /// How programs on a disk begin, by which they are known wherever they are loaded to: the first
 /// bytes of the code at each of their entries, as far as they are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -401,9 +401,27 @@ pub struct Disk {
     /// `PARTITION:PATH` of files and links that are not there.
     #[serde(default)]
     pub remove: Vec<String>,
+    /// `PARTITION:PATH` of a file that has its place and no content yet = its MiB.
+    #[serde(default)]
+    pub room: BTreeMap<String, u32>,
     /// Whether Python checks its compiled modules.
     #[serde(default)]
     pub python_modules: PythonModules,
+    /// What a boot finds on it.
+    #[serde(default)]
+    pub state: DiskState,
+}
+
+/// What a boot finds on a disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DiskState {
+    /// What the image has, with what the target changes.
+    #[default]
+    AsShipped,
+    /// What a first boot left there, which ended when the machine switched itself off or
+    /// restarted.
+    AfterFirstBoot,
 }
 
 /// Whether Python reads the source of each compiled module, to see that both fit.

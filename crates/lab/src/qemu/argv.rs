@@ -18,6 +18,8 @@ pub(super) struct Argv {
     args: Vec<String>,
     legend: BTreeMap<String, String>,
     disks: Vec<Disk>,
+    /// Which of them the target boots from: it comes last of those in the arguments.
+    booted: Option<usize>,
 }
 
 impl Argv {
@@ -28,6 +30,7 @@ impl Argv {
             args: Vec::new(),
             legend: BTreeMap::new(),
             disks: Vec::new(),
+            booted: None,
         };
         argv.add("-M", &without_randomness(&spec.program, &spec.machine));
         argv.add("-cpu", &spec.cpu);
@@ -67,6 +70,7 @@ impl Argv {
             argv.args.extend(args);
         }
         if let Some(attached) = &settings.attached {
+            argv.booted = argv.disks.len().checked_sub(1);
             argv.patch(&attached.patches)?;
         }
         Ok(argv)
@@ -93,6 +97,11 @@ impl Argv {
     /// The disks that are read in the guest's time.
     pub(super) fn disks(&self) -> &[Disk] {
         &self.disks
+    }
+
+    /// The disk that is booted.
+    pub(super) fn into_disk(mut self) -> Option<Disk> {
+        self.booted.map(|at| self.disks.swap_remove(at))
     }
 
     /// What is booted; the files must stay open until QEMU has started.
@@ -200,12 +209,13 @@ impl Argv {
         Ok((file, path))
     }
 
-    /// The disk that is booted comes last of those in the arguments.
+    /// Changes what is on the disk that is booted.
     fn patch(&mut self, patches: &[Patch]) -> io::Result<()> {
         if patches.is_empty() {
             return Ok(());
         }
-        let disk = self.disks.last_mut().ok_or_else(|| {
+        let disk = self.booted.map(|at| &mut self.disks[at]);
+        let disk = disk.ok_or_else(|| {
             io::Error::other(
                 "bootlap's probe shows the guest a changed disk, in counted time: leave out \
                  --plain and --no-probe, or boot an image that `bootlap apply` wrote",

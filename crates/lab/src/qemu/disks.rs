@@ -8,17 +8,23 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use bootlap_product::Patch;
+use rustix::fs::SeekFrom;
 use serde_json::Value;
 
 use super::memory::{MemoryFile, path_in_child};
 
 /// What the probe looks for in its environment (`DISKS` in `probe/disk.h`).
 pub(super) const VARIABLE: &str = "BOOTLAP_DISKS";
+
+/// The probe hears of the pages that a disk begins with in a variable of its environment, which
+/// takes 128 KiB.
+const MOST_RUNS: usize = 2000;
 
 /// How many disks the probe knows (`MOST_DISKS` in `probe/disk.c`).
 const MOST: usize = 16;
@@ -89,6 +95,34 @@ impl Disk {
         self.written.write_at(patch.at, &patch.bytes)
     }
 
+    /// In what it differs from the image by now: what it was given, and what the guest wrote.
+    pub(super) fn left(&self) -> io::Result<Vec<Patch>> {
+        let mut runs = Vec::new();
+        let mut at = 0;
+        let written = self.written.file();
+        while let Ok(start) = rustix::fs::seek(written, SeekFrom::Data(at)) {
+            at = rustix::fs::seek(written, SeekFrom::Hole(start))?;
+            runs.push(start..at);
+        }
+        let image = self.image.as_ref().map(OwnedFd::try_clone).transpose()?;
+        let image = image.map(File::from);
+        let few = few(runs, MOST_RUNS);
+        let patches = few.into_iter().map(|pieces| {
+            let (at, end) = (pieces[0].start, pieces[pieces.len() - 1].end);
+            let mut bytes = vec![0; usize::try_from(end - at).map_err(io::Error::other)?];
+            if let Some(image) = &image {
+                let there = image.metadata()?.len().saturating_sub(at).min(end - at);
+                image.read_exact_at(&mut bytes[..there as usize], at)?;
+            }
+            for piece in pieces {
+                let here = (piece.start - at) as usize..(piece.end - at) as usize;
+                written.read_exact_at(&mut bytes[here], piece.start)?;
+            }
+            Ok(Patch { at, bytes })
+        });
+        patches.collect()
+    }
+
     /// As the probe is told of it.
     fn told(&self) -> String {
         let image = self.image.as_ref().map_or(-1, AsRawFd::as_raw_fd);
@@ -104,6 +138,27 @@ impl Disk {
         let pages: String = pages.collect();
         format!("{}:{image}:{kind}{pages}", self.written.fd().as_raw_fd())
     }
+}
+
+/// Runs of bytes in their order, put together over the smallest gaps until there are at most so
+/// many.
+fn few(runs: Vec<Range<u64>>, most: usize) -> Vec<Vec<Range<u64>>> {
+    let gaps = runs.windows(2).map(|two| two[1].start - two[0].end);
+    let mut gaps: Vec<u64> = gaps.collect();
+    gaps.sort_unstable();
+    let over = runs.len().saturating_sub(most.max(1));
+    let over = over.checked_sub(1).map_or(0, |last| gaps[last]);
+    let mut few: Vec<Vec<Range<u64>>> = Vec::new();
+    for run in runs {
+        match few
+            .last_mut()
+            .and_then(|pieces| Some((pieces.last()?.end, pieces)))
+        {
+            Some((end, pieces)) if run.start - end <= over => pieces.push(run),
+            _ => few.push(vec![run]),
+        }
+    }
+    few
 }
 
 /// What the probe is told of all of them.
@@ -487,5 +542,46 @@ mod tests {
         assert!(told(&disks).ends_with(":card"), "{}", told(&disks));
         let broken = taken(&["-blockdev", "{", "-drive"], false);
         assert_eq!(broken.0, ["-blockdev", "{", "-drive"]);
+    }
+
+    #[test]
+    fn what_a_guest_left_is_what_it_was_given_and_what_it_wrote() {
+        let dir = tempfile::tempdir().unwrap();
+        let page = PAGE as usize;
+        let path = image(&dir, "a.img", &[1; 10 * PAGE as usize]);
+        let (_, mut disks) = taken(&["-drive", &format!("file={path},if=none")], false);
+        let disk = &mut disks[0];
+        assert_eq!(disk.left().unwrap(), []);
+        let bytes = vec![2; 3];
+        disk.patch(&Patch { at: 5000, bytes }).unwrap();
+        disk.written.write_at(7 * PAGE, &vec![0; page]).unwrap();
+        let left = disk.left().unwrap();
+        let places: Vec<_> = left.iter().map(|p| (p.at, p.bytes.len())).collect();
+        assert_eq!(places, [(PAGE, page), (7 * PAGE, page)]);
+        assert_eq!(left[0].bytes[904 - 1..904 + 4], [1, 2, 2, 2, 1]);
+        assert_eq!(
+            left[1].bytes,
+            vec![0; page],
+            "zeros that were written are kept"
+        );
+    }
+
+    #[test]
+    fn runs_are_put_together_over_the_smallest_gaps() {
+        let runs = vec![0..1, 2..3, 9..10, 13..14];
+        assert_eq!(
+            few(runs.clone(), 4),
+            runs.iter().map(|r| vec![r.clone()]).collect::<Vec<_>>()
+        );
+        assert_eq!(
+            few(runs.clone(), 3),
+            [vec![0..1, 2..3], vec![9..10], vec![13..14]]
+        );
+        assert_eq!(
+            few(runs.clone(), 2),
+            [vec![0..1, 2..3], vec![9..10, 13..14]]
+        );
+        assert_eq!(few(runs, 1).len(), 1);
+        assert_eq!(few(Vec::new(), 1).len(), 0);
     }
 }

@@ -30,7 +30,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use bootlap_model::Stamp;
-use bootlap_product::{Attached, Boot, Qemu as Spec};
+use bootlap_product::{Attached, Boot, Patch, Qemu as Spec};
 use bootlap_wire::stamps::{HEADER_LEN, Header, ProbeMark, RECORD_LEN, Record, StampClock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -57,6 +57,10 @@ const ENVIRONMENT: [&str; 3] = ["PATH", "LD_LIBRARY_PATH", "TMPDIR"];
 
 /// What the probe looks for in its environment (`OPENED` in `probe/opened.c`).
 const OPENED: &str = "BOOTLAP_OPENED";
+
+/// What is said of a guest that restarted, and of one that switched itself off.
+const RESET: &str = "the guest reset itself";
+const OFF: &str = "the guest switched itself off";
 
 /// How often the console is looked at.
 const POLL: Duration = Duration::from_millis(2);
@@ -162,6 +166,8 @@ pub struct Qemu {
     facts: Option<serde_json::Value>,
     /// What QEMU read of this host, once the boot is over.
     looked: Option<Looked>,
+    /// The disk that it boots from, once that was attached.
+    disk: Option<Disk>,
 }
 
 /// Which files of this host a boot has read.
@@ -205,7 +211,22 @@ impl Qemu {
             running: None,
             facts: None,
             looked: None,
+            disk: None,
         }
+    }
+
+    /// Whether a guest that stopped so wanted that itself.
+    pub fn ended_by_itself(why: &str) -> bool {
+        matches!(why, RESET | OFF)
+    }
+
+    /// In what the disk that it booted from differs from its image, once the boot is over; `None`
+    /// without such a disk, or where bootlap's probe does not read it.
+    ///
+    /// # Errors
+    /// If the image cannot be read any more.
+    pub fn left_on_disk(&self) -> io::Result<Option<Vec<Patch>>> {
+        self.disk.as_ref().map(Disk::left).transpose()
     }
 
     /// How it is run.
@@ -329,6 +350,7 @@ impl Qemu {
         let libraries = inputs::libraries(child.0.as_ref().map_or(0, Child::id));
         let opened = opened.filter(|_| libraries.is_ok());
         paths.extend(libraries.into_iter().flatten());
+        self.disk = argv.into_disk();
         self.running = Some(Running {
             child: child.0.take().expect("taken once"),
             qmp,
@@ -488,9 +510,9 @@ impl Running {
             let reason = event["data"]["reason"].as_str().unwrap_or_default();
             match event["event"].as_str() {
                 Some("SHUTDOWN") if reason == "guest-reset" => {
-                    return Some("the guest reset itself".into());
+                    return Some(RESET.into());
                 }
-                Some("SHUTDOWN") => return Some("the guest switched itself off".into()),
+                Some("SHUTDOWN") => return Some(OFF.into()),
                 Some("GUEST_PANICKED") => return Some("the guest panicked".into()),
                 _ => {}
             }

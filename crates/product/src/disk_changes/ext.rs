@@ -5,7 +5,8 @@
 use std::collections::BTreeSet;
 use std::env;
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::Output;
 
@@ -17,6 +18,11 @@ use crate::TargetError;
 
 /// Equal changes make equal blocks: everything that is written is of this time.
 const TIME: &str = "20200101000000";
+
+/// Where the superblock is, and in it the block size: 1024 shifted by so much
+/// (Documentation/filesystems/ext4/super.rst).
+const SUPERBLOCK: u64 = 1024;
+const LOG_BLOCK_SIZE: u64 = 24;
 
 /// Makes the changes; what the tools said of them.
 pub(super) fn change(
@@ -37,6 +43,7 @@ pub(super) fn change(
     // A journal that was not replayed would write over what is changed now.
     let replayed = run("e2fsck", &["-E", "journal_only", "-p", &device])?;
     let files = found.files(volume);
+    let block = block_size(image, partition)?;
     let mut script = format!("set_current_time {TIME}\n");
     let mut folders: BTreeSet<String> = BTreeSet::new();
     for (n, (place, change)) in changes.iter().enumerate() {
@@ -63,6 +70,16 @@ pub(super) fn change(
             Change::Nothing => {}
             Change::Link(to) => {
                 let _ = writeln!(script, "symlink \"{path}\" \"{to}\"");
+            }
+            Change::Room(mib) => {
+                let (empty, bytes) = (temporary(&n.to_string(), b"")?, u64::from(*mib) << 20);
+                let last = (bytes / block).saturating_sub(1);
+                let _ = writeln!(
+                    script,
+                    "cd \"{above}/\"\nwrite \"{empty}\" \"{name}\"\ncd /\n\
+                     sif \"{path}\" mode 0100600\nfallocate \"{path}\" 0 {last}\n\
+                     sif \"{path}\" size {bytes}"
+                );
             }
             Change::File { bytes, executable } => {
                 let source = temporary(&n.to_string(), bytes)?;
@@ -108,6 +125,16 @@ pub(super) fn change(
     }
     let said = [&replayed.stderr, &done.stderr].map(|said| String::from_utf8_lossy(said));
     Ok(said.concat())
+}
+
+/// Bytes of a block, as the superblock has them.
+fn block_size(image: &Path, partition: &Partition) -> Result<u64, TargetError> {
+    let mut log = [0; 4];
+    let read = File::open(image).and_then(|file| {
+        file.read_exact_at(&mut log, partition.start + SUPERBLOCK + LOG_BLOCK_SIZE)
+    });
+    read.map_err(|e| TargetError::io("read", image, e))?;
+    Ok(1024 << u32::from_le_bytes(log).min(6))
 }
 
 /// What stays of a file that is written anew.

@@ -44,6 +44,8 @@ pub(super) fn change(
                 ));
             }
             Change::Nothing if files.is_some_and(|files| !files.has(&place.path)) => {}
+            // Room is refused before (`no_room`).
+            Change::Room(_) => {}
             Change::Nothing => said += &run("mdel", &["-i", &device, &to])?,
             Change::File { bytes, .. } => {
                 let (above, _) = place.split();

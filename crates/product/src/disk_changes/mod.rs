@@ -44,8 +44,13 @@ pub(crate) struct Place {
 /// What is to be at a place.
 #[derive(Clone, Debug)]
 pub(crate) enum Change {
-    File { bytes: Vec<u8>, executable: bool },
+    File {
+        bytes: Vec<u8>,
+        executable: bool,
+    },
     Link(String),
+    /// A file of so many MiB that has its place, and whose content is for others to write there.
+    Room(u32),
     Nothing,
 }
 
@@ -95,6 +100,9 @@ impl Changes {
             }
             all.insert(Place::parse("disk.links", text)?, Change::Link(to.clone()));
         }
+        for (text, mib) in &disk.room {
+            all.insert(Place::parse("disk.room", text)?, Change::Room(*mib));
+        }
         for (text, content) in &disk.texts {
             let change = Change::File {
                 bytes: content.clone().into_bytes(),
@@ -136,6 +144,7 @@ impl Changes {
                 Change::File { bytes, executable } => (u8::from(*executable), &bytes[..]),
                 Change::Link(to) => (2, to.as_bytes()),
                 Change::Nothing => (3, &[][..]),
+                Change::Room(mib) => (4, &mib.to_le_bytes()[..]),
             };
             let head = format!(
                 "{}:{}\n{kind} {}\n",
@@ -162,9 +171,9 @@ impl Changes {
         let key = format!("{fingerprint}-{}", self.hash());
         let packed = cache.bytes("disk-changes", &key, || {
             progress("changing files on a copy of the disk");
-            Ok(pack(&self.made(image, copies, cache, progress)?))
+            Ok(Patch::pack(&self.made(image, copies, cache, progress)?))
         })?;
-        unpack(&packed).ok_or_else(|| {
+        Patch::unpack(&packed).ok_or_else(|| {
             TargetError::artefact("disk", "what was kept of its changes is damaged; try again")
         })
     }
@@ -198,6 +207,12 @@ impl Changes {
             };
             let partition = &found.table.partitions[volume];
             let kind = found.volumes[volume].kind;
+            let room = changes
+                .iter()
+                .find(|(_, change)| matches!(change, Change::Room(_)));
+            if let (Some((place, _)), false) = (room, kind.starts_with("ext")) {
+                return Err(no_room(place, kind));
+            }
             if guest::writes(kind) {
                 let of = (&found, volume);
                 mounted::change(copy.path(), partition, of, &changes, cache, progress)?;
@@ -236,6 +251,17 @@ fn cannot(number: u32, kind: &str) -> TargetError {
         }
     };
     TargetError::artefact("disk", format!("partition {number}: {why}"))
+}
+
+/// Why a file's place cannot be set aside there.
+fn no_room(place: &Place, kind: &str) -> TargetError {
+    let Place { partition, path } = place;
+    TargetError::artefact(
+        "disk.room",
+        format!(
+            "{partition}:{path}: files have a place of their own on ext2-4 only; this is {kind}"
+        ),
+    )
 }
 
 /// The folder of a place without links on the way to it, and the name there.
@@ -290,6 +316,10 @@ fn check(
                         .is_ok_and(|read| read == *bytes)
             }
             Change::Link(to) => files.link(&place.path).as_ref() == Some(to),
+            Change::Room(mib) => files.place(&place.path).is_ok_and(|pieces| {
+                let bytes: u64 = pieces.iter().map(|piece| piece.end - piece.start).sum();
+                bytes == u64::from(*mib) << 20
+            }),
             Change::Nothing => {
                 let gone = files.link(&place.path).is_none() && !files.has(&place.path);
                 // Nor was it a folder: that is not removed with all that is in it.
@@ -313,29 +343,6 @@ fn check(
         }
     }
     Ok(())
-}
-
-/// As they are kept: place, length and bytes of each.
-fn pack(patches: &[Patch]) -> Vec<u8> {
-    let mut packed = Vec::new();
-    for patch in patches {
-        packed.extend(patch.at.to_le_bytes());
-        packed.extend((patch.bytes.len() as u64).to_le_bytes());
-        packed.extend(&patch.bytes);
-    }
-    packed
-}
-
-fn unpack(mut packed: &[u8]) -> Option<Vec<Patch>> {
-    let mut patches = Vec::new();
-    while !packed.is_empty() {
-        let number = |at: usize| Some(u64::from_le_bytes(packed.get(at..at + 8)?.try_into().ok()?));
-        let (at, length) = (number(0)?, usize::try_from(number(8)?).ok()?);
-        let bytes = packed.get(16..16_usize.checked_add(length)?)?.to_vec();
-        packed = &packed[16 + length..];
-        patches.push(Patch { at, bytes });
-    }
-    Some(patches)
 }
 
 #[cfg(test)]

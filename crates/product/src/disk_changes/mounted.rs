@@ -31,7 +31,8 @@ pub(super) fn change(
                 put("mode", if *executable { b"755" } else { b"644" });
             }
             Change::Link(to) => put("link", to.as_bytes()),
-            Change::Nothing => put("nothing", b""),
+            // Refused before (`no_room`).
+            Change::Nothing | Change::Room(_) => put("nothing", b""),
         }
     }
     let kind = found.volumes[volume].kind;

@@ -181,7 +181,8 @@ fn changed(
             }
         }
         match change {
-            Change::Nothing => {}
+            // Room is refused before (`no_room`).
+            Change::Nothing | Change::Room(_) => {}
             Change::Link(to) => {
                 lines.insert(path, format!("S {TIME} 777 0 0 {to}\n").into_bytes());
             }

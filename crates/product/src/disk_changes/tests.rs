@@ -428,3 +428,23 @@ fn what_is_seen_before_is_what_is_there_afterwards() {
         assert_eq!(seen.link(path), there.link(path), "{path}");
     }
 }
+
+#[test]
+fn a_file_of_ext_has_its_place_before_it_has_content() {
+    let bench = Bench::ext4();
+    let place = |text: &str| Place::parse("test", text).unwrap();
+    let of = |mib| Changes(BTreeMap::from([(place("0:/var/image"), Change::Room(mib))]));
+    let patches = bench.patches(&of(2)).unwrap();
+    let bytes: usize = patches.iter().map(|patch| patch.bytes.len()).sum();
+    assert!(bytes < 200_000, "{bytes} bytes differ");
+    let path = bench.patched(&patches);
+    let found = look(&path, &Copies::default()).unwrap();
+    let pieces = found.files(0).unwrap().place("/var/image").unwrap();
+    let bytes: u64 = pieces.iter().map(|piece| piece.end - piece.start).sum();
+    assert_eq!(bytes, 2 << 20);
+    assert_eq!(of(2).hash(), of(2).hash());
+    assert_ne!(of(2).hash(), of(3).hash());
+    // The file system has 8 MiB.
+    let why = bench.patches(&of(20)).unwrap_err().to_string();
+    assert!(why.contains("0:/var/image could not be written"), "{why}");
+}

@@ -1,5 +1,6 @@
 //! The first program of an initramfs that does nothing but mount the root: it loads the modules,
-//! finds the root, reads ahead if the root has what for, and starts the root's init.
+//! finds the root, goes on from an image or reads ahead if the root has what for, and starts the
+//! root's init.
 
 /// A list on the root, paths from there on: what `/init` reads ahead once the root is mounted.
 pub(crate) const PRELOAD: &str = "usr/lib/bootlap/preload";
@@ -8,7 +9,10 @@ const PACK: &str = "var/lib/bootlap/boot.pack";
 /// On the root, the options with which the agent records as long as there is nothing of that.
 const RECORD: &str = "etc/bootlap/record";
 /// On the root, that agent.
-const AGENT: &str = "usr/sbin/bootlap-agent";
+pub(crate) const AGENT: &str = "usr/sbin/bootlap-agent";
+/// On the root, the place of an image of the running system, which the agent makes and starts
+/// from.
+pub(crate) const RESUME: &str = "var/lib/bootlap/resume.image";
 /// On the root, what enters it: util-linux has it in every distribution.
 pub(crate) const ENTERS: [&str; 2] = ["usr/sbin/switch_root", "sbin/switch_root"];
 
@@ -36,6 +40,16 @@ pub(super) fn script(modules: &[String], enter: Enter, cat: bool) -> String {
         true => format!("[ -f {PRELOAD} ] && {{ cat $(cat {PRELOAD}) & }} >/dev/null 2>&1\n"),
         false => String::new(),
     };
+    // It does not come back if it can start from the image. If it does, the boot goes on, and the
+    // disk has to stay as it is for the next image.
+    let resume = format!(
+        "if [ -x {AGENT} ] && [ -f {RESUME} ]; then\n\
+         \t{AGENT} resume /root/{RESUME}\n\
+         \tmodprobe -q -d /root overlay\n\
+         \t{AGENT} overlay /root\n\
+         \tcd /root\n\
+         fi\n"
+    );
     // The agent needs /dev, /proc and /sys, so these are there first.
     let agent = format!(
         "if [ -x {AGENT} ] && [ -f {PACK} ]; then\n\
@@ -131,7 +145,7 @@ if ! mount ${{type:+-t "$type"}} -o "$mode$flags" "$disk" /root; then
 	exec sh
 fi
 cd /root
-{preload}for folder in dev proc sys; do mount -n -o move "/$folder" "/root/$folder"; done
+{resume}{preload}for folder in dev proc sys; do mount -n -o move "/$folder" "/root/$folder"; done
 {agent}cd /
 {enter}
 "#
@@ -277,6 +291,34 @@ mod tests {
         assert_eq!(read(), "", "nothing is listed");
         fs::write(&list, "etc/b\netc/gone\netc/a\n").unwrap();
         assert_eq!(read(), "ba");
+    }
+
+    #[test]
+    fn the_agent_of_the_root_starts_from_an_image_or_lays_memory_over_it() {
+        let init = script(&[], Enter::SwitchRoot, true);
+        let (before, rest) = init.split_once("\ncd /root\n").unwrap();
+        assert!(before.contains("mount -t sysfs sys /sys"));
+        let (resume, _) = rest.split_once("[ -f usr/lib/bootlap/preload").unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| put(&dir.path().join(path), text);
+        let told = || {
+            let path = format!("{}:/usr/bin:/bin", dir.path().join("bin").display());
+            let shell = Command::new("sh")
+                .args(["-c", &resume.replace("cd /root", "true")])
+                .env("PATH", path)
+                .current_dir(dir.path())
+                .status();
+            assert!(shell.unwrap().success());
+            fs::read_to_string(dir.path().join("told")).unwrap_or_default()
+        };
+        put(AGENT, "#!/bin/sh\necho \"$@\" >>told\nexit 1\n");
+        put("bin/modprobe", "#!/bin/sh\necho modprobe \"$@\" >>told\n");
+        assert_eq!(told(), "", "there is no place for an image");
+        put(RESUME, "");
+        assert_eq!(
+            told(),
+            "resume /root/var/lib/bootlap/resume.image\nmodprobe -q -d /root overlay\noverlay /root\n"
+        );
     }
 
     #[test]

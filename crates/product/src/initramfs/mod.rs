@@ -28,7 +28,7 @@ pub(crate) use archive::{archives, built_in};
 use image::Kind;
 pub use image::Member;
 pub use image::compression;
-pub(crate) use minimal_init::PRELOAD;
+pub(crate) use minimal_init::{AGENT, PRELOAD, RESUME};
 pub(crate) use packed::packed;
 
 /// One member of the archive.

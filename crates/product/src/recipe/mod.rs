@@ -21,6 +21,7 @@ mod options;
 mod own;
 mod preload;
 mod python;
+mod resume_image;
 mod root;
 mod scripts;
 mod systemd;
@@ -241,6 +242,7 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &coldplug::OF_SYSTEMD,
         &preload::PRELOADED,
         &python::UNCHECKED,
+        &resume_image::RESUMED,
         &systemd::DEFER,
         &systemd_on_demand::ON_DEMAND,
         &systemd::MASK,
