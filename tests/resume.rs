@@ -5,7 +5,10 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{Booted, agent, bootlap, json, scratch, succeeded};
+use crate::support::{Booted, agent, bootlap, failure, json, scratch, succeeded};
+
+/// What `struct image_tries` begins with (agent/src/resume/image.h).
+const TRIES_MAGIC: u64 = 0x7365_6972_7474_6f62;
 
 const MODULES: [&str; 11] = [
     "drivers/virtio/virtio_ring",
@@ -25,7 +28,7 @@ format = 1
 name = "resume"
 
 [ready]
-pattern = "came back with what it had: kept|KiB of memory in |changed it|forgot it"
+pattern = "came back with what it had: kept|KiB of memory in |changed it|forgot it|came back from none"
 timeout-s = 300
 
 [machine]
@@ -184,12 +187,112 @@ fn a_system_starts_from_its_image_as_long_as_that_fits() {
     assert!(said.contains("cold boot"), "{said}");
 
     // And now one that never came back, though it fits.
-    let mut tries = [0; 4096];
-    tries[0] = 3;
-    image.write_all_at(&tries, 4096).unwrap();
+    let note = |tries: u64, made: u64| {
+        let numbers = [TRIES_MAGIC, tries, made].map(u64::to_le_bytes);
+        image.write_all_at(&numbers.concat(), 4096).unwrap();
+    };
+    note(3, 1);
     let said = guest.plain("");
     assert!(said.contains("did not come back three times"), "{said}");
     assert!(said.contains("cold boot"), "{said}");
+
+    // A machine that comes back from no image stops making them, until it is told to.
+    note(3, 3);
+    let said = guest.plain("");
+    assert!(said.contains("three images were made"), "{said}");
+    assert!(!said.contains("KiB of memory"), "{said}");
+    assert!(guest.plain("forget").contains("forgot it"));
+    let said = guest.plain("");
+    assert!(said.contains("KiB of memory"), "{said}");
+}
+
+/// A root of which a first boot makes an image, in a file on itself.
+const FILE_INIT: &str = r#"#!/bin/sh
+export PATH=/bin
+busybox mount -t devtmpfs d /dev
+exec >/dev/console 2>&1 </dev/console
+busybox mount -t proc p /proc
+busybox mount -t sysfs s /sys
+for module in MODULES; do busybox insmod /m/$module.ko; done
+busybox mount -t ext4 -o ro /dev/vda /root
+bootlap-agent resume /root/var/image
+bootlap-agent overlay /root
+echo written >/root/new
+bootlap-agent hibernate --reboot /root/media/root-ro/var/image &&
+	echo came back with $(busybox cat /root/new /root/word /root/media/root-ro/word)
+busybox poweroff -f
+"#;
+
+#[test]
+fn a_first_boot_makes_the_image_that_the_measured_ones_start_from() {
+    let guest = Guest::new("resume-first-boot");
+    let target = guest.dir.join("target");
+    let file = target.join("target.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let (start, rest) = text.split_once("args = [").unwrap();
+    let (_, rest) = rest.split_once("]\n").unwrap();
+    let overlay = "\"/m/overlay.ko\" = \
+                   \"package:linux-image-amd64/lib/modules/*/kernel/fs/overlayfs/overlay.ko\"\n";
+    let pattern = text.split_once("pattern = \"").unwrap().1;
+    let pattern = pattern.split_once('"').unwrap().0;
+    let text = format!("{start}{rest}{overlay}").replace(pattern, "written keptkept");
+    let disk = "\n[disk]\nimage = \"root.ext4\"\nstate = \"after-first-boot\"\n\n\
+                [disk.room]\n\"0:/var/image\" = 40\n";
+    fs::write(&file, text + disk).unwrap();
+    let mut names: Vec<&str> = MODULES
+        .iter()
+        .map(|m| m.rsplit('/').next().unwrap())
+        .collect();
+    names.push("overlay");
+    fs::write(
+        target.join("init"),
+        FILE_INIT.replace("MODULES", &names.join(" ")),
+    )
+    .unwrap();
+    let mut make = Command::new("/sbin/mke2fs");
+    let make = make
+        .args(["-q", "-t", "ext4", "-d"])
+        .arg(guest.dir.join("root"));
+    let image = target.join("root.ext4");
+    fs::remove_file(&image).unwrap();
+    succeeded(make.arg(&image).arg("60M"));
+    let before = fs::read(&image).unwrap();
+
+    let back = Booted::of(&guest.dir, Path::new("target"), "2");
+    assert_eq!(back.json["identical"], true);
+    assert!(back.says("came back with written"), "{}", back.console);
+    assert!(!back.says("the boot goes on"), "{}", back.console);
+    assert!(
+        fs::read(&image).unwrap() == before,
+        "the image is the user's"
+    );
+    let run = guest.dir.join(back.json["run"].as_str().unwrap());
+    // Whichever of the two came first made it.
+    let mut both = ["1", "2"].map(|boot| run.with_file_name(boot)).into_iter();
+    let first = both.find_map(|boot| fs::read(boot.join("first-boot/console")).ok());
+    let first = first.unwrap();
+    let first = String::from_utf8_lossy(&first).into_owned();
+    assert!(first.contains("KiB of memory in "), "{first}");
+
+    // It was made once; one that goes on instead of ending is none.
+    let again = Booted::of(&guest.dir, Path::new("target"), "1");
+    assert!(
+        !guest
+            .dir
+            .join(again.json["run"].as_str().unwrap())
+            .join("first-boot")
+            .exists()
+    );
+    let init = fs::read_to_string(target.join("init")).unwrap();
+    fs::write(
+        target.join("init"),
+        init.replace("bootlap-agent hibernate", "exit; true"),
+    )
+    .unwrap();
+    let why = failure(bootlap(&guest.dir).args(["boot", "target"]), 4);
+    assert!(why.contains("a first boot is over when"), "{why}");
+    let why = failure(bootlap(&guest.dir).args(["boot", "target", "--plain"]), 4);
+    assert!(why.contains("leave out --plain"), "{why}");
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub(super) struct DiskRoot<'s> {
     pub(super) changes: BTreeMap<&'s str, Then<'s>>,
     /// Places on other partitions, and those whose content is a file of the target.
     pub(super) left: Vec<&'s str>,
+    /// Places of files that have no content yet, with their MiB: no folder can hold such a file.
+    pub(super) room: Vec<(&'s str, u32)>,
 }
 
 impl<'s> DiskRoot<'s> {
@@ -59,7 +61,13 @@ impl<'s> DiskRoot<'s> {
         }
         let root = counts.into_iter().max_by_key(|(_, count)| *count);
         let root = root.map_or("", |(number, _)| number);
-        let mut found = Self::default();
+        let room = disk.room.iter().map(|(place, mib)| (place.as_str(), *mib));
+        let is_new =
+            |(place, mib): &(&str, u32)| !old.is_some_and(|old| old.room.get(*place) == Some(mib));
+        let mut found = Self {
+            room: room.filter(is_new).collect(),
+            ..Self::default()
+        };
         for (place, then) in all {
             let path = place.split_once(':').map(|(_, path)| path);
             let path = path.map(|path| path.trim_start_matches('/'));

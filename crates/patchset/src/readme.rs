@@ -144,6 +144,9 @@ fn said(change: &Change) -> String {
                                       --invalidation-mode unchecked-hash`"
                     .to_owned()
             }
+            "disk.state" => "measured are the boots behind the first one, which ends when the \
+                             machine switches itself off or restarts"
+                .to_owned(),
             "disk.remove" => format!("{} is not on the disk", markdown(value)),
             key => {
                 let (how, place) = key
@@ -154,6 +157,7 @@ fn said(change: &Change) -> String {
                 match how {
                     "links" => format!("{place} on the disk is a link to {}", markdown(value)),
                     "texts" => format!("{place} on the disk is written"),
+                    "room" => format!("{place} on the disk has {value} MiB set aside"),
                     _ => format!("{place} on the disk is {}'s content", markdown(value)),
                 }
             }
@@ -355,7 +359,15 @@ fn limits(changes: &Changes<'_>) -> Vec<String> {
             ));
         }
     }
-    for place in changes.disk_root().left {
+    let root = changes.disk_root();
+    for (place, mib) in &root.room {
+        limits.push(format!(
+            "{} on the disk: set it aside where the file system is mounted, \
+             `fallocate -l {mib}M FILE`; what packs a folder would leave holes.",
+            markdown(place)
+        ));
+    }
+    for place in root.left {
         limits.push(format!(
             "{} on the disk: another partition, or a file of the target's; see there.",
             markdown(place)

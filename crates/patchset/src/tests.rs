@@ -535,6 +535,9 @@ fn the_root_of_a_disk_is_changed_where_it_is_built() {
     step.edits
         .push(Edit::add("disk.remove", "2:/etc/rc.d/S19firewall"));
     step.edits.push(Edit::add("disk.remove", "2:/etc/out"));
+    let room = Edit::number(r#"disk.room."2:/var/image""#, 64);
+    step.edits
+        .extend([room, Edit::set("disk.state", "after-first-boot")]);
     let files = files(&start, &parts(None), &parts(None), &[step]).unwrap();
     let dir = tempfile::tempdir().unwrap();
     let patches = dir.path().join("patches");
@@ -594,6 +597,13 @@ fn the_root_of_a_disk_is_changed_where_it_is_built() {
         readme.contains("1:/config.txt on the disk: another partition"),
         "{readme}"
     );
+    for said in [
+        "2:/var/image on the disk has 64 MiB set aside",
+        "2:/var/image on the disk: set it aside where the file system is mounted, `fallocate -l 64M",
+        "measured are the boots behind the first one",
+    ] {
+        assert!(readme.contains(said), "{said}: {readme}");
+    }
 }
 
 #[test]

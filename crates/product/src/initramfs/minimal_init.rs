@@ -324,7 +324,9 @@ mod tests {
     #[test]
     fn the_agent_of_the_root_replays_or_records() {
         let init = script(&[], Enter::SwitchRoot, false);
-        let (before, rest) = init.split_once("if [ -x usr/sbin/bootlap-agent").unwrap();
+        let (before, rest) = init
+            .rsplit_once("\nif [ -x usr/sbin/bootlap-agent")
+            .unwrap();
         let (agent, _) = rest.split_once("cd /\n").unwrap();
         let moved = before.find("mount -n -o move").unwrap();
         assert!(before.find("\ncd /root\n").unwrap() < moved);

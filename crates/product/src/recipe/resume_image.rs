@@ -115,18 +115,20 @@ fn check_agent(path: &str, disk: &DiskPart, partition: u32) -> Result<(), String
         return Err(format!("{path} is no static program, as bootlap-agent is"));
     }
     let systemd = disk.part("systemd", &format!("disk:{partition}:{SYSTEMD}"));
-    let same = systemd.is_ok_and(|systemd| machine_of(&systemd.bytes) == machine_of(&agent));
-    match same {
-        true => Ok(()),
-        false => Err(format!(
+    // It may lie elsewhere.
+    let machine = systemd.ok().and_then(|systemd| machine_of(&systemd.bytes));
+    match machine {
+        Some(machine) if machine_of(&agent) != Some(machine) => Err(format!(
             "{path} is of another machine than the root's systemd"
         )),
+        _ => Ok(()),
     }
 }
 
 /// What an ELF file is made for: its class, byte order and machine.
-fn machine_of(file: &[u8]) -> Option<(&[u8], &[u8])> {
-    Some((file.get(4..6)?, file.get(18..20)?))
+fn machine_of(file: &[u8]) -> Option<[u8; 4]> {
+    let head = file.get(..20)?.strip_prefix(b"\x7fELF")?;
+    Some([head[0], head[1], head[14], head[15]])
 }
 
 /// Makes the image, once, and does what has to be done after each start from it.

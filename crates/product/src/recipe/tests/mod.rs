@@ -78,6 +78,7 @@ fn example(recipe: &str) -> &'static str {
         "systemd-first" => "web.service",
         "systemd-unordered" => "web.service/alone.service",
         "preload" => "src/recipe/testdata/reads.txt",
+        "resume-image" => "src/recipe/testdata/static-program,web.service",
         _ => "7",
     }
 }
@@ -133,6 +134,12 @@ fn base(recipe: &str) -> Target {
         name if name.starts_with("systemd-") || name.starts_with("preload") => of_systemd(),
         "python-unchecked" => parse(&of_disk().text.replace("fat12", "python")).unwrap(),
         "initramfs-minimal" => of_distribution("root=/dev/vda"),
+        name if name.starts_with("resume-image") => {
+            let choice = Choice::parse("initramfs-minimal").unwrap();
+            let parts = base_parts("initramfs-minimal");
+            let target = of_distribution("root=/dev/vda rw");
+            choice.apply(&target, &parts).unwrap()
+        }
         name if name.starts_with("initscripts-") => {
             parse(&of_disk().text.replace("fat12", "scripts")).unwrap()
         }
@@ -276,7 +283,7 @@ fn without_loader(words: &str) -> Target {
 
 /// The parts of [`base`].
 fn base_parts(recipe: &str) -> Parts {
-    if recipe == "initramfs-minimal" {
+    if recipe == "initramfs-minimal" || recipe.starts_with("resume-image") {
         let disk = of_systemd()
             .parts(&Cache::at("none".into()), &|_| {})
             .unwrap();
