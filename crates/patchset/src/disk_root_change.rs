@@ -63,7 +63,7 @@ impl<'s> DiskRoot<'s> {
         let root = root.map_or("", |(number, _)| number);
         let room = disk.room.iter().map(|(place, mib)| (place.as_str(), *mib));
         let is_new =
-            |(place, mib): &(&str, u32)| !old.is_some_and(|old| old.room.get(*place) == Some(mib));
+            |(place, mib): &(&str, u32)| old.is_none_or(|old| old.room.get(*place) != Some(mib));
         let mut found = Self {
             room: room.filter(is_new).collect(),
             ..Self::default()

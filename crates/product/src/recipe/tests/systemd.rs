@@ -125,3 +125,48 @@ fn a_service_with_a_socket_starts_on_demand() {
     let link = &disk.links[&format!("{folder}/sockets.target.wants/alone.socket")];
     assert_eq!(link, "/usr/lib/systemd/system/alone.socket");
 }
+
+#[test]
+fn an_image_is_made_of_a_root_that_stays_as_it_is() {
+    let recipe = "resume-image=src/recipe/testdata/static-program,web.service";
+    let (target, parts) = (base(recipe), base_parts(recipe));
+    let choice = Choice::parse(recipe).unwrap();
+    let changed = choice.apply(&target, &parts).unwrap();
+    let words = &changed.spec.kernel.as_ref().unwrap().cmdline;
+    assert_eq!(words, "root=/dev/vda ro", "it said rw");
+    let disk = changed.spec.disk.as_ref().unwrap();
+    assert_eq!(disk.room["0:/var/lib/bootlap/resume.image"], 64);
+    let unit = &disk.texts["0:/etc/systemd/system/bootlap-resume-image.service"];
+    assert!(
+        unit.contains("After=multi-user.target web.service\n"),
+        "{unit}"
+    );
+    let wants = "0:/etc/systemd/system/multi-user.target.wants/bootlap-resume-image.service";
+    assert_eq!(disk.links[wants], "../bootlap-resume-image.service");
+
+    let why = |recipe: &str, target| refused(recipe, target, &parts);
+    let program = "src/recipe/testdata/static-program";
+    for (recipe, said) in [
+        (
+            "resume-image=".to_owned(),
+            "needs the path of a bootlap-agent",
+        ),
+        ("resume-image=none".to_owned(), "cannot read none"),
+        ("resume-image=Cargo.toml".to_owned(), "is no static program"),
+        (
+            format!("resume-image={program},no.service"),
+            "no.service is not started",
+        ),
+    ] {
+        let why = why(&recipe, &target);
+        assert!(why.contains(said), "{recipe}: {why}");
+    }
+    let whole = super::of_distribution("root=/dev/vda");
+    let small = why(recipe, &whole);
+    assert!(small.contains("/init of initramfs-minimal"), "{small}");
+    let text = target
+        .text
+        .replace("root=/dev/vda", "nohibernate root=/dev/vda");
+    let never = why(recipe, &super::parse(&text).unwrap());
+    assert!(never.contains("forbids it: nohibernate"), "{never}");
+}
