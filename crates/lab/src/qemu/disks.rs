@@ -569,19 +569,15 @@ mod tests {
     #[test]
     fn runs_are_put_together_over_the_smallest_gaps() {
         let runs = vec![0..1, 2..3, 9..10, 13..14];
-        assert_eq!(
-            few(runs.clone(), 4),
-            runs.iter().map(|r| vec![r.clone()]).collect::<Vec<_>>()
-        );
-        assert_eq!(
-            few(runs.clone(), 3),
-            [vec![0..1, 2..3], vec![9..10], vec![13..14]]
-        );
-        assert_eq!(
-            few(runs.clone(), 2),
-            [vec![0..1, 2..3], vec![9..10, 13..14]]
-        );
-        assert_eq!(few(runs, 1).len(), 1);
+        let shape = |most| {
+            let few = few(runs.clone(), most);
+            assert_eq!(few.concat(), runs);
+            few.iter().map(Vec::len).collect::<Vec<_>>()
+        };
+        assert_eq!(shape(4), [1, 1, 1, 1]);
+        assert_eq!(shape(3), [2, 1, 1]);
+        assert_eq!(shape(2), [2, 2]);
+        assert_eq!(shape(1), [4]);
         assert_eq!(few(Vec::new(), 1).len(), 0);
     }
 }
