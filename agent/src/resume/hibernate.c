@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/reboot.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "agent.h"
@@ -183,6 +184,8 @@ static int make(struct image_header *header)
 			put_size(&line, header);
 			put(&line, "\n");
 			write_all(STDOUT_FILENO, line.bytes, line.len);
+			/* A serial line still sends. */
+			tcdrain(STDOUT_FILENO);
 			reboot(reboot_then ? RB_AUTOBOOT : RB_POWER_OFF);
 			failed = errno;
 		}
