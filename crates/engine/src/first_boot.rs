@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bootlap_lab::{LabError, Manifest, Outcome, Qemu, QemuSettings};
+use bootlap_lab::{LabError, Limit, Manifest, Outcome, Qemu, QemuSettings};
 use bootlap_product::{
     Boot, Cache, DiskState, PartHash, Patch, Target, TargetError, fingerprint, sha256,
 };
@@ -18,8 +18,13 @@ use bootlap_sources::Hints;
 
 use crate::progress::Progress;
 
+/// On the kernel's command line it tells user space that this is one, where the machine gives the
+/// kernel its words.
+pub(crate) const WORD: &str = "bootlap.first-boot";
 /// The folder in a run's that has the first boot.
 const FOLDER: &str = "first-boot";
+/// One that has not ended by itself after so long of its own time, ns, does not.
+const LIMIT_NS: i64 = 1_800_000_000_000;
 /// The target's key that asks for one.
 const KEY: &str = "disk.state";
 
@@ -64,7 +69,7 @@ impl FirstBoots {
         } = first;
         let files = settings.files();
         let settings = QemuSettings {
-            limit: None,
+            limit: Some(Limit::at(LIMIT_NS)),
             ..settings
         };
         let mut machine = Qemu::new(settings, boot);

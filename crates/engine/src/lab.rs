@@ -20,7 +20,7 @@ use crate::bootable::{Bootable, How, Planned, more_memory_mb, padding};
 use crate::elsewhere::Runner;
 use crate::evidence;
 use crate::failure::{Exit, Failure};
-use crate::first_boot::{FirstBoot, FirstBoots, comes_before};
+use crate::first_boot::{FirstBoot, FirstBoots, WORD, comes_before};
 use crate::forewarned;
 use crate::kept::{Keeper, Made, Wanted};
 use crate::progress::Progress;
@@ -287,7 +287,10 @@ impl<'a> Lab<'a> {
                     let first = FirstBoot {
                         settings: settings.clone(),
                         // One for all perturbations, unless they are of the machine.
-                        boot: assembly.boot("")?,
+                        boot: assembly.boot(match assembly.has_cmdline() {
+                            true => WORD,
+                            false => "",
+                        })?,
                         parts,
                         manifest: &manifest,
                         dir,

@@ -195,6 +195,8 @@ struct Running {
     clock: StampClock,
     /// It is given up, and why.
     given_up: Option<String>,
+    /// The guest has stopped, and why: QEMU says so once.
+    stopped: Option<String>,
     /// Bytes of the stamps (or of the console) that were taken so far.
     taken: u64,
     started: Instant,
@@ -369,6 +371,7 @@ impl Qemu {
             stderr: stderr.into_file(),
             clock,
             given_up: None,
+            stopped: None,
             started: Instant::now(),
             idle: self.settings.is_alone().then(Idle::new),
         });
@@ -506,18 +509,19 @@ impl Running {
     }
 
     fn guest_stopped(&mut self) -> Option<String> {
-        while let Some(event) = self.qmp.event() {
+        while self.stopped.is_none()
+            && let Some(event) = self.qmp.event()
+        {
             let reason = event["data"]["reason"].as_str().unwrap_or_default();
-            match event["event"].as_str() {
-                Some("SHUTDOWN") if reason == "guest-reset" => {
-                    return Some(RESET.into());
-                }
-                Some("SHUTDOWN") => return Some(OFF.into()),
-                Some("GUEST_PANICKED") => return Some("the guest panicked".into()),
-                _ => {}
-            }
+            let why = match event["event"].as_str() {
+                Some("SHUTDOWN") if reason == "guest-reset" => RESET,
+                Some("SHUTDOWN") => OFF,
+                Some("GUEST_PANICKED") => "the guest panicked",
+                _ => continue,
+            };
+            self.stopped = Some(why.to_owned());
         }
-        None
+        self.stopped.clone()
     }
 
     /// What the console said since the last look.

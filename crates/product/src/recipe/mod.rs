@@ -26,6 +26,7 @@ mod root;
 mod scripts;
 mod systemd;
 mod systemd_build_time;
+mod systemd_checkpoint;
 mod systemd_first;
 mod systemd_on_demand;
 mod systemd_remount;
@@ -245,6 +246,7 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &resume_image::RESUMED,
         &systemd::DEFER,
         &systemd_on_demand::ON_DEMAND,
+        &systemd_checkpoint::CHECKPOINTED,
         &systemd::MASK,
         &systemd_first::FIRST,
         &systemd_unordered::UNORDERED,

@@ -63,7 +63,7 @@ fn waits(unit: &Unit, other: &str) -> bool {
 }
 
 /// The text of a unit's file, as changed so far.
-fn file(
+pub(super) fn file(
     target: &Target,
     parts: &Parts,
     partition: u32,

@@ -75,6 +75,7 @@ fn example(recipe: &str) -> &'static str {
         "systemd-mask" => "late.service,web.service",
         "systemd-defer" => "alone.service",
         "systemd-on-demand" => "alone.service",
+        "systemd-checkpoint" => "web.service",
         "systemd-first" => "web.service",
         "systemd-unordered" => "web.service/alone.service",
         "preload" => "src/recipe/testdata/reads.txt",
@@ -131,6 +132,11 @@ fn base(recipe: &str) -> Target {
             );
             parse(&kiosk().text.replace("[machine]\n", &disk)).unwrap()
         }
+        name if name.starts_with("systemd-checkpoint") => {
+            let seed = DISK.replace("fat12", "systemd");
+            let text = of_distribution("root=/dev/vda").text;
+            parse(&text.replace(&seed, WITH_CRIU)).unwrap()
+        }
         name if name.starts_with("systemd-") || name.starts_with("preload") => of_systemd(),
         "python-unchecked" => parse(&of_disk().text.replace("fat12", "python")).unwrap(),
         "initramfs-minimal" => of_distribution("root=/dev/vda"),
@@ -162,6 +168,12 @@ fn of_disk() -> Target {
 }
 
 const DISK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/disk/fat12");
+
+/// The root of [`of_systemd`] with CRIU, and a service that says what it starts.
+const WITH_CRIU: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/src/recipe/testdata/root-with-criu"
+);
 
 /// Whether a recipe of systemd also looks at the kernel's command line.
 fn has_words_and_systemd(recipe: &str) -> bool {
@@ -290,6 +302,18 @@ fn base_parts(recipe: &str) -> Parts {
         return Parts {
             disk: disk.disk,
             initramfs: Some(of_initramfs(&OF_SQUASHFS, "etc/x")),
+            ..parts(None)
+        };
+    }
+    if recipe.starts_with("systemd-checkpoint") {
+        let disk = parse(
+            &of_systemd()
+                .text
+                .replace(&DISK.replace("fat12", "systemd"), WITH_CRIU),
+        );
+        let disk = disk.unwrap().parts(&Cache::at("none".into()), &|_| {});
+        return Parts {
+            disk: disk.unwrap().disk,
             ..parts(None)
         };
     }

@@ -170,3 +170,26 @@ fn an_image_is_made_of_a_root_that_stays_as_it_is() {
     let never = why(recipe, &super::parse(&text).unwrap());
     assert!(never.contains("forbids it: nohibernate"), "{never}");
 }
+
+#[test]
+fn a_service_has_a_checkpoint_where_criu_is() {
+    let recipe = "systemd-checkpoint=web.service";
+    let (target, parts) = (base(recipe), base_parts(recipe));
+    let choice = Choice::parse(recipe).unwrap();
+    let changed = choice.apply(&target, &parts).unwrap();
+    let disk = changed.spec.disk.as_ref().unwrap();
+    let drop_in = &disk.texts["0:/etc/systemd/system/web.service.d/bootlap-checkpoint.conf"];
+    let starts = "ExecStart=\nExecStart=/usr/lib/bootlap/checkpoint start web.service /web\n";
+    assert!(drop_in.ends_with(starts), "{drop_in}");
+    assert!(disk.texts["0:/usr/lib/bootlap/checkpoint"].starts_with("#!/bin/sh\n"));
+
+    let without = refused(recipe, &target, &base_parts("systemd-mask"));
+    assert!(without.contains("has no /usr/sbin/criu"), "{without}");
+    let loaders = refused(recipe, &of_systemd(), &parts);
+    assert!(loaders.contains("bootloader-none first"), "{loaders}");
+    let unit = "[disk.texts]\n\"0:/etc/systemd/system/web.service\" = \
+                \"[Service]\\nUser=a\\nExecStart=/web\"\n";
+    let text = format!("{}\n{unit}", target.text);
+    let of_user = refused(recipe, &super::parse(&text).unwrap(), &parts);
+    assert!(of_user.contains("says User="), "{of_user}");
+}
