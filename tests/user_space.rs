@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::support::disk::{boot, disk, import};
-use crate::support::{bootlap, failure, json, printed, root, scratch, succeeded};
+use crate::support::{agent, bootlap, failure, json, printed, root, scratch, succeeded};
 
 /// Units that were put off are started once the boot is over, and the boot is over sooner.
 #[test]
@@ -76,6 +76,15 @@ fn the_application_comes_first() {
     let mut apply = bootlap(&dir);
     succeeded(apply.args(["apply", "vm", first, &apart, asked, "-o", "all"]));
     assert_eq!(boot(&dir, "all", "2")["identical"], true);
+    // And all of it from an image, which the first boot makes.
+    let image = format!("resume-image={},health.service", agent("x86-64").display());
+    succeeded(bootlap(&dir).args(["apply", "vm", &image, "-o", "image"]));
+    let started = boot(&dir, "image", "2");
+    assert_eq!(started["identical"], true);
+    let run = dir.join(started["run"].as_str().unwrap());
+    let console = fs::read(run.join("console")).unwrap();
+    let console = String::from_utf8_lossy(&console);
+    assert!(!console.contains("the boot goes on"), "{console}");
 }
 
 /// What a distribution does for any machine: without it the login comes sooner, and all that was

@@ -170,6 +170,8 @@ fn ends(default: &str, behind: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
     use std::process::Command;
 
     use super::*;
@@ -195,9 +197,54 @@ mod tests {
         }
     }
 
+    /// The script with a CRIU that notes what it is asked for, and fails if there is a file `broken`.
     #[test]
-    fn any_shell_reads_the_script() {
-        let read = Command::new("sh").args(["-n", "-c", SCRIPT]).status();
-        assert!(read.unwrap().success());
+    fn a_checkpoint_that_does_not_fit_is_left_and_made_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |path: &str| dir.path().join(path);
+        for folder in ["bin", "var/lib", "run"] {
+            fs::create_dir_all(at(folder)).unwrap();
+        }
+        let put = |path: &str, text: &str| {
+            fs::write(at(path), text).unwrap();
+            fs::set_permissions(at(path), fs::Permissions::from_mode(0o755)).unwrap();
+        };
+        put(
+            "bin/criu",
+            "#!/bin/sh\necho criu $1 >>told\n[ ! -e broken ]\n",
+        );
+        put("server", "#!/bin/sh\necho started >>told\n");
+        let inside = |path: &str| at(path).to_str().unwrap().to_owned();
+        let script = SCRIPT
+            .replace("/var/lib", &inside("var/lib"))
+            .replace("/run/", &inside("run/"))
+            .replace("/proc/sys/kernel/ns_last_pid", "/dev/null")
+            // What it starts is seen.
+            .replace("2>&1 &\n", "2>&1 &\n\twait\n");
+        put("checkpoint", &script);
+        let path = format!("{}:/usr/bin:/bin", inside("bin"));
+        let told = |words: &[&str]| {
+            let mut run = Command::new("./checkpoint");
+            let run = run.args(words).current_dir(dir.path()).env("PATH", &path);
+            let said = run.output().unwrap();
+            let told = fs::read_to_string(at("told")).unwrap_or_default();
+            fs::remove_file(at("told")).ok();
+            (said.status.success(), told)
+        };
+        let start = ["start", "a.service", "./server", "word"];
+        let make = ["make", "a.service"];
+        let did = |told: &str| (true, told.to_owned());
+        assert_eq!(told(&start), did("started\n"));
+        assert_eq!(told(&make), did("criu dump\n"));
+        assert_eq!(told(&make), did(""), "there is one");
+        assert_eq!(told(&start), did("criu restore\n"));
+        // What its command names has changed, or CRIU fails.
+        put("server", "#!/bin/sh\n# new\necho started >>told\n");
+        assert_eq!(told(&start), did("started\n"));
+        assert_eq!(told(&make), did("criu dump\n"));
+        fs::write(at("broken"), "").unwrap();
+        assert_eq!(told(&start), did("criu restore\nstarted\n"));
+        assert!(!told(&make).0, "and none is kept");
+        assert_eq!(told(&start), did("started\n"));
     }
 }
