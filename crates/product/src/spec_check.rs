@@ -149,6 +149,13 @@ fn disk(spec: &Spec, machine: &Machine) -> Result<(), Mistake> {
             );
         }
     }
+    let room = spec.disk.iter().flat_map(|disk| &disk.room);
+    if let Some((place, _)) = room.into_iter().find(|(_, mib)| **mib == 0) {
+        return wrong(
+            "disk.room",
+            format!("{place} has 0 MiB, which hold nothing; write 1 or more"),
+        );
+    }
     if spec.loader.is_some() && (spec.disk.is_none() || spec.kernel.is_some()) {
         return wrong(
             "loader",

@@ -247,6 +247,14 @@ fn mistakes_about_the_disk() {
             "t.toml:16: unknown variant `vmdk`, expected `raw` or `qcow2`",
         ),
         (
+            format!("{machine}{disk}state = \"used\"\n"),
+            "t.toml:16: unknown variant `used`, expected `as-shipped` or `after-first-boot`",
+        ),
+        (
+            format!("{machine}{disk}[disk.room]\n\"1:/a\" = 0\n"),
+            "t.toml:16: 1:/a has 0 MiB, which hold nothing",
+        ),
+        (
             format!("{machine}{disk}{firmware}"),
             "t.toml:17: variables are those of a program",
         ),
