@@ -89,8 +89,10 @@ impl FirstBoots {
             known += &fingerprint(path)?;
         }
         let key = sha256(known.as_bytes());
-        let own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = Arc::clone({ own }.entry(key.clone()).or_default());
+        let own = {
+            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(all.entry(key.clone()).or_default())
+        };
         let _made_once = own.lock().unwrap_or_else(PoisonError::into_inner);
         let packed = cache.bytes("first-boots", &key, || {
             progress.step("booting once for what a first boot leaves on the disk");

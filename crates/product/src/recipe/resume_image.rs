@@ -8,6 +8,7 @@ use bootlap_image::units::MASKS;
 use super::cmdline::{Line, find};
 use super::list::members;
 use super::systemd::{disk_of, started, text_at};
+use super::systemd_checkpoint::PLACE as CHECKPOINT;
 use super::{Plain, typed_file};
 use crate::cmdline::changed;
 use crate::initramfs::{AGENT, RESUME};
@@ -78,13 +79,16 @@ fn resumed(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, Str
     }
     let place = |path: &str| format!("{partition}:/{path}");
     let room = place(RESUME);
-    if target
-        .spec
-        .disk
-        .as_ref()
-        .is_some_and(|disk| disk.room.contains_key(&room))
-    {
-        return Err(format!("{room} is there already"));
+    if let Some(disk) = &target.spec.disk {
+        if disk.room.contains_key(&room) {
+            return Err(format!("{room} is there already"));
+        }
+        if disk
+            .texts
+            .contains_key(&format!("{partition}:{CHECKPOINT}"))
+        {
+            return Err("a service has a checkpoint, and this root would not keep it".into());
+        }
     }
     let default = &units.default;
     let link = format!("{partition}:{MASKS}/{default}.wants/{UNIT}");

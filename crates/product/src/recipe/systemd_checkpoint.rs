@@ -26,7 +26,7 @@ pub(super) const CHECKPOINTED: Plain = Plain::new(
 .takes(&[""]);
 
 const SCRIPT: &str = include_str!("checkpoint.sh");
-const PLACE: &str = "/usr/lib/bootlap/checkpoint";
+pub(super) const PLACE: &str = "/usr/lib/bootlap/checkpoint";
 const CRIU: &str = "/usr/sbin/criu";
 /// What a unit may say besides its command: anything else could be a part of the process that CRIU
 /// does not bring back.
