@@ -21,6 +21,7 @@ mod cbmem;
 mod cleaner;
 mod colours;
 mod console;
+mod cpu_time;
 mod dmesg;
 mod efi;
 mod firmware_log;

@@ -5,16 +5,9 @@ use std::collections::BTreeMap;
 use bootlap_model::{ClockId, Evidence};
 use bootlap_wire::archive::Sample;
 
+use crate::cpu_time::{self, Look};
 use crate::text::Import;
 
-/// Shares of the CPUs' time, and the columns that make them up.
-const SHARES: [(&str, &[usize]); 5] = [
-    ("cpu user", &[0, 1]),
-    ("cpu system", &[2, 5, 6]),
-    ("cpu iowait", &[4]),
-    ("cpu idle", &[3]),
-    ("cpu stolen", &[7]),
-];
 const MEMORY: [&str; 5] = [
     "memory total",
     "memory free",
@@ -30,7 +23,7 @@ type Growing<const N: usize> = Vec<(i64, [u64; N])>;
 /// All of it.
 #[derive(Default)]
 pub(super) struct Counters {
-    cpu: Growing<8>,
+    cpu: Vec<Look>,
     runnable: Vec<(i64, f64)>,
     blocked: Vec<(i64, f64)>,
     memory: Growing<5>,
@@ -81,16 +74,7 @@ impl Counters {
         let Some(at) = self.first else {
             return;
         };
-        for (name, columns) in SHARES {
-            let samples = self
-                .cpu
-                .windows(2)
-                .map(|pair| (pair[0].0, share(pair, columns)));
-            let samples: Vec<_> = samples.collect();
-            if samples.iter().any(|(_, share)| *share > 0.0) {
-                import.counter(clock, (name, "%"), samples, at);
-            }
-        }
+        cpu_time::counters(&self.cpu, clock, at, import);
         import.counter(clock, ("runnable", "processes"), self.runnable, at);
         import.counter(clock, ("blocked", "processes"), self.blocked, at);
         for (column, name) in MEMORY.iter().enumerate() {
@@ -124,13 +108,6 @@ impl Counters {
             }
         }
     }
-}
-
-/// Of all ticks between two samples, those of `columns`, in per cent.
-fn share(pair: &[(i64, [u64; 8])], columns: &[usize]) -> f64 {
-    let more = |column: usize| pair[1].1[column].saturating_sub(pair[0].1[column]) as f64;
-    let all: f64 = (0..8).map(more).sum();
-    100.0 * columns.iter().map(|c| more(*c)).sum::<f64>() / all.max(1.0)
 }
 
 /// How much `column` grows in a second, times `factor`.

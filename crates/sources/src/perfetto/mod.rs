@@ -10,6 +10,7 @@
 //!
 //! - the kernel's events ([`kernel`]): processes, who ran when, and what Android's programs
 //!   say that they do ([`crate::trace`]),
+//! - memory and the CPUs' time, looked at in intervals ([`samples`]),
 //! - slices, moments and values that programs tell of by themselves ([`tracks`]),
 //! - Android's log, as [`crate::logcat`] reads it.
 //!
@@ -19,6 +20,7 @@
 
 mod clocks;
 mod kernel;
+mod samples;
 mod schema;
 mod tracks;
 
@@ -31,6 +33,7 @@ use prost::bytes::Bytes;
 
 use self::clocks::{BOOTTIME, Clocks, REALTIME};
 use self::kernel::{Kernel, Raw};
+use self::samples::Samples;
 use self::schema::{LogEvent, SEQ_INCREMENTAL_STATE_CLEARED, TracePacket};
 use self::tracks::{Told, Tracks};
 use crate::logcat::LogcatReader;
@@ -172,6 +175,7 @@ struct PerfettoReader {
     usual_clocks: HashMap<u32, u32>,
     kernel: Kernel,
     tracks: Tracks,
+    samples: Samples,
     log: LogcatReader,
     happened: Vec<Happened>,
     /// Packets with something that happened.
@@ -190,6 +194,7 @@ impl PerfettoReader {
             usual_clocks: HashMap::new(),
             kernel: Kernel::of(Recording::on(clock)),
             tracks: Tracks::default(),
+            samples: Samples::default(),
             log: LogcatReader::on(clock),
             happened: Vec::new(),
             packets: Vec::new(),
@@ -342,6 +347,9 @@ impl PerfettoReader {
                     What::Told(all.told.len() as u32 - 1)
                 });
             }
+        } else if let Some(stats) = &packet.sys_stats {
+            let ns = when().ok_or(UNRELATED)?;
+            self.samples.add(ns, stats, at);
         } else if let Some(log) = packet.android_log {
             for event in log.events {
                 let date = event.timestamp.unwrap_or(0);
@@ -393,6 +401,8 @@ impl PerfettoReader {
             }
         }
         self.tracks.finish(import);
+        let clock = import.clock(ClockKind::Boottime);
+        self.samples.finish(clock, import);
         self.kernel.finish(import);
     }
 }

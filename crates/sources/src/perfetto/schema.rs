@@ -16,6 +16,8 @@ pub(super) struct TracePacket {
     pub(super) process_tree: Option<ProcessTree>,
     #[prost(message, optional, tag = "6")]
     pub(super) clock_snapshot: Option<ClockSnapshot>,
+    #[prost(message, optional, tag = "7")]
+    pub(super) sys_stats: Option<SysStats>,
     #[prost(uint64, optional, tag = "8")]
     pub(super) timestamp: Option<u64>,
     #[prost(uint32, optional, tag = "10")]
@@ -42,6 +44,45 @@ pub(super) struct TracePacket {
 
 /// `TracePacket.sequence_flags`: what was interned before counts no more.
 pub(super) const SEQ_INCREMENTAL_STATE_CLEARED: u32 = 1;
+
+/// What `/proc` said at one moment.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct SysStats {
+    #[prost(message, repeated, tag = "1")]
+    pub(super) meminfo: Vec<MeminfoValue>,
+    #[prost(message, repeated, tag = "3")]
+    pub(super) cpu_stat: Vec<CpuTimes>,
+}
+
+/// `SysStats.MeminfoValue`: one of `MeminfoCounters`, in kB.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct MeminfoValue {
+    #[prost(int32, optional, tag = "1")]
+    pub(super) key: Option<i32>,
+    #[prost(uint64, optional, tag = "2")]
+    pub(super) value: Option<u64>,
+}
+
+/// `SysStats.CpuTimes`: of one CPU, since the start.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct CpuTimes {
+    #[prost(uint64, optional, tag = "2")]
+    pub(super) user_ns: Option<u64>,
+    #[prost(uint64, optional, tag = "3")]
+    pub(super) user_nice_ns: Option<u64>,
+    #[prost(uint64, optional, tag = "4")]
+    pub(super) system_mode_ns: Option<u64>,
+    #[prost(uint64, optional, tag = "5")]
+    pub(super) idle_ns: Option<u64>,
+    #[prost(uint64, optional, tag = "6")]
+    pub(super) io_wait_ns: Option<u64>,
+    #[prost(uint64, optional, tag = "7")]
+    pub(super) irq_ns: Option<u64>,
+    #[prost(uint64, optional, tag = "8")]
+    pub(super) softirq_ns: Option<u64>,
+    #[prost(uint64, optional, tag = "9")]
+    pub(super) steal_ns: Option<u64>,
+}
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct TracePacketDefaults {
