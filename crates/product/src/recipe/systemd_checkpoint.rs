@@ -85,8 +85,8 @@ fn checkpointed(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>
     let command = command(&file(target, parts, partition, name, unit)?)?;
     let default = &units.default;
     let maker = format!("bootlap-checkpoint-{name}");
-    let wanted = |by: &str, unit: &str| {
-        let link = format!("{partition}:{MASKS}/{by}.wants/{unit}");
+    let wanted = |unit: &str| {
+        let link = format!("{partition}:{MASKS}/{default}.wants/{unit}");
         Edit::set(&format!("disk.links.{link:?}"), format!("../{unit}"))
     };
     Ok(vec![
@@ -101,8 +101,8 @@ fn checkpointed(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>
         ),
         text_at(partition, &maker, makes(default, name)),
         text_at(partition, ENDS, ends(default, &maker)),
-        wanted(default, &maker),
-        wanted(default, ENDS),
+        wanted(&maker),
+        wanted(ENDS),
         Edit::set("disk.state", "after-first-boot"),
     ])
 }
