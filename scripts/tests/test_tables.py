@@ -1,6 +1,7 @@
 """Each table script: made-up runs in, the page out."""
 
 import json
+import re
 import sys
 import tempfile
 import unittest
@@ -8,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
-from made_up import fake_bootlap, page, printed, script
+from made_up import SCRIPTS, fake_bootlap, page, printed, script
 
 MS = 1_000_000
 
@@ -26,6 +27,17 @@ class Tables(unittest.TestCase):
     def has(self, text, *lines):
         for line in lines:
             self.assertIn(line + "\n", text + "\n", f"\n{text}")
+
+    def test_what_a_script_takes_from_another_is_there(self):
+        taken = 0
+        for path in sorted(SCRIPTS.glob("table-*")):
+            text = path.read_text()
+            for name, other in re.findall(r"\b(\w+) = script\(\"([\w-]+)\"\)", text):
+                for what in re.findall(rf"(?<![.\w]){name}\.(\w+)", text):
+                    with self.subTest(path.name, of=other):
+                        self.assertTrue(hasattr(script(other), what), what)
+                    taken += 1
+        self.assertGreater(taken, 30)
 
     def test_bootloaders(self):
         program = fake_bootlap(self.work, """
