@@ -7,6 +7,7 @@
 
 mod packed;
 mod strip;
+mod symbols;
 
 pub use packed::packed;
 pub use strip::{Strip, strip};

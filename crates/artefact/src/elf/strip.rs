@@ -10,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Elf;
+use super::{Elf, symbols};
 
 const ET_REL: u16 = 1;
 const ET_EXEC: u16 = 2;
@@ -33,7 +33,7 @@ pub enum Strip {
     None,
     /// What debuggers read.
     Debug,
-    /// Also the names of functions; not in kernel modules, which are linked by them.
+    /// Also the names of functions; in kernel modules those that they are not linked by.
     All,
 }
 
@@ -80,6 +80,12 @@ pub fn strip(data: &[u8], how: Strip) -> Option<Vec<u8>> {
     let fixed = fixed_end(&elf, &sections, relocatable)?;
     if !is_usual(data, &table, &sections, fixed) {
         return None;
+    }
+    if relocatable
+        && how == Strip::All
+        && let Some(less) = symbols::needed_only(data)
+    {
+        return Some(less);
     }
     choose(&mut sections, names, how == Strip::All && !relocatable);
     if !sections.iter().any(|s| s.goes) {
@@ -141,7 +147,7 @@ impl Table {
     }
 }
 
-fn is_debug(name: &[u8]) -> bool {
+pub(super) fn is_debug(name: &[u8]) -> bool {
     let starts: [&[u8]; 6] = [
         b".debug",
         b".zdebug",

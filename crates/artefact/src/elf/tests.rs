@@ -10,6 +10,9 @@ use super::*;
 /// `static int counter; int module_init_here(int a) { counter += a; return counter; }`, by gcc 12
 /// for x86-64: `-g -Os -c`, and `-g -Os -shared -fPIC -nostdlib -Wl,-z,noseparate-code`.
 const OBJECT: &[u8] = include_bytes!("../testdata/debug.o");
+/// `static int helper(int a)` adds to a `static int counter`, `init_module` calls it, and `.modinfo`
+/// says `depends=`: by gcc 12 for x86-64, `-g -Os -fno-pic -c`.
+const MODULE: &[u8] = include_bytes!("../testdata/module.o");
 const LIBRARY: &[u8] = include_bytes!("../testdata/debug.so");
 
 fn sections(data: &[u8]) -> Vec<String> {
@@ -39,6 +42,45 @@ fn a_module_keeps_its_symbols_and_loses_debug_sections() {
         assert!(symbols.contains(&"module_init_here"), "{symbols:?}");
         assert_eq!(strip(&less, how), None, "nothing is left to do");
     }
+}
+
+#[test]
+fn a_module_keeps_the_symbols_that_it_is_linked_by() {
+    let names = |data: &[u8]| {
+        let file = object::File::parse(data).unwrap();
+        let names = file
+            .symbols()
+            .filter_map(|s| s.name().ok().map(str::to_owned));
+        names.filter(|name| !name.is_empty()).collect::<Vec<_>>()
+    };
+    let debug = strip(MODULE, Strip::Debug).unwrap();
+    assert!(names(&debug).iter().any(|name| name.starts_with("helper")));
+    let less = strip(MODULE, Strip::All).unwrap();
+    assert!(less.len() < debug.len(), "{}", less.len());
+    assert_eq!(names(&less), ["init_module"]);
+    assert_eq!(module_needs(&less), Some(Vec::new()));
+    for name in [".text", ".modinfo"] {
+        assert_eq!(section(&less, name), section(MODULE, name), "{name}");
+    }
+    // What is linked is what was linked: the same places take the address of the same sections.
+    let linked = |data: &[u8]| {
+        let file = object::File::parse(data).unwrap();
+        let place = |symbol: object::SymbolIndex| {
+            let symbol = file.symbol_by_index(symbol).unwrap();
+            let section = symbol.section_index().unwrap();
+            let section = file.section_by_index(section).unwrap();
+            (section.name().unwrap().to_owned(), symbol.address())
+        };
+        let text = file.section_by_name(".text").unwrap();
+        let all = text.relocations().map(|(at, one)| match one.target() {
+            object::RelocationTarget::Symbol(symbol) => (at, place(symbol), one.addend()),
+            other => panic!("{other:?}"),
+        });
+        all.collect::<Vec<_>>()
+    };
+    assert_eq!(linked(&less), linked(MODULE));
+    assert!(!linked(MODULE).is_empty());
+    assert_eq!(strip(&less, Strip::All), None, "nothing is left to do");
 }
 
 #[test]
@@ -107,12 +149,12 @@ fn needs_of_programs() {
 proptest! {
     #[test]
     fn damage_never_panics(
-        object in any::<bool>(),
+        which in 0usize..3,
         at in prop_oneof![0usize..64, any::<usize>()],
         value in any::<u8>(),
         end in any::<usize>(),
     ) {
-        let mut bytes = if object { OBJECT } else { LIBRARY }.to_vec();
+        let mut bytes = [OBJECT, MODULE, LIBRARY][which].to_vec();
         // The headers of sections stand last.
         let at = at % bytes.len();
         bytes[at] = value;

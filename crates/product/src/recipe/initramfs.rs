@@ -24,9 +24,8 @@ fn initramfs(target: &Target) -> Result<&Initramfs, String> {
 
 /// Programs and libraries lose what only debuggers read.
 ///
-/// `all` takes the symbol tables, too; what a library exports stays, as do
-/// kernel modules' symbols (of modules only debug sections go, and of signed
-/// ones nothing: their signature would no longer fit).
+/// `all` takes the symbol tables, too; what a library exports stays, and what a kernel's module is
+/// linked by. Of signed modules nothing goes: their signature would no longer fit.
 pub(super) const STRIP_PROGRAMS: Plain = Plain::new(
     "initramfs-strip",
     "programs in the initramfs lose what only debuggers read",
