@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "agent.h"
 #include "preload/arguments.h"
@@ -28,6 +30,20 @@ static const struct argument ARGUMENTS[] = {
 static int folder(const char *path)
 {
 	return mkdir(path, 0755) && errno != EEXIST ? -1 : 0;
+}
+
+/* Where overlayfs is a module, the root has it, and what loads it. */
+static void load_module(const char *root)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		if (!chroot(root) && !chdir("/"))
+			execl("/sbin/modprobe", "modprobe", "-q", "overlay", NULL);
+		_exit(1);
+	}
+	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
 }
 
 static int lay(const char *root)
@@ -76,6 +92,7 @@ static int run(int argc, char **argv)
 		complain(0, root, " is no path from / on", NULL);
 		return EXIT_USAGE;
 	}
+	load_module(root);
 	if (lay(root)) {
 		complain(errno, "cannot lay memory over ", root, "; it stays as it is (the kernel "
 			 "needs CONFIG_OVERLAY_FS)", NULL);

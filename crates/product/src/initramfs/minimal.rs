@@ -10,27 +10,27 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bootlap_image::driver;
 
-use super::minimal_init::{Enter, script};
+use super::minimal_init::{Enter, Load, script};
+use super::modules::{plain_name, unpacked};
 use super::{Found, Look, What, add_parents, only, wrong};
 use crate::TargetError;
 
 /// Where programs are.
 const FOLDERS: [&str; 4] = ["usr/bin", "bin", "usr/sbin", "sbin"];
 /// What programs read on their way.
-const READ: [&str; 6] = [
-    "etc/ld.so.cache",
-    "etc/ld.so.conf",
-    "etc/ld.so.conf.d/",
-    "etc/modprobe.d/",
-    "lib/modprobe.d/",
-    "usr/lib/modprobe.d/",
-];
+const LIBRARIES: [&str; 3] = ["etc/ld.so.cache", "etc/ld.so.conf", "etc/ld.so.conf.d/"];
+/// What modprobe reads.
+const OF_MODPROBE: [&str; 3] = ["etc/modprobe.d/", "lib/modprobe.d/", "usr/lib/modprobe.d/"];
+/// Lines of these that say how a module is to be loaded.
+const CONFIGURED: [&str; 3] = ["options", "install", "softdep"];
 /// Folders that the kernel and `/init` use.
 const STAY: [&str; 5] = ["dev", "proc", "root", "run", "sys"];
 
 /// What stays, and the new `/init`.
 struct Plan {
     paths: Vec<Vec<u8>>,
+    /// Modules that insmod loads.
+    plain: Vec<String>,
     init: String,
     enter: Enter,
 }
@@ -46,10 +46,29 @@ pub(super) fn reduce(found: &mut Found, modules: &[String]) -> Result<(), Target
     found.insert(b"init".to_vec(), init);
     only::keep(found, &plan.paths.join(&b'\n'), "initramfs.minimal")?;
     found.retain(|_, what| !matches!(what.look(), Look::Dir) || what.is_early());
+    for file in &plan.plain {
+        unpack(found, file)?;
+    }
     for folder in STAY {
         found.insert(folder.as_bytes().to_vec(), What::Dir);
     }
     add_parents(super::SECTION, found)
+}
+
+/// Makes a module's file one that the kernel takes.
+fn unpack(found: &mut Found, file: &str) -> Result<(), TargetError> {
+    let bytes = match found.get(file.as_bytes()).map(What::look) {
+        Some(Look::File { bytes, .. }) if !file.ends_with(".ko") => bytes.to_vec(),
+        _ => return Ok(()),
+    };
+    let bytes = unpacked(bytes).map_err(|e| wrong(format!("minimal: {file}: {e}")))?;
+    found.remove(file.as_bytes());
+    let what = What::File {
+        executable: false,
+        bytes,
+    };
+    found.insert(plain_name(file).as_bytes().to_vec(), what);
+    Ok(())
 }
 
 /// What enters the root if these members are reduced so; or why they cannot be.
@@ -79,18 +98,34 @@ impl Plan {
             false => Enter::OfRoot,
         };
         let cat = programs.take("cat");
-        let mut paths = programs.paths.clone();
-        let needed = Modules::of(&members)?.needed(modules)?;
-        if !needed.is_empty() {
+        let all = Modules::of(&members)?;
+        let files = all.needed(modules)?;
+        let load = if files.is_empty() {
+            Load::Nothing
+        } else if !all.is_configured(&files) && programs.take("insmod") {
+            Load::Insmod(&files)
+        } else {
             programs.need("modprobe")?;
-            paths.append(&mut programs.paths);
-            paths.extend(needed);
+            Load::Modprobe(modules)
+        };
+        let mut paths = programs.paths;
+        paths.extend(files.iter().map(|(_, file)| file.clone().into_bytes()));
+        let mut read = LIBRARIES.to_vec();
+        if let Load::Modprobe(_) = load {
+            paths.extend(all.lists.iter().map(|list| list.to_vec()));
+            read.extend(OF_MODPROBE);
         }
-        let is_read = |path: &&[u8]| READ.iter().any(|read| path.starts_with(read.as_bytes()));
+        let is_read = |path: &&[u8]| read.iter().any(|read| path.starts_with(read.as_bytes()));
         paths.extend(members.keys().filter(|p| is_read(p)).map(|p| p.to_vec()));
+        let init = script(&load, enter, cat);
+        let plain = match load {
+            Load::Insmod(_) => files.into_iter().map(|(_, file)| file).collect(),
+            _ => Vec::new(),
+        };
         Ok(Self {
             paths,
-            init: script(modules, enter, cat),
+            plain,
+            init,
             enter,
         })
     }
@@ -127,6 +162,8 @@ struct Modules<'e> {
     /// What each needs, itself first; paths below the folder.
     needs: BTreeMap<String, Vec<&'e str>>,
     built_in: BTreeSet<String>,
+    /// Those of which a file of modprobe's says how to load them.
+    configured: BTreeSet<String>,
 }
 
 impl<'e> Modules<'e> {
@@ -136,12 +173,20 @@ impl<'e> Modules<'e> {
             folder: b"",
             needs: BTreeMap::new(),
             built_in: BTreeSet::new(),
+            configured: BTreeSet::new(),
         };
         let text = |what: &'e What| match what.look() {
             Look::File { bytes, .. } => std::str::from_utf8(bytes).ok(),
             _ => None,
         };
         for (path, what) in members {
+            if OF_MODPROBE
+                .iter()
+                .any(|folder| path.starts_with(folder.as_bytes()))
+            {
+                let lines = text(what).unwrap_or_default().lines();
+                found.configured.extend(lines.filter_map(configured));
+            }
             let Some(at) = end_of_folder(path) else {
                 continue;
             };
@@ -168,10 +213,10 @@ impl<'e> Modules<'e> {
         Ok(found)
     }
 
-    /// The files of these modules and of what they need, and the lists; nothing where all of
-    /// them are built in.
-    fn needed(&self, wanted: &[String]) -> Result<Vec<Vec<u8>>, String> {
-        let mut files: BTreeSet<&str> = BTreeSet::new();
+    /// The names and files of these modules and of what they need, in the order in which they load;
+    /// nothing where all of them are built in.
+    fn needed(&self, wanted: &[String]) -> Result<Vec<(String, String)>, String> {
+        let mut files: Vec<(String, String)> = Vec::new();
         for name in wanted {
             let name = name.replace('-', "_");
             if self.built_in.contains(&name) {
@@ -183,17 +228,29 @@ impl<'e> Modules<'e> {
                      modules that are in it"
                 )
             })?;
-            files.extend(needs);
+            // Each stands in front of what it needs.
+            for file in needs.iter().rev() {
+                let path = format!("{}{file}", String::from_utf8_lossy(self.folder));
+                let name = driver(file).unwrap_or_default();
+                if !files.iter().any(|(known, _)| *known == name) {
+                    files.push((name, path));
+                }
+            }
         }
-        let mut paths: Vec<Vec<u8>> = files
-            .into_iter()
-            .map(|file| [self.folder, file.as_bytes()].concat())
-            .collect();
-        if !paths.is_empty() {
-            paths.extend(self.lists.iter().map(|list| list.to_vec()));
-        }
-        Ok(paths)
+        Ok(files)
     }
+
+    /// Whether more is to be known of one of them than what the command line says.
+    fn is_configured(&self, files: &[(String, String)]) -> bool {
+        files.iter().any(|(name, _)| self.configured.contains(name))
+    }
+}
+
+/// The module that a line of modprobe's says how to load.
+fn configured(line: &str) -> Option<String> {
+    let mut words = line.split_whitespace();
+    CONFIGURED.contains(&words.next()?).then_some(())?;
+    Some(words.next()?.replace('-', "_"))
 }
 
 /// Behind `lib/modules/VERSION/`, wherever that is.
@@ -209,6 +266,8 @@ fn end_of_folder(path: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use std::process::Command;
+
+    use bootlap_artefact::compress::Compression;
 
     use super::*;
 
@@ -292,6 +351,73 @@ mod tests {
             .status()
             .unwrap();
         assert!(read.success(), "{text}");
+    }
+
+    /// A distribution's, which has insmod and these files, too, and compresses its modules so.
+    fn with_insmod(kind: Compression, suffix: &str, more: &[(&str, &str)]) -> Found {
+        let folder = "usr/lib/modules/6.1.0";
+        let dep = "kernel/ext4.ko: kernel/jbd2.ko kernel/crc-16.ko\n\
+                   kernel/jbd2.ko: kernel/crc-16.ko\nkernel/crc-16.ko:\n";
+        let mut found = distribution();
+        found.retain(|path, _| !path.starts_with(folder.as_bytes()));
+        let dep = dep.replace(".ko", &format!(".ko{suffix}"));
+        found.insert(format!("{folder}/modules.dep").into(), file(&dep));
+        for module in ["ext4", "jbd2", "crc-16"] {
+            let path = format!("{folder}/kernel/{module}.ko{suffix}");
+            let bytes = kind.compress(module.as_bytes()).unwrap();
+            let executable = false;
+            found.insert(path.into(), What::File { executable, bytes });
+        }
+        found.insert(b"usr/sbin/insmod".to_vec(), file(""));
+        for (path, text) in more {
+            found.insert(path.as_bytes().to_vec(), file(text));
+        }
+        reduce(&mut found, &["ext4".to_owned()]).unwrap();
+        found
+    }
+
+    fn text<'f>(found: &'f Found, path: &str) -> &'f str {
+        match found.get(path.as_bytes()).map(What::look) {
+            Some(Look::File { bytes, .. }) => std::str::from_utf8(bytes).unwrap(),
+            other => panic!("{path}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn insmod_needs_no_lists_and_no_compression() {
+        let blacklist = (
+            "etc/modprobe.d/no.conf",
+            "blacklist ext4\noptions other a=1\n",
+        );
+        for (kind, suffix) in [(Compression::None, ""), (Compression::Xz, ".xz")] {
+            let found = with_insmod(kind, suffix, &[blacklist]);
+            let folder = "usr/lib/modules/6.1.0/kernel";
+            let order = ["crc_16 crc-16", "jbd2 jbd2", "ext4 ext4"].map(|both| {
+                let (name, file) = both.split_once(' ').unwrap();
+                assert_eq!(text(&found, &format!("{folder}/{file}.ko")), file);
+                format!("load {name} /{folder}/{file}.ko\n")
+            });
+            let init = text(&found, "init");
+            assert!(init.contains(&order.concat()), "{init}");
+            let kept = names(&found);
+            for gone in ["usr/sbin/modprobe", "modules.dep", "no.conf", ".ko.xz"] {
+                assert!(!kept.iter().any(|path| path.ends_with(gone)), "{kept:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_else_is_to_be_known_of_a_module_only_modprobe_knows() {
+        let options = ("lib/modprobe.d/a.conf", "options crc-16 a=1\n");
+        let found = with_insmod(Compression::Xz, ".xz", &[options]);
+        let init = text(&found, "init");
+        assert!(init.contains("modprobe -a -q ext4\n"), "{init}");
+        assert_eq!(text(&found, options.0), options.1);
+        let kept = names(&found);
+        assert!(
+            kept.iter().any(|path| path.ends_with("crc-16.ko.xz")),
+            "{kept:?}"
+        );
     }
 
     #[test]

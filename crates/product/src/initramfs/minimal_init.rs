@@ -2,6 +2,8 @@
 //! finds the root, goes on from an image or reads ahead if the root has what for, and starts the
 //! root's init.
 
+use super::modules::plain_name;
+
 /// A list on the root, paths from there on: what `/init` reads ahead once the root is mounted.
 pub(crate) const PRELOAD: &str = "usr/lib/bootlap/preload";
 /// On the root, what bootlap-agent has recorded of a boot.
@@ -27,12 +29,47 @@ pub(crate) enum Enter {
     OfRoot,
 }
 
+/// What loads the modules.
+#[derive(Debug)]
+pub(super) enum Load<'m> {
+    /// All of them are built in.
+    Nothing,
+    /// By their names: modprobe finds the files.
+    Modprobe(&'m [String]),
+    /// Their names and files, in this order; none of them is compressed then.
+    Insmod(&'m [(String, String)]),
+}
+
+impl Load<'_> {
+    fn script(&self) -> String {
+        match self {
+            Load::Nothing => String::new(),
+            Load::Modprobe(names) => format!("modprobe -a -q {}\n", names.join(" ")),
+            Load::Insmod(files) => {
+                let load = |(name, file): &(String, String)| {
+                    format!("load {name} /{}\n", plain_name(file))
+                };
+                format!("{INSMOD}{}", files.iter().map(load).collect::<String>())
+            }
+        }
+    }
+}
+
+/// As modprobe does it, with what the command line says for the module.
+const INSMOD: &str = r#"load() {
+	options=
+	for word in $line; do
+		case $word in
+		"$1".*) options="$options ${word#*.}" ;;
+		esac
+	done
+	insmod "$2" $options
+}
+"#;
+
 /// The program that the kernel starts: any POSIX shell reads it.
-pub(super) fn script(modules: &[String], enter: Enter, cat: bool) -> String {
-    let load = match modules {
-        [] => String::new(),
-        names => format!("modprobe -a -q {}\n", names.join(" ")),
-    };
+pub(super) fn script(load: &Load<'_>, enter: Enter, cat: bool) -> String {
+    let load = load.script();
     // What goes on in the background is in the folder of the root, which stays that wherever it is
     // mounted by then. A shell opens /dev/null for it, and /dev may have moved: what is below it
     // has an empty file of that name. The output goes there outside of the braces, before that.
@@ -45,7 +82,6 @@ pub(super) fn script(modules: &[String], enter: Enter, cat: bool) -> String {
     let resume = format!(
         "if [ -x {AGENT} ] && [ -f {RESUME} ]; then\n\
          \t{AGENT} resume /root/{RESUME}\n\
-         \tmodprobe -q -d /root overlay\n\
          \t{AGENT} overlay /root\n\
          \tcd /root\n\
          fi\n"
@@ -81,8 +117,8 @@ export PATH=/usr/bin:/bin:/usr/sbin:/sbin
 mount -t devtmpfs -o mode=0755 dev /dev
 mount -t proc proc /proc
 mount -t sysfs sys /sys
-{load}mode=ro init=/sbin/init root= type= flags=
 read -r line </proc/cmdline
+{load}mode=ro init=/sbin/init root= type= flags=
 for word in $line; do
 	case $word in
 	root=*) root=${{word#root=}} ;;
@@ -170,7 +206,7 @@ mod tests {
 
     #[test]
     fn what_the_root_has_enters_it() {
-        let text = script(&[], Enter::OfRoot, false);
+        let text = script(&Load::Nothing, Enter::OfRoot, false);
         let (_, enters) = text.split_once("\ncd /\n").unwrap();
         let dir = tempfile::tempdir().unwrap();
         let entered = |place: Option<&str>| {
@@ -195,7 +231,7 @@ mod tests {
     /// What `/init` takes for the root, with a blkid that says `one` of what it is asked for with
     /// `-n` and `all` else.
     fn found_root(root: &str, one: &str, all: &str) -> String {
-        let init = script(&[], Enter::SwitchRoot, false);
+        let init = script(&Load::Nothing, Enter::SwitchRoot, false);
         let (_, rest) = init.split_once("# What this kernel mounts").unwrap();
         let (find, _) = rest.split_once("if ! mount").unwrap();
         let dir = tempfile::tempdir().unwrap();
@@ -267,7 +303,7 @@ mod tests {
 
     #[test]
     fn what_the_root_lists_is_read_ahead() {
-        let init = script(&[], Enter::SwitchRoot, true);
+        let init = script(&Load::Nothing, Enter::SwitchRoot, true);
         let line = init.lines().find(|line| line.contains(PRELOAD)).unwrap();
         // Where the shell looks once /dev has moved.
         let empty = init.find(": >/dev/null\n").unwrap();
@@ -294,8 +330,26 @@ mod tests {
     }
 
     #[test]
+    fn modules_have_the_options_of_the_command_line() {
+        let files = [
+            ("usb_storage", "lib/modules/6.1/usb-storage.ko.xz"),
+            ("sd_mod", "lib/modules/6.1/sd_mod.ko"),
+        ];
+        let files = files.map(|(name, file)| (name.to_owned(), file.to_owned()));
+        let text = Load::Insmod(&files).script();
+        let line = "quiet usb_storage.quirks=1:2:u,3:4:f sd_mod_x=1 usb_storage.delay_use=0";
+        let shell = format!("line='{line}'\ninsmod() {{ echo \"$@\"; }}\n{text}");
+        let out = Command::new("sh").args(["-c", &shell]).output().unwrap();
+        assert_eq!(
+            String::from_utf8(out.stdout).unwrap(),
+            "/lib/modules/6.1/usb-storage.ko quirks=1:2:u,3:4:f delay_use=0\n\
+             /lib/modules/6.1/sd_mod.ko\n"
+        );
+    }
+
+    #[test]
     fn the_agent_of_the_root_starts_from_an_image_or_lays_memory_over_it() {
-        let init = script(&[], Enter::SwitchRoot, true);
+        let init = script(&Load::Nothing, Enter::SwitchRoot, true);
         let (before, rest) = init.split_once("\ncd /root\n").unwrap();
         assert!(before.contains("mount -t sysfs sys /sys"));
         let (resume, _) = rest.split_once("[ -f usr/lib/bootlap/preload").unwrap();
@@ -312,18 +366,17 @@ mod tests {
             fs::read_to_string(dir.path().join("told")).unwrap_or_default()
         };
         put(AGENT, "#!/bin/sh\necho \"$@\" >>told\nexit 1\n");
-        put("bin/modprobe", "#!/bin/sh\necho modprobe \"$@\" >>told\n");
         assert_eq!(told(), "", "there is no place for an image");
         put(RESUME, "");
         assert_eq!(
             told(),
-            "resume /root/var/lib/bootlap/resume.image\nmodprobe -q -d /root overlay\noverlay /root\n"
+            "resume /root/var/lib/bootlap/resume.image\noverlay /root\n"
         );
     }
 
     #[test]
     fn the_agent_of_the_root_replays_or_records() {
-        let init = script(&[], Enter::SwitchRoot, false);
+        let init = script(&Load::Nothing, Enter::SwitchRoot, false);
         let (before, rest) = init
             .rsplit_once("\nif [ -x usr/sbin/bootlap-agent")
             .unwrap();

@@ -13,7 +13,7 @@ use crate::{Edit, Parts, Target};
 ///
 /// A distribution's initramfs is made for any machine: it starts udev, which loads a driver for
 /// each device that there is, waits until all are quiet, and then looks for the root. Of it stay
-/// the modules of the root's disk and file system, a shell, `mount`, `modprobe` and `blkid`, and
+/// the modules of the root's disk and file system, a shell, `mount`, `insmod` and `blkid`, and
 /// a short `/init`; systemd or udev find all other devices later. `initramfs.minimal` lists the
 /// modules: those of the target's disk, and of the file system that is on it.
 pub(super) const REDUCED: Plain = Plain::new(
