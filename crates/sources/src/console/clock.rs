@@ -45,6 +45,10 @@ const STEPPED_BELOW_NS: i64 = 100_000_000;
 /// Lines that lie further back are a log that somebody printed again.
 const REPRINTED_NS: i64 = 1_000_000_000;
 
+/// The kernel's clock may be ahead by so much: 222 ms passed on it in 110 ms while a PC's kernel
+/// calibrated its timer, before it switched to another clock source.
+const AHEAD_NS: i64 = 250_000_000;
+
 /// What the lines so far say of the kernel's clock.
 #[derive(Default)]
 pub(crate) struct KernelClock {
@@ -194,7 +198,12 @@ impl KernelClock {
     fn compare(&mut self, moment: &Moment, at: Evidence, out: &mut Out<'_>) {
         let Some(sent) = moment.first else { return };
         let difference = sent.ns.saturating_sub(moment.ns);
-        if difference < 0 && !out.is_host_clock() {
+        // Nothing was logged before a machine was on whose clock counts from there.
+        let (difference, ahead_ns) = match out.is_host_clock() {
+            true => (difference, 0),
+            false => (difference.max(0), difference.saturating_neg().max(0)),
+        };
+        if ahead_ns > AHEAD_NS {
             out.notice(
                 "logged-before-power-on",
                 Severity::Notice,
@@ -207,7 +216,8 @@ impl KernelClock {
             self.read.push([sent.ns, moment.ns]);
         }
         let err_ns = moment.err_ns.saturating_add(sent.err_ns);
-        self.err_ns = self.err_ns.max(err_ns);
+        let ahead_ns = u32::try_from(ahead_ns).unwrap_or(u32::MAX);
+        self.err_ns = self.err_ns.max(err_ns.saturating_add(ahead_ns));
         self.windows.see(moment, difference);
         let after = self.nearest.partition_point(|(d, _)| *d <= difference);
         if after < NEAREST {
