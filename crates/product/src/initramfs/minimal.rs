@@ -10,8 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bootlap_image::driver;
 
-use super::minimal_init::{Enter, Load, script};
-use super::modules::{plain_name, unpacked};
+use super::minimal_init::{Enter, Load, Module, script};
 use super::{Found, Look, What, add_parents, only, wrong};
 use crate::TargetError;
 
@@ -29,8 +28,6 @@ const STAY: [&str; 5] = ["dev", "proc", "root", "run", "sys"];
 /// What stays, and the new `/init`.
 struct Plan {
     paths: Vec<Vec<u8>>,
-    /// Modules that insmod loads.
-    plain: Vec<String>,
     init: String,
     enter: Enter,
 }
@@ -46,29 +43,10 @@ pub(super) fn reduce(found: &mut Found, modules: &[String]) -> Result<(), Target
     found.insert(b"init".to_vec(), init);
     only::keep(found, &plan.paths.join(&b'\n'), "initramfs.minimal")?;
     found.retain(|_, what| !matches!(what.look(), Look::Dir) || what.is_early());
-    for file in &plan.plain {
-        unpack(found, file)?;
-    }
     for folder in STAY {
         found.insert(folder.as_bytes().to_vec(), What::Dir);
     }
     add_parents(super::SECTION, found)
-}
-
-/// Makes a module's file one that the kernel takes.
-fn unpack(found: &mut Found, file: &str) -> Result<(), TargetError> {
-    let bytes = match found.get(file.as_bytes()).map(What::look) {
-        Some(Look::File { bytes, .. }) if !file.ends_with(".ko") => bytes.to_vec(),
-        _ => return Ok(()),
-    };
-    let bytes = unpacked(bytes).map_err(|e| wrong(format!("minimal: {file}: {e}")))?;
-    found.remove(file.as_bytes());
-    let what = What::File {
-        executable: false,
-        bytes,
-    };
-    found.insert(plain_name(file).as_bytes().to_vec(), what);
-    Ok(())
 }
 
 /// What enters the root if these members are reduced so; or why they cannot be.
@@ -102,14 +80,14 @@ impl Plan {
         let files = all.needed(modules)?;
         let load = if files.is_empty() {
             Load::Nothing
-        } else if !all.is_configured(&files) && programs.take("insmod") {
-            Load::Insmod(&files)
+        } else if all.are_plain(&files) && programs.take("insmod") {
+            Load::Insmod(all.of_all_versions(), &files)
         } else {
             programs.need("modprobe")?;
             Load::Modprobe(modules)
         };
         let mut paths = programs.paths;
-        paths.extend(files.iter().map(|(_, file)| file.clone().into_bytes()));
+        paths.extend(files.iter().map(|one| all.path_of(one)));
         let mut read = LIBRARIES.to_vec();
         if let Load::Modprobe(_) = load {
             paths.extend(all.lists.iter().map(|list| list.to_vec()));
@@ -117,15 +95,9 @@ impl Plan {
         }
         let is_read = |path: &&[u8]| read.iter().any(|read| path.starts_with(read.as_bytes()));
         paths.extend(members.keys().filter(|p| is_read(p)).map(|p| p.to_vec()));
-        let init = script(&load, enter, cat);
-        let plain = match load {
-            Load::Insmod(_) => files.into_iter().map(|(_, file)| file).collect(),
-            _ => Vec::new(),
-        };
         Ok(Self {
             paths,
-            plain,
-            init,
+            init: script(&load, enter, cat),
             enter,
         })
     }
@@ -213,10 +185,10 @@ impl<'e> Modules<'e> {
         Ok(found)
     }
 
-    /// The names and files of these modules and of what they need, in the order in which they load;
-    /// nothing where all of them are built in.
-    fn needed(&self, wanted: &[String]) -> Result<Vec<(String, String)>, String> {
-        let mut files: Vec<(String, String)> = Vec::new();
+    /// These modules and what they need, in the order in which they load; nothing where all of
+    /// them are built in.
+    fn needed(&self, wanted: &[String]) -> Result<Vec<Module>, String> {
+        let mut all: Vec<Module> = Vec::new();
         for name in wanted {
             let name = name.replace('-', "_");
             if self.built_in.contains(&name) {
@@ -230,19 +202,35 @@ impl<'e> Modules<'e> {
             })?;
             // Each stands in front of what it needs.
             for file in needs.iter().rev() {
-                let path = format!("{}{file}", String::from_utf8_lossy(self.folder));
-                let name = driver(file).unwrap_or_default();
-                if !files.iter().any(|(known, _)| *known == name) {
-                    files.push((name, path));
+                if !all.iter().any(|known| known.file == *file) {
+                    all.push(Module {
+                        name: driver(file).unwrap_or_default(),
+                        file: (*file).to_owned(),
+                    });
                 }
             }
         }
-        Ok(files)
+        Ok(all)
     }
 
-    /// Whether more is to be known of one of them than what the command line says.
-    fn is_configured(&self, files: &[(String, String)]) -> bool {
-        files.iter().any(|(name, _)| self.configured.contains(name))
+    /// The folder of the folder.
+    fn of_all_versions(&self) -> &'static str {
+        match self.folder.starts_with(b"usr/") {
+            true => "usr/lib/modules",
+            false => "lib/modules",
+        }
+    }
+
+    fn path_of(&self, module: &Module) -> Vec<u8> {
+        [self.folder, module.file.as_bytes()].concat()
+    }
+
+    /// Whether the kernel takes these files as they are, and all that is to be known of them stands
+    /// on the command line.
+    fn are_plain(&self, modules: &[Module]) -> bool {
+        modules
+            .iter()
+            .all(|one| one.file.ends_with(".ko") && !self.configured.contains(&one.name))
     }
 }
 
@@ -266,8 +254,6 @@ fn end_of_folder(path: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use std::process::Command;
-
-    use bootlap_artefact::compress::Compression;
 
     use super::*;
 
@@ -353,8 +339,8 @@ mod tests {
         assert!(read.success(), "{text}");
     }
 
-    /// A distribution's, which has insmod and these files, too, and compresses its modules so.
-    fn with_insmod(kind: Compression, suffix: &str, more: &[(&str, &str)]) -> Found {
+    /// A distribution's, which has insmod and these files, too, and modules with such names.
+    fn with_insmod(suffix: &str, more: &[(&str, &str)]) -> Found {
         let folder = "usr/lib/modules/6.1.0";
         let dep = "kernel/ext4.ko: kernel/jbd2.ko kernel/crc-16.ko\n\
                    kernel/jbd2.ko: kernel/crc-16.ko\nkernel/crc-16.ko:\n";
@@ -364,9 +350,7 @@ mod tests {
         found.insert(format!("{folder}/modules.dep").into(), file(&dep));
         for module in ["ext4", "jbd2", "crc-16"] {
             let path = format!("{folder}/kernel/{module}.ko{suffix}");
-            let bytes = kind.compress(module.as_bytes()).unwrap();
-            let executable = false;
-            found.insert(path.into(), What::File { executable, bytes });
+            found.insert(path.into(), file(""));
         }
         found.insert(b"usr/sbin/insmod".to_vec(), file(""));
         for (path, text) in more {
@@ -376,48 +360,40 @@ mod tests {
         found
     }
 
-    fn text<'f>(found: &'f Found, path: &str) -> &'f str {
-        match found.get(path.as_bytes()).map(What::look) {
+    fn init_of(found: &Found) -> &str {
+        match found.get(&b"init"[..]).map(What::look) {
             Some(Look::File { bytes, .. }) => std::str::from_utf8(bytes).unwrap(),
-            other => panic!("{path}: {other:?}"),
+            other => panic!("{other:?}"),
         }
     }
 
     #[test]
-    fn insmod_needs_no_lists_and_no_compression() {
-        let blacklist = (
-            "etc/modprobe.d/no.conf",
-            "blacklist ext4\noptions other a=1\n",
-        );
-        for (kind, suffix) in [(Compression::None, ""), (Compression::Xz, ".xz")] {
-            let found = with_insmod(kind, suffix, &[blacklist]);
-            let folder = "usr/lib/modules/6.1.0/kernel";
-            let order = ["crc_16 crc-16", "jbd2 jbd2", "ext4 ext4"].map(|both| {
-                let (name, file) = both.split_once(' ').unwrap();
-                assert_eq!(text(&found, &format!("{folder}/{file}.ko")), file);
-                format!("load {name} /{folder}/{file}.ko\n")
-            });
-            let init = text(&found, "init");
-            assert!(init.contains(&order.concat()), "{init}");
-            let kept = names(&found);
-            for gone in ["usr/sbin/modprobe", "modules.dep", "no.conf", ".ko.xz"] {
-                assert!(!kept.iter().any(|path| path.ends_with(gone)), "{kept:?}");
-            }
+    fn insmod_needs_no_lists() {
+        let blacklist = "blacklist ext4\noptions other a=1\n";
+        let found = with_insmod("", &[("etc/modprobe.d/no.conf", blacklist)]);
+        let load = "load crc_16 kernel/crc-16.ko\nload jbd2 kernel/jbd2.ko\n\
+                    load ext4 kernel/ext4.ko\n";
+        assert!(init_of(&found).contains(load), "{}", init_of(&found));
+        let kept = names(&found);
+        for gone in ["usr/sbin/modprobe", "modules.dep", "no.conf"] {
+            assert!(!kept.iter().any(|path| path.ends_with(gone)), "{kept:?}");
         }
+        assert!(kept.iter().any(|path| path.ends_with("kernel/crc-16.ko")));
     }
 
     #[test]
     fn what_else_is_to_be_known_of_a_module_only_modprobe_knows() {
-        let options = ("lib/modprobe.d/a.conf", "options crc-16 a=1\n");
-        let found = with_insmod(Compression::Xz, ".xz", &[options]);
-        let init = text(&found, "init");
-        assert!(init.contains("modprobe -a -q ext4\n"), "{init}");
-        assert_eq!(text(&found, options.0), options.1);
-        let kept = names(&found);
-        assert!(
-            kept.iter().any(|path| path.ends_with("crc-16.ko.xz")),
-            "{kept:?}"
-        );
+        let options = [("lib/modprobe.d/a.conf", "options crc-16 a=1\n")];
+        for (suffix, more) in [("", &options[..]), (".xz", &[])] {
+            let found = with_insmod(suffix, more);
+            let init = init_of(&found);
+            assert!(init.contains("modprobe -a -q ext4\n"), "{init}");
+            let kept = names(&found);
+            for (path, _) in more {
+                assert!(kept.iter().any(|kept| kept == path), "{kept:?}");
+            }
+            assert!(kept.iter().any(|path| path.ends_with("modules.dep")));
+        }
     }
 
     #[test]

@@ -2,8 +2,6 @@
 //! finds the root, goes on from an image or reads ahead if the root has what for, and starts the
 //! root's init.
 
-use super::modules::plain_name;
-
 /// A list on the root, paths from there on: what `/init` reads ahead once the root is mounted.
 pub(crate) const PRELOAD: &str = "usr/lib/bootlap/preload";
 /// On the root, what bootlap-agent has recorded of a boot.
@@ -29,6 +27,15 @@ pub(crate) enum Enter {
     OfRoot,
 }
 
+/// A module.
+#[derive(Debug)]
+pub(super) struct Module {
+    /// As the command line has it, with `_`.
+    pub(super) name: String,
+    /// Its file, from the folder of the kernel's version on.
+    pub(super) file: String,
+}
+
 /// What loads the modules.
 #[derive(Debug)]
 pub(super) enum Load<'m> {
@@ -36,8 +43,8 @@ pub(super) enum Load<'m> {
     Nothing,
     /// By their names: modprobe finds the files.
     Modprobe(&'m [String]),
-    /// Their names and files, in this order; none of them is compressed then.
-    Insmod(&'m [(String, String)]),
+    /// In this order, from the running kernel's version in a folder.
+    Insmod(&'m str, &'m [Module]),
 }
 
 impl Load<'_> {
@@ -45,25 +52,25 @@ impl Load<'_> {
         match self {
             Load::Nothing => String::new(),
             Load::Modprobe(names) => format!("modprobe -a -q {}\n", names.join(" ")),
-            Load::Insmod(files) => {
-                let load = |(name, file): &(String, String)| {
-                    format!("load {name} /{}\n", plain_name(file))
-                };
-                format!("{INSMOD}{}", files.iter().map(load).collect::<String>())
+            Load::Insmod(folder, modules) => {
+                let load = |one: &Module| format!("load {} {}\n", one.name, one.file);
+                let all: String = modules.iter().map(load).collect();
+                format!("{}{all}", INSMOD.replace("FOLDER", folder))
             }
         }
     }
 }
 
-/// As modprobe does it, with what the command line says for the module.
-const INSMOD: &str = r#"load() {
+/// As modprobe does it: of the kernel that runs, and with what the command line says for the module.
+const INSMOD: &str = r#"read -r version </proc/sys/kernel/osrelease
+load() {
 	options=
 	for word in $line; do
 		case $word in
 		"$1".*) options="$options ${word#*.}" ;;
 		esac
 	done
-	insmod "$2" $options
+	insmod "/FOLDER/$version/$2" $options
 }
 "#;
 
@@ -331,19 +338,20 @@ mod tests {
 
     #[test]
     fn modules_have_the_options_of_the_command_line() {
-        let files = [
-            ("usb_storage", "lib/modules/6.1/usb-storage.ko.xz"),
-            ("sd_mod", "lib/modules/6.1/sd_mod.ko"),
-        ];
-        let files = files.map(|(name, file)| (name.to_owned(), file.to_owned()));
-        let text = Load::Insmod(&files).script();
+        let files = [("usb_storage", "usb-storage.ko"), ("sd_mod", "sd_mod.ko")];
+        let modules = files.map(|(name, file)| Module {
+            name: name.into(),
+            file: file.into(),
+        });
+        let text = Load::Insmod("usr/lib/modules", &modules).script();
+        let text = text.replace("read -r version </proc/sys/kernel/osrelease", "version=6.1");
         let line = "quiet usb_storage.quirks=1:2:u,3:4:f sd_mod_x=1 usb_storage.delay_use=0";
         let shell = format!("line='{line}'\ninsmod() {{ echo \"$@\"; }}\n{text}");
         let out = Command::new("sh").args(["-c", &shell]).output().unwrap();
         assert_eq!(
             String::from_utf8(out.stdout).unwrap(),
-            "/lib/modules/6.1/usb-storage.ko quirks=1:2:u,3:4:f delay_use=0\n\
-             /lib/modules/6.1/sd_mod.ko\n"
+            "/usr/lib/modules/6.1/usb-storage.ko quirks=1:2:u,3:4:f delay_use=0\n\
+             /usr/lib/modules/6.1/sd_mod.ko\n"
         );
     }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bootlap_artefact::compress::{CompressError, Compression};
+use bootlap_artefact::compress::Compression;
 use bootlap_artefact::elf::module_needs;
 
 use super::{Found, What};
@@ -50,20 +50,6 @@ pub(super) fn add_from(
     };
     found.insert(format!("{FOLDER}/order").into_bytes(), file);
     Ok(())
-}
-
-/// The name of a module's file that is not compressed.
-pub(super) fn plain_name(file: &str) -> &str {
-    let end = file.rfind(".ko").map(|at| at + ".ko".len());
-    end.and_then(|end| file.get(..end)).unwrap_or(file)
-}
-
-/// A module as the kernel takes it.
-pub(super) fn unpacked(bytes: Vec<u8>) -> Result<Vec<u8>, CompressError> {
-    match Compression::detect(&bytes) {
-        Compression::None => Ok(bytes),
-        packed => packed.decompress(&bytes, MOST),
-    }
 }
 
 /// The kernel takes both for the same.
@@ -129,7 +115,12 @@ impl Modules {
         })?;
         let bytes = fs::read(file).map_err(|e| TargetError::io("read", file, e))?;
         let shown = file.display().to_string();
-        let bytes = unpacked(bytes).map_err(|e| TargetError::artefact(&shown, e))?;
+        let bytes = match Compression::detect(&bytes) {
+            Compression::None => bytes,
+            packed => packed
+                .decompress(&bytes, MOST)
+                .map_err(|e| TargetError::artefact(&shown, e))?,
+        };
         let needs = module_needs(&bytes)
             .ok_or_else(|| TargetError::artefact(&shown, "it is no module of a kernel"))?;
         let file = What::File {
