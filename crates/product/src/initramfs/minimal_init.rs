@@ -30,7 +30,7 @@ pub(crate) enum Enter {
 /// A module.
 #[derive(Debug)]
 pub(super) struct Module {
-    /// As the command line has it, with `_`.
+    /// With `_`; the command line may have `-` for it.
     pub(super) name: String,
     /// Its file, from the folder of the kernel's version on.
     pub(super) file: String,
@@ -53,7 +53,10 @@ impl Load<'_> {
             Load::Nothing => String::new(),
             Load::Modprobe(names) => format!("modprobe -a -q {}\n", names.join(" ")),
             Load::Insmod(folder, modules) => {
-                let load = |one: &Module| format!("load {} {}\n", one.name, one.file);
+                let load = |one: &Module| {
+                    let name = one.name.replace('_', "[-_]");
+                    format!("load '{name}' {}\n", one.file)
+                };
                 let all: String = modules.iter().map(load).collect();
                 format!("{}{all}", INSMOD.replace("FOLDER", folder))
             }
@@ -67,7 +70,7 @@ load() {
 	options=
 	for word in $line; do
 		case $word in
-		"$1".*) options="$options ${word#*.}" ;;
+		$1.*) options="$options ${word#*.}" ;;
 		esac
 	done
 	insmod "/FOLDER/$version/$2" $options
@@ -345,7 +348,7 @@ mod tests {
         });
         let text = Load::Insmod("usr/lib/modules", &modules).script();
         let text = text.replace("read -r version </proc/sys/kernel/osrelease", "version=6.1");
-        let line = "quiet usb_storage.quirks=1:2:u,3:4:f sd_mod_x=1 usb_storage.delay_use=0";
+        let line = "quiet usb_storage.quirks=1:2:u,3:4:f sd_mod_x=1 usb-storage.delay_use=0";
         let shell = format!("line='{line}'\ninsmod() {{ echo \"$@\"; }}\n{text}");
         let out = Command::new("sh").args(["-c", &shell]).output().unwrap();
         assert_eq!(
