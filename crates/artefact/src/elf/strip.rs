@@ -10,7 +10,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Elf, symbols};
+use super::Elf;
+use super::symbols::{is_debug, needed_only};
 
 const ET_REL: u16 = 1;
 const ET_EXEC: u16 = 2;
@@ -83,7 +84,7 @@ pub fn strip(data: &[u8], how: Strip) -> Option<Vec<u8>> {
     }
     if relocatable
         && how == Strip::All
-        && let Some(less) = symbols::needed_only(data)
+        && let Some(less) = needed_only(data)
     {
         return Some(less);
     }
@@ -145,18 +146,6 @@ impl Table {
         };
         (0..self.count).map(section).collect()
     }
-}
-
-pub(super) fn is_debug(name: &[u8]) -> bool {
-    let starts: [&[u8]; 6] = [
-        b".debug",
-        b".zdebug",
-        b".stab",
-        b".gdb_index",
-        b".gnu.debuglto_",
-        b".gnu_debugdata",
-    ];
-    starts.iter().any(|start| name.starts_with(start))
 }
 
 impl Section {

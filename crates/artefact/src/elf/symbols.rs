@@ -12,8 +12,6 @@ use object::build::Id;
 use object::build::elf::{Builder, SectionData};
 use object::elf::STB_LOCAL;
 
-use super::strip::is_debug;
-
 /// Of relocations that a patch for a running kernel brings (linux/livepatch.h).
 const SHF_RELA_LIVEPATCH: u64 = 0x0010_0000;
 
@@ -50,4 +48,17 @@ pub(super) fn needed_only(data: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     module.write(&mut out).ok()?;
     Some(out)
+}
+
+/// Whether only debuggers read a section of that name.
+pub(super) fn is_debug(name: &[u8]) -> bool {
+    let starts: [&[u8]; 6] = [
+        b".debug",
+        b".zdebug",
+        b".stab",
+        b".gdb_index",
+        b".gnu.debuglto_",
+        b".gnu_debugdata",
+    ];
+    starts.iter().any(|start| name.starts_with(start))
 }
