@@ -77,14 +77,21 @@ load() {
 }
 "#;
 
+/// Starts it in the background, in the folder of the root, which stays that wherever it is mounted by
+/// then. A shell opens /dev/null for it, which whoever enters the root takes away: so what follows
+/// waits until it has closed the pipe to here, and then has begun.
+fn in_background(command: &str) -> String {
+    format!("begun=$({{ exec >/dev/null 2>&1; {command}; }} &)")
+}
+
 /// The program that the kernel starts: any POSIX shell reads it.
 pub(super) fn script(load: &Load<'_>, enter: Enter, cat: bool) -> String {
     let load = load.script();
-    // What goes on in the background is in the folder of the root, which stays that wherever it is
-    // mounted by then. A shell opens /dev/null for it, and /dev may have moved: what is below it
-    // has an empty file of that name. The output goes there outside of the braces, before that.
     let preload = match cat {
-        true => format!("[ -f {PRELOAD} ] && {{ cat $(cat {PRELOAD}) & }} >/dev/null 2>&1\n"),
+        true => {
+            let start = in_background(&format!("cat $(cat {PRELOAD})"));
+            format!("[ -f {PRELOAD} ] && {start}\n")
+        }
         false => String::new(),
     };
     // It does not come back if it can start from the image. If it does, the boot goes on, and the
@@ -97,9 +104,10 @@ pub(super) fn script(load: &Load<'_>, enter: Enter, cat: bool) -> String {
          fi\n"
     );
     // The agent needs /dev, /proc and /sys, so these are there first.
+    let replay = in_background(&format!("exec {AGENT} replay --chroot . --renew"));
     let agent = format!(
         "if [ -x {AGENT} ] && [ -f {PACK} ]; then\n\
-         \t{{ {AGENT} replay --chroot . --renew & }} >/dev/null 2>&1\n\
+         \t{replay}\n\
          elif [ -x {AGENT} ] && [ -f {RECORD} ]; then\n\
          \tread -r how <{RECORD}\n\
          \t{AGENT} record --chroot . --background $how\n\
@@ -204,6 +212,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
     use std::process::Command;
+    use std::time::{Duration, Instant};
 
     use super::*;
 
@@ -325,18 +334,30 @@ mod tests {
         fs::create_dir(root.join("etc")).unwrap();
         fs::write(root.join("etc/a"), "a").unwrap();
         fs::write(root.join("etc/b"), "b").unwrap();
+        let out = dir.path().join("out");
         let read = || {
             let line = line.replace("/dev/null 2>&1", "../out");
-            let shell = Command::new("sh")
-                .args(["-c", &format!("{line}\nwait")])
+            let mut shell = Command::new("sh");
+            shell
+                .args(["-c", &line])
                 .current_dir(&root)
-                .status();
-            assert!(shell.unwrap().success());
-            fs::read_to_string(dir.path().join("out")).unwrap_or_default()
+                .status()
+                .unwrap();
+            out.exists()
         };
-        assert_eq!(read(), "", "nothing is listed");
+        assert!(!read(), "nothing is listed");
         fs::write(&list, "etc/b\netc/gone\netc/a\n").unwrap();
-        assert_eq!(read(), "ba");
+        assert!(read(), "what follows waits until it has begun");
+        soon(&out, "ba");
+    }
+
+    /// Waits until a file has this content: who writes it is not waited for.
+    fn soon(path: &Path, wanted: &str) {
+        let patience = Instant::now() + Duration::from_secs(60);
+        while fs::read_to_string(path).unwrap_or_default() != wanted {
+            assert!(Instant::now() < patience, "{}", path.display());
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     #[test]
@@ -396,25 +417,25 @@ mod tests {
         assert!(before.find("\ncd /root\n").unwrap() < moved);
         let dir = tempfile::tempdir().unwrap();
         let put = |path: &str, text: &str| put(&dir.path().join(path), text);
-        let told = || {
+        let told = dir.path().join("told");
+        let run = || {
             let agent = format!("if [ -x {AGENT}{}", agent);
             let shell = Command::new("sh")
-                .args(["-c", &format!("{agent}\nwait")])
+                .args(["-c", &agent])
                 .current_dir(dir.path())
                 .status();
             assert!(shell.unwrap().success());
-            let told = fs::read_to_string(dir.path().join("told")).unwrap_or_default();
-            fs::remove_file(dir.path().join("told")).ok();
-            told
         };
         put(AGENT, "#!/bin/sh\necho \"$@\" >told\n");
-        assert_eq!(told(), "", "nothing is asked for");
+        run();
+        assert!(!told.exists(), "nothing is asked for");
         put(RECORD, "--until-mark ready\n");
-        let recorded = "record --chroot . --background --until-mark ready\n";
-        assert_eq!(told(), recorded);
+        run();
+        soon(&told, "record --chroot . --background --until-mark ready\n");
         put(PACK, "");
-        assert_eq!(told(), "replay --chroot . --renew\n");
+        run();
+        soon(&told, "replay --chroot . --renew\n");
         put(AGENT, "another machine's program");
-        assert_eq!(told(), "");
+        run();
     }
 }
