@@ -338,11 +338,8 @@ mod tests {
         let read = || {
             let line = line.replace("/dev/null 2>&1", "../out");
             let mut shell = Command::new("sh");
-            shell
-                .args(["-c", &line])
-                .current_dir(&root)
-                .status()
-                .unwrap();
+            shell.args(["-c", &line]).current_dir(&root);
+            shell.status().unwrap();
             out.exists()
         };
         assert!(!read(), "nothing is listed");
@@ -435,7 +432,9 @@ mod tests {
         put(PACK, "");
         run();
         soon(&told, "replay --chroot . --renew\n");
+        fs::remove_file(&told).unwrap();
         put(AGENT, "another machine's program");
         run();
+        assert!(!told.exists());
     }
 }
