@@ -1,9 +1,8 @@
 //! Recipes for the kernel's command line on the real kiosk: the kernel says
 //! that it read the parameters, and does what they ask for.
 
-use std::fs;
-
-use crate::support::{Booted, changed_kiosk, kiosk, scratch, with};
+use crate::support::pc::pc;
+use crate::support::{Booted, changed_kiosk, scratch, with};
 
 #[test]
 fn the_kernel_does_what_the_parameters_say() {
@@ -60,49 +59,10 @@ fn the_kernel_does_what_the_parameters_say() {
     }
 }
 
-/// A PC without a boot loader, with Debian's kernel for clouds and the kiosk's
-/// application.
-const PC: &str = r#"format = 1
-name = "pc"
-summary = "the kiosk on a PC"
-[ready]
-pattern = "APP_READY"
-application = "Starting kiosk"
-timeout-s = 600
-[machine]
-kind = "qemu"
-program = "qemu-system-x86_64"
-machine = "q35"
-cpu = "qemu64"
-memory-mb = 512
-[packages]
-architecture = "amd64"
-[kernel]
-image = "package:linux-image-cloud-amd64/boot/vmlinuz-*"
-cmdline = "console=ttyS0,115200 kprobe_event=p:watched,clocksource_watchdog tp_printk"
-[initramfs]
-compression = "gzip"
-tree = "TREE"
-dirs = ["/dev", "/proc", "/sys", "/run", "/tmp", "/root", "/var/log", "/sbin", "/usr/sbin"]
-[initramfs.files]
-"/bin/busybox" = "package:busybox-static/bin/busybox"
-"/usr/share/fonts/dejavu" = "package:fonts-dejavu-core/usr/share/fonts/truetype/dejavu"
-[initramfs.links]
-"/bin/sh" = "busybox"
-"#;
-
 #[test]
 fn what_only_pcs_know_is_done_on_one() {
     let dir = scratch("recipes-pc");
-    let stock = dir.join("pc");
-    fs::create_dir_all(&stock).unwrap();
-    let tree = kiosk().join("initramfs");
-    let text = PC.replace("TREE", &tree.display().to_string()).replacen(
-        "name = ",
-        &format!("outside = [{tree:?}]\nname = "),
-        1,
-    );
-    fs::write(stock.join("target.toml"), text).unwrap();
+    let stock = pc(&dir);
     let recipes = [
         "cmdline-no-i8042",
         "cmdline-no-timer-check",

@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::support::pc::pc;
 use crate::support::{Booted, root, scratch, with};
 use serde_json::Value;
 
@@ -77,4 +78,29 @@ fn others_unpack_and_start_the_kernel() {
     // Each step brings its own patch set.
     let about = fs::read_to_string(none.join("patches-2/README.md")).unwrap();
     assert!(about.contains("A boot without a boot loader"), "{about}");
+}
+
+/// Where a machine starts the kernel itself, it gets what is inside, as it is or unpacking itself
+/// from LZ4. Debian's kernel for clouds does that, too, and looks for a random place.
+#[test]
+fn a_machine_starts_a_kernel_that_unpacks_itself_from_lz4() {
+    let dir = scratch("recipes-loader-pc");
+    let stock = pc(&dir);
+    let [none, lz4] = ["none", "lz4"].map(|packed| {
+        let recipe = format!("kernel-compression={packed}");
+        with(&dir, packed, &stock, &[recipe.as_str()])
+    });
+    let unpacking = |target: &Path| -> i64 {
+        let boot = Booted::of(&dir, target, "1");
+        let spans = boot.json["phases"].as_array().unwrap();
+        let kernel = spans.iter().find(|p| p["name"] == "kernel").unwrap();
+        let parts = kernel["parts"].as_array().unwrap();
+        let itself = parts.iter().find(|p| p["name"] == "image start-up");
+        itself.map_or(0, |p| p["instructions"].as_i64().unwrap())
+    };
+    let [stock, none, lz4] = [&stock, &none, &lz4].map(|target| unpacking(target));
+    assert!(
+        none < 1000 && 1000 < lz4 && lz4 < stock,
+        "{stock} {none} {lz4}"
+    );
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod board;
 pub(crate) mod disk;
+pub(crate) mod pc;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -212,6 +212,76 @@ fn a_kernel_that_unpacks_itself() {
     assert!(found(&advice, "kernel-unpacks-itself").is_none());
 }
 
+#[test]
+fn what_a_machine_starts_is_chosen_by_its_storage() {
+    let boot = Builder::new()
+        .milestone(Milestone::KernelImage, 10 * MS)
+        .milestone(Milestone::KernelEntry, 4_010 * MS);
+    let advised = |board: &str| {
+        let (mut target, mut parts) = target_with(&[
+            ("[kernel]\n", &format!("{board}[kernel]\n")),
+            ("compression = \"gzip\"\ncmdline", "cmdline"),
+        ]);
+        target.spec.bootloader = None;
+        target.spec.flash = None;
+        target.spec.fit = None;
+        let inside = vmlinux_of(1_000_000);
+        parts.kernel.as_mut().unwrap().bytes = bzimage_of(&inside).into();
+        let advice = boot.advice_for(Some((&target, &parts)));
+        let finding = found(&advice, "kernel-unpacks-itself").unwrap();
+        (finding.recipe.clone().unwrap(), finding.saving.clone())
+    };
+    let (recipe, saving) = advised("");
+    assert_eq!(recipe, "kernel-compression=none");
+    assert_eq!(saving.ns, 4_000 * MS);
+    assert!(saving.basis.contains("at most"), "{}", saving.basis);
+    let board = |mb_per_s: u32| {
+        format!(
+            "[board]\ninstructions-per-second = 1e9\nbaud = 115200\n\
+             storage-bandwidth = \"{mb_per_s} MB/s\"\n"
+        )
+    };
+    // A million bytes, of which the bzImage has next to none.
+    let (recipe, saving) = advised(&board(500));
+    assert_eq!(recipe, "kernel-compression=none");
+    assert_eq!(saving.ns / MS, 3_998);
+    let (recipe, saving) = advised(&board(2));
+    assert_eq!(recipe, "kernel-compression=lz4");
+    assert_eq!(saving.ns / MS, 3_803);
+}
+
+/// A `vmlinux` of so many bytes that a virtual machine enters.
+fn vmlinux_of(bytes: usize) -> Vec<u8> {
+    let mut elf = vec![0; 120];
+    let words: [(usize, &[u8]); 7] = [
+        (0, b"\x7fELF\x02\x01\x01"),
+        (16, &[2, 0, 62, 0, 1]),
+        (32, &[64]),
+        (52, &[64, 0, 56, 0, 1]),
+        (64, &[4]),
+        (72, &[120]),
+        (96, &[20]),
+    ];
+    for (at, bytes) in words {
+        elf[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+    elf.extend(b"\x04\0\0\0\x04\0\0\0\x12\0\0\0Xen\0\0\0\x10\0");
+    elf.resize(bytes, 0);
+    elf
+}
+
+/// A bzImage that unpacks itself to `inside`.
+fn bzimage_of(inside: &[u8]) -> Vec<u8> {
+    let packed = bootlap_artefact::compress::Compression::Gzip;
+    let packed = packed.compress(inside).unwrap();
+    let mut image = vec![0; 0x400];
+    image[0x1f1] = 1;
+    image[0x202..0x208].copy_from_slice(b"HdrS\x0f\x02");
+    image[0x24c..0x250].copy_from_slice(&(packed.len() as u32).to_le_bytes());
+    image.extend(packed);
+    image
+}
+
 /// A zImage that unpacks itself to `inside`.
 fn zimage_of(inside: &[u8]) -> Vec<u8> {
     let mut image = vec![0; 0x100];

@@ -33,6 +33,8 @@ pub(super) enum Change {
     Kernel(Compression),
     /// What is started is inside the kernel's file, which would unpack itself.
     Unpacked(Unpacker),
+    /// The kernel unpacks itself from this.
+    UnpacksItself(Compression),
     /// How the initramfs is packed.
     Initramfs(Compression),
     /// The kernel is built with the initramfs inside.
@@ -226,8 +228,16 @@ fn between(before: &Spec, after: &Spec, step: &Step) -> Vec<Change> {
         if a.compression != b.compression && after.bootloader.is_some() {
             changes.push(Change::Kernel(a.compression));
         }
-        if a.unpacked_by != b.unpacked_by && a.unpacked_by != Unpacker::Kernel {
-            changes.push(Change::Unpacked(a.unpacked_by));
+        let other = b.unpacked_by != a.unpacked_by;
+        match (a.unpacked_by, a.compression) {
+            (Unpacker::Machine, packed) if other || packed != b.compression => {
+                changes.push(match packed {
+                    Compression::None => Change::Unpacked(a.unpacked_by),
+                    packed => Change::UnpacksItself(packed),
+                });
+            }
+            (Unpacker::Bootloader, _) if other => changes.push(Change::Unpacked(a.unpacked_by)),
+            _ => {}
         }
     }
     if before.bootloader.is_some() && after.bootloader.is_none() {

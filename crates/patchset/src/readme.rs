@@ -120,6 +120,10 @@ fn said(change: &Change) -> String {
         Change::Unpacked(Unpacker::Machine) => "the virtual machine gets the kernel's `vmlinux` \
                                                 (`CONFIG_PVH=y`, `make vmlinux`), not a bzImage"
             .to_owned(),
+        Change::UnpacksItself(packed) => format!(
+            "the kernel unpacks itself from {packed} (`CONFIG_KERNEL_{}=y`)",
+            packed.to_string().to_uppercase()
+        ),
         Change::Unpacked(_) => {
             "U-Boot gets the kernel's `Image` (`make Image`), not what unpacks itself".to_owned()
         }

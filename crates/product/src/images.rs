@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bootlap_artefact::arch::Arch;
 use bootlap_artefact::compress::Compression;
 use bootlap_artefact::fit::{FitSpec, Part as FitPart};
-use bootlap_artefact::kernel_image::{KernelError, KernelImage};
+use bootlap_artefact::kernel_image::{KernelError, KernelImage, loaded_end, self_unpacking};
 use bootlap_artefact::uimage::{KIND_RAMDISK, UimageHeader};
 
 use crate::TargetError;
@@ -175,6 +175,35 @@ pub(crate) fn inside(kernel: &Part) -> Result<Vec<u8>, TargetError> {
     let plain = kernel.unwrapped()?;
     let image = KernelImage::describe(&plain).map_err(wrong)?;
     image.inside(&plain).map_err(wrong)
+}
+
+/// What a virtual machine gets of a kernel that would unpack itself: what is inside, as it is or
+/// unpacking itself from LZ4.
+pub(crate) fn for_machine(kernel: &Part, packed: Compression) -> Result<Vec<u8>, TargetError> {
+    let plain = inside(kernel)?;
+    if packed == Compression::None {
+        return Ok(plain);
+    }
+    self_unpacking(&plain).ok_or_else(|| {
+        let why = "it does not lie within 32-bit addresses; remove kernel.compression";
+        TargetError::artefact(&kernel.origin, why)
+    })
+}
+
+/// Refuses what would not fit into the machine's memory, with `beside` bytes of an initramfs.
+pub(crate) fn check_fits(spec: &Spec, vmlinux: &[u8], beside: usize) -> Result<(), TargetError> {
+    let (Some(memory_mb), Some(end)) = (spec.machine.memory_mb(), loaded_end(vmlinux)) else {
+        return Ok(());
+    };
+    let needs_mb = end.saturating_add(beside as u64).div_ceil(1 << 20);
+    if needs_mb <= u64::from(memory_mb) {
+        return Ok(());
+    }
+    let why = format!(
+        "with its initramfs it takes {needs_mb} MB of memory until it runs, and the machine has \
+         {memory_mb}; raise machine.memory-mb, or remove {UNPACKED_BY}"
+    );
+    Err(TargetError::artefact("the kernel inside", why))
 }
 
 const UNPACKED_BY: &str = "kernel.unpacked-by";

@@ -437,11 +437,13 @@ fn compression(spec: &Spec, machine: &Machine) -> Result<(), Mistake> {
     let kernel = kernel.map_or(Compression::None, |k| k.compression);
     let emulated = matches!(machine, Machine::Qemu(_));
     let packed = spec.fit.is_some() || spec.uimage.is_some();
-    if emulated && !packed && kernel != Compression::None {
+    let unpacks_itself = unpacker == Unpacker::Machine && kernel == Compression::Lz4;
+    if emulated && !packed && kernel != Compression::None && !unpacks_itself {
         return wrong(
             "kernel.compression",
             "kernel.compression says how the kernel is packed in a FIT or a uImage, and there is \
-             none; remove it: without a boot loader the machine loads kernel.image as it is",
+             none; remove it: without a boot loader the machine loads kernel.image as it is (or, \
+             with kernel.unpacked-by = \"machine\", what is inside, which can be lz4)",
         );
     }
     if emulated && !packed && unpacker == Unpacker::Bootloader {

@@ -2,7 +2,7 @@
 
 use bootlap_artefact::compress::Compression;
 use bootlap_model::{Milestone, Span, TrackKind};
-use bootlap_product::Unpacker;
+use bootlap_product::{Parts, Target, Unpacker};
 
 use super::checks;
 use super::early::cpus;
@@ -65,12 +65,15 @@ fn kernel_unpacks_itself(boot: &Boot<'_>) -> Option<Finding> {
     let ms = took_ns / 1_000_000;
     let packed = spec.fit.is_some() || spec.uimage.is_some();
     if !packed {
-        let recipe = boot.recipe("kernel-compression=none");
-        return Some(
-            finding(format!("it takes {ms} ms"))
-                .saves(took_ns, "all of it, if nothing has to be unpacked")
-                .recipe(recipe),
-        );
+        let finding = finding(format!("it takes {ms} ms"));
+        let Some((recipe, more_ns)) = for_machine(target, parts) else {
+            let recipe = boot.recipe("kernel-compression=none");
+            let basis = "at most: all of it; nothing tells how fast the kernel is read";
+            return Some(finding.saves(took_ns, basis).recipe(recipe));
+        };
+        let saved_ns = took_ns.checked_sub(more_ns).filter(|ns| *ns > 0)?;
+        let basis = "all of it, minus reading more at the board's speed, and unpacking LZ4";
+        return Some(finding.saves(saved_ns, basis).recipe(boot.recipe(recipe)));
     }
     let bytes = parts.inside_bytes()?;
     let gzip_ns = gunzip_ns(boot, bytes);
@@ -85,6 +88,27 @@ fn kernel_unpacks_itself(boot: &Boot<'_>) -> Option<Finding> {
             .recipe(boot.recipe("kernel-compression=gzip")),
     )
 }
+
+/// What a machine would rather start, and how much longer than the bzImage it takes to read that
+/// and unpack it, ns; if it is known how fast the board is.
+fn for_machine(target: &Target, parts: &Parts) -> Option<(&'static str, i64)> {
+    let board = target.board.as_ref()?;
+    let bytes_per_s = board.storage_bandwidth.of("bootloader")?;
+    let instructions_per_s = board.instructions_per_second.of("bootloader")?;
+    let now = parts.kernel.as_ref()?.bytes.len() as f64;
+    let inside = parts.inside_bytes()? as f64;
+    let none = (inside - now) / bytes_per_s;
+    let lz4 = (inside * OF_LZ4 - now) / bytes_per_s + inside * LZ4_PER_BYTE / instructions_per_s;
+    let ns = |seconds: f64| (seconds * 1e9) as i64;
+    Some(match none <= lz4 {
+        true => ("kernel-compression=none", ns(none)),
+        false => ("kernel-compression=lz4", ns(lz4)),
+    })
+}
+
+/// Of Debian's kernel 6.1 for amd64, what LZ4 leaves, and instructions for each unpacked byte.
+const OF_LZ4: f64 = 0.39;
+const LZ4_PER_BYTE: f64 = 2.7;
 
 /// Below this, ns, nothing was unpacked: an `Image` takes it to start.
 const WORTH_NS: i64 = 10_000_000;

@@ -15,6 +15,9 @@ use super::has;
 /// As much of a compiled function is not found in another one. It must not have a jump in it.
 const OF_COMPILER: usize = 24;
 
+/// The kind of Xen's note that says where a machine enters.
+pub(super) const PHYS32_ENTRY: NoteType = NoteType(18);
+
 /// The first bytes of the code at each entry of a kernel that is not compressed as a whole;
 /// none for a container whose entries are not known here.
 pub fn entry_code(file: &[u8]) -> Vec<&[u8]> {
@@ -67,7 +70,6 @@ pub fn pvh_entry(file: &[u8]) -> Option<u64> {
 }
 
 fn noted_entry<H: FileHeader<Endian = Endianness>>(file: &[u8]) -> Option<u64> {
-    const PHYS32_ENTRY: NoteType = NoteType(18);
     let header = H::parse(file).ok()?;
     let endian = header.endian().ok()?;
     for segment in header.program_headers(endian, file).ok()? {

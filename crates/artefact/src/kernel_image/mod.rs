@@ -6,6 +6,7 @@
 //! the file is smaller than that, as it has no bss.
 
 mod entry;
+mod self_unpacking;
 
 use std::ops::Range;
 
@@ -18,6 +19,7 @@ use super::compress::{CompressError, Compression};
 use super::elf;
 
 pub use entry::{entry_code, pvh_entry, uefi_entry};
+pub use self_unpacking::{UNPACKER, loaded_end, self_unpacking};
 
 /// The container of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

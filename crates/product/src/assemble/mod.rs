@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use bootlap_artefact::compress::Compression;
 use bootlap_artefact::flash::{self, Placed};
+use bootlap_artefact::kernel_image::UNPACKER;
 use bootlap_artefact::uboot_env::{EnvLayout, UbootEnv};
 use serde::{Deserialize, Serialize};
 
@@ -332,12 +334,20 @@ impl Target {
             _ => {
                 images::check_whole(kernel)?;
                 let bytes = match kernel_spec.unpacked_by {
-                    Unpacker::Machine => cache
-                        .bytes("kernel-inside", &kernel.sha256, || {
+                    Unpacker::Machine => {
+                        let packed = kernel_spec.compression;
+                        let key = match packed {
+                            Compression::None => kernel.sha256.clone(),
+                            _ => format!("{}-{}", kernel.sha256, sha256(UNPACKER)),
+                        };
+                        let bytes = cache.bytes("kernel-inside", &key, || {
                             progress("taking the kernel out of what unpacks it");
-                            images::inside(kernel)
-                        })?
-                        .into(),
+                            images::for_machine(kernel, packed)
+                        })?;
+                        let beside = initramfs.as_ref().map_or(0, |bytes| bytes.len());
+                        images::check_fits(spec, &bytes, beside)?;
+                        bytes.into()
+                    }
                     Unpacker::Kernel | Unpacker::Bootloader => kernel.bytes.clone(),
                 };
                 Images::Direct {

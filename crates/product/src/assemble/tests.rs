@@ -389,9 +389,24 @@ fn a_machine_starts_what_is_inside_a_bzimage() {
     }
     let again = recipe.apply(&inside, &parts).err().unwrap().to_string();
     assert!(again.contains("already"), "{again}");
+    let lz4 = Choice::parse("kernel-compression=lz4").unwrap();
+    let packed = lz4.apply(&plain, &parts).unwrap();
+    let starts = |target: &Target| {
+        let kernel = target.spec.kernel.as_ref().unwrap();
+        (kernel.unpacked_by, kernel.compression)
+    };
+    let from = |start: &Target, recipe: &Choice| starts(&recipe.apply(start, &parts).unwrap());
+    assert_eq!(starts(&packed), (Unpacker::Machine, Compression::Lz4));
+    assert_eq!(from(&inside, &lz4), starts(&packed));
+    assert_eq!(from(&packed, &recipe), starts(&inside));
+    // This one has nothing that is loaded.
+    let why = assembled(&packed, &parts).err().unwrap().to_string();
+    assert!(why.contains("does not lie within 32-bit"), "{why}");
     let gzip = Choice::parse("kernel-compression=gzip").unwrap();
-    let why = gzip.apply(&plain, &parts).err().unwrap().to_string();
-    assert!(why.contains("nothing would unpack gzip"), "{why}");
+    for target in [&plain, &inside, &packed] {
+        let why = gzip.apply(target, &parts).err().unwrap().to_string();
+        assert!(why.contains("nothing would unpack gzip"), "{why}");
+    }
 }
 
 #[test]

@@ -25,9 +25,9 @@ use crate::{Edit, Machine, Parts, Spec, Target};
 /// A zImage or a `vmlinuz.efi` unpacks itself, from what it was built with, and
 /// often without caches: the `Image` inside is taken out, and U-Boot unpacks it.
 /// Of a bzImage that a virtual machine starts by itself, it gets the `vmlinux`
-/// inside: QEMU, Firecracker and Cloud Hypervisor enter that by PVH. The kernel
-/// then lies where it was linked to: what unpacks it chooses its random place
-/// (KASLR).
+/// inside: QEMU, Firecracker and Cloud Hypervisor enter that by PVH; as it is, or
+/// as a file that unpacks itself from LZ4. The kernel then lies where it was
+/// linked to: what unpacks it from a bzImage chooses its random place (KASLR).
 pub(super) const KERNEL_COMPRESSION: Plain = Plain::new(
     "kernel-compression",
     "the kernel is compressed another way, or not at all",
@@ -76,21 +76,34 @@ fn for_machine(target: &Target, parts: &Parts, wanted: Compression) -> Result<Ve
     let (Some(kernel), Some(part), true) = (&spec.kernel, &parts.kernel, starts) else {
         return Err(NOT_PACKED.into());
     };
+    let compression = || Edit::set("kernel.compression", wanted.to_string());
     if kernel.unpacked_by == Unpacker::Machine {
-        return Err("the machine starts what is inside the kernel already".into());
+        return match (kernel.compression == wanted, wanted) {
+            (true, _) => Err("the machine starts what is inside the kernel already".into()),
+            (false, Compression::None | Compression::Lz4) => Ok(vec![compression()]),
+            (false, _) => Err(only_lz4(wanted)),
+        };
     }
     let plain = part.unwrapped().map_err(|e| e.to_string())?;
     let image = KernelImage::describe(&plain).ok();
     let image = image.filter(|image| image.format == KernelFormat::X86Bzimage);
     let image = image.ok_or(NOT_PACKED)?;
-    if wanted != Compression::None {
-        return Err(format!(
-            "nothing would unpack {wanted} but the kernel itself: build it with another \
-             CONFIG_KERNEL_…, or leave it uncompressed (kernel-compression=none)"
-        ));
+    if !matches!(wanted, Compression::None | Compression::Lz4) {
+        return Err(only_lz4(wanted));
     }
     image.inside(&plain).map_err(|e| e.to_string())?;
-    Ok(vec![Edit::set("kernel.unpacked-by", "machine")])
+    let mut edits = vec![Edit::set("kernel.unpacked-by", "machine")];
+    if kernel.compression != wanted {
+        edits.push(compression());
+    }
+    Ok(edits)
+}
+
+fn only_lz4(wanted: Compression) -> String {
+    format!(
+        "nothing would unpack {wanted} but the kernel itself: build it with another \
+         CONFIG_KERNEL_…, or take lz4 or none"
+    )
 }
 
 /// Whether flash and `bootcmd` have room for a uImage of a kernel of `bytes`; of
