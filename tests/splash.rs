@@ -140,12 +140,22 @@ fn a_png_is_what_the_screen_would_show() {
 }
 
 /// The example with a screen and its recipe, whose files are made first; the picture
-/// with these options.
-fn with_splash(dir: &Path, options: &[&str]) -> Target {
+/// with these options, shown from `from`.
+fn with_splash(dir: &Path, options: &[&str], from: &str) -> Target {
     let screen = root().join("targets/screen");
     for name in ["splash-early.toml", "splash-init"] {
         fs::copy(screen.join(name), dir.join(name)).unwrap();
     }
+    let init = fs::read_to_string(dir.join("splash-init")).unwrap();
+    let show = "/splash/bootlap-agent splash show ";
+    let shows = format!("{show}/splash/picture");
+    assert!(init.contains(&shows));
+    let pipe = "/bin/busybox mkfifo /pipe; /bin/busybox cat /splash/picture >/pipe &\n";
+    let init = match from {
+        "/pipe" => init.replace(&shows, &format!("{pipe}{show}/pipe")),
+        _ => init,
+    };
+    fs::write(dir.join("splash-init"), init).unwrap();
     fs::copy(agent("arm64"), dir.join("bootlap-agent")).unwrap();
     let recipe = dir.join("splash-early.toml");
     let text = fs::read_to_string(&recipe).unwrap();
@@ -242,8 +252,8 @@ impl Drop for Watched {
 }
 
 /// What the example's screen shows when its application is ready, and the console.
-fn ready(dir: &Path, options: &[&str]) -> (Picture, String) {
-    let target = with_splash(dir, options);
+fn ready(dir: &Path, options: &[&str], from: &str) -> (Picture, String) {
+    let target = with_splash(dir, options, from);
     let mut machine = Watched::start(dir, &target);
     let patience = Instant::now() + Duration::from_secs(120);
     let console = loop {
@@ -258,10 +268,22 @@ fn ready(dir: &Path, options: &[&str]) -> (Picture, String) {
     (machine.screen(dir), console)
 }
 
+/// Where the recipe has the picture.
+const FILE: &str = "/splash/picture";
+
+/// As a UBI volume, a pipe does not say how long it is.
+#[test]
+fn a_picture_is_read_from_what_is_no_file() {
+    let dir = scratch("splash-pipe");
+    let (seen, console) = ready(&dir, &[], "/pipe");
+    let wanted = read_png(&fs::read(png()).unwrap()).unwrap();
+    assert!(seen == wanted, "see screen.ppm; {console}");
+}
+
 #[test]
 fn the_screen_shows_the_picture_before_the_application_starts() {
     let dir = scratch("splash-screen");
-    let (seen, console) = ready(&dir, &[]);
+    let (seen, console) = ready(&dir, &[], FILE);
     let wanted = read_png(&fs::read(png()).unwrap()).unwrap();
     assert_eq!((seen.width, seen.height), (wanted.width, wanted.height));
     assert!(
@@ -276,7 +298,7 @@ fn the_screen_shows_the_picture_before_the_application_starts() {
 #[test]
 fn pixels_of_two_bytes_are_widened_where_the_screen_needs_four() {
     let dir = scratch("splash-rgb565");
-    let (seen, console) = ready(&dir, &["--format", "rgb565"]);
+    let (seen, console) = ready(&dir, &["--format", "rgb565"], FILE);
     printed(bootlap(&dir).args(["splash", "picture.splash", "-o", "wanted.png"]));
     let wanted = read_png(&fs::read(dir.join("wanted.png")).unwrap()).unwrap();
     assert!(seen == wanted, "see screen.ppm; {console}");

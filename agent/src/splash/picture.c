@@ -70,7 +70,7 @@ const char *splash_read(struct splash *splash, const unsigned char *bytes, size_
 
 	if (len < SPLASH_HEAD_LEN || memcmp(bytes, SPLASH_MAGIC, SPLASH_MAGIC_LEN))
 		return "it is no picture of bootlap's; bootlap splash makes one";
-	if (little_u32(bytes + 24) != len || len % 4)
+	if (little_u32(bytes + SPLASH_TOTAL_AT) != len || len % 4)
 		return "it is cut short or goes on behind its end";
 	length = little_u32(bytes + 20);
 	if (length > len - SPLASH_HEAD_LEN)

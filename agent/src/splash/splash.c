@@ -89,27 +89,69 @@ static const char *flush(struct screen *screen)
 	return NULL;
 }
 
+/* As many bytes as there are, up to `len`; -1 and errno if they cannot be read. */
+static ssize_t read_up_to(int fd, unsigned char *bytes, size_t len)
+{
+	size_t have = 0;
+
+	while (have < len) {
+		ssize_t n = read(fd, bytes + have, len - have);
+
+		if (n < 0)
+			return -1;
+		if (!n)
+			break;
+		have += (size_t)n;
+	}
+	return (ssize_t)have;
+}
+
+/* What is no file, as a UBI volume, a partition or a pipe: of these only the picture says how
+ * long it is. */
+static void *read_device(int fd, size_t *len)
+{
+	unsigned char head[SPLASH_HEAD_LEN];
+	unsigned char *bytes;
+	ssize_t have = read_up_to(fd, head, sizeof head), more;
+	size_t all = sizeof head;
+
+	if (have < 0)
+		return MAP_FAILED;
+	if (have == sizeof head && !memcmp(head, SPLASH_MAGIC, SPLASH_MAGIC_LEN) &&
+	    little_u32(head + SPLASH_TOTAL_AT) > all)
+		all = little_u32(head + SPLASH_TOTAL_AT);
+	bytes = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		     -1, 0);
+	if (bytes == MAP_FAILED)
+		return MAP_FAILED;
+	memcpy(bytes, head, (size_t)have);
+	more = read_up_to(fd, bytes + have, all - (size_t)have);
+	*len = (size_t)have + (more < 0 ? 0 : (size_t)more);
+	return more < 0 ? MAP_FAILED : bytes;
+}
+
 static int read_splash(struct splash *splash, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	const char *wrong = NULL;
 	void *bytes = MAP_FAILED;
 	struct stat stat;
-	int is_empty = 0;
+	size_t len = 1;
 
 	if (fd >= 0 && !fstat(fd, &stat)) {
-		is_empty = !stat.st_size;
+		len = (size_t)stat.st_size;
 		/* Read ahead and mapped at once: each page is needed. */
-		bytes = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE,
-			     fd, 0);
+		bytes = S_ISREG(stat.st_mode)
+				? mmap(NULL, len, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0)
+				: read_device(fd, &len);
 		close(fd);
 	}
-	if (bytes == MAP_FAILED) {
-		complain(is_empty ? 0 : errno, "cannot read ", path,
-			 is_empty ? ": it is empty; make it again" : NULL, NULL);
+	if (bytes == MAP_FAILED || !len) {
+		complain(len ? errno : 0, "cannot read ", path,
+			 len ? NULL : ": it is empty; make it again", NULL);
 		return -1;
 	}
-	wrong = splash_read(splash, bytes, (size_t)stat.st_size);
+	wrong = splash_read(splash, bytes, len);
 	if (wrong)
 		complain(0, path, ": ", wrong, NULL);
 	return wrong ? -1 : 0;

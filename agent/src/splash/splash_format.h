@@ -42,6 +42,7 @@
 #define SPLASH_MAGIC "bltsplh\1"
 #define SPLASH_MAGIC_LEN 8
 #define SPLASH_HEAD_LEN 36
+#define SPLASH_TOTAL_AT 24
 #define SPLASH_SUMS_AT 28
 #define SPLASH_FRAME_LEN 16
 #define SPLASH_BAND 65536  /* no row is longer */
