@@ -410,6 +410,20 @@ fn a_machine_starts_what_is_inside_a_bzimage() {
 }
 
 #[test]
+fn a_kernel_must_fit_into_the_memory_of_its_machine() {
+    let spec = parse(PLAIN).unwrap().spec;
+    let [_, mut elf] = bzimage();
+    // One segment that is clear, and ends at 1 MiB below the end of memory.
+    let memory = u64::from(spec.machine.memory_mb().unwrap()) << 20;
+    elf[64..120].fill(0);
+    elf[64] = 1;
+    elf[104..112].copy_from_slice(&(memory - (1 << 20)).to_le_bytes());
+    assert!(images::check_fits(&spec, &elf, 1 << 20).is_ok());
+    let why = images::check_fits(&spec, &elf, (1 << 20) + 1).unwrap_err();
+    assert!(why.to_string().contains("raise machine.memory-mb"), "{why}");
+}
+
+#[test]
 fn what_is_copied_by_half_is_an_error() {
     for (from, to, want) in [
         (
