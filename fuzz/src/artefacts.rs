@@ -6,7 +6,7 @@ use std::rc::Rc;
 use bootlap_artefact::barebox_env::{BareboxEnv, BareboxEnvError};
 use bootlap_artefact::cpio as cpio_archive;
 use bootlap_artefact::fit::Fit;
-use bootlap_artefact::kernel_image::KernelImage;
+use bootlap_artefact::kernel_image::{KernelImage, loaded_end, self_unpacking};
 use bootlap_artefact::uboot_env::{EnvError, EnvLayout, UbootEnv};
 use bootlap_artefact::uboot_script::{Script, flatten};
 use bootlap_artefact::uimage::UimageHeader;
@@ -110,6 +110,10 @@ pub fn kernel_image(bytes: &[u8]) {
     {
         assert!(payload.range.start <= payload.range.end);
         assert!(payload.range.end <= image.file_bytes);
+    }
+    if let Some(packed) = self_unpacking(bytes) {
+        // What is unpacked lies in front of what unpacks it.
+        assert!(loaded_end(bytes) < loaded_end(&packed));
     }
 }
 

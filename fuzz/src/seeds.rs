@@ -62,7 +62,9 @@ pub fn write(to: &Path, targets: &[&str]) {
     );
     images(&root, &to.join("ext_image"));
     images(&root, &to.join("disk"));
-    own(&root.join("fuzz/seeds/disk"), &to.join("disk"));
+    for target in ["disk", "kernel_image"] {
+        own(&root.join("fuzz/seeds").join(target), &to.join(target));
+    }
     let boots = to.join("target_toml");
     for entry in fs::read_dir(root.join("targets"))
         .expect("targets")
