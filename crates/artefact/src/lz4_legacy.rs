@@ -18,10 +18,15 @@ const BLOCK: usize = 8 << 20;
 /// The level of the kernel's own `lz4 -l -9`.
 const LEVEL: i32 = 9;
 
+/// One LZ4 block, without its length.
+pub(super) fn block(data: &[u8]) -> io::Result<Vec<u8>> {
+    compress(data, Some(CompressionMode::HIGHCOMPRESSION(LEVEL)), false)
+}
+
 pub(super) fn write(data: &[u8]) -> io::Result<Vec<u8>> {
     let mut out = MAGIC.to_vec();
     for chunk in data.chunks(BLOCK) {
-        let block = compress(chunk, Some(CompressionMode::HIGHCOMPRESSION(LEVEL)), false)?;
+        let block = block(chunk)?;
         let length = u32::try_from(block.len()).map_err(io::Error::other)?;
         out.extend_from_slice(&length.to_le_bytes());
         out.extend_from_slice(&block);

@@ -66,13 +66,12 @@ fn kernel_unpacks_itself(boot: &Boot<'_>) -> Option<Finding> {
     let packed = spec.fit.is_some() || spec.uimage.is_some();
     if !packed {
         let finding = finding(format!("it takes {ms} ms"));
-        let Some((recipe, more_ns)) = for_machine(target, parts) else {
+        let Some((recipe, more_ns, basis)) = for_machine(target, parts) else {
             let recipe = boot.recipe("kernel-compression=none");
             let basis = "at most: all of it; nothing tells how fast the kernel is read";
             return Some(finding.saves(took_ns, basis).recipe(recipe));
         };
         let saved_ns = took_ns.checked_sub(more_ns).filter(|ns| *ns > 0)?;
-        let basis = "all of it, minus reading more at the board's speed, and unpacking LZ4";
         return Some(finding.saves(saved_ns, basis).recipe(boot.recipe(recipe)));
     }
     let bytes = parts.inside_bytes()?;
@@ -90,8 +89,8 @@ fn kernel_unpacks_itself(boot: &Boot<'_>) -> Option<Finding> {
 }
 
 /// What a machine would rather start, and how much longer than the bzImage it takes to read that
-/// and unpack it, ns; if it is known how fast the board is.
-fn for_machine(target: &Target, parts: &Parts) -> Option<(&'static str, i64)> {
+/// and unpack it, ns, with what was reckoned; if it is known how fast the board is.
+fn for_machine(target: &Target, parts: &Parts) -> Option<(&'static str, i64, &'static str)> {
     let board = target.board.as_ref()?;
     let bytes_per_s = board.storage_bandwidth.of("bootloader")?;
     let instructions_per_s = board.instructions_per_second.of("bootloader")?;
@@ -101,8 +100,16 @@ fn for_machine(target: &Target, parts: &Parts) -> Option<(&'static str, i64)> {
     let lz4 = (inside * OF_LZ4 - now) / bytes_per_s + inside * LZ4_PER_BYTE / instructions_per_s;
     let ns = |seconds: f64| (seconds * 1e9) as i64;
     Some(match none <= lz4 {
-        true => ("kernel-compression=none", ns(none)),
-        false => ("kernel-compression=lz4", ns(lz4)),
+        true => (
+            "kernel-compression=none",
+            ns(none),
+            "all of it, minus reading more at the board's speed",
+        ),
+        false => (
+            "kernel-compression=lz4",
+            ns(lz4),
+            "all of it, minus reading more at the board's speed, and unpacking LZ4",
+        ),
     })
 }
 

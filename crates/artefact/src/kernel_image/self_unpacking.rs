@@ -9,16 +9,14 @@
 //! interrupts, with flat segments, and what is known of the machine in `%ebx`. Nothing else is
 //! promised, and no stack: so the program needs none, and keeps `%ebx`.
 
-use lz4::block::{CompressionMode, compress};
 use object::Endianness::Little;
 use object::elf::{FileHeader64, PT_LOAD, PT_NOTE};
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Endianness, FileKind};
 
+use super::super::lz4_legacy;
 use super::entry::{PHYS32_ENTRY, pvh_entry};
 
-/// The level of the kernel's own `lz4 -l -9`.
-const LEVEL: i32 = 9;
 const HEADER: usize = 64;
 const PROGRAM_HEADER: usize = 56;
 const PAGE: usize = 4096;
@@ -119,13 +117,9 @@ pub fn self_unpacking(vmlinux: &[u8]) -> Option<Vec<u8>> {
     let mut place = table + (segments.len() + 1) * 16;
     let (mut rows, mut blocks) = (Vec::new(), Vec::new());
     for segment in &segments {
-        let used = segment.content.iter().rposition(|byte| *byte != 0);
-        let used = &segment.content[..used.map_or(0, |at| at + 1)];
-        let mode = CompressionMode::HIGHCOMPRESSION(LEVEL);
-        let block = compress(used, Some(mode), false).ok()?;
-        let clear = segment
-            .memory
-            .checked_sub(u32::try_from(used.len()).ok()?)?;
+        let block = lz4_legacy::block(segment.content).ok()?;
+        let unpacked = u32::try_from(segment.content.len()).ok()?;
+        let clear = segment.memory.checked_sub(unpacked)?;
         let [from, to] = [place, place + block.len()];
         rows.extend([
             segment.address,
