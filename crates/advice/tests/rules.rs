@@ -174,8 +174,14 @@ fn decompressing_the_kernel() {
             "it takes 300 ms; a copy would take about 10 ms"
         );
     }
-    // A copy that is slower than the decompression saves nothing.
     let (target, parts) = target();
+    // What is hashed is larger then: 1 ns a byte for a kernel that has 900 000 more.
+    let args = [("image", "kernel"), ("bytes", "100000")];
+    let checks = boot.with_args(Bootloader, "hash check", (0, at(100_000)), &args);
+    let advice = checks.advice_for(Some((&target, &parts)));
+    let finding = found(&advice, "kernel-compression").unwrap();
+    assert_eq!(finding.saving.ns, 290 * MS - 900_000);
+    // A copy that is slower than the decompression saves nothing.
     let slow = copies(400_000).span(Bootloader, "uncompress kernel", 0, 300 * MS);
     assert_eq!(slow.advice_for(Some((&target, &parts))), []);
 }
@@ -289,6 +295,13 @@ fn decompressing_the_initramfs() {
         finding.recipe.as_deref(),
         Some("initramfs-compression=none")
     );
+    // What is hashed is larger then, as well: 10 ns for each of 400 000 bytes.
+    let args = [("image", "ramdisk"), ("bytes", "100000")];
+    let checks = copies(10_000).span(Kernel, "unpack initramfs", 0, 200 * MS);
+    let checks = checks.with_args(Bootloader, "hash check", (0, at(MS)), &args);
+    let advice = checks.advice_for(Some((&target, &parts)));
+    let finding = found(&advice, "initramfs-compression").unwrap();
+    assert_eq!(finding.saving.ns, 186 * MS + 10_000);
 
     // Initcalls run beside it, and have half of the one CPU.
     let initcalls = Builder::new()

@@ -68,7 +68,8 @@ impl<'a> FitSpec<'a> {
             ramdisk: None,
             fdt: None,
             hash: Hash::Crc32,
-            data_align: 4,
+            // From a multiple of 4 only, U-Boot's plain memcpy copies byte by byte on 64 bits.
+            data_align: 8,
         }
     }
 
