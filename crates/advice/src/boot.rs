@@ -290,12 +290,15 @@ impl<'a> Boot<'a> {
 
     /// Which share of the kernel's spans of this name, from 0 to 1, initcalls
     /// other than `own` ran beside, but for those that waited for one; of the boot that explains
-    /// if there is one.
-    pub(crate) fn beside_initcalls(&self, name: &str, own: &str) -> f64 {
+    /// if there is one. `None` if it tells of no others.
+    pub(crate) fn beside_initcalls(&self, name: &str, own: &str) -> Option<f64> {
         let view = self.explaining();
         let spans: Vec<Found<'_>> = view.named(TrackKind::Kernel, &[name]).collect();
         let calls = view.spans(TrackKind::Initcall);
         let calls: Vec<Found<'_>> = calls.filter(|call| call.name() != own).collect();
+        if calls.is_empty() {
+            return None;
+        }
         let mut shared_ns = 0_i64;
         for span in &spans {
             let mut since = span.start_ns;
@@ -306,10 +309,10 @@ impl<'a> Boot<'a> {
                 since = since.max(end_ns);
             }
         }
-        match total_ns(&spans) {
+        Some(match total_ns(&spans) {
             0 => 0.0,
             ns => shared_ns as f64 / ns as f64,
-        }
+        })
     }
 
     /// Where in this boot an initcall lies: itself, or, if another boot

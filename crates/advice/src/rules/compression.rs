@@ -151,21 +151,26 @@ struct Unpacking {
     /// What the boot would be shorter without, ns: with several CPUs, only what
     /// the initcalls do not hide.
     in_the_way_ns: i64,
+    /// Whether it is known which initcalls ran beside it.
+    is_known: bool,
 }
 
 fn unpacking(boot: &Boot<'_>) -> Unpacking {
     let ns = total_ns(&boot.spans(TrackKind::Kernel, Span::UNPACK_INITRAMFS)) as f64;
     // Before 5.13 this initcall did it itself.
-    let shared = boot.beside_initcalls(Span::UNPACK_INITRAMFS, "populate_rootfs");
+    let beside = boot.beside_initcalls(Span::UNPACK_INITRAMFS, "populate_rootfs");
+    let (shared, is_known) = (beside.unwrap_or(0.0), beside.is_some());
     let on_one = (ns * (1.0 - shared / 2.0)) as i64;
     match cpus(boot) {
         Some(2..) => Unpacking {
             on_cpu_ns: ns as i64,
             in_the_way_ns: (ns * (1.0 - shared)) as i64,
+            is_known,
         },
         _ => Unpacking {
             on_cpu_ns: on_one,
             in_the_way_ns: on_one,
+            is_known,
         },
     }
 }
@@ -211,15 +216,19 @@ fn initramfs_compression(boot: &Boot<'_>) -> Option<Finding> {
     let unpacks = boot.spans(TrackKind::Kernel, Span::UNPACK_INITRAMFS);
     let first = unpacks.first()?;
     let total_ns = total_ns(&unpacks);
-    let in_the_way_ns = unpacking(boot).in_the_way_ns;
+    let unpacking = unpacking(boot);
     let bytes = boot.target().and_then(|(_, parts)| parts.initramfs_bytes());
     let write_ns = copy_ns(boot, bytes);
-    let basis = match write_ns {
-        Some(_) => {
+    let basis = match (write_ns, unpacking.is_known) {
+        (Some(_), true) => {
             "unpacking minus writing the files and checking more bytes; slow storage takes some \
              of it back for reading more"
         }
-        None => AT_MOST,
+        (Some(_), false) => {
+            "at most: unpacking minus writing the files and checking more bytes; nothing tells \
+             which initcalls ran beside it"
+        }
+        (None, _) => AT_MOST,
     };
     let costs_ns = [write_ns, more_in_loader_ns(boot, bytes)];
     let costs_ns = costs_ns.iter().flatten();
@@ -227,7 +236,7 @@ fn initramfs_compression(boot: &Boot<'_>) -> Option<Finding> {
     Some(
         Finding::new()
             .why(format!("unpacking takes {} ms", total_ns / 1_000_000))
-            .saves(in_the_way_ns.saturating_sub(costs_ns), basis)
+            .saves(unpacking.in_the_way_ns.saturating_sub(costs_ns), basis)
             .recipe::<()>(Ok(recipe))
             .at(Some(first.at()))
             .seen(evidence(&unpacks)),
