@@ -3,6 +3,7 @@
 mod common;
 
 use bootlap_analysis::{gaps, phases};
+use bootlap_model::{MarkKind, Milestone};
 use bootlap_report::boot::{self, notices};
 use bootlap_report::catalogue::{self, Entry};
 use bootlap_report::table::{self, By, Rows};
@@ -75,6 +76,37 @@ fn what_is_shown_of_one_boot_and_of_two() {
         check(by.text(), &[80], |style| {
             table::text(&one, by, &rows, style)
         });
+    }
+}
+
+#[test]
+fn two_boots_are_said_to_differ_by_what_is_known_of_them() {
+    let (ready, mut late, mut silent) = (stock(), stock(), stock());
+    late.about.ready_ns = None;
+    // Nobody said what ready looks like.
+    silent.about.ready_ns = None;
+    silent.about.mode = String::new();
+    let ready_mark = MarkKind::Milestone(Milestone::Ready);
+    silent.timeline.marks.retain(|mark| mark.kind != ready_mark);
+    let said = |before: &Boot, after: &Boot| {
+        let text = comparison::text(&after.report(Some(before)), &style(80));
+        let line = text.lines().find(|line| line.contains("kiosk")).unwrap();
+        line.trim().to_owned()
+    };
+    for (before, after, expected) in [
+        (&ready, &late, "kiosk: no longer gets ready"),
+        (&late, &ready, "kiosk: now gets ready, after 5.177 s"),
+        (&late, &late, "kiosk did not get ready"),
+        (&silent, &silent, "kiosk: nothing says when it was ready"),
+        (&ready, &silent, "kiosk: nothing says when it was ready"),
+        (
+            &silent,
+            &ready,
+            "kiosk is ready after 5.177 s; nothing says when it was before",
+        ),
+    ] {
+        let said = said(before, after);
+        assert!(said.starts_with(expected), "{said}");
     }
 }
 

@@ -44,6 +44,11 @@ impl Delta {
             delta_ns: after_ns.unwrap_or(0).saturating_sub(before_ns.unwrap_or(0)),
         }
     }
+
+    /// Whether it was in one of the boots.
+    pub fn is_known(&self) -> bool {
+        self.before_ns.or(self.after_ns).is_some()
+    }
 }
 
 /// A saving that came back elsewhere.

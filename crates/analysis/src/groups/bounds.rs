@@ -49,6 +49,8 @@ pub enum End {
     Line(String),
     /// The last event of each boot; such times are not compared.
     Last,
+    /// None: of a side it is only known how long things took, and not when.
+    Durations,
 }
 
 /// The chosen part of one boot, on its axis.
@@ -137,6 +139,7 @@ pub(super) fn choose(sides: [&[Boot<'_>]; 2]) -> Chosen {
     let (end, ends) = end(&seen);
     let reached = |side: usize, at: usize| match end {
         End::Last => seen[side][at].bounds.is_some(),
+        End::Durations => seen[side][at].tells_durations(),
         _ => ends[side][at].is_some(),
     };
     let (start, starts) = start(&seen, &reached);
@@ -215,6 +218,10 @@ fn end(seen: &[Vec<Seen>; 2]) -> (End, Moments) {
             best = (End::Milestone(m), reached);
             break;
         }
+    }
+    let only_lasts = |s: &Seen<'_>| s.bounds.is_none() && s.tells_durations();
+    if best.0 == End::Last && seen.iter().any(|side| side.iter().all(only_lasts)) {
+        return (End::Durations, best.1);
     }
     // Boots that hung before that milestone print nothing of what comes later.
     let got_there = |side: usize, at: usize| match best.0 {
@@ -347,6 +354,11 @@ fn start(seen: &[Vec<Seen>; 2], takes_part: &dyn Fn(usize, usize) -> bool) -> (S
 }
 
 impl Seen<'_> {
+    /// Whether it says how long anything took.
+    fn tells_durations(&self) -> bool {
+        !self.view.timeline.spans.is_empty()
+    }
+
     /// A milestone, on the axis.
     fn milestone(&self, milestone: Milestone) -> Option<Stamp> {
         self.view.milestone(milestone)

@@ -210,7 +210,7 @@ pub fn groups(before: &[Boot<'_>], after: &[Boot<'_>], margin: Margin) -> Option
         let there = side.iter().flatten();
         there.collect::<Vec<&Cut>>()
     });
-    let comparable = chosen.end != End::Last;
+    let comparable = !matches!(chosen.end, End::Last | End::Durations);
     let identical = there.each_ref().map(|side| {
         let same = side.windows(2).all(|w| w[0].total_ns == w[1].total_ns);
         let repeats = side.iter().all(|cut| cut.timeline.time().repeats());
@@ -344,11 +344,18 @@ fn cut<'t>(
 ) -> Option<Cut<'t>> {
     let bounds = (&chosen.start, &chosen.end);
     let timeline = bounds::bounded(timeline, &window, bounds);
-    let total_ns = extent(&timeline)?.duration_ns();
-    let phases = phases(&timeline);
+    let total_ns = extent(&timeline).map(|extent| extent.duration_ns());
+    let phases = match chosen.end {
+        // Where the other side knows no moments, this one's tell nothing of the change.
+        End::Durations => Vec::new(),
+        _ => phases(&timeline),
+    };
     Some(Cut {
         phases: phases.iter().map(|p| (p.name, p.duration_ns())).collect(),
-        total_ns,
+        total_ns: match chosen.end {
+            End::Durations => 0,
+            _ => total_ns?,
+        },
         timeline,
     })
 }

@@ -1,4 +1,4 @@
-use bootlap_model::{Milestone, Timeline, TrackKind};
+use bootlap_model::{ClockKind, Milestone, TimeKind, Timeline, TrackKind};
 use proptest::prelude::*;
 
 use super::*;
@@ -227,6 +227,33 @@ fn logs_without_a_common_moment_have_no_total() {
     assert_eq!((groups.end, groups.total), (End::Last, None));
     let empty: [Boot<'_>; 0] = [];
     assert!(super::groups(&empty, &empty, Margin::Ns(1)).is_none());
+}
+
+#[test]
+fn where_only_durations_are_known_these_are_compared() {
+    let blame = |wait_ms: i64, other_ms: i64| {
+        let mut boot = Made::on(ClockKind::Relative, TimeKind::Measured);
+        for (name, ms) in [("wait-online.service", wait_ms), ("app.service", other_ms)] {
+            boot.span(TrackKind::Unit, 0, ms * MS, name)
+                .arg("start", "unknown");
+        }
+        boot
+    };
+    let groups = compared(&[blame(9_000, 500)], &[blame(4_000, 500)]);
+    assert_eq!((&groups.end, &groups.total), (&End::Durations, &None));
+    let rows: Vec<(&str, i64)> = (groups.spans.iter())
+        .map(|span| (span.row.name.as_str(), span.row.shift_ns()))
+        .collect();
+    assert_eq!(
+        rows,
+        [("wait-online.service", -5_000 * MS), ("app.service", 0)]
+    );
+    // Of a whole boot on the other side there is no more to compare.
+    let mut whole = log(100, 400, 900);
+    whole.span(TrackKind::Unit, 150 * MS, 850 * MS, "app.service");
+    let groups = compared(&[whole], &[blame(9_000, 500)]);
+    assert_eq!((groups.end, groups.phases), (End::Durations, Vec::new()));
+    assert_eq!(groups.spans[0].row.shift_ns(), -200 * MS);
 }
 
 fn group() -> impl Strategy<Value = Vec<Made>> {

@@ -5,6 +5,7 @@ use bootlap_model::{EvidenceFile, Mark, MarkKind, Timeline};
 
 use crate::Report;
 use crate::format::{count, duration, times};
+use crate::terminal::Ink;
 
 /// What to call the boot, and what to say of it.
 pub struct Headline {
@@ -18,7 +19,7 @@ impl Headline {
     /// Of one boot, or of two against each other.
     pub fn of(report: &Report<'_>) -> Self {
         let rest = match &report.before {
-            Some(before) => compared(before.about.ready_ns, report.about.ready_ns),
+            Some(before) => compared(before, report),
             None => alone(report),
         };
         let name = match report.about.target.as_str() {
@@ -77,12 +78,16 @@ impl Outcome {
     }
 }
 
-/// What is said of one boot.
-pub fn alone(report: &Report<'_>) -> String {
-    let after = |ns, at_least| match at_least {
+/// When something was, of which it may be known only that it was no earlier.
+fn after(ns: i64, at_least: bool) -> String {
+    match at_least {
         true => format!("at least {}", duration(ns)),
         false => duration(ns),
-    };
+    }
+}
+
+/// What is said of one boot.
+pub fn alone(report: &Report<'_>) -> String {
     let seen = |ns: Option<i64>| ns.map(|ns| format!("seen for {}", duration(ns)));
     match Outcome::of(report) {
         Outcome::Ready { ns, at_least } => format!(" is ready after {}", after(ns, at_least)),
@@ -121,12 +126,55 @@ pub(crate) fn is_of_no_boot(timeline: &Timeline) -> bool {
         && !timeline.marks.iter().any(is_step)
 }
 
-fn compared(before: Option<i64>, after: Option<i64>) -> String {
-    let (old, new) = match (before, after) {
-        (Some(old), Some(new)) => (old, new),
-        (None, Some(new)) => return format!(": now gets ready, after {}", duration(new)),
-        (_, None) => return ": no longer gets ready".to_owned(),
-    };
+/// What is said of a boot and the one before it, unless both got ready: then their times say it.
+pub(crate) fn not_both_ready(before: &Report<'_>, report: &Report<'_>) -> Option<(String, Ink)> {
+    use Outcome::{Ended, NotReady, Ready};
+    Some(match (Outcome::of(before), Outcome::of(report)) {
+        (Ready { .. }, Ready { .. }) => return None,
+        (NotReady(_), Ready { ns, at_least }) => (
+            format!(": now gets ready, after {}", after(ns, at_least)),
+            Ink::Good,
+        ),
+        (_, Ready { ns, at_least }) => (
+            format!(
+                " is ready after {}; nothing says when it was before",
+                after(ns, at_least)
+            ),
+            Ink::Warn,
+        ),
+        (Ready { .. }, NotReady(_)) => (": no longer gets ready".to_owned(), Ink::Bad),
+        (_, NotReady(_)) => (" did not get ready".to_owned(), Ink::Bad),
+        (
+            Ended {
+                what,
+                ns: old,
+                at_least: old_at_least,
+                ..
+            },
+            Ended {
+                what: same,
+                ns,
+                at_least,
+                ..
+            },
+        ) if what == same => (
+            format!(
+                ": {what}: {} → {}",
+                after(old, old_at_least),
+                after(ns, at_least)
+            ),
+            Ink::Strong,
+        ),
+        _ => (": nothing says when it was ready".to_owned(), Ink::Warn),
+    })
+}
+
+fn compared(before: &Report<'_>, report: &Report<'_>) -> String {
+    if let Some((text, _)) = not_both_ready(before, report) {
+        return text;
+    }
+    let ready_ns = [before, report].map(|report| report.about.ready_ns.unwrap_or(0));
+    let [old, new] = ready_ns;
     let (ratio, word) = if new <= old {
         (times(old, new), "faster")
     } else {

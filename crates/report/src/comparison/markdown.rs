@@ -13,7 +13,11 @@ pub(crate) fn blocks(
     report: &Report<'_>,
     before: &Report<'_>,
 ) -> Vec<String> {
-    let mut blocks = vec![table(comparison)];
+    let mut blocks = Vec::new();
+    // Of what only says how long units took, there is neither phase nor total.
+    if !comparison.phases.is_empty() || comparison.total.is_known() {
+        blocks.push(table(comparison));
+    }
     let (grew, shrank) = grew_and_shrank(comparison);
     blocks.extend(places("What shrank", &shrank));
     blocks.extend(places("What grew", &grew));

@@ -5,6 +5,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::{SHOWN, SMALLEST, grew_and_shrank};
 use crate::Report;
+use crate::boot::headline::not_both_ready;
 use crate::boot::text::time_label;
 use crate::format::{change, duration, times};
 use crate::terminal::{Align, Ink, Line, MARGIN, Page, Style, Table, bar, cell};
@@ -33,24 +34,17 @@ pub fn text(report: &Report<'_>, style: &Style) -> String {
 
 fn headline(report: &Report<'_>, before: &Report<'_>, page: &mut Page<'_>) {
     let mut line = page.subject(&report.about.target);
-    match (before.about.ready_ns, report.about.ready_ns) {
-        (Some(old), Some(new)) => {
-            let (text, ink) = verdict(old, new);
-            line.push(": ", Ink::Plain);
-            line.push(&text, ink);
-            line.push(": ", Ink::Plain);
-            line.push(
-                &format!("{} → {}", duration(old), duration(new)),
-                Ink::Strong,
-            );
-        }
-        (_, None) => line.push(": no longer gets ready", Ink::Bad),
-        (None, Some(new)) => {
-            line.push(
-                &format!(": now gets ready, after {}", duration(new)),
-                Ink::Good,
-            );
-        }
+    if let Some((text, ink)) = not_both_ready(before, report) {
+        line.push(&text, ink);
+    } else if let (Some(old), Some(new)) = (before.about.ready_ns, report.about.ready_ns) {
+        let (text, ink) = verdict(old, new);
+        line.push(": ", Ink::Plain);
+        line.push(&text, ink);
+        line.push(": ", Ink::Plain);
+        line.push(
+            &format!("{} → {}", duration(old), duration(new)),
+            Ink::Strong,
+        );
     }
     page.line_with_right(line, label(report, before));
 }
@@ -84,8 +78,10 @@ fn phases(comparison: &Comparison, page: &mut Page<'_>) {
     let longest = longest.max().unwrap_or(0);
     let names = comparison.phases.iter().map(|d| d.name.width());
     let name = MARGIN + names.max().unwrap_or(0).max("to ready".len());
-    let all = comparison.phases.iter().chain([&comparison.total]);
-    let texts = all.flat_map(|d| [duration(sides(d).0), duration(sides(d).1)]);
+    // Of what only says how long units took, there is none.
+    let total = Some(&comparison.total).filter(|total| total.is_known());
+    let all = || comparison.phases.iter().chain(total);
+    let texts = all().flat_map(|d| [duration(sides(d).0), duration(sides(d).1)]);
     let time = texts.map(|text| text.width()).max().unwrap_or(0).max(9);
     // Two times, an arrow and a change stand behind the bar; where there is no
     // room for all of them the first time goes.
@@ -93,13 +89,18 @@ fn phases(comparison: &Comparison, page: &mut Page<'_>) {
     let numbers = time + 3 + time + time + 2;
     let both = columns >= numbers;
     let bar = columns.saturating_sub(numbers);
-    for delta in comparison.phases.iter().chain([&comparison.total]) {
+    for delta in all() {
         let (old, new) = sides(delta);
-        let total = std::ptr::eq(delta, &comparison.total);
-        let label = if total { "to ready" } else { &delta.name };
+        let is_total = std::ptr::eq(delta, &comparison.total);
+        let ready = comparison.before_ready && comparison.after_ready;
+        let label = match (is_total, ready) {
+            (true, true) => "to ready",
+            (true, false) => "seen",
+            (false, _) => &delta.name,
+        };
         let mut line = Line::indented(MARGIN).with(label, Ink::Strong).fit(name);
         line.push("  ", Ink::Plain);
-        let drawn = if total {
+        let drawn = if is_total {
             Line::default()
         } else {
             stacked(delta, longest, bar)

@@ -47,8 +47,9 @@ pub struct GroupsJson {
     pub start: String,
     /// Which milestone or line.
     pub start_name: Option<String>,
-    /// What boots are followed to: `milestone`, `unit`, `line` or `last` (the
-    /// last event of each boot; then nothing is compared up to it).
+    /// What boots are followed to: `milestone`, `unit`, `line`, `last` (the
+    /// last event of each boot; then nothing is compared up to it), or
+    /// `durations` (nothing says when, only how long things took).
     pub end: String,
     /// Which milestone, unit or line.
     pub end_name: Option<String>,
@@ -241,8 +242,9 @@ impl GroupsJson {
             End::Unit(name) => ("unit", Some(name.clone())),
             End::Line(text) => ("line", Some(text.clone())),
             End::Last => ("last", None),
+            End::Durations => ("durations", None),
         };
-        let ended = groups.end != End::Last;
+        let ended = !matches!(groups.end, End::Last | End::Durations);
         let side = |at: usize| SideJson::of(&groups.sides[at], &compared.sides[at], ended);
         Self {
             headline: sentence(compared).replace('\u{a0}', " "),

@@ -128,6 +128,11 @@ pub fn sentence(compared: &Compared) -> String {
 /// Why there is no total.
 fn no_total(compared: &Compared) -> (String, Tone) {
     let groups = &compared.groups;
+    if groups.end == End::Durations {
+        let text = "these files say how long things took, and not all of them when: there is no \
+                    total to compare";
+        return (text.to_owned(), Tone::Open);
+    }
     if groups.end == End::Last {
         let text = format!(
             "{} and {} have no end in common, so there is no total to compare: name one with --ready REGEX",
@@ -285,7 +290,7 @@ pub(crate) fn boots(n: usize) -> String {
     }
 }
 
-/// From where to where: `from kernel clock starts to ready`.
+/// What times are: `from kernel clock starts to ready`.
 pub fn bounds(groups: &Groups) -> String {
     let start = match &groups.start {
         Start::Milestone(m) => format!("\"{}\"", m.text()),
@@ -299,6 +304,7 @@ pub fn bounds(groups: &Groups) -> String {
             format!("the line `{text}`, the last that all boots print in the same order")
         }
         End::Last => "the last event of each boot".to_owned(),
+        End::Durations => return "how long each thing took, wherever in the boot".to_owned(),
     };
     format!("from {start} to {end}")
 }
@@ -310,6 +316,7 @@ fn end_short(end: &End) -> String {
         End::Unit(name) => format!("`{name}`"),
         End::Line(_) => "the last common line".to_owned(),
         End::Last => "an end".to_owned(),
+        End::Durations => "any duration".to_owned(),
     }
 }
 
