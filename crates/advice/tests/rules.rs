@@ -348,6 +348,16 @@ fn testing_ciphers() {
     assert_eq!(finding.saving.ns, 700 * MS);
 
     assert_eq!(tests(MS - 1).advice(), []);
+
+    let basis = |version| {
+        let text = format!("[    0.000000] Linux version {version}-amd64 (x) (gcc 12) #1 SMP");
+        let boot = tests(700 * MS).span(Console, &text, 0, 1);
+        let advice = boot.advice();
+        let finding = found(&advice, "cmdline-no-crypto-tests").unwrap();
+        finding.saving.basis.clone()
+    };
+    assert!(basis("6.12.118").contains("goes on testing"));
+    assert!(!basis("6.1.176").contains("goes on testing"));
 }
 
 #[test]

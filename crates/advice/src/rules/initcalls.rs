@@ -291,8 +291,8 @@ fn certificates(boot: &Boot<'_>) -> Option<Finding> {
 }
 
 /// The first that registers functions for BPF parses all types; which that is
-/// depends on the kernel: cubictcp_register of 6.1, bpf_tcp_ca_kfunc_init of 6.12. The dummy,
-/// which is for tests, looks through them for its own.
+/// depends on the kernel: cubictcp_register of 6.1, bpf_tcp_ca_kfunc_init of 6.12. The dummy
+/// looks through them for its own.
 const BTF_INITCALLS: &[&str] = &[
     "bpf_dummy_struct_ops_init",
     "btf_vmlinux_init",
