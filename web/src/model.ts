@@ -65,7 +65,7 @@ export interface GroupRow {
 export interface GroupSide { name: string; path: string; time: string; failed: number; typical: string | null; boots: { name: string }[] }
 /** Groups of boots, of which this page shows the most typical ones. */
 export interface Groups {
-  headline: string; before: GroupSide; after: GroupSide; bounds: string; total: GroupRow | null; phases: GroupRow[];
+  headline: string; before: GroupSide; after: GroupSide; end: string; end_name: string | null; bounds: string; total: GroupRow | null; phases: GroupRow[];
   notes: { code: string; weight: string; text: string }[];
 }
 

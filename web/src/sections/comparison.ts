@@ -27,16 +27,20 @@ export function comparison(page: Page): HTMLElement | null {
 
 function contents(head: Head, comparison: Comparison, places: Places): Child[] {
   const phases = [...head.phases, ...(head.before?.phases ?? [])];
-  const rows = [...comparison.phases, { ...comparison.total, name: "to ready" }].map((delta) => {
+  const { total } = comparison;
+  const ready = head.ready_ns !== null && (head.before?.ready_ns ?? null) !== null;
+  // Of what only says how long things took, there is none.
+  const totals = total.before_ns !== null || total.after_ns !== null ? [{ ...total, name: ready ? "to ready" : "seen" }] : [];
+  const rows = [...comparison.phases, ...totals].map((delta) => {
     const phase = phases.find((p) => p.title === delta.name);
     const name = phase ? places.link(delta.name, phaseName(phase.name, phase.title)) : el("strong", {}, delta.name);
     return [name, side(delta.before_ns), side(delta.after_ns), signed(delta.delta_ns)];
   });
-  const least = Math.max(1, (comparison.total.before_ns ?? 0) * SMALLEST);
+  const least = Math.max(1, (total.before_ns ?? 0) * SMALLEST);
   const parts = comparison.parts.filter((delta) => Math.abs(delta.delta_ns) >= least);
   const moved = comparison.moved.map((moved) => el("li", {}, movedNodes(moved, places)));
   return [
-    table([["phase", ""], ["before", "number"], ["after", "number"], ["change", "number"]], rows),
+    rows.length > 0 && table([["phase", ""], ["before", "number"], ["after", "number"], ["change", "number"]], rows),
     ...list("what shrank", parts.filter((delta) => delta.delta_ns < 0), parts, places),
     ...list("what grew", parts.filter((delta) => delta.delta_ns > 0), parts, places),
     moved.length > 0 && el("h3", {}, "what only moved"), moved.length > 0 && el("ul", { class: "moved" }, moved),

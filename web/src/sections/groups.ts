@@ -13,13 +13,14 @@ export function groups({ head }: Page): HTMLElement | null {
   const { groups } = head;
   if (!groups) return null;
   const rows = [...(groups.total ? [groups.total] : []), ...groups.phases];
+  const ready = groups.end === "milestone" && groups.end_name === "ready";
   const named = (name: string): Child => {
     const phase = head.phases.find((one) => one.title === name);
-    return phase ? phaseName(phase.name, name) : el("b", {}, name === "total" ? "to ready" : name);
+    return phase ? phaseName(phase.name, name) : el("b", {}, name === "total" && ready ? "to ready" : name);
   };
   const color = (name: string) => phaseColor(head.phases.find((one) => one.title === name)?.name ?? null);
   return section("groups", groups.headline, `${of(groups.before)}; ${of(groups.after)}; ${groups.bounds}.`,
-    table([["", "text"], ["each boot", "graph"], ["before", "number"], ["after", "number"], ["change", "number"], ["95 % interval", "number wide"], ["verdict", ""]],
+    rows.length > 0 && table([["", "text"], ["each boot", "graph"], ["before", "number"], ["after", "number"], ["change", "number"], ["95 % interval", "number wide"], ["verdict", ""]],
       rows.map((row) => [named(row.name), dots(row, groups, color(row.name)), duration0(row.before_ns), duration0(row.after_ns),
         row.shift_ns === null ? "–" : el("span", { class: row.verdict === "faster" ? "good" : row.verdict === "slower" ? "bad" : "" }, change(row.shift_ns)),
         row.interval_ns ? `${change(row.interval_ns[0])} to ${change(row.interval_ns[1])}` : "–",

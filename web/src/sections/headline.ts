@@ -3,7 +3,7 @@
 
 import { el } from "../dom.ts";
 import { change, count, duration, times } from "../format.ts";
-import { extentOf, type Comparison, type Head, type Page } from "../model.ts";
+import { extentOf, type Comparison, type Facts, type Head, type Page } from "../model.ts";
 
 /** The first line: what was booted, and what kind of time this is. */
 export function topbar({ head }: Page, ...controls: HTMLElement[]): HTMLElement {
@@ -16,17 +16,15 @@ export function headline({ head }: Page): HTMLElement {
   const ready = head.ready_ns;
   const old = head.before?.ready_ns ?? null;
   const [start, end] = extentOf(head);
-  const total = head.comparison?.total;
-  const both: [number, number] | null = ready !== null && old !== null ? [old, ready]
-    : total && total.before_ns !== null && total.after_ns !== null && !head.awaited ? [total.before_ns, total.after_ns] : null;
   const number = ready !== null
     ? el("p", { class: "headline" }, bigNumber(ready), el("span", {}, " to ready"))
     : head.awaited
       ? el("p", { class: "headline" }, el("strong", { class: "bad" }, "not ready"),
         el("span", {}, ` seen for ${duration(end - start)}`))
-      : el("p", { class: "headline" }, bigNumber(end - start), el("span", {}, endOf(head)));
+      : el("p", { class: "headline" }, end > start
+        ? [...bigNumber(end - start), el("span", {}, endOf(head))] : el("span", {}, "nothing says when"));
   return el("div", { class: "number-block" }, number,
-    both && ratioLine(...both), head.comparison && changes(head.comparison),
+    ready !== null && old !== null ? ratioLine(old, ready) : head.before && notBothReady(head, head.before), head.comparison && changes(head.comparison),
     el("p", { class: "facts" }, facts(head).map((fact) => el("span", {}, fact))));
 }
 
@@ -55,6 +53,18 @@ function ratioLine(old: number, now: number): HTMLElement {
     el("b", { class: faster ? "good" : "bad" },
       now === old ? "as fast as before" : `${ratio} ${faster ? "faster" : "slower"}`),
     el("span", {}, `${duration(old)} → ${duration(now)}`));
+}
+
+/** Of two boots that did not both get ready: logs that end anywhere prove no change. */
+function notBothReady(now: Facts, old: Facts): HTMLElement {
+  const line = (text: string, bad = false) => el("p", { class: "ratio" }, el("b", { class: bad && "bad" }, text));
+  if (now.ready_ns !== null) return line(old.awaited ? "before, it did not get ready" : "nothing says when it was before");
+  if (now.awaited) return line(old.ready_ns !== null ? "no longer gets ready" : "not before, either", true);
+  const end = now.extent?.end;
+  const same = end && end === old.extent?.end && !old.awaited && old.ready_ns === null;
+  if (!same) return line("nothing says when both were ready");
+  const took = [old, now].map((boot) => { const [from, to] = extentOf(boot); return duration(to - from); });
+  return el("p", { class: "ratio" }, el("span", {}, took.join(" → ")));
 }
 
 /** What shrank most and what grew most. */

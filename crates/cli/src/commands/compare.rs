@@ -199,8 +199,10 @@ fn shown(
     let mut boot = evidence::read(&[path], &args.evidence.options())?;
     boot.timeline = compared.groups.shown(side, &boot.timeline);
     boot.about.ready_ns = ready_ns(&boot.timeline);
-    if compared.groups.end != End::Milestone(Milestone::Ready) {
-        // The page calls every end ready.
+    let end = &compared.groups.end;
+    let is_common = !matches!(end, End::Last | End::Durations);
+    if is_common && *end != End::Milestone(Milestone::Ready) {
+        // The page calls every common end ready.
         let bounds = bounds(&compared.groups);
         boot.about.machine = format!("times are {bounds}, which is what ready means here");
     }
