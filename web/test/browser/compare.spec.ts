@@ -66,12 +66,12 @@ describe("two boots", () => {
   it("a click on nothing known is no button", async () => {
     const address = pages.report("same", pages.write("a.log", grabserial(BOOT)), "--before", pages.write("b.log", grabserial(BOOT)));
     const { page, complaints } = await open(chromium, address);
-    expect(await page.locator(".ratio").textContent()).toBe("nothing says when both were ready");
+    expect(await page.locator(".ratio").textContent()).toContain("as fast");
     expect(complaints).toEqual([]);
   });
 
   it("of logs that end anywhere, nothing is said to be faster or slower", async () => {
-    const log = (seconds: number) => `[    0.000000] Linux version 6.1.0 (a@b) (gcc 12) #1 SMP\n[    ${seconds}.000000] eth0: link up\n`;
+    const log = (seconds: number) => `[    0.000000] Linux version 6.1.0 (a@b) (gcc 12) #1 SMP\n[    ${seconds}.000000] ends after ${seconds}\n`;
     const address = pages.report("cut", pages.write("long.log", log(9)), "--before", pages.write("short.log", log(2)));
     const { page, complaints } = await open(chromium, address);
     expect(await page.locator(".ratio").textContent()).toBe("nothing says when both were ready");

@@ -231,7 +231,11 @@ fn end(seen: &[Vec<Seen>; 2]) -> (End, Moments) {
     let Some((text, at)) = last_line(seen, &got_there) else {
         return best;
     };
-    match middle(&at) > middle(&best.1) {
+    // With the first line of all boots nothing would be left of any.
+    let begun = moments(seen, |s| s.bounds.map(|bounds| bounds.0));
+    let is_behind = (at.iter().flatten().zip(begun.iter().flatten()))
+        .any(|(at, begun)| at.is_some_and(|at| begun.is_none_or(|begun| begun.ns < at.ns)));
+    match is_behind && middle(&at) > middle(&best.1) {
         true => (End::Line(text), at),
         false => best,
     }

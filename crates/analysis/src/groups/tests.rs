@@ -225,8 +225,40 @@ fn logs_without_a_common_moment_have_no_total() {
     b.text(1, 2, "other").text(9 * MS, 9 * MS, "words");
     let groups = compared(&[a], &[b]);
     assert_eq!((groups.end, groups.total), (End::Last, None));
+    // That both begin alike is no end.
+    let begins = |rest: &str| {
+        let mut boot = Made::board();
+        boot.mark(Milestone::KernelClockStart, 0)
+            .text(0, 0, "Linux version 6.12")
+            .text(5 * MS, 5 * MS, rest);
+        boot
+    };
+    let groups = compared(&[begins("this")], &[begins("that")]);
+    assert_eq!((groups.end, groups.total), (End::Last, None));
     let empty: [Boot<'_>; 0] = [];
     assert!(super::groups(&empty, &empty, Margin::Ns(1)).is_none());
+}
+
+#[test]
+fn a_log_that_goes_on_has_its_kernel_as_well() {
+    let kernels = |more: bool| {
+        let mut boot = Made::board();
+        boot.mark(Milestone::KernelClockStart, 0)
+            .text(1, 1, "Linux version 6.12")
+            .text(300 * MS, 300 * MS, "smp: up")
+            .text(600 * MS, 600 * MS, "Run /sbin/init as init process")
+            .mark(Milestone::InitStart, 600 * MS);
+        if more {
+            boot.text(900 * MS, 900 * MS, "systemd[1]: systemd 252 running");
+        }
+        boot
+    };
+    let groups = compared(&[kernels(false)], &[kernels(true)]);
+    let kernel = row(&groups.phases, "kernel");
+    assert_eq!(
+        (kernel.before_ns, kernel.after_ns),
+        (Some(600 * MS), Some(600 * MS))
+    );
 }
 
 #[test]

@@ -49,7 +49,7 @@ pub(super) fn bare(view: &View, extent: &Extent) -> Vec<Phase> {
         begin = (opens, at);
     }
     let ends_as_kernel = phases.last().is_some_and(|p| p.name == PhaseName::Kernel);
-    if ends_as_kernel && !is_kernels_alone(view) {
+    if ends_as_kernel && !is_kernels_alone(view, extent) {
         phases.pop();
     }
     phases
@@ -60,7 +60,7 @@ const BEGAN_NS: i64 = 1_000_000_000;
 
 /// Whether all that was seen to the end can be the kernel's: nothing ran in user space,
 /// and the log is no excerpt from nobody knows where.
-fn is_kernels_alone(view: &View) -> bool {
+fn is_kernels_alone(view: &View, extent: &Extent) -> bool {
     let of_user = |kind: TrackKind| {
         matches!(
             kind,
@@ -81,7 +81,9 @@ fn is_kernels_alone(view: &View) -> bool {
         let mut is_daemons = || words.any(|w| daemons.iter().any(|d| w.starts_with(d)));
         s.kind == TrackKind::Console && is_daemons()
     };
-    !is_excerpt && !view.spans().any(|s| of_user(s.kind) || by_daemon(&s))
+    // What the log goes on with is not of the boot that is looked at.
+    let mut seen = view.spans().filter(|s| s.start.ns < extent.end.ns);
+    !is_excerpt && !seen.any(|s| of_user(s.kind) || by_daemon(&s))
 }
 
 /// A moment that is known no better says little of how long the kernel took, ns.

@@ -2,17 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use bootlap_analysis::groups::{Boot, End, correct_totals};
-use bootlap_analysis::{Groups, Trial, ready_ns};
+use bootlap_analysis::groups::{Boot, correct_totals};
+use bootlap_analysis::{Groups, Trial};
 use bootlap_engine::Progress;
 use bootlap_engine::evidence::group::{self, Group};
 use bootlap_engine::evidence::{self, Recorded, TOOL};
 use bootlap_engine::output;
 use bootlap_engine::{Exit, Failure};
-use bootlap_model::Milestone;
 use bootlap_report::Style;
-use bootlap_report::groups::{self, Compared, GroupsReport, bounds};
+use bootlap_report::groups::{self, Compared, GroupsReport};
 
+use super::common_end;
 use crate::args::Compare;
 use crate::ui::Ui;
 
@@ -197,15 +197,7 @@ fn shown(
     let about = &compared.sides[side];
     let count = about.boots.len();
     let mut boot = evidence::read(&[path], &args.evidence.options())?;
-    boot.timeline = compared.groups.shown(side, &boot.timeline);
-    boot.about.ready_ns = ready_ns(&boot.timeline);
-    let end = &compared.groups.end;
-    let is_common = !matches!(end, End::Last | End::Durations);
-    if is_common && *end != End::Milestone(Milestone::Ready) {
-        // The page calls every common end ready.
-        let bounds = bounds(&compared.groups);
-        boot.about.machine = format!("times are {bounds}, which is what ready means here");
-    }
+    common_end::follow(&compared.groups, side, &mut boot);
     if count > 1 {
         let name = std::mem::take(&mut boot.about.target);
         boot.about.target = format!("{}, the most typical of {count}: {name}", about.word);

@@ -10,6 +10,7 @@ mod calibrate;
 mod capture;
 mod catalogue;
 mod check;
+mod common_end;
 mod compare;
 mod demo;
 mod demo_target;

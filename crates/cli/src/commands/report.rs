@@ -7,6 +7,7 @@ use bootlap_engine::Progress;
 use bootlap_engine::evidence;
 use bootlap_engine::{Exit, Failure};
 
+use super::common_end;
 use super::outputs::{outputs, printed_as, spare_evidence};
 use super::report_many;
 use crate::args;
@@ -24,14 +25,17 @@ pub(crate) fn run(args: &args::Report, ui: &Ui) -> Result<Exit, Failure> {
         let hint = "--each is for a folder of several boots and for .html";
         return Err(Failure::new(Exit::Usage, why).hint(hint));
     }
-    let recorded = evidence::read_first(&args.inputs, &args.evidence.options())?;
-    let before = match &args.before {
+    let mut recorded = evidence::read_first(&args.inputs, &args.evidence.options())?;
+    let mut before = match &args.before {
         Some(path) => Some(evidence::read_first(
             &evidence::one(path),
             &args.evidence.options(),
         )?),
         None => None,
     };
+    if let Some(before) = &mut before {
+        common_end::of_two(before, &mut recorded);
+    }
     for boot in std::iter::once(&recorded).chain(&before) {
         if let Some(note) = &boot.left_out {
             ui.note(note);
