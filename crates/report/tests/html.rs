@@ -160,7 +160,7 @@ fn an_empty_boot_has_a_page() {
     let html = page(&boot.report(None)).unwrap();
     let (dom, console) = rendered("empty", &html, "");
     assert_eq!(console, Vec::<String>::new());
-    assert!(body(&dom).contains("to the last line"), "{dom}");
+    assert!(body(&dom).contains("nothing says when"), "{dom}");
     assert!(!body(&dom).contains("not ready"), "{dom}");
 }
 

@@ -21,7 +21,7 @@ export function headline({ head }: Page): HTMLElement {
     : head.awaited
       ? el("p", { class: "headline" }, el("strong", { class: "bad" }, "not ready"),
         el("span", {}, ` seen for ${duration(end - start)}`))
-      : el("p", { class: "headline" }, end > start
+      : el("p", { class: "headline" }, head.extent || head.phases.length > 0
         ? [...bigNumber(end - start), el("span", {}, endOf(head))] : el("span", {}, "nothing says when"));
   return el("div", { class: "number-block" }, number,
     ready !== null && old !== null ? ratioLine(old, ready) : head.before && notBothReady(head, head.before), head.comparison && changes(head.comparison),
