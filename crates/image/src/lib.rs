@@ -13,6 +13,7 @@
 pub mod beside;
 pub mod caches;
 pub mod early;
+mod format;
 mod found;
 pub mod generators;
 mod handover;
@@ -34,6 +35,7 @@ mod window;
 mod words;
 
 pub use bootlap_rootfs::root_image::ReadAt;
+pub use format::format;
 pub use found::{Drivers, Found, Others, driver};
 pub use handover::Handover;
 pub use setting::Patch;

@@ -29,14 +29,6 @@ pub(super) struct Raw {
     pub(super) from: Vec<String>,
 }
 
-/// Formats of images that are not raw, by what they begin with.
-const FORMATS: [(&[u8], &str); 4] = [
-    (b"QFI\xfb", "qcow2"),
-    (b"KDMV", "vmdk"),
-    (b"vhdxfile", "vhdx"),
-    (b"conectix", "vpc"),
-];
-
 /// Makes `image` a raw disk; what is written is `to`.
 pub(super) fn raw(image: &Path, to: &Path, progress: &dyn Progress) -> Result<Raw, Failure> {
     let mut from = Vec::new();
@@ -49,7 +41,8 @@ pub(super) fn raw(image: &Path, to: &Path, progress: &dyn Progress) -> Result<Ra
         to.clone_into(&mut at);
     }
     let head = self::head(&at)?;
-    if let Some(format) = format(&at, &head) {
+    let opened = File::open(&at).map_err(|e| cannot("read", &at, &e))?;
+    if let Some(format) = bootlap_image::format(&opened) {
         alone(&at, format, &head)?;
         from.push(format.to_owned());
         let converted = to.with_extension("converted");
@@ -154,25 +147,6 @@ fn room_for(bytes: u64, path: &Path) -> Result<(), Failure> {
         .hint("name a folder on a larger one with --out")),
         false => Ok(()),
     }
-}
-
-/// What it is, if it is not raw.
-fn format(path: &Path, head: &[u8]) -> Option<&'static str> {
-    if let Some((_, format)) = FORMATS.iter().find(|(magic, _)| head.starts_with(magic)) {
-        return Some(format);
-    }
-    if head.starts_with(b"# Disk Descriptor") || head.starts_with(b"# Disk DescriptorFile") {
-        return Some("vmdk");
-    }
-    if head.get(0x40..0x44) == Some(&[0x7f, 0x10, 0xda, 0xbe]) {
-        return Some("vdi");
-    }
-    // A VHD of a fixed size has all behind its disk.
-    let file = File::open(path).ok()?;
-    let end = file.metadata().ok()?.len().checked_sub(512)?;
-    let mut foot = [0; 8];
-    file.read_exact_at(&mut foot, end).ok()?;
-    (&foot == b"conectix").then_some("vpc")
 }
 
 /// Refuses what has a part of its contents in another file.

@@ -9,7 +9,7 @@ pub(crate) mod disk;
 mod overlay;
 
 use std::cell::OnceCell;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use bootlap_artefact::kernel_image::KernelImage;
@@ -27,7 +27,7 @@ use crate::initramfs::{Entry, packed};
 use crate::packages::{Store, is_name};
 use crate::part::{Find, ON_DISK, Pack, Part};
 use crate::root_disk;
-use crate::spec::{Disk, Initramfs, Place, Spec, Unpacker};
+use crate::spec::{Disk, DiskFormat, Initramfs, Place, Spec, Unpacker};
 use crate::{Cache, Progress, Target, TargetError};
 
 /// All parts of a target.
@@ -426,6 +426,14 @@ impl<'a> Finder<'a> {
             )));
         }
         let path = std::path::absolute(&path).map_err(|e| TargetError::io("read", &path, e))?;
+        let image = File::open(&path).map_err(|e| TargetError::io("read", &path, e))?;
+        if let (DiskFormat::Raw, Some(format)) = (disk.format, bootlap_image::format(&image)) {
+            let why = format!(
+                "it is {format}, and disk.format says raw: `bootlap import` makes a target of it, \
+                 or qemu-img convert -O raw IMAGE disk.img a raw image"
+            );
+            return Err(TargetError::artefact(&origin, why));
+        }
         let part = DiskPart::new(path, origin, disk.format);
         let loader = self.target.spec.loader.as_ref();
         part.changed(disk, loader, initramfs, self, self.cache, self.progress)

@@ -55,6 +55,24 @@ fn a_file_of_a_package_is_found_by_pattern() {
 }
 
 #[test]
+fn a_disk_that_is_not_as_it_is_said_to_be_is_no_raw_one() {
+    let said = |format: &str| {
+        let text = format!("{PLAIN}\n[disk]\nimage = \"disk\"\n{format}");
+        let (scratch, target) = scratch(&text, |_| {});
+        fs::write(scratch.path().join("t/disk"), b"QFI\xfb\0\0\0\x03").unwrap();
+        fs::write(scratch.path().join("t/Image"), "").unwrap();
+        let cache = Cache::at(scratch.path().join("cache"));
+        target.parts(&cache, &|_| {}).map_err(|e| e.to_string())
+    };
+    let raw = said("").map(|_| ()).unwrap_err();
+    assert!(
+        raw.contains("it is qcow2, and disk.format says raw"),
+        "{raw}"
+    );
+    assert!(said("format = \"qcow2\"\n").is_ok());
+}
+
+#[test]
 fn links_of_a_package_stay_in_it() {
     let links = |p: &Path| {
         put(&p.join("usr/lib/x"), "x");
