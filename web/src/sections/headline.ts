@@ -51,7 +51,7 @@ function ratioLine(old: number, now: number): HTMLElement {
   const ratio = faster ? times(old, now) : times(now, old);
   return el("p", { class: "ratio" },
     el("b", { class: faster ? "good" : "bad" },
-      now === old ? "as fast as before" : `${ratio} ${faster ? "faster" : "slower"}`),
+      duration(now) === duration(old) ? "as fast as before" : `${ratio} ${faster ? "faster" : "slower"}`),
     el("span", {}, `${duration(old)} → ${duration(now)}`));
 }
 

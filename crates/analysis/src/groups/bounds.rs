@@ -203,6 +203,13 @@ fn end(seen: &[Vec<Seen>; 2]) -> (End, Moments) {
     if most(&shell) {
         return (End::Line(Span::SHELL_PROMPT.to_owned()), shell);
     }
+    // With the first moment of all boots nothing would be left of any.
+    let begun = moments(seen, |s| s.bounds.map(|bounds| bounds.0));
+    let is_behind = |ends: &Moments| {
+        let each = ends.iter().flatten().zip(begun.iter().flatten());
+        let mut known = each.filter_map(|(end, begun)| Some(((*end)?, (*begun)?)));
+        known.any(|(end, begun)| begun.ns < end.ns)
+    };
     let mut best = (End::Last, moments(seen, |_| None));
     for m in MILESTONES {
         // Some boots are seen to run their first program, others to say so; of some only
@@ -214,7 +221,7 @@ fn end(seen: &[Vec<Seen>; 2]) -> (End, Moments) {
             }),
             _ => milestone(m),
         };
-        if most(&reached) {
+        if most(&reached) && is_behind(&reached) {
             best = (End::Milestone(m), reached);
             break;
         }
@@ -231,11 +238,7 @@ fn end(seen: &[Vec<Seen>; 2]) -> (End, Moments) {
     let Some((text, at)) = last_line(seen, &got_there) else {
         return best;
     };
-    // With the first line of all boots nothing would be left of any.
-    let begun = moments(seen, |s| s.bounds.map(|bounds| bounds.0));
-    let is_behind = (at.iter().flatten().zip(begun.iter().flatten()))
-        .any(|(at, begun)| at.is_some_and(|at| begun.is_none_or(|begun| begun.ns < at.ns)));
-    match is_behind && middle(&at) > middle(&best.1) {
+    match is_behind(&at) && middle(&at) > middle(&best.1) {
         true => (End::Line(text), at),
         false => best,
     }

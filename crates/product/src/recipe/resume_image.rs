@@ -19,7 +19,7 @@ use crate::{Edit, Machine, Parts, Target};
 ///
 /// The value is the path of a bootlap-agent that is built with `resume`, and behind a comma the
 /// units to be restarted after each start: what fetches the time, or says that the application is
-/// there. The first boot makes the image, 20 s after all has started, and restarts; from then on
+/// there; `serial-getty@ttyS0.service` for a login on that console. The first boot makes the image, 20 s after all has started, and restarts; from then on
 /// `/init` of `initramfs-minimal` starts from it, or goes on with the boot if it does not fit. The
 /// root is mounted read-only, with memory above. `disk.state` has experiments measure the starts
 /// behind that first boot. Rule `resume-image` says whether it pays.
@@ -57,8 +57,9 @@ fn resumed(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, Str
     }
     let disk = disk_of(parts)?;
     let (partition, units) = disk.units()?;
+    let line = Line::of(target, parts)?;
     let restarted: Vec<String> = named.collect();
-    for name in &restarted {
+    for name in restarted.iter().filter(|name| !is_login(name, &line.text)) {
         started(&units, name)?;
     }
     if disk.mounts_others(partition)? {
@@ -70,7 +71,6 @@ fn resumed(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, Str
     }
     let agent = typed_file(&agent)?;
     check_agent(&agent, disk, partition)?;
-    let line = Line::of(target, parts)?;
     if let Some(word) = ["nohibernate", "noresume"]
         .iter()
         .find_map(|word| find(&line.text, word))
@@ -110,6 +110,16 @@ fn resumed(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, Str
         edits.extend(line.set(words));
     }
     Ok(edits)
+}
+
+/// Whether it is the login on a console that the command line names: a generator has it started.
+fn is_login(name: &str, line: &str) -> bool {
+    let instance = name.strip_prefix("serial-getty@");
+    let console = instance.and_then(|rest| rest.strip_suffix(".service"));
+    let mut consoles = line
+        .split_ascii_whitespace()
+        .filter_map(|word| word.strip_prefix("console=")?.split(',').next());
+    console.is_some_and(|console| consoles.any(|one| one == console))
 }
 
 /// Looks whether the root can run an agent at all.
@@ -165,5 +175,14 @@ mod tests {
             text.ends_with("resume.image\nExecStart=/bin/systemctl restart app.service b.timer\n")
         );
         assert!(!unit("graphical.target", &[]).contains("systemctl"));
+    }
+
+    #[test]
+    fn a_login_is_on_a_console_of_the_kernel() {
+        let line = "ro console=tty0 console=ttyS0,115200";
+        assert!(is_login("serial-getty@ttyS0.service", line));
+        for other in ["serial-getty@ttyS1.service", "getty@ttyS0.service", "a"] {
+            assert!(!is_login(other, line), "{other}");
+        }
     }
 }

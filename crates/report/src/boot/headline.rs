@@ -181,7 +181,7 @@ fn compared(before: &Report<'_>, report: &Report<'_>) -> String {
         (times(new, old), "slower")
     };
     let verdict = match ratio {
-        Some(_) if old == new => "as fast as before".to_owned(),
+        Some(_) if duration(old) == duration(new) => "as fast as before".to_owned(),
         Some(ratio) => format!("{ratio} {word}"),
         None => "not comparable".to_owned(),
     };

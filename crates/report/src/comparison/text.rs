@@ -65,7 +65,7 @@ fn verdict(old: i64, new: i64) -> (String, Ink) {
         (times(new, old), "slower", Ink::Bad)
     };
     match ratio {
-        Some(_) if old == new => ("as fast as before".to_owned(), Ink::Plain),
+        Some(_) if duration(old) == duration(new) => ("as fast as before".to_owned(), Ink::Plain),
         Some(ratio) => (format!("{ratio} {word}"), ink),
         None => ("not comparable".to_owned(), Ink::Warn),
     }
