@@ -7,7 +7,7 @@ use super::seen::{init_ns, ms};
 use super::stages::{since_kernel, stage};
 use super::units::units;
 use crate::boot::{evidence, total_ns};
-use crate::lines::Begin;
+use crate::lines::{Begin, number_after};
 use crate::serial::Cost;
 use crate::{Boot, Finding, Printer};
 
@@ -15,6 +15,7 @@ checks! {
     "systemd-late" => late,
     "systemd-early-boot" => early_boot,
     "systemd-show-status" => status,
+    "cmdline-console-size" => console_size,
     "cmdline-systemd-debug" => debug,
     "systemd-generators" => generators,
     "systemd-unit-files" => unit_files,
@@ -126,6 +127,38 @@ fn status(boot: &Boot<'_>) -> Option<Finding> {
         .recipe(boot.recipe("systemd-status-auto"))
         .saves_printing(boot, Printer::Systemd, cost);
     (cost.bytes >= 1000).then_some(finding)
+}
+
+/// The first that was seen to ask; 252 does not.
+const ASKS_FOR_SIZE: u32 = 257;
+
+fn console_size(boot: &Boot<'_>) -> Option<Finding> {
+    let runs = |text: &str| text.contains(" running in system mode");
+    let line = since_kernel(boot).find(("systemd[1]: systemd ", runs))?;
+    let version = number_after(line.text, "systemd[1]: systemd ")?.parse::<u32>();
+    let version = version.ok().filter(|version| *version >= ASKS_FOR_SIZE)?;
+    let console = boot.parameter("console")?.split(['=', ',']).nth(1)?;
+    let is_screen = |tty: &str| tty.bytes().all(|b| b.is_ascii_digit());
+    let told = [
+        "systemd.tty.rows.console",
+        "systemd.tty.term.console",
+        "TERM",
+    ];
+    if console.strip_prefix("tty").is_some_and(is_screen)
+        || told.iter().any(|name| boot.parameter(name).is_some())
+    {
+        return None;
+    }
+    Some(
+        Finding::new()
+            .why(format!(
+                "systemd {version} asks the terminal on {console} for its size, and waits"
+            ))
+            .saves_unknown("it depends on how often it asks, and on whether anything answers")
+            .recipe(boot.recipe("cmdline-console-size"))
+            .at(Some(line.at()))
+            .seen([line.evidence]),
+    )
 }
 
 fn debug(boot: &Boot<'_>) -> Option<Finding> {

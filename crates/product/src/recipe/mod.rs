@@ -218,6 +218,7 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &cmdline::TSC_RELIABLE,
         &cmdline::NO_I8042,
         &cmdline::UARTS_8250,
+        &cmdline::CONSOLE_SIZE,
         &cmdline::MAX_LOOP,
         &cmdline::INITCALL_BLACKLIST,
         &cmdline::ASYNC_PROBE,

@@ -125,6 +125,12 @@ fn what_recipes_make_of_a_line() {
             "console=ttyS0 8250.nr_uarts=1",
         ),
         (
+            "console=tty0 console=ttyS0,115200",
+            "cmdline-console-size",
+            "console=tty0 console=ttyS0,115200 systemd.tty.rows.console=24 \
+             systemd.tty.columns.console=80 systemd.tty.rows.ttyS0=24 systemd.tty.columns.ttyS0=80",
+        ),
+        (
             "ip=dhcp a",
             "cmdline-ip-static=10.0.0.2:10.0.0.1::255.0.0.0::eth0:off",
             "ip=10.0.0.2:10.0.0.1::255.0.0.0::eth0:off a",
@@ -242,6 +248,9 @@ fn what_recipes_refuse() {
             "needs 3 ports",
         ),
         ("a", "cmdline-8250-uarts=65", "from 0 to 64"),
+        ("a", "cmdline-console-size", "names no console="),
+        ("console=tty0", "cmdline-console-size", "is a screen"),
+        ("console=hvc0", "cmdline-console-size=24", "from 1 to 999"),
         (
             "a",
             "cmdline-ip-static=10.0.0.2:::::eth0:off",

@@ -274,6 +274,48 @@ pub(in crate::recipe) const ROOTFSTYPE: Valued = Valued {
     },
 };
 
+/// systemd takes the size of the terminal on the kernel's console as given.
+///
+/// Since version 257 it asks the terminal (`ESC [ 6 n`) each time that it sets up the console or a
+/// login there, and waits for an answer. On a serial line without a terminal none comes.
+pub(in crate::recipe) const CONSOLE_SIZE: Valued = Valued {
+    meta: &RecipeMeta {
+        name: "cmdline-console-size",
+        title: "systemd takes the size of the console's terminal as given",
+        risk: "a terminal of another size is used as if it had this one",
+        values: &[""],
+    },
+    default: "24x80",
+    lists: false,
+    apply: |line, value| {
+        let example = "cmdline-console-size=24x80";
+        let (rows, columns) = value.split_once('x').unwrap_or((value, ""));
+        let rows = number(rows, 1, 999, example)?;
+        let columns = number(columns, 1, 999, example)?;
+        let word = find(line, "console").ok_or("the command line names no console=")?;
+        let tty = value_of(word, "console").unwrap_or_default();
+        let tty = tty.split(',').next().unwrap_or_default();
+        if tty.is_empty() || tty.strip_prefix("tty").is_some_and(is_screen) {
+            return Err(format!(
+                "{word} is a screen, whose size nobody has to be asked for"
+            ));
+        }
+        if let Some(word) = find(line, "systemd.tty.rows.console") {
+            return Err(has_already(word));
+        }
+        let line = ["console", tty].iter().fold(line.to_owned(), |line, tty| {
+            let line = cmdline::with(&line, &format!("systemd.tty.rows.{tty}={rows}"));
+            cmdline::with(&line, &format!("systemd.tty.columns.{tty}={columns}"))
+        });
+        Ok(line)
+    },
+};
+
+/// Whether `tty` with this behind it is one of the virtual terminals.
+fn is_screen(number: &str) -> bool {
+    number.bytes().all(|b| b.is_ascii_digit())
+}
+
 /// The kernel looks for fewer serial ports.
 ///
 /// `CONFIG_SERIAL_8250_RUNTIME_UARTS` is 4 at least and 32 with some

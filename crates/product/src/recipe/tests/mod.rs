@@ -67,6 +67,7 @@ fn example(recipe: &str) -> &'static str {
         "cmdline-ip-static" => "10.0.0.2:10.0.0.1::255.0.0.0::eth0:off",
         "cmdline-loglevel" => "3",
         "cmdline-console-baud" => "921600",
+        "cmdline-console-size" => "24x80",
         "boot-image" | "initramfs-touched" => "Cargo.toml",
         "kernel-options" => "FTRACE=n,CONFIG_LOG_BUF_SHIFT=14",
         "uboot-options" => "ZSTD=y",
