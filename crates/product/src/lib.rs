@@ -52,7 +52,7 @@ pub use edit::{Edit, How};
 pub use machine::{Board, Console, Machine, MachineTable, Power, Qemu, Send, Start};
 pub use part::{Blob, Code, Part, PartHash, Patch};
 pub use parts::Parts;
-pub use parts::disk::look_at_disk;
+pub use parts::disk::{disk_format, look_at_disk};
 pub use spec::{
     Bootloader, Bus, Disk, DiskFormat, DiskState, Firmware, Fit, Flash, Initramfs, Kernel,
     LoaderSettings, Medium, NamedPattern, Packages, Place, Ready, Root, RootFormat, Spec, Starter,

@@ -41,8 +41,8 @@ pub(super) fn raw(image: &Path, to: &Path, progress: &dyn Progress) -> Result<Ra
         to.clone_into(&mut at);
     }
     let head = self::head(&at)?;
-    let opened = File::open(&at).map_err(|e| cannot("read", &at, &e))?;
-    if let Some(format) = bootlap_image::format(&opened) {
+    let format = bootlap_product::disk_format(&at).map_err(|e| cannot("read", &at, &e))?;
+    if let Some(format) = format {
         alone(&at, format, &head)?;
         from.push(format.to_owned());
         let converted = to.with_extension("converted");

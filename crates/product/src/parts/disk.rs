@@ -5,7 +5,7 @@
 //! boot loaders do with the parts of an initramfs.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -20,7 +20,7 @@ use bootlap_image::scripts::Scripts;
 use bootlap_image::system::Init;
 use bootlap_image::units::Units;
 use bootlap_image::volume::Files;
-use bootlap_image::{Found, Handover, ReadAt, Window, caches, generators, idle_services};
+use bootlap_image::{ENDS, Found, Handover, ReadAt, Window, caches, generators, idle_services};
 use bootlap_rootfs::shell::Rewritten;
 
 use crate::cache::sha256;
@@ -133,6 +133,20 @@ pub(crate) struct Starts {
     /// Empty without one.
     pub(crate) initramfs: String,
     pub(crate) cmdline: String,
+}
+
+/// QEMU's name of the format that an image is in; `None` if it is raw.
+///
+/// # Errors
+/// If the image cannot be read.
+pub fn disk_format(image: &Path) -> io::Result<Option<&'static str>> {
+    let file = File::open(image)?;
+    let (mut head, mut foot) = (Vec::new(), [0; ENDS]);
+    (&file).take(ENDS as u64).read_to_end(&mut head)?;
+    if let Some(at) = file.metadata()?.len().checked_sub(ENDS as u64) {
+        file.read_exact_at(&mut foot, at)?;
+    }
+    Ok(bootlap_image::format(&head, &foot))
 }
 
 /// What is on a raw image, also where only a guest can read it.

@@ -9,7 +9,7 @@ pub(crate) mod disk;
 mod overlay;
 
 use std::cell::OnceCell;
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use bootlap_artefact::kernel_image::KernelImage;
@@ -426,8 +426,8 @@ impl<'a> Finder<'a> {
             )));
         }
         let path = std::path::absolute(&path).map_err(|e| TargetError::io("read", &path, e))?;
-        let image = File::open(&path).map_err(|e| TargetError::io("read", &path, e))?;
-        if let (DiskFormat::Raw, Some(format)) = (disk.format, bootlap_image::format(&image)) {
+        let format = disk::disk_format(&path).map_err(|e| TargetError::io("read", &path, e))?;
+        if let (DiskFormat::Raw, Some(format)) = (disk.format, format) {
             let why = format!(
                 "it is {format}, and disk.format says raw: `bootlap import` makes a target of it, \
                  or qemu-img convert -O raw IMAGE disk.img a raw image"
