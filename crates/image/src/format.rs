@@ -12,7 +12,7 @@ const MAGICS: [(&[u8], &str); 6] = [
 ];
 const VDI_AT: usize = 0x40;
 
-/// Bytes that [`format`] wants of either end.
+/// Bytes that [`format_of`] wants of either end.
 pub const ENDS: usize = 512;
 
 /// QEMU's name of the format of an image with this `head` and this `foot`, its first and its last
@@ -20,7 +20,7 @@ pub const ENDS: usize = 512;
 ///
 /// What a guest wrote to a raw image could look like another format: this is for images of which
 /// nobody said what they are, and for telling that what was said is wrong.
-pub fn format(head: &[u8], foot: &[u8]) -> Option<&'static str> {
+pub fn format_of(head: &[u8], foot: &[u8]) -> Option<&'static str> {
     let begins = |(magic, format): &(&[u8], &str)| match *format {
         "vdi" => head.get(VDI_AT..).is_some_and(|at| at.starts_with(magic)),
         _ => head.starts_with(magic),
@@ -40,7 +40,7 @@ mod tests {
         let of = |at: usize, magic: &[u8]| {
             let mut head = vec![0; ENDS];
             head[at..at + magic.len()].copy_from_slice(magic);
-            format(&head, &[0; ENDS])
+            format_of(&head, &[0; ENDS])
         };
         assert_eq!(of(0, b"QFI\xfb\0\0\0\x03"), Some("qcow2"));
         assert_eq!(of(0, b"# Disk DescriptorFile\n"), Some("vmdk"));
@@ -48,7 +48,7 @@ mod tests {
         assert_eq!(of(510, b"\x55\xaa"), None);
         let mut foot = [0; ENDS];
         foot[..8].copy_from_slice(b"conectix");
-        assert_eq!(format(&[0; ENDS], &foot), Some("vpc"));
-        assert_eq!(format(&[], &[]), None);
+        assert_eq!(format_of(&[0; ENDS], &foot), Some("vpc"));
+        assert_eq!(format_of(&[], &[]), None);
     }
 }

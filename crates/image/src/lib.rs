@@ -35,7 +35,7 @@ mod window;
 mod words;
 
 pub use bootlap_rootfs::root_image::ReadAt;
-pub use format::{ENDS, format};
+pub use format::{ENDS, format_of};
 pub use found::{Drivers, Found, Others, driver};
 pub use handover::Handover;
 pub use setting::Patch;

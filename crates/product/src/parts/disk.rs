@@ -146,7 +146,7 @@ pub fn disk_format(image: &Path) -> io::Result<Option<&'static str>> {
     if let Some(at) = file.metadata()?.len().checked_sub(ENDS as u64) {
         file.read_exact_at(&mut foot, at)?;
     }
-    Ok(bootlap_image::format(&head, &foot))
+    Ok(bootlap_image::format_of(&head, &foot))
 }
 
 /// What is on a raw image, also where only a guest can read it.
