@@ -73,6 +73,18 @@ pub fn is_parameter(word: &str, name: &str) -> bool {
     own.len() == name.len() && own.bytes().zip(name.bytes()).all(|(a, b)| same(a, b))
 }
 
+/// The device of the console that `word` asks for, without its settings: `ttyS0`.
+pub fn console_of(word: &str) -> Option<&str> {
+    let device = value_of(word, "console")?.split(',').next()?;
+    (!device.is_empty()).then_some(device)
+}
+
+/// Whether a console's device is a screen: `tty0`.
+pub fn is_screen(device: &str) -> bool {
+    let number = device.strip_prefix("tty");
+    number.is_some_and(|number| number.bytes().all(|b| b.is_ascii_digit()))
+}
+
 /// The speed of the serial console in baud, as `console=` says it.
 pub fn console_baud(cmdline: &str) -> Option<u32> {
     words(cmdline).into_iter().find_map(|word| {

@@ -60,11 +60,7 @@ function notBothReady(now: Facts, old: Facts): HTMLElement {
   const line = (text: string, bad = false) => el("p", { class: "ratio" }, el("b", { class: bad && "bad" }, text));
   if (now.ready_ns !== null) return line(old.awaited ? "before, it did not get ready" : "nothing says when it was before");
   if (now.awaited) return line(old.ready_ns !== null ? "no longer gets ready" : "not before, either", true);
-  const end = now.extent?.end;
-  const same = end && end === old.extent?.end && !old.awaited && old.ready_ns === null;
-  if (!same) return line("nothing says when both were ready");
-  const took = [old, now].map((boot) => { const [from, to] = extentOf(boot); return duration(to - from); });
-  return el("p", { class: "ratio" }, el("span", {}, took.join(" → ")));
+  return line("nothing says when both were ready");
 }
 
 /** What shrank most and what grew most. */

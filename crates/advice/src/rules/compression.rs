@@ -26,7 +26,9 @@ fn kernel_compression(boot: &Boot<'_>) -> Option<Finding> {
         .target()
         .and_then(|(target, parts)| parts.kernel_bytes(&target.spec));
     let copy_ns = copy_ns(boot, bytes);
-    let checks_ns = more_checks_ns(boot, "kernel", bytes).unwrap_or(0);
+    let costs_ns = copy_ns
+        .unwrap_or(0)
+        .saturating_add(more_checks_ns(boot, "kernel", bytes));
     let ms = total_ns / 1_000_000;
     let (why, basis) = match copy_ns {
         Some(copy_ns) => (
@@ -34,28 +36,15 @@ fn kernel_compression(boot: &Boot<'_>) -> Option<Finding> {
                 "it takes {ms} ms; a copy would take about {} ms",
                 copy_ns / 1_000_000
             ),
-            match checks_ns {
-                0 => {
-                    "the decompression minus a copy at this boot loader's speed; slow storage \
-                     takes some of it back for reading more"
-                }
-                _ => {
-                    "the decompression minus a copy and checking more bytes at this boot \
-                     loader's speed; slow storage takes some of it back for reading more"
-                }
-            },
+            "the decompression minus a copy and checking more bytes at this boot loader's speed; \
+             slow storage takes some of it back for reading more",
         ),
         None => (format!("it takes {ms} ms"), AT_MOST),
     };
     Some(
         Finding::new()
             .why(why)
-            .saves(
-                total_ns
-                    .saturating_sub(copy_ns.unwrap_or(0))
-                    .saturating_sub(checks_ns),
-                basis,
-            )
+            .saves(total_ns.saturating_sub(costs_ns), basis)
             .recipe(boot.recipe("kernel-compression=none"))
             .at(Some(first.at()))
             .seen(evidence(&unpacks)),
@@ -195,20 +184,21 @@ fn moved(boot: &Boot<'_>) -> Option<(f64, i64)> {
 fn more_in_loader_ns(boot: &Boot<'_>, bytes: Option<usize>) -> Option<i64> {
     let (moved, move_ns) = moved(boot)?;
     let more = (bytes? as f64 - moved).max(0.0);
-    let checks_ns = more_checks_ns(boot, "ramdisk", bytes).unwrap_or(0);
+    let checks_ns = more_checks_ns(boot, "ramdisk", bytes);
     Some(((move_ns as f64 / moved * more) as i64).saturating_add(checks_ns))
 }
 
-/// What the boot loader needs longer to check an image that gets `bytes`, if it checks that.
-fn more_checks_ns(boot: &Boot<'_>, image: &str, bytes: Option<usize>) -> Option<i64> {
-    let bytes = bytes? as f64;
+/// What the boot loader needs longer to check an image that gets `bytes`, if it checks that, and
+/// that is known.
+fn more_checks_ns(boot: &Boot<'_>, image: &str, bytes: Option<usize>) -> i64 {
+    let bytes = bytes.unwrap_or(0) as f64;
     let checks = boot.spans(TrackKind::Bootloader, "hash check");
     let of_image = checks.iter().filter(|c| c.arg("image") == Some(image));
     let more_ns = of_image.filter_map(|check| {
         let now: f64 = check.arg("bytes")?.parse().ok()?;
         (now > 0.0).then(|| (check.ns() as f64 / now * (bytes - now).max(0.0)) as i64)
     });
-    more_ns.reduce(i64::saturating_add)
+    more_ns.fold(0, i64::saturating_add)
 }
 
 fn initramfs_compression(boot: &Boot<'_>) -> Option<Finding> {

@@ -17,11 +17,7 @@ const SWITCHES: &str = "Console: switching to colour frame buffer device";
 
 fn screen(boot: &Boot<'_>) -> Option<Finding> {
     let words = cmdline::words(boot.facts().cmdline.as_deref()?);
-    let is_screen = |word: &&&str| {
-        let tty = word.strip_prefix("console=tty");
-        let number = tty.and_then(|n| n.split(',').next());
-        number.is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
-    };
+    let is_screen = |word: &&&str| cmdline::console_of(word).is_some_and(cmdline::is_screen);
     let word = words.iter().find(is_screen)?;
     let line = boot.line(SWITCHES)?;
     if words.contains(&"quiet") || !is_kernels(boot, &line) {

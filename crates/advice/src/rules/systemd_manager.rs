@@ -1,6 +1,7 @@
 //! systemd itself: what it prints, reads and runs before and beside units.
 
 use bootlap_model::{Milestone, Span, TrackKind};
+use bootlap_product::cmdline;
 
 use super::checks;
 use super::seen::{init_ns, ms};
@@ -137,16 +138,13 @@ fn console_size(boot: &Boot<'_>) -> Option<Finding> {
     let line = since_kernel(boot).find(("systemd[1]: systemd ", runs))?;
     let version = number_after(line.text, "systemd[1]: systemd ")?.parse::<u32>();
     let version = version.ok().filter(|version| *version >= ASKS_FOR_SIZE)?;
-    let console = boot.parameter("console")?.split(['=', ',']).nth(1)?;
-    let is_screen = |tty: &str| tty.bytes().all(|b| b.is_ascii_digit());
+    let console = cmdline::console_of(boot.parameter("console")?)?;
     let told = [
         "systemd.tty.rows.console",
         "systemd.tty.term.console",
         "TERM",
     ];
-    if console.strip_prefix("tty").is_some_and(is_screen)
-        || told.iter().any(|name| boot.parameter(name).is_some())
-    {
+    if cmdline::is_screen(console) || told.iter().any(|name| boot.parameter(name).is_some()) {
         return None;
     }
     Some(

@@ -10,7 +10,7 @@ use super::list::members;
 use super::systemd::{disk_of, started, text_at};
 use super::systemd_checkpoint::PLACE as CHECKPOINT;
 use super::{Plain, typed_file};
-use crate::cmdline::changed;
+use crate::cmdline::{changed, console_of, words};
 use crate::initramfs::{AGENT, RESUME};
 use crate::parts::DiskPart;
 use crate::{Edit, Machine, Parts, Target};
@@ -116,10 +116,8 @@ fn resumed(target: &Target, parts: &Parts, value: &str) -> Result<Vec<Edit>, Str
 fn is_login(name: &str, line: &str) -> bool {
     let instance = name.strip_prefix("serial-getty@");
     let console = instance.and_then(|rest| rest.strip_suffix(".service"));
-    let mut consoles = line
-        .split_ascii_whitespace()
-        .filter_map(|word| word.strip_prefix("console=")?.split(',').next());
-    console.is_some_and(|console| consoles.any(|one| one == console))
+    let mut words = words(line).into_iter();
+    console.is_some() && words.any(|word| console_of(word) == console)
 }
 
 /// Looks whether the root can run an agent at all.

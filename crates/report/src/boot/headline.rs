@@ -19,7 +19,10 @@ impl Headline {
     /// Of one boot, or of two against each other.
     pub fn of(report: &Report<'_>) -> Self {
         let rest = match &report.before {
-            Some(before) => compared(before, report),
+            Some(before) => {
+                let pieces = compared(before, report).into_iter();
+                pieces.map(|(text, _)| text).collect()
+            }
             None => alone(report),
         };
         let name = match report.about.target.as_str() {
@@ -126,11 +129,15 @@ pub(crate) fn is_of_no_boot(timeline: &Timeline) -> bool {
         && !timeline.marks.iter().any(is_step)
 }
 
-/// What is said of a boot and the one before it, unless both got ready: then their times say it.
-pub(crate) fn not_both_ready(before: &Report<'_>, report: &Report<'_>) -> Option<(String, Ink)> {
-    use Outcome::{Ended, NotReady, Ready};
-    Some(match (Outcome::of(before), Outcome::of(report)) {
-        (Ready { .. }, Ready { .. }) => return None,
+/// What is said of a boot and the one before it, in pieces.
+pub(crate) fn compared(before: &Report<'_>, report: &Report<'_>) -> Vec<(String, Ink)> {
+    use Outcome::{NotReady, Ready};
+    let (text, ink) = match (Outcome::of(before), Outcome::of(report)) {
+        (Ready { ns: old, .. }, Ready { ns: new, .. }) => {
+            let times = format!("{} → {}", duration(old), duration(new));
+            let colon = || (": ".to_owned(), Ink::Plain);
+            return vec![colon(), verdict(old, new), colon(), (times, Ink::Strong)];
+        }
         (NotReady(_), Ready { ns, at_least }) => (
             format!(": now gets ready, after {}", after(ns, at_least)),
             Ink::Good,
@@ -144,48 +151,22 @@ pub(crate) fn not_both_ready(before: &Report<'_>, report: &Report<'_>) -> Option
         ),
         (Ready { .. }, NotReady(_)) => (": no longer gets ready".to_owned(), Ink::Bad),
         (_, NotReady(_)) => (" did not get ready".to_owned(), Ink::Bad),
-        (
-            Ended {
-                what,
-                ns: old,
-                at_least: old_at_least,
-                ..
-            },
-            Ended {
-                what: same,
-                ns,
-                at_least,
-                ..
-            },
-        ) if what == same => (
-            format!(
-                ": {what}: {} → {}",
-                after(old, old_at_least),
-                after(ns, at_least)
-            ),
-            Ink::Strong,
-        ),
         _ => (": nothing says when it was ready".to_owned(), Ink::Warn),
-    })
+    };
+    vec![(text, ink)]
 }
 
-fn compared(before: &Report<'_>, report: &Report<'_>) -> String {
-    if let Some((text, _)) = not_both_ready(before, report) {
-        return text;
-    }
-    let ready_ns = [before, report].map(|report| report.about.ready_ns.unwrap_or(0));
-    let [old, new] = ready_ns;
-    let (ratio, word) = if new <= old {
-        (times(old, new), "faster")
+fn verdict(old: i64, new: i64) -> (String, Ink) {
+    let (ratio, word, ink) = if new <= old {
+        (times(old, new), "faster", Ink::Good)
     } else {
-        (times(new, old), "slower")
+        (times(new, old), "slower", Ink::Bad)
     };
-    let verdict = match ratio {
-        Some(_) if duration(old) == duration(new) => "as fast as before".to_owned(),
-        Some(ratio) => format!("{ratio} {word}"),
-        None => "not comparable".to_owned(),
-    };
-    format!(": {verdict}: {} → {}", duration(old), duration(new))
+    match ratio {
+        Some(_) if duration(old) == duration(new) => ("as fast as before".to_owned(), Ink::Plain),
+        Some(ratio) => (format!("{ratio} {word}"), ink),
+        None => ("not comparable".to_owned(), Ink::Warn),
+    }
 }
 
 /// Which kind of time the numbers are; both kinds if they differ, because such

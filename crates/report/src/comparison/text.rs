@@ -5,9 +5,9 @@ use unicode_width::UnicodeWidthStr;
 
 use super::{SHOWN, SMALLEST, grew_and_shrank};
 use crate::Report;
-use crate::boot::headline::not_both_ready;
+use crate::boot::headline::compared;
 use crate::boot::text::time_label;
-use crate::format::{change, duration, times};
+use crate::format::{change, duration};
 use crate::terminal::{Align, Ink, Line, MARGIN, Page, Style, Table, bar, cell};
 use crate::trials::came_back;
 
@@ -34,17 +34,8 @@ pub fn text(report: &Report<'_>, style: &Style) -> String {
 
 fn headline(report: &Report<'_>, before: &Report<'_>, page: &mut Page<'_>) {
     let mut line = page.subject(&report.about.target);
-    if let Some((text, ink)) = not_both_ready(before, report) {
+    for (text, ink) in compared(before, report) {
         line.push(&text, ink);
-    } else if let (Some(old), Some(new)) = (before.about.ready_ns, report.about.ready_ns) {
-        let (text, ink) = verdict(old, new);
-        line.push(": ", Ink::Plain);
-        line.push(&text, ink);
-        line.push(": ", Ink::Plain);
-        line.push(
-            &format!("{} → {}", duration(old), duration(new)),
-            Ink::Strong,
-        );
     }
     page.line_with_right(line, label(report, before));
 }
@@ -56,19 +47,6 @@ fn label(report: &Report<'_>, before: &Report<'_>) -> Line {
         return time_label(new);
     }
     Line::default().with(&format!("{old} against {new} time"), Ink::Bad)
-}
-
-fn verdict(old: i64, new: i64) -> (String, Ink) {
-    let (ratio, word, ink) = if new <= old {
-        (times(old, new), "faster", Ink::Good)
-    } else {
-        (times(new, old), "slower", Ink::Bad)
-    };
-    match ratio {
-        Some(_) if duration(old) == duration(new) => ("as fast as before".to_owned(), Ink::Plain),
-        Some(ratio) => (format!("{ratio} {word}"), ink),
-        None => ("not comparable".to_owned(), Ink::Warn),
-    }
 }
 
 /// A bar for each phase: what is left of it is solid, what went is light.

@@ -139,10 +139,7 @@ pub(in crate::recipe) const NO_IP: Less = Less {
 
 /// Whether the word makes a console of a screen.
 fn is_screen(word: &str) -> bool {
-    let value = value_of(word, "console").unwrap_or_default();
-    let device = value.split(',').next().unwrap_or_default();
-    let number = device.strip_prefix("tty");
-    number.is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
+    cmdline::console_of(word).is_some_and(cmdline::is_screen)
 }
 
 /// The screen is no console.

@@ -292,12 +292,11 @@ pub(in crate::recipe) const CONSOLE_SIZE: Valued = Valued {
         let (rows, columns) = value.split_once('x').unwrap_or((value, ""));
         let rows = number(rows, 1, 999, example)?;
         let columns = number(columns, 1, 999, example)?;
-        let word = find(line, "console").ok_or("the command line names no console=")?;
-        let tty = value_of(word, "console").unwrap_or_default();
-        let tty = tty.split(',').next().unwrap_or_default();
-        if tty.is_empty() || tty.strip_prefix("tty").is_some_and(is_screen) {
+        let tty = find(line, "console").and_then(cmdline::console_of);
+        let tty = tty.ok_or("the command line names no console=; add it")?;
+        if cmdline::is_screen(tty) {
             return Err(format!(
-                "{word} is a screen, whose size nobody has to be asked for"
+                "console={tty} is a screen, whose size nobody has to be asked for"
             ));
         }
         if let Some(word) = find(line, "systemd.tty.rows.console") {
@@ -310,11 +309,6 @@ pub(in crate::recipe) const CONSOLE_SIZE: Valued = Valued {
         Ok(line)
     },
 };
-
-/// Whether `tty` with this behind it is one of the virtual terminals.
-fn is_screen(number: &str) -> bool {
-    number.bytes().all(|b| b.is_ascii_digit())
-}
 
 /// The kernel looks for fewer serial ports.
 ///
