@@ -414,7 +414,7 @@ const struct command collect_command = {
 		"  --trace EVENTS        note events of the kernel, too: GROUP, GROUP:EVENT, a\n"
 		"                        tracer (function_graph), with commas between, in\n"
 		"                        --buffer-kib for each CPU: FILE.trace; `reads`: which\n"
-		"                        files are opened and read (eight times the buffer);\n"
+		"                        files are opened and read (four times the buffer);\n"
 		"                        `kernel` and `kernel:INSTANCE` take what it traces since\n"
 		"                        its start, and leave it: FILE.kernel.trace\n"
 		"  --out FILE            the archive (/var/log/bootlap-agent.archive)\n"

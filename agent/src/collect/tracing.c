@@ -21,7 +21,7 @@ static const char UNUSED[] = "(expanded: ";
 static const char KERNEL[] = "kernel";
 /* The calls by which files are opened and read: many, and the first of them count. */
 static const char READS[] = "reads";
-#define READS_BUFFERS 8
+#define READS_BUFFERS 4
 
 static int tracefs = -1, instance = -1, reads;
 /* The instance is the kernel's own buffer, which had this size. */

@@ -4,6 +4,7 @@
 //! What each looks at is in its manual page, `systemd-cryptsetup-generator(8)` and so on. One
 //! that is not known here may do anything.
 
+use crate::table::TableKind;
 use crate::volume::Files;
 
 /// Where a link to `/dev/null` keeps one from running.
@@ -20,9 +21,6 @@ struct Known {
     /// What words of the command line begin with, behind `rd.` or not.
     words: &'static [&'static str],
 }
-
-/// Words that aim at something else than the default target: then all may have work.
-const ELSEWHERE: &str = "emergency rescue single -b -s s S 1 2 3 4 5";
 
 const KNOWN: [Known; 8] = [
     Known {
@@ -73,22 +71,25 @@ const KNOWN: [Known; 8] = [
     },
 ];
 
-/// The generators of a root that make nothing of its files and of this command line.
-pub fn idle(files: &dyn Files, cmdline: &str) -> Vec<&'static str> {
-    let elsewhere = |word: &str| {
-        let mut all = ELSEWHERE.split(' ');
-        all.any(|known| known == word) || word.contains("systemd.unit=")
-    };
-    if cmdline.split_whitespace().any(elsewhere) {
-        return Vec::new();
-    }
+/// It mounts partitions by the types that a GPT gives them. To see whether there is one, it looks
+/// through the disk for every file system that libblkid knows: 1 MB, in 50 pieces.
+const GPT_AUTO: Known = Known {
+    name: "systemd-gpt-auto-generator",
+    files: &[],
+    words: &["root=gpt-auto", "systemd.gpt_auto", "systemd.gpt-auto"],
+};
+
+/// The generators of a root that make nothing of its files, of this command line and of its disk's
+/// partitions.
+pub fn idle(files: &dyn Files, cmdline: &str, table: TableKind) -> Vec<&'static str> {
     let is_there = |path: &str| files.has(path) || files.link(path).is_some();
     let said = |begin: &&str| {
         let words = cmdline.split_whitespace();
         let mut words = words.map(|word| word.strip_prefix("rd.").unwrap_or(word));
         words.any(|word| word.starts_with(begin))
     };
-    let idle = KNOWN.iter().filter(|known| {
+    let of_disk = (table == TableKind::Mbr).then_some(&GPT_AUTO);
+    let idle = KNOWN.iter().chain(of_disk).filter(|known| {
         let runs = FOLDERS
             .iter()
             .any(|folder| is_there(&format!("{folder}/{}", known.name)));
@@ -125,20 +126,26 @@ mod tests {
             "systemd-run-generator",
             "systemd-debug-generator",
             "systemd-fstab-generator",
+            "systemd-gpt-auto-generator",
             "own-generator",
         ] {
             files.insert(generator(name), "x");
         }
         let tree = Tree(files);
-        let found = idle(&tree, "root=/dev/vda1 quiet");
-        assert_eq!(
-            found,
-            ["systemd-cryptsetup-generator", "systemd-debug-generator"]
-        );
-        for elsewhere in ["ro single", "systemd.unit=rescue.target", "3"] {
-            assert!(idle(&tree, elsewhere).is_empty(), "{elsewhere}");
+        let found = |cmdline| idle(&tree, cmdline, TableKind::Gpt);
+        let two = ["systemd-cryptsetup-generator", "systemd-debug-generator"];
+        for cmdline in [
+            "root=/dev/vda1 quiet",
+            "ro single",
+            "systemd.unit=own.target",
+        ] {
+            assert_eq!(found(cmdline), two, "{cmdline}");
         }
-        let found = idle(&tree, "rd.luks.uuid=1 systemd.debug_shell");
-        assert!(found.is_empty(), "{found:?}");
+        let none: [&str; 0] = [];
+        assert_eq!(found("rd.luks.uuid=1 systemd.debug_shell"), none);
+
+        let on_mbr = |cmdline| idle(&tree, cmdline, TableKind::Mbr);
+        assert_eq!(on_mbr("quiet")[2..], ["systemd-gpt-auto-generator"]);
+        assert_eq!(on_mbr("root=gpt-auto"), two);
     }
 }

@@ -347,14 +347,17 @@ impl DiskPart {
     }
 
     /// The partition of the first root with systemd, and those of its generators that make
-    /// nothing of this command line and its files.
+    /// nothing of this command line, its files and the disk's partitions.
     pub(crate) fn idle_generators(
         &self,
         cmdline: &str,
     ) -> Result<(u32, Vec<&'static str>), String> {
         let found = self.found().map_err(|e| e.to_string())?;
         let (partition, files) = with_systemd(&found)?;
-        Ok((partition, generators::idle(files, cmdline)))
+        Ok((
+            partition,
+            generators::idle(files, cmdline, found.table.kind),
+        ))
     }
 
     /// Those of systemd's services that this command line and the files give nothing to do.

@@ -58,12 +58,14 @@ pub(super) const STATUS: Plain = Plain::new(
 ///
 /// systemd runs all of its generators at each start, before any unit: they make units of
 /// `crypttab`, of `rc.local`, of words on the command line. Those of which neither the file nor
-/// the words are there make nothing, and a link to `/dev/null` in
-/// `/etc/systemd/system-generators` spares them. Others, and those that are not known, run.
+/// the words are there make nothing, nor does the one for partitions of a GPT where the disk has
+/// an MBR. A link to `/dev/null` in `/etc/systemd/system-generators` spares them. Others, and those
+/// that are not known, run.
 pub(super) const GENERATORS: Plain = Plain::new(
     "systemd-generators-off",
     "generators of systemd that have nothing to do are not run",
-    "what is written into crypttab, rc.local and their like later has no effect",
+    "what is written into crypttab, rc.local and their like later has no effect, nor has \
+     `systemd.mask=` or `systemd.run=` on the command line",
     generators_off,
 );
 
