@@ -2,7 +2,9 @@
 //! anything else, to make units of a file or of words that are not there.
 //!
 //! What each looks at is in its manual page, `systemd-cryptsetup-generator(8)` and so on. One
-//! that is not known here may do anything.
+//! that is not known here may do anything. Those that only do what somebody writes on the command
+//! line (`systemd.mask=`, `systemd.debug_shell`, `systemd.run=`) are how one gets into a machine that
+//! does not start: they are left alone.
 
 use crate::table::TableKind;
 use crate::volume::Files;
@@ -22,7 +24,7 @@ struct Known {
     words: &'static [&'static str],
 }
 
-const KNOWN: [Known; 8] = [
+const KNOWN: [Known; 6] = [
     Known {
         name: "systemd-cryptsetup-generator",
         files: &["etc/crypttab"],
@@ -47,21 +49,6 @@ const KNOWN: [Known; 8] = [
         name: "systemd-system-update-generator",
         files: &["system-update", "etc/system-update"],
         words: &[],
-    },
-    Known {
-        name: "systemd-run-generator",
-        files: &[],
-        words: &["systemd.run"],
-    },
-    Known {
-        name: "systemd-debug-generator",
-        files: &[],
-        words: &[
-            "systemd.mask",
-            "systemd.wants",
-            "systemd.debug",
-            "systemd.break",
-        ],
     },
     // It works in an initramfs only.
     Known {
@@ -116,14 +103,15 @@ mod tests {
         let mut files = BTreeMap::from([
             ("etc/rc.local", "#!/bin/sh\n"),
             (
-                "etc/systemd/system-generators/systemd-run-generator",
+                "etc/systemd/system-generators/systemd-veritysetup-generator",
                 "->/dev/null",
             ),
         ]);
         for name in [
             "systemd-cryptsetup-generator",
             "systemd-rc-local-generator",
-            "systemd-run-generator",
+            "systemd-veritysetup-generator",
+            "systemd-integritysetup-generator",
             "systemd-debug-generator",
             "systemd-fstab-generator",
             "systemd-gpt-auto-generator",
@@ -133,7 +121,10 @@ mod tests {
         }
         let tree = Tree(files);
         let found = |cmdline| idle(&tree, cmdline, TableKind::Gpt);
-        let two = ["systemd-cryptsetup-generator", "systemd-debug-generator"];
+        let two = [
+            "systemd-cryptsetup-generator",
+            "systemd-integritysetup-generator",
+        ];
         for cmdline in [
             "root=/dev/vda1 quiet",
             "ro single",
@@ -141,8 +132,7 @@ mod tests {
         ] {
             assert_eq!(found(cmdline), two, "{cmdline}");
         }
-        let none: [&str; 0] = [];
-        assert_eq!(found("rd.luks.uuid=1 systemd.debug_shell"), none);
+        assert_eq!(found("rd.luks.uuid=1"), two[1..]);
 
         let on_mbr = |cmdline| idle(&tree, cmdline, TableKind::Mbr);
         assert_eq!(on_mbr("quiet")[2..], ["systemd-gpt-auto-generator"]);

@@ -60,6 +60,9 @@ const CORE: &[&str] = &[
     "proc_genhd_init",
     "init_vdso",
     "default_bdi_init",
+    "kcompactd_init",
+    "oom_init",
+    "slab_late_init",
 ];
 
 /// What other rules say more of, and what no rule has to say anything of.

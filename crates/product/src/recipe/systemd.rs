@@ -64,8 +64,7 @@ pub(super) const STATUS: Plain = Plain::new(
 pub(super) const GENERATORS: Plain = Plain::new(
     "systemd-generators-off",
     "generators of systemd that have nothing to do are not run",
-    "what is written into crypttab, rc.local and their like later has no effect, nor has \
-     `systemd.mask=` or `systemd.run=` on the command line",
+    "what is written into crypttab, rc.local and their like later has no effect",
     generators_off,
 );
 
