@@ -254,7 +254,7 @@ pub(crate) fn lost(at: Evidence, import: &mut Import<'_>) {
         "trace-events-lost",
         Severity::DataLoss,
         at,
-        "the kernel had no room for all events here: trace again with a larger buffer (trace_buf_size=16M, trace-cmd record -b 16384) or fewer events",
+        "the kernel had no room for all events here: trace again with a larger buffer (trace_buf_size=16M, trace-cmd record -b 16384, bootlap-agent collect --buffer-kib 8192) or fewer events",
     );
 }
 

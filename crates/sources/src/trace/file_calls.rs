@@ -9,7 +9,8 @@
 //! sys_openat -> 0x3
 //! ```
 //!
-//! The agent leaves out what a call returned that only looked for a file and found it.
+//! The agent leaves out what a call returned that only looked for a file and found it: that is
+//! known when the thread does something else, or has been silent for long.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -22,6 +23,9 @@ use crate::accesses::{Accesses, Arg, Args, Call, is_of_files, only_looks, path_p
 /// Calls that run at the same time are kept up to here.
 const MAX_RUNNING: usize = 65_536;
 
+/// No disk lets a look wait for so long, ns: who had not found it would have said so.
+const LONGEST_LOOK_NS: i64 = 1_000_000_000;
+
 /// Calls by which files are opened and read.
 #[derive(Default)]
 pub(super) struct FileCalls {
@@ -32,6 +36,7 @@ pub(super) struct FileCalls {
 }
 
 struct Running {
+    comm: String,
     name: String,
     args: String,
     begun: Moment,
@@ -49,6 +54,7 @@ impl FileCalls {
             self.call(task, (name, args), (now, None, None));
         } else if self.running.len() < MAX_RUNNING || self.running.contains_key(&task.pid) {
             let running = Running {
+                comm: task.comm.to_owned(),
                 name: name.to_owned(),
                 args: args.to_owned(),
                 begun: *now,
@@ -81,8 +87,9 @@ impl FileCalls {
         if !self.found_if_silent || !self.running.get(&task.pid).is_some_and(looked) {
             return;
         }
-        if let Some(Running { name, args, begun }) = self.running.remove(&task.pid) {
-            self.call(task, (&name, &args), (&begun, Some(0), None));
+        if let Some(running) = self.running.remove(&task.pid) {
+            let (name, args) = (&*running.name, &*running.args);
+            self.call(task, (name, args), (&running.begun, Some(0), None));
         }
     }
 
@@ -132,7 +139,17 @@ impl FileCalls {
         self.accesses.exit(task.pid);
     }
 
-    pub(super) fn finish(&mut self, out: &mut Timeline) {
+    /// The recording has ended; its last event came at `last_ns`.
+    pub(super) fn finish(&mut self, last_ns: i64, out: &mut Timeline) {
+        let settled =
+            |running: &Running| last_ns.saturating_sub(running.begun.at.ns) >= LONGEST_LOOK_NS;
+        let silent = self.running.iter().filter(|(_, running)| settled(running));
+        let mut silent: Vec<(u32, String)> =
+            silent.map(|(pid, r)| (*pid, r.comm.clone())).collect();
+        silent.sort_unstable();
+        for (pid, comm) in silent {
+            self.settle(Task { comm: &comm, pid });
+        }
         std::mem::take(&mut self.accesses).finish(out);
     }
 }
@@ -209,7 +226,40 @@ fn value(field: &str) -> Arg<'_> {
 
 #[cfg(test)]
 mod tests {
+    use bootlap_model::{ClockKind, Evidence, Stamp};
+
     use super::*;
+
+    #[test]
+    fn a_thread_that_says_nothing_more_has_found_what_it_looked_for() {
+        let mut out = Timeline::default();
+        let file = out.add_file("boot.trace", "ftrace");
+        let clock = out.add_clock(ClockKind::Monotonic, file);
+        let moment = |ns| Moment {
+            clock,
+            at: Stamp::new(ns, 0),
+            evidence: Evidence::whole(file, 1),
+        };
+        for (found_if_silent, last_ns, looks) in [
+            (true, LONGEST_LOOK_NS + 7, 1),
+            (true, LONGEST_LOOK_NS + 6, 0),
+            (false, LONGEST_LOOK_NS + 7, 0),
+        ] {
+            let mut calls = FileCalls {
+                found_if_silent,
+                ..FileCalls::default()
+            };
+            let cron = Task {
+                comm: "cron",
+                pid: 259,
+            };
+            calls.enter(cron, ("access", "path=\"/etc/cron.d/job\""), &moment(7));
+            out.file_uses.clear();
+            calls.finish(last_ns, &mut out);
+            let found: u64 = out.file_uses.iter().map(|row| u64::from(row.looks)).sum();
+            assert_eq!(found, looks, "{found_if_silent} {last_ns}");
+        }
+    }
 
     fn number(value: i64) -> Arg<'static> {
         Arg::Number { value, path: None }

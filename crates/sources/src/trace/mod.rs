@@ -296,7 +296,7 @@ impl Recording {
         self.initcalls.finish(import);
         self.tasks.finish(self.last_ns, import);
         self.syscalls.finish(import);
-        self.file_calls.finish(import.timeline);
+        self.file_calls.finish(self.last_ns, import.timeline);
         self.slices.finish(import);
         self.others.finish(import);
         self.pages.finish(import);
