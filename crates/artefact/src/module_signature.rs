@@ -4,6 +4,8 @@
 //! module │ PKCS#7, sig_len bytes │ 8 bytes, sig_len as u32 big-endian │ ~Module signature appended~\n
 //! ```
 
+use crate::compress::Compression;
+
 const MAGIC: &[u8] = b"~Module signature appended~\n";
 /// Between signature and magic; its last four bytes are the signature's length.
 const INFO: usize = 12;
@@ -14,6 +16,22 @@ pub fn unsigned(module: &[u8]) -> Option<&[u8]> {
     let (rest, info) = signed.split_at_checked(signed.len().checked_sub(INFO)?)?;
     let length = u32::from_be_bytes(*info.last_chunk()?);
     rest.get(..rest.len().checked_sub(usize::try_from(length).ok()?)?)
+}
+
+/// More than any module takes, bytes.
+const LONGEST: usize = 128 << 20;
+
+/// The same of a module in a file of its own, which may be compressed (`virtio.ko.xz`) and is not
+/// afterwards: kmod and BusyBox go by the content, whatever the file is called.
+pub fn unsigned_file(file: &[u8]) -> Option<Vec<u8>> {
+    let packed = Compression::detect(file);
+    if packed == Compression::None {
+        return unsigned(file).map(<[u8]>::to_vec);
+    }
+    let mut module = packed.decompress(file, LONGEST).ok()?;
+    let length = unsigned(&module)?.len();
+    module.truncate(length);
+    Some(module)
 }
 
 #[cfg(test)]
@@ -28,6 +46,12 @@ mod tests {
         };
         assert_eq!(unsigned(&signed(9)), Some(&b"\x7fELF module"[..]));
         assert_eq!(unsigned(b"\x7fELF module"), None);
+        for packed in [Compression::None, Compression::Xz, Compression::Zstd] {
+            let file = packed.compress(&signed(9)).unwrap();
+            assert_eq!(unsigned_file(&file).unwrap(), b"\x7fELF module");
+            let other = packed.compress(b"\x7fELF module").unwrap();
+            assert_eq!(unsigned_file(&other), None);
+        }
         for damaged in [signed(22), signed(u32::MAX), MAGIC.to_vec(), Vec::new()] {
             assert_eq!(unsigned(&damaged), None);
         }

@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bootlap_artefact::elf::strip;
-use bootlap_artefact::module_signature::unsigned;
+use bootlap_artefact::module_signature::unsigned_file;
 
 use crate::TargetError;
 use crate::packages::is_ours;
@@ -150,7 +150,7 @@ pub(crate) fn entries(spec: &Initramfs, finder: &dyn Find) -> Result<Vec<Entry>,
         minimal::reduce(&mut found, modules)?;
     }
     if spec.signatures == Signatures::None {
-        shorten(&mut found, |file| unsigned(file).map(<[u8]>::to_vec));
+        shorten(&mut found, unsigned_file);
     }
     shorten(&mut found, |file| strip(file, spec.strip));
     Ok(listed(found))

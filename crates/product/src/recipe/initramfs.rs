@@ -5,7 +5,7 @@
 
 use bootlap_artefact::compress::Compression;
 use bootlap_artefact::elf::Strip;
-use bootlap_artefact::module_signature::unsigned;
+use bootlap_artefact::module_signature::unsigned_file;
 use bootlap_kbuild::dot_config::DotConfig;
 
 use super::bootloader_script::variables;
@@ -47,7 +47,8 @@ fn strip_programs(target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, 
 ///
 /// The kernel hashes a module, and checks its signature, before it links it; without one it has
 /// nothing to check. It loads such a module unless it was told not to, and then says that it is
-/// tainted.
+/// tainted. One that is compressed by itself (`.ko.xz`) keeps its name, and is compressed with the
+/// initramfs alone: what loads modules goes by what is in them.
 pub(super) const UNSIGNED: Plain = Plain::new(
     "initramfs-unsigned",
     "modules of the initramfs lose their signatures, which the kernel would check",
@@ -64,11 +65,11 @@ fn unsigned_modules(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>
     }
     let mut members = parts.initramfs.iter().flatten();
     let signed = |what: &What| match what.look() {
-        Look::File { bytes, .. } => unsigned(bytes).is_some(),
+        Look::File { bytes, .. } => unsigned_file(bytes).is_some(),
         _ => false,
     };
     if !members.any(|member| signed(&member.what)) {
-        return Err("the initramfs has no module that is signed and not compressed".into());
+        return Err("the initramfs has no module that is signed".into());
     }
     let forced = parts.kernel_config.as_ref();
     if forced.is_some_and(|config| config.is_on("MODULE_SIG_FORCE")) {
