@@ -10,8 +10,7 @@ const MAGIC: &[u8] = b"~Module signature appended~\n";
 /// Between signature and magic; its last four bytes are the signature's length.
 const INFO: usize = 12;
 
-/// The module without its signature; `None` if it has none.
-pub fn unsigned(module: &[u8]) -> Option<&[u8]> {
+fn unsigned(module: &[u8]) -> Option<&[u8]> {
     let signed = module.strip_suffix(MAGIC)?;
     let (rest, info) = signed.split_at_checked(signed.len().checked_sub(INFO)?)?;
     let length = u32::from_be_bytes(*info.last_chunk()?);
@@ -21,8 +20,9 @@ pub fn unsigned(module: &[u8]) -> Option<&[u8]> {
 /// More than any module takes, bytes.
 const LONGEST: usize = 128 << 20;
 
-/// The same of a module in a file of its own, which may be compressed (`virtio.ko.xz`) and is not
-/// afterwards: kmod and BusyBox go by the content, whatever the file is called.
+/// The module in this file without its signature; `None` if it has none. The file may be compressed
+/// (`virtio.ko.xz`); what is given is not: kmod and BusyBox go by the content, whatever the file is
+/// called.
 pub fn unsigned_file(file: &[u8]) -> Option<Vec<u8>> {
     let packed = Compression::detect(file);
     if packed == Compression::None {
