@@ -23,7 +23,7 @@ use crate::accesses::{Accesses, Arg, Args, Call, is_of_files, only_looks, path_p
 /// Calls that run at the same time are kept up to here.
 const MAX_RUNNING: usize = 65_536;
 
-/// No disk lets a look wait for so long, ns: who had not found it would have said so.
+/// A look that has not failed by then, ns, is taken for one that found its file.
 const LONGEST_LOOK_NS: i64 = 1_000_000_000;
 
 /// Calls by which files are opened and read.
