@@ -35,7 +35,14 @@ demo: build
 
 build:
 	@scripts/setup build
-	$(CARGO) build $(if $(filter release,$(PROFILE)),--release) --locked -p bootlap
+	$(BUILD-$(PROFILE))
+
+# Libraries that only tests need ask for more of those that bootlap has: built by itself, it would
+# be built twice, once for the tests. So the debug build is theirs; it names one small test, as
+# cargo asks for nothing that tests need otherwise.
+BUILD-release = $(CARGO) build --release --locked -p bootlap
+BUILD-debug = $(CARGO) build --locked --workspace --exclude bootlap-remote \
+	--bin bootlap --test budgets
 
 # The program that is installed, and the one that says what its manual and completions are: the
 # same, unless it is for another architecture.
@@ -75,9 +82,11 @@ release:
 release-test: release
 	scripts/try-release target/dist
 
+# One more than there are CPUs: some tests wait, as for a node that does not answer.
+TEST_THREADS = $(shell echo $$(($$(nproc) + 1)))
 test: lint
 	@scripts/setup test
-	$(CARGO) test --locked --workspace --exclude bootlap-remote
+	RUST_TEST_THREADS=$(TEST_THREADS) $(CARGO) test --locked --workspace --exclude bootlap-remote
 	python3 -B -m unittest discover -q -s scripts/tests
 	scripts/python-tests
 	$(MAKE) agent-test
@@ -91,7 +100,7 @@ remote:
 
 remote-test:
 	@scripts/setup remote-test
-	$(CARGO) build --locked -p bootlap
+	$(BUILD-debug)
 	$(CARGO) clippy --locked -p bootlap-remote --all-targets -- -D warnings
 	$(CARGO) test --locked -p bootlap-remote
 
@@ -154,7 +163,7 @@ web:
 
 web-test:
 	@scripts/setup web-test
-	$(CARGO) build --locked -p bootlap
+	$(BUILD-debug)
 	cd web && npm run --silent check && npm run --silent test && npm run --silent browser
 
 # The longest tables keep their boots in target/tables, so an interrupted one goes on.

@@ -93,7 +93,7 @@ fn a_card_in_the_order_of_its_boot_is_read_sooner() {
         bootlap(&dir)
             .arg("try")
             .arg(&target)
-            .args([&order, "-k", "6", "--json"]),
+            .args([&order, "-k", "5", "--json"]),
     );
     let tried: Value = serde_json::from_str(&tried).unwrap();
     let result = &tried["trials"][0];

@@ -49,6 +49,8 @@ architecture = "amd64"
 
 [kernel]
 image = "package:linux-image-amd64/boot/vmlinuz-*"
+unpacked-by = "machine"
+compression = "none"
 cmdline = "console=ttyS0 quiet"
 
 [initramfs]

@@ -77,7 +77,7 @@ fn work_that_only_moves_is_called_equivalent_and_named() {
     let (target, recipe) = (short_kiosk(&dir), fonts_later(&dir));
     let mut command = bootlap(&dir);
     command.arg("try").arg(target).arg(recipe);
-    let tried = json(command.args(["-k", "6", "--margin", "1%", "--json"]));
+    let tried = json(command.args(["-k", "5", "--margin", "1%", "--json"]));
     let trial = &tried["trials"][0];
     assert_eq!(trial["recipe"], "fonts-later");
     assert_eq!(trial["verdict"], "equivalent", "{trial}");
@@ -115,7 +115,7 @@ fn a_search_goes_on_where_it_was_killed_and_names_what_broke() {
         command
             .arg("tune")
             .arg(&target)
-            .args(["-k", "6", "--out", out, "--runs", runs])
+            .args(["-k", "5", "--out", out, "--runs", runs])
             .args(["--store", "kept", "--recheck", "0", "--json"])
             .args(recipes.iter().flat_map(|recipe| ["--only", recipe]));
         command
