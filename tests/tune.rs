@@ -115,7 +115,7 @@ fn a_search_goes_on_where_it_was_killed_and_names_what_broke() {
         command
             .arg("tune")
             .arg(&target)
-            .args(["-k", "5", "--out", out, "--runs", runs])
+            .args(["-k", "6", "--out", out, "--runs", runs])
             .args(["--store", "kept", "--recheck", "0", "--json"])
             .args(recipes.iter().flat_map(|recipe| ["--only", recipe]));
         command

@@ -306,6 +306,7 @@ fn by_key(key: &str) -> Option<Change> {
         "initramfs.image",
         "initramfs.only",
         "initramfs.minimal",
+        "initramfs.module-compression",
         "initramfs.signatures",
         "initramfs.strip",
         "initramfs.files",

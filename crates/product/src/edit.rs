@@ -113,6 +113,7 @@ impl Edit {
             "image",
             "links",
             "minimal",
+            "module-compression",
             "modules",
             "only",
             "order",

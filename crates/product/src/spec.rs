@@ -251,6 +251,17 @@ pub enum Signatures {
     None,
 }
 
+/// What becomes of modules that are compressed by themselves.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum ModuleCompression {
+    /// They stay as they are.
+    #[default]
+    Kept,
+    /// They are compressed with the archive alone.
+    None,
+}
+
 /// The initramfs: a folder, more files, and links.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -281,6 +292,9 @@ pub struct Initramfs {
     pub only: Option<String>,
     /// Modules: only they, what they need and what mounts a root stay.
     pub minimal: Option<Vec<String>>,
+    /// Whether modules are compressed by themselves, too (`.ko.xz`).
+    #[serde(default)]
+    pub module_compression: ModuleCompression,
     /// Whether modules keep their signatures, which the kernel checks.
     #[serde(default)]
     pub signatures: Signatures,
@@ -308,8 +322,10 @@ impl Initramfs {
             self.dirs.is_empty(),
         ];
         let more = lists.contains(&false) || !self.modules.is_empty();
-        let shorter = self.signatures == Signatures::None || self.strip != Strip::None;
-        self.image.is_some() && !named && !more && !shorter
+        let rewritten = self.module_compression == ModuleCompression::None
+            || self.signatures == Signatures::None
+            || self.strip != Strip::None;
+        self.image.is_some() && !named && !more && !rewritten
     }
 }
 

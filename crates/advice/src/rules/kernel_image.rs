@@ -117,10 +117,11 @@ fn module_compression(boot: &Boot<'_>) -> Option<Finding> {
     if on.is_empty() || is_off(boot, "MODULE_COMPRESS_ALL") {
         return None;
     }
-    Some(built(
+    let finding = built(
         format!("the kernel is built with {}", configs(&on)),
         "it depends on how many modules the boot loads, and on their size",
-    ))
+    );
+    Some(finding.recipe(boot.recipe("initramfs-plain-modules")))
 }
 
 fn symbols(boot: &Boot<'_>) -> Option<Finding> {

@@ -17,12 +17,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bootlap_artefact::elf::strip;
-use bootlap_artefact::module_signature::unsigned_file;
+use bootlap_artefact::kernel_module::{plain_file, unsigned_file};
 
 use crate::TargetError;
 use crate::packages::is_ours;
 use crate::part::{Find, Part};
-use crate::spec::{Initramfs, Signatures};
+use crate::spec::{Initramfs, ModuleCompression, Signatures};
 
 pub(crate) use archive::{archives, built_in};
 use image::Kind;
@@ -149,10 +149,13 @@ pub(crate) fn entries(spec: &Initramfs, finder: &dyn Find) -> Result<Vec<Entry>,
     if let Some(modules) = &spec.minimal {
         minimal::reduce(&mut found, modules)?;
     }
-    if spec.signatures == Signatures::None {
-        shorten(&mut found, unsigned_file);
+    if spec.module_compression == ModuleCompression::None {
+        rewrite(&mut found, plain_file);
     }
-    shorten(&mut found, |file| strip(file, spec.strip));
+    if spec.signatures == Signatures::None {
+        rewrite(&mut found, |_, file| unsigned_file(file));
+    }
+    rewrite(&mut found, |_, file| strip(file, spec.strip));
     Ok(listed(found))
 }
 
@@ -245,25 +248,25 @@ impl Named<'_> {
     }
 }
 
-/// Takes something from the files of which `less` gives what stays.
-fn shorten(found: &mut Found, less: impl Fn(&[u8]) -> Option<Vec<u8>>) {
+/// Changes the files of which `to` gives another content: of a path, and what is there.
+fn rewrite(found: &mut Found, to: impl Fn(&[u8], &[u8]) -> Option<Vec<u8>>) {
     // All names of one file stay one file.
     let mut done: HashMap<u32, Option<Arc<[u8]>>> = HashMap::new();
-    for what in found.values_mut() {
+    for (path, what) in found {
         match what {
             What::File { bytes, .. } => {
-                if let Some(less) = less(bytes) {
-                    *bytes = less;
+                if let Some(new) = to(path, bytes) {
+                    *bytes = new;
                 }
             }
             What::Own(own) if own.kind() == Some(Kind::File) => {
-                let less = |data: &[u8]| less(data).map(Arc::from);
-                let less = match own.link {
-                    Some(link) => done.entry(link).or_insert_with(|| less(&own.data)).clone(),
-                    None => less(&own.data),
+                let new = |data: &[u8]| to(path, data).map(Arc::from);
+                let new = match own.link {
+                    Some(link) => done.entry(link).or_insert_with(|| new(&own.data)).clone(),
+                    None => new(&own.data),
                 };
-                if let Some(less) = less {
-                    own.data = less;
+                if let Some(new) = new {
+                    own.data = new;
                 }
             }
             What::Dir | What::Link { .. } | What::Own(_) => {}

@@ -5,7 +5,7 @@
 
 use bootlap_artefact::compress::Compression;
 use bootlap_artefact::elf::Strip;
-use bootlap_artefact::module_signature::unsigned_file;
+use bootlap_artefact::kernel_module::{plain_file, unsigned_file};
 use bootlap_kbuild::dot_config::DotConfig;
 
 use super::bootloader_script::variables;
@@ -13,8 +13,8 @@ use super::cmdline::{Line, find};
 use super::{Listed, Plain, typed_file};
 use crate::bootcmd::{BOOTCMD, Commands};
 use crate::cmdline;
-use crate::initramfs::{Look, What};
-use crate::spec::{Initramfs, Place, Signatures};
+use crate::initramfs::Look;
+use crate::spec::{Initramfs, ModuleCompression, Place, Signatures};
 use crate::{Edit, Parts, Target};
 
 fn initramfs(target: &Target) -> Result<&Initramfs, String> {
@@ -43,6 +43,39 @@ fn strip_programs(target: &Target, _: &Parts, value: &str) -> Result<Vec<Edit>, 
     Ok(vec![Edit::set("initramfs.strip", value)])
 }
 
+/// Whether the initramfs has a file that this is true of: of its path, and its bytes.
+fn has_file(parts: &Parts, is: impl Fn(&[u8], &[u8]) -> bool) -> bool {
+    let mut members = parts.initramfs.iter().flatten();
+    members.any(|member| match member.what.look() {
+        Look::File { bytes, .. } => is(&member.path, bytes),
+        _ => false,
+    })
+}
+
+/// Modules in the initramfs are compressed once, with the archive.
+///
+/// A distribution compresses each module by itself, on the disk as in the initramfs: what loads one
+/// decompresses it once more, most often with XZ, and the archive gets no smaller by it. Their names
+/// stay, which `modules.dep` has: what loads modules goes by what is in them.
+pub(super) const PLAIN_MODULES: Plain = Plain::new(
+    "initramfs-plain-modules",
+    "modules of the initramfs are compressed with it alone, and not by themselves as well",
+    "an initramfs that is not compressed gets larger, which slow storage may take longer to read \
+     than a fast CPU to unpack",
+    plain_modules,
+)
+.of_initramfs();
+
+fn plain_modules(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>, String> {
+    if initramfs(target)?.module_compression == ModuleCompression::None {
+        return Err("initramfs.module-compression is none already".into());
+    }
+    if !has_file(parts, |path, bytes| plain_file(path, bytes).is_some()) {
+        return Err("the initramfs has no module that is compressed by itself".into());
+    }
+    Ok(vec![Edit::set("initramfs.module-compression", "none")])
+}
+
 /// Modules in the initramfs lose their signatures.
 ///
 /// The kernel hashes a module, and checks its signature, before it links it; without one it has
@@ -63,12 +96,7 @@ fn unsigned_modules(target: &Target, parts: &Parts, _: &str) -> Result<Vec<Edit>
     if initramfs(target)?.signatures == Signatures::None {
         return Err("initramfs.signatures is none already".into());
     }
-    let mut members = parts.initramfs.iter().flatten();
-    let signed = |what: &What| match what.look() {
-        Look::File { bytes, .. } => unsigned_file(bytes).is_some(),
-        _ => false,
-    };
-    if !members.any(|member| signed(&member.what)) {
+    if !has_file(parts, |_, bytes| unsigned_file(bytes).is_some()) {
         return Err("the initramfs has no module that is signed".into());
     }
     let forced = parts.kernel_config.as_ref();

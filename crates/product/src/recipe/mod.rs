@@ -186,6 +186,7 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &compression::KERNEL_COMPRESSION,
         &compression::INITRAMFS_COMPRESSION,
         &initramfs::STRIP_PROGRAMS,
+        &initramfs::PLAIN_MODULES,
         &initramfs::UNSIGNED,
         &initramfs::TOUCHED,
         &initramfs_minimal::REDUCED,

@@ -242,6 +242,17 @@ fn signed_module() -> Entry {
     }
 }
 
+fn packed_module() -> Entry {
+    let bytes = Compression::Xz.compress(b"\x7fELF").unwrap();
+    Entry {
+        path: b"usr/lib/modules/6.12/kernel/virtio.ko.xz".to_vec(),
+        what: What::File {
+            executable: false,
+            bytes,
+        },
+    }
+}
+
 /// The modules that the disk of [`of_distribution`] is mounted with.
 const OF_SQUASHFS: [&str; 4] = ["virtio_pci", "virtio_blk", "squashfs", "overlay"];
 
@@ -334,8 +345,10 @@ fn base_parts(recipe: &str) -> Parts {
         };
     }
     let mut parts = parts(Some(&able()));
-    if recipe == "initramfs-unsigned" {
-        parts.initramfs = Some(vec![signed_module()]);
+    match recipe {
+        "initramfs-unsigned" => parts.initramfs = Some(vec![signed_module()]),
+        "initramfs-plain-modules" => parts.initramfs = Some(vec![packed_module()]),
+        _ => {}
     }
     if base(recipe).spec.uimage.is_some() || recipe == "uboot-falcon" {
         parts.kernel = Some(part(&zimage()));
@@ -526,6 +539,15 @@ fn signatures_stay_where_the_kernel_insists_on_them() {
     assert!(why("lockdown=integrity", asks, signed()).contains("lockdown=integrity"));
     let other = of_initramfs(&["virtio"], "etc/x");
     assert!(why("", asks, other).contains("no module that is signed"));
+    let parts = Parts {
+        initramfs: Some(signed()),
+        ..parts(Some(&able()))
+    };
+    let refused = refused("initramfs-plain-modules", &with_words(""), &parts);
+    assert!(
+        refused.contains("no module that is compressed"),
+        "{refused}"
+    );
 }
 
 #[test]
