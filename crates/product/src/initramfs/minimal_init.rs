@@ -152,6 +152,20 @@ types=linux_raid_member
 while read -r kind name; do
 	[ -n "$name" ] || types=$types,$kind
 done </proc/filesystems
+# The kernel takes capitals, too; blkid does not.
+case $root in
+PARTUUID=*[A-F]*)
+	rest=${{root#*=}} root=PARTUUID=
+	while [ -n "$rest" ]; do
+		digit=${{rest%"${{rest#?}}"}} rest=${{rest#?}}
+		case $digit in
+		A) digit=a ;; B) digit=b ;; C) digit=c ;;
+		D) digit=d ;; E) digit=e ;; F) digit=f ;;
+		esac
+		root=$root$digit
+	done
+	;;
+esac
 # Whether there is one such disk that $root names.
 is_one() {{
 	disks= count=0 at= is= same= want=$root
@@ -308,6 +322,9 @@ mod tests {
                 "{root}"
             );
         }
+        let hexadecimal = disk.replace("3-4", "0abcdef9-02");
+        let found = found_root("PARTUUID=0ABcDEF9-02", &hexadecimal, "");
+        assert_eq!(found, format!("{quick}: /dev/a1 ext4"));
         // A member of a RAID has the file system's UUID, and is not it; nor is one of two.
         let member = "DEVNAME=/dev/a1\nUUID=1-2\nTYPE=linux_raid_member";
         let twice = "DEVNAME=/dev/a1\nUUID=1-2\nTYPE=ext4\n\nDEVNAME=/dev/b\nUUID=1-2\nTYPE=ext4";
