@@ -16,7 +16,9 @@ use crate::align::{self, Declared};
 use crate::bug_report;
 use crate::console;
 use crate::registry::{part_of, ranking};
-use crate::{Hints, Input, Sniff, Source, SourceError, Timeless, jump, same, serial, timeless};
+use crate::{
+    Hints, Input, Sniff, Source, SourceError, Timeless, jump, same, serial, session, timeless,
+};
 
 /// One file, or one member of an archive: it can be opened as often as needed.
 pub struct Piece<'a> {
@@ -215,11 +217,14 @@ fn look(
         return Ok(detected(source, Sniff::SURE, true));
     }
     let ranked = ranking(&head);
-    match ranked.first() {
-        Some(&(source, _)) if source.name == "dmesg" && has_console(&head, &mut stream)? => {
-            Ok(detected(&console::CONSOLE, Sniff::LIKELY, false))
-        }
-        Some(&(source, sniff)) if sniff >= LEAST => Ok(detected(source, sniff, false)),
+    let first = ranked.first().copied();
+    let more = match first {
+        Some((source, _)) if source.name == "dmesg" => goes_on(&head, &mut stream)?,
+        _ => None,
+    };
+    match (more, first) {
+        (Some(more), _) => Ok(detected(more, Sniff::LIKELY, false)),
+        (None, Some((source, sniff))) if sniff >= LEAST => Ok(detected(source, sniff, false)),
         _ if further_on(&mut stream).map_err(unreadable)? => {
             Ok(detected(&console::CONSOLE, Sniff::LIKELY, false))
         }
@@ -232,9 +237,9 @@ fn look(
     }
 }
 
-/// Whether what begins like a kernel's log goes on like a console, where user space writes
-/// between its lines.
-fn has_console(head: &[u8], stream: &mut dyn BufRead) -> Result<bool, Format> {
+/// What else it is that begins like a kernel's log: a console, where user space writes between its
+/// lines, or a session, where another command follows.
+fn goes_on(head: &[u8], stream: &mut dyn BufRead) -> Result<Option<&'static Source>, Format> {
     let mut rest = head.chain(stream.take(LOOKED_THROUGH));
     let mut line = Vec::new();
     let unreadable = |e: io::Error| Format::Unreadable { why: e.to_string() };
@@ -242,10 +247,13 @@ fn has_console(head: &[u8], stream: &mut dyn BufRead) -> Result<bool, Format> {
         line.clear();
         let mut most = (&mut rest).take(HEAD_LEN as u64);
         if most.read_until(b'\n', &mut line).map_err(unreadable)? == 0 {
-            return Ok(false);
+            return Ok(None);
         }
         if console::is_user_spaces(&line) {
-            return Ok(true);
+            return Ok(Some(&console::CONSOLE));
+        }
+        if session::goes_on(&line) {
+            return Ok(Some(&session::SOURCE));
         }
     }
 }

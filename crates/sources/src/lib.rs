@@ -50,6 +50,7 @@ mod registry;
 mod same;
 mod sections;
 mod serial;
+mod session;
 mod slimboot;
 mod stamped;
 mod steps;

@@ -31,7 +31,7 @@ use bootlap_model::{
 pub use declared::{Declared, Place};
 use matched::{Match, best};
 
-use crate::{boot_data, bug_report};
+use crate::{boot_data, bug_report, session};
 
 /// How far the kernel's log clock, monotonic clock, uptime and trace clock
 /// may lie apart: seen were 0.2 ms (arm64) to 0.4 s (x86 with a late TSC).
@@ -53,7 +53,11 @@ pub fn align(timeline: &mut Timeline, declared: &[Declared]) -> Result<(), Strin
     let may_join = |t: &Timeline, a: ClockId, b: ClockId| {
         let (of_a, of_b) = (t.clock(a).file, t.clock(b).file);
         // One file that holds what several programs printed is as good as several.
-        let several = [boot_data::SOURCE.name, bug_report::SOURCE.name];
+        let several = [
+            boot_data::SOURCE.name,
+            bug_report::SOURCE.name,
+            session::SOURCE.name,
+        ];
         let apart = of_a != of_b || several.contains(&&*t.file(of_a).source);
         apart && !fixed.contains(&of_a) && !fixed.contains(&of_b)
     };

@@ -66,11 +66,8 @@ fn sniff(head: &[u8]) -> Sniff {
 }
 
 fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-    let mut reader = AnyReader {
-        hints: input.hints,
-        of: None,
-    };
-    text::read(input, &SOURCE, out, &mut reader)
+    let mut reader = reader(input.hints);
+    text::read(input, &SOURCE, out, &mut *reader)
 }
 
 /// What the lines of a head are.
@@ -112,7 +109,7 @@ impl Seen {
             self.trimmed += usize::from(trimmed);
             self.by_dmesg += usize::from(!own && !trimmed);
             self.nested += usize::from(prefix::parse(body).is_some());
-            self.journal += usize::from(is_of_journal(body));
+            self.journal += usize::from(has_program(body));
             let certain = kernel::is_first_line(body) || body.starts_with(b"calling  ");
             self.certain += usize::from(certain);
             return !BootLoader::is_banner(body);
@@ -148,8 +145,23 @@ impl Seen {
     }
 }
 
+/// A reader of any form of the kernel's log.
+pub(crate) fn reader(hints: &Hints) -> Box<dyn Reader + '_> {
+    Box::new(AnyReader { hints, of: None })
+}
+
+/// Whether a line is one of the kernel's log, with a time.
+pub(crate) fn is_line(line: &[u8]) -> bool {
+    prefix::parse(line).is_some_and(|prefix| prefix.time != prefix::Time::None)
+}
+
+/// Whether a line has a host and a program, as the journal writes it.
+pub(crate) fn is_of_journal(line: &[u8]) -> bool {
+    is_syslog(line) || prefix::parse(line).is_some_and(|prefix| has_program(&line[prefix.body..]))
+}
+
 /// `host kernel: a`, `host systemd[1]: a`.
-fn is_of_journal(body: &[u8]) -> bool {
+fn has_program(body: &[u8]) -> bool {
     let mut words = body.split(|b| *b == b' ');
     let (host, program) = (words.next(), words.next());
     let program = program.unwrap_or_default();

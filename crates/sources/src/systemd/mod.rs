@@ -128,6 +128,14 @@ fn is_show(head: &[u8]) -> bool {
     telling && properties >= 20 * others
 }
 
+/// Whether only `systemd-analyze` prints this line: of `time`, `blame` or `critical-chain`.
+pub(crate) fn is_row(text: &str) -> bool {
+    Startup::parse(text).is_some()
+        || rows::blame(text).is_some()
+        || text.contains("is printed after the \"@\" character")
+        || rows::step(text, true).is_some_and(|_| text.contains('@'))
+}
+
 /// `-----` between two outputs.
 fn rule(text: &str) -> bool {
     let text = text.trim();
