@@ -14,11 +14,10 @@ use bootlap_model::{FileId, Mark, MarkKind, Milestone, Span, Timeline, TrackKind
 use crate::HEAD_LEN;
 use crate::align::{self, Declared};
 use crate::bug_report;
+use crate::commands;
 use crate::console;
 use crate::registry::{part_of, ranking};
-use crate::{
-    Hints, Input, Sniff, Source, SourceError, Timeless, jump, same, serial, session, timeless,
-};
+use crate::{Hints, Input, Sniff, Source, SourceError, Timeless, jump, same, serial, timeless};
 
 /// One file, or one member of an archive: it can be opened as often as needed.
 pub struct Piece<'a> {
@@ -238,7 +237,7 @@ fn look(
 }
 
 /// What else it is that begins like a kernel's log: a console, where user space writes between its
-/// lines, or a session, where another command follows.
+/// lines, or the text of several commands.
 fn goes_on(head: &[u8], stream: &mut dyn BufRead) -> Result<Option<&'static Source>, Format> {
     let mut rest = head.chain(stream.take(LOOKED_THROUGH));
     let mut line = Vec::new();
@@ -252,8 +251,8 @@ fn goes_on(head: &[u8], stream: &mut dyn BufRead) -> Result<Option<&'static Sour
         if console::is_user_spaces(&line) {
             return Ok(Some(&console::CONSOLE));
         }
-        if session::goes_on(&line) {
-            return Ok(Some(&session::SOURCE));
+        if commands::goes_on(&line) {
+            return Ok(Some(&commands::SOURCE));
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::{Sniff, Source};
 use crate::{
-    agent, boot_data, boot_table, bootchart, bootstage, bootstat, bug_report, cbmem, console,
-    dmesg, efi, firmware_log, fpdt, ftrace, getprop, grabserial, job_log, journal, kfi, lava,
-    logcat, logic, pack, perf, perfetto, rc_log, session, slimboot, stopwatch, strace, systemd,
+    agent, boot_data, boot_table, bootchart, bootstage, bootstat, bug_report, cbmem, commands,
+    console, dmesg, efi, firmware_log, fpdt, ftrace, getprop, grabserial, job_log, journal, kfi,
+    lava, logcat, logic, pack, perf, perfetto, rc_log, slimboot, stopwatch, strace, systemd,
     trace_cmd, ts, vcd,
 };
 
@@ -17,7 +17,7 @@ static ALL: &[&Source] = &[
     &trace_cmd::SOURCE,
     &perfetto::SOURCE,
     &ftrace::SOURCE,
-    &session::SOURCE,
+    &commands::SOURCE,
     &systemd::SOURCE,
     &journal::SOURCE,
     &stopwatch::SOURCE,

@@ -112,9 +112,10 @@ impl<'h> Stamped<'h> {
     /// There are no more lines.
     pub(crate) fn finish(&mut self, import: &mut Import<'_>) {
         if let Some(kept) = &mut self.kept {
-            let archive = self.reading.finish(&mut Out::new(import.timeline, kept));
+            let (archive, analysed) = self.reading.finish(&mut Out::new(import.timeline, kept));
             let label = import.timeline.file(import.file).name.clone();
             archive.finish(&label, import.timeline);
+            analysed.finish(&label, import.timeline);
         }
         import.were_skipped(self.reading.skipped);
     }

@@ -31,7 +31,7 @@ use bootlap_model::{
 pub use declared::{Declared, Place};
 use matched::{Match, best};
 
-use crate::{boot_data, bug_report, session};
+use crate::{boot_data, bug_report, commands};
 
 /// How far the kernel's log clock, monotonic clock, uptime and trace clock
 /// may lie apart: seen were 0.2 ms (arm64) to 0.4 s (x86 with a late TSC).
@@ -56,7 +56,7 @@ pub fn align(timeline: &mut Timeline, declared: &[Declared]) -> Result<(), Strin
         let several = [
             boot_data::SOURCE.name,
             bug_report::SOURCE.name,
-            session::SOURCE.name,
+            commands::SOURCE.name,
         ];
         let apart = of_a != of_b || several.contains(&&*t.file(of_a).source);
         apart && !fixed.contains(&of_a) && !fixed.contains(&of_b)

@@ -24,6 +24,7 @@
 //! Offsets and lines of events are those of the console bytes in both cases:
 //! a run keeps the same bytes raw beside the stamps.
 
+mod analysed;
 pub(crate) mod bootloader;
 mod clock;
 pub(crate) mod daemons;

@@ -1,8 +1,11 @@
 //! What a console says, line by line: whose boot it is, and which of the
 //! recognisers a line, or a part of one, is for.
 
+use std::mem;
+
 use bootlap_model::{Severity, Stamp};
 
+use super::analysed::Analysed;
 use super::bootloader::BootLoader;
 use super::hints::{HintMarks, Matched};
 use super::jobs::Jobs;
@@ -29,6 +32,7 @@ pub(crate) struct Reading<'h> {
     userspace: Userspace,
     jobs: Jobs,
     archive: Printed,
+    analysed: Analysed,
     sending: Sending,
     /// Of the boot loader's stages.
     report: Report,
@@ -57,6 +61,7 @@ impl<'h> Reading<'h> {
             userspace: Userspace::default(),
             jobs: Jobs::default(),
             archive: Printed::default(),
+            analysed: Analysed::default(),
             sending: Sending::default(),
             report: Report::default(),
             first_ns: None,
@@ -262,6 +267,9 @@ impl<'h> Reading<'h> {
         if self.kernel.rest_of_torn(line.text, at, out) {
             return true;
         }
+        if self.kernel.clock.running() && self.analysed.line(line.text) {
+            return true;
+        }
         if !self.kernel.clock.running() && !self.boot_loader.handed_over {
             self.boot_loader.line(line, out);
         }
@@ -338,10 +346,10 @@ impl<'h> Reading<'h> {
         self.kernel.clock.join(out);
     }
 
-    /// There are no more lines. What was sent beside the text is still to be
-    /// read, as a file of its own.
+    /// There are no more lines. What is in them besides the console's is still to be read, as files of
+    /// their own.
     #[must_use]
-    pub(crate) fn finish(&mut self, out: &mut Out<'_>) -> Printed {
+    pub(crate) fn finish(&mut self, out: &mut Out<'_>) -> (Printed, Analysed) {
         self.sending.end(out);
         self.boot_loader.end_open(None, out);
         let last_ns = self.latest_ns(i64::MAX);
@@ -353,7 +361,7 @@ impl<'h> Reading<'h> {
             let kernel = out.printk_clock();
             handover::assume(out.timeline, (kernel, ns), last);
         }
-        std::mem::take(&mut self.archive)
+        (mem::take(&mut self.archive), mem::take(&mut self.analysed))
     }
 }
 

@@ -201,7 +201,7 @@ impl<'t> Session<'t> {
         let (reading, mut out) = (&mut self.reading, Out::new(self.timeline, &mut self.kept));
         let mut each = |line: &Line<'_>, cut| reading.line(line, cut, &mut out);
         self.splitter.finish(&mut each);
-        let archive = reading.finish(&mut out);
+        let (archive, analysed) = reading.finish(&mut out);
         let (file, total, skipped) = (out.file, reading.total, reading.skipped);
         let usage = out.timeline.usage_mut(file);
         usage.total = total;
@@ -209,5 +209,6 @@ impl<'t> Session<'t> {
         usage.used = total - skipped;
         let label = self.timeline.file(file).name.clone();
         archive.finish(&label, self.timeline);
+        analysed.finish(&label, self.timeline);
     }
 }

@@ -31,6 +31,7 @@ use bootlap_model::{Evidence, Severity, Stamp, Timeline};
 use self::rows::Chain;
 use self::startup::Startup;
 use self::units::{Since, Units};
+use crate::console::printk;
 use crate::json::Json;
 use crate::text::{self, Import, Line, Reader, Skip};
 use crate::{Input, Sniff, Source, SourceError, together};
@@ -76,7 +77,10 @@ fn sniff(head: &[u8]) -> Sniff {
     if json && has("\"activating\"") && has("\"deactivated\"") {
         return Sniff::percent(97);
     }
-    if has("digraph systemd {") || has("is printed after the \"@\" character") {
+    // In a kernel's log or a console, somebody typed it there.
+    let in_log = || text::head_lines(first.as_bytes()).any(|line| printk::parse(line).is_some());
+    let chain = || has("is printed after the \"@\" character") && !in_log();
+    if has("digraph systemd {") || chain() {
         return Sniff::percent(97);
     }
     if is_show(head) {
@@ -132,7 +136,8 @@ fn is_show(head: &[u8]) -> bool {
 pub(crate) fn is_row(text: &str) -> bool {
     Startup::parse(text).is_some()
         || rows::blame(text).is_some()
-        || text.contains("is printed after the \"@\" character")
+        || startup::target_reached(text).is_some_and(|(_, after)| after.is_some())
+        || text.starts_with("The time ") && text.contains("is printed after the \"")
         || rows::step(text, true).is_some_and(|_| text.contains('@'))
 }
 

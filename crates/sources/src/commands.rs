@@ -13,7 +13,7 @@
 //! begins a section, and so do a heading that names one, and lines that no other of the three prints:
 //! people paste without prompts, too. What is printed by others (`uname -a`, `lsblk`) is left out.
 //!
-//! A console is no session: what a shell there printed is a part of it.
+//! A console is read as one, with what a shell there printed (`console/analysed.rs`).
 
 use bootlap_model::{Severity, Timeline};
 
@@ -27,7 +27,7 @@ use crate::{Input, Sniff, Source, SourceError};
 
 /// The source.
 pub(crate) static SOURCE: Source = Source {
-    name: "session",
+    name: "commands",
     title: "what several commands printed",
     looks_like: "what `dmesg`, `journalctl` and `systemd-analyze` printed, one after the other, with prompts or without",
     sniff,
@@ -74,13 +74,13 @@ pub(crate) fn goes_on(line: &[u8]) -> bool {
 }
 
 fn read(input: Input<'_>, out: &mut Timeline) -> Result<(), SourceError> {
-    let mut session = Session {
+    let mut commands = Commands {
         now: Section::Other,
         log: dmesg::reader(input.hints),
         journal: JournalReader::default(),
         systemd: SystemdReader::default(),
     };
-    text::read(input, &SOURCE, out, &mut session)
+    text::read(input, &SOURCE, out, &mut commands)
 }
 
 /// The section that a prompt with a command, or a heading, begins.
@@ -144,7 +144,7 @@ fn own(line: &[u8], now: Section) -> Option<Section> {
     })
 }
 
-struct Session<'h> {
+struct Commands<'h> {
     now: Section,
     log: Box<dyn Reader + 'h>,
     journal: JournalReader,
@@ -157,7 +157,7 @@ const OTHER: Skip = Skip {
     remedy: "these lines are of other commands than dmesg, journalctl and systemd-analyze",
 };
 
-impl Session<'_> {
+impl Commands<'_> {
     fn reader(&mut self) -> Option<&mut dyn Reader> {
         match self.now {
             Section::Log => Some(&mut *self.log),
@@ -168,7 +168,7 @@ impl Session<'_> {
     }
 }
 
-impl Reader for Session<'_> {
+impl Reader for Commands<'_> {
     fn line(&mut self, line: &Line<'_>, import: &mut Import<'_>) -> Result<(), Skip> {
         let is_fence = line.text.trim_ascii().starts_with(b"```");
         let named = named(line.str());
