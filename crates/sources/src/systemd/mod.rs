@@ -103,7 +103,7 @@ fn sniff(head: &[u8]) -> Sniff {
         let fits = rows::blame(line).is_some()
             || Startup::parse(line).is_some()
             || startup::target_reached(line).is_some()
-            || rows::step(line, true).is_some_and(|_| line.contains('@'))
+            || rows::step(line, true).is_some_and(|step| step.is_timed())
             || is_early;
         known += usize::from(fits);
     }
@@ -138,7 +138,7 @@ pub(crate) fn is_row(text: &str) -> bool {
         || rows::blame(text).is_some()
         || startup::target_reached(text).is_some_and(|(_, after)| after.is_some())
         || text.starts_with("The time ") && text.contains("is printed after the \"")
-        || rows::step(text, true).is_some_and(|_| text.contains('@'))
+        || rows::step(text, true).is_some_and(|step| step.is_timed())
 }
 
 /// `-----` between two outputs.

@@ -69,6 +69,13 @@ pub(crate) struct Step<'a> {
     took: Option<Timespan>,
 }
 
+impl Step<'_> {
+    /// Whether it says when: a list of units looks like rows that do not.
+    pub(crate) fn is_timed(&self) -> bool {
+        self.at.is_some()
+    }
+}
+
 /// Takes a row of the chain apart; `rooted`: rows without a branch count too.
 pub(crate) fn step(text: &str, rooted: bool) -> Option<Step<'_>> {
     let branch = |c: char| "└├│─ |`-+\\".contains(c);
