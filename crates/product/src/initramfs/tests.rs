@@ -1,5 +1,7 @@
 use std::os::unix::fs::symlink;
 
+use bootlap_artefact::compress::Compression;
+
 use super::*;
 use crate::example::PLAIN;
 use crate::{Cache, Target};
@@ -115,6 +117,28 @@ fn files_folders_links_and_odd_names() {
             "var/log/",
         ]
     );
+}
+
+#[test]
+fn modules_that_are_compressed_by_themselves_can_be_plain() {
+    let packed = Compression::Xz.compress(b"module").unwrap();
+    let of = |how: &str| {
+        let rest = format!("tree = \"t\"\nmodule-compression = \"{how}\"\n");
+        let entries = entries(&rest, |dir| {
+            fs::create_dir(dir.join("t")).unwrap();
+            for name in ["a.ko.xz", "firmware.bin.xz"] {
+                fs::write(dir.join("t").join(name), &packed).unwrap();
+            }
+        });
+        let entries = entries.unwrap().into_iter().map(|entry| entry.what);
+        let bytes = entries.map(|what| match what.look() {
+            Look::File { bytes, .. } => bytes.to_vec(),
+            _ => Vec::new(),
+        });
+        bytes.collect::<Vec<_>>()
+    };
+    assert_eq!(of("kept"), [packed.clone(), packed.clone()]);
+    assert_eq!(of("none"), [b"module".to_vec(), packed.clone()]);
 }
 
 #[test]

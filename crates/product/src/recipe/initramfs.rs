@@ -55,13 +55,13 @@ fn has_file(parts: &Parts, is: impl Fn(&[u8], &[u8]) -> bool) -> bool {
 /// Modules in the initramfs are compressed once, with the archive.
 ///
 /// A distribution compresses each module by itself, on the disk as in the initramfs: what loads one
-/// decompresses it once more, most often with XZ, and the archive gets no smaller by it. Their names
-/// stay, which `modules.dep` has: what loads modules goes by what is in them.
+/// decompresses it once more, most often with XZ. Their names stay, which `modules.dep` has: what
+/// loads modules goes by what is in them.
 pub(super) const PLAIN_MODULES: Plain = Plain::new(
     "initramfs-plain-modules",
     "modules of the initramfs are compressed with it alone, and not by themselves as well",
-    "an initramfs that is not compressed gets larger, which slow storage may take longer to read \
-     than a fast CPU to unpack",
+    "the initramfs can get larger, which slow storage may take longer to read than a fast CPU to \
+     unpack",
     plain_modules,
 )
 .of_initramfs();

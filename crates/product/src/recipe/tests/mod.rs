@@ -230,27 +230,25 @@ fn of_initramfs(names: &[&str], more: &str) -> Vec<Entry> {
     all
 }
 
-/// A module with a signature of one byte.
-fn signed_module() -> Entry {
-    let signature = b"s\0\0\x02\0\0\0\0\0\0\0\0\x01~Module signature appended~\n";
+fn module(name: &str, bytes: Vec<u8>) -> Entry {
     Entry {
-        path: b"usr/lib/modules/6.1/kernel/virtio.ko".to_vec(),
-        what: What::File {
-            executable: false,
-            bytes: [b"\x7fELF", &signature[..]].concat(),
-        },
-    }
-}
-
-fn packed_module() -> Entry {
-    let bytes = Compression::Xz.compress(b"\x7fELF").unwrap();
-    Entry {
-        path: b"usr/lib/modules/6.12/kernel/virtio.ko.xz".to_vec(),
+        path: format!("usr/lib/modules/6.1/kernel/{name}").into_bytes(),
         what: What::File {
             executable: false,
             bytes,
         },
     }
+}
+
+/// A module with a signature of one byte.
+fn signed_module() -> Entry {
+    let signature = b"s\0\0\x02\0\0\0\0\0\0\0\0\x01~Module signature appended~\n";
+    module("virtio.ko", [b"\x7fELF", &signature[..]].concat())
+}
+
+fn packed_module() -> Entry {
+    let bytes = Compression::Xz.compress(b"\x7fELF").unwrap();
+    module("virtio.ko.xz", bytes)
 }
 
 /// The modules that the disk of [`of_distribution`] is mounted with.
