@@ -2,6 +2,7 @@
 
 use super::checks;
 use super::seen::{asked, is_kernels, is_off, ms, options_on, steps};
+use crate::lines::begins;
 use crate::{Boot, Finding};
 
 checks! {
@@ -14,20 +15,43 @@ checks! {
     "cmdline-no-watchdog" => watchdog,
 }
 
+/// The test waits ten ticks at most, of 10 ms at most; and a little is done around it.
+const TIMER_TEST_NS: i64 = 110_000_000;
+
 fn timer_check(boot: &Boot<'_>) -> Option<Finding> {
     if boot.parameter("no_timer_check").is_some() {
         return None;
     }
-    let line = boot.line("..TIMER: vector=")?;
+    let lines = boot.lines();
+    let at = lines.places("..TIMER: vector=").next()?;
+    let (line, next) = (&lines[at], lines.get(at + 1));
+    if line.ns() > TIMER_TEST_NS {
+        return None;
+    }
+    let ns = ms(line.ns());
+    let (why, basis) = match next.is_some_and(|l| begins(l.text, &CALIBRATIONS)) {
+        true => (
+            format!("it and the calibration of the time stamp counter take {ns}"),
+            "at most: from that line to the next; the calibration remains",
+        ),
+        false => (format!("it takes {ns}"), "from that line to the next"),
+    };
     Some(
         Finding::new()
-            .why(format!("it takes {}", ms(line.ns())))
-            .saves(line.ns(), "from that line to the next")
+            .why(why)
+            .saves(line.ns(), basis)
             .recipe(boot.recipe("cmdline-no-timer-check"))
             .at(Some(line.at()))
             .seen([line.evidence]),
     )
 }
+
+/// What the kernel says of the time stamp counter where it measures it after the timer.
+const CALIBRATIONS: [&str; 3] = [
+    "tsc: Unable to calibrate against PIT",
+    "tsc: PIT calibration matches",
+    "tsc: using PIT calibration value",
+];
 
 /// How many CPUs came up, from `smp: Brought up 1 node, 4 CPUs`.
 pub(super) fn cpus(boot: &Boot<'_>) -> Option<u32> {
@@ -73,8 +97,13 @@ fn tsc(boot: &Boot<'_>) -> Option<Finding> {
     )
 }
 
-/// From this version on x86 starts its CPUs in parallel.
+/// From this version on x86 starts its CPUs in parallel, and Arm does not.
 const PARALLEL_X86: (u32, u32) = (6, 5);
+
+fn is_x86(boot: &Boot<'_>) -> bool {
+    let own = ["smpboot: ", "x86/", "BIOS-e820: "];
+    boot.lines().has(own)
+}
 
 fn start_of_cpus(boot: &Boot<'_>) -> Option<Finding> {
     let at = bring_up(boot)?;
@@ -84,11 +113,12 @@ fn start_of_cpus(boot: &Boot<'_>) -> Option<Finding> {
         return None;
     }
     let line = boot.line("Bringing up secondary CPUs")?;
-    let finding = match boot.kernel_version() {
-        Some(version) if version >= PARALLEL_X86 => Finding::new().fix(
+    let is_older = |version| version < PARALLEL_X86;
+    let finding = match is_x86(boot) && boot.kernel_version().is_none_or(is_older) {
+        true => Finding::new(),
+        false => Finding::new().fix(
             "add `maxcpus=1` and start the others after the application; measure the whole boot",
         ),
-        _ => Finding::new(),
     };
     Some(
         finding

@@ -45,6 +45,9 @@ const STEPPED_BELOW_NS: i64 = 100_000_000;
 /// Lines that lie further back are a log that somebody printed again.
 const REPRINTED_NS: i64 = 1_000_000_000;
 
+/// A log with more of them is not damaged, it is something else.
+const MAX_LEAPS: usize = 64;
+
 /// The kernel's clock may be ahead by so much: 222 ms passed on it in 110 ms while a PC's kernel
 /// calibrated its timer, before it switched to another clock source.
 const AHEAD_NS: i64 = 250_000_000;
@@ -64,6 +67,10 @@ pub(crate) struct KernelClock {
     first: Option<Evidence>,
     earliest_ns: i64,
     latest_ns: i64,
+    /// The latest time before the last line, if that lies far ahead of it.
+    before_leap: Option<i64>,
+    /// Lines that lay far ahead of the next one, each alone.
+    leaps: Vec<Leap>,
     /// The coarsest of the times that were compared.
     err_ns: u32,
     /// The stamps are those of complete lines.
@@ -74,6 +81,15 @@ pub(crate) struct KernelClock {
     stepped: bool,
     /// The log is printed again from its beginning, up to here.
     replay_until: Option<i64>,
+}
+
+/// A line whose time lies far ahead of the next one's. CPUs write into each other's messages, so
+/// it may be right; if no later line comes near it, a digit came wrong.
+struct Leap {
+    /// Its span.
+    span: usize,
+    ns: i64,
+    next_ns: i64,
 }
 
 /// The smallest difference in each [`WINDOW`] lines that were sent when they
@@ -161,9 +177,29 @@ impl KernelClock {
         self.replay_until = Some(self.latest_ns);
     }
 
+    /// Whether a line of this time is of the past, without the log being printed again from
+    /// its start: an excerpt of this log or of another one, nobody knows which.
+    pub(crate) fn is_past(&self, ns: i64) -> bool {
+        self.replay_until.is_none() && self.latest_ns.saturating_sub(ns) > REPRINTED_NS
+    }
+
     /// A line has this time: does the clock step back? `early`: user space
-    /// has not begun.
+    /// has not begun. To be called before anything is made of the line.
     pub(crate) fn look_for_step(&mut self, ns: i64, early: bool, at: Evidence, out: &mut Out<'_>) {
+        let goes_on = 0..REPRINTED_NS;
+        let garbled =
+            |before: &i64| ns < self.latest_ns && goes_on.contains(&ns.saturating_sub(*before));
+        if let Some(before) = self.before_leap.filter(garbled) {
+            if let Some(span) = out.last_text().filter(|_| self.leaps.len() < MAX_LEAPS) {
+                let leap = Leap {
+                    span,
+                    ns: self.latest_ns,
+                    next_ns: ns,
+                };
+                self.leaps.push(leap);
+            }
+            self.latest_ns = before;
+        }
         let back = self.latest_ns.saturating_sub(ns);
         let early = early && self.replay_until.is_none();
         if early && !self.stepped && back > DISORDER_NS && ns < STEPPED_BELOW_NS {
@@ -175,14 +211,17 @@ impl KernelClock {
     /// was printed again.
     pub(crate) fn see(&mut self, moment: &Moment, at: Evidence, out: &mut Out<'_>) -> bool {
         self.replay_until = self.replay_until.filter(|until| moment.ns <= *until);
-        let back = self.latest_ns.saturating_sub(moment.ns);
-        if self.replay_until.is_some() || back > REPRINTED_NS {
-            out.notice(
-                "log-of-the-past",
-                Severity::Info,
-                at,
-                "the times of these kernel lines lie before those of earlier lines: the log was printed again, and its second copy is shown as text only",
-            );
+        let past = self.is_past(moment.ns);
+        let again = match past {
+            true => {
+                "the times of these kernel lines lie more than a second before those of earlier lines: the log was printed again, or they are another's; nothing is taken from them"
+            }
+            false => {
+                "the times of these kernel lines lie before those of earlier lines: the log was printed again, and its second copy is shown as text only"
+            }
+        };
+        if self.replay_until.is_some() || past {
+            out.notice("log-of-the-past", Severity::Info, at, again);
             return false;
         }
         if self.first.is_none() {
@@ -190,6 +229,8 @@ impl KernelClock {
             self.earliest_ns = moment.ns;
         }
         self.lines += 1;
+        let leap = moment.ns.saturating_sub(self.latest_ns) > REPRINTED_NS;
+        self.before_leap = leap.then_some(self.latest_ns);
         self.latest_ns = self.latest_ns.max(moment.ns);
         self.compare(moment, at, out);
         true
@@ -266,6 +307,11 @@ impl KernelClock {
     /// Says when the clock started, and joins it with that of the stamps.
     pub(crate) fn finish(&mut self, out: &mut Out<'_>) {
         let Some(first) = self.first else { return };
+        for leap in std::mem::take(&mut self.leaps) {
+            if leap.ns > self.latest_ns {
+                out.move_garbled(leap.span, leap.next_ns);
+            }
+        }
         let printk = out.printk_clock();
         if out.timeline.clock(printk).kind == ClockKind::KernelPrintk {
             let zero = Stamp::new(0, 0);

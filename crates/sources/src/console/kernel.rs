@@ -168,6 +168,11 @@ impl Kernel {
         self.version_seen
     }
 
+    /// Whether a line of this time is of the past: see [`KernelClock::is_past`].
+    pub(crate) fn is_past(&self, ns: i64) -> bool {
+        self.clock.is_past(ns)
+    }
+
     /// A line has this time: see [`KernelClock::look_for_step`].
     pub(crate) fn look_for_step(&mut self, ns: i64, at: Evidence, out: &mut Out<'_>) {
         self.clock.look_for_step(ns, !self.init_seen, at, out);

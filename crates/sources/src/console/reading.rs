@@ -180,8 +180,12 @@ impl<'h> Reading<'h> {
             return false;
         }
         let logged = prefix.map(|p| p.ns);
-        for burst in line.bursts() {
-            out.console_span(&burst, logged);
+        if out.wire.is_none() && logged.is_some_and(|ns| self.kernel.is_past(ns)) {
+            out.untimed_line();
+        } else {
+            for burst in line.bursts() {
+                out.console_span(&burst, logged);
+            }
         }
         let mut used = out.wire.is_some() || logged.is_some();
         if !self.over {

@@ -102,7 +102,10 @@ impl<'h> DmesgReader<'h> {
         let own = body > 0 && self.counts == Some(Counts::Kernel);
         match printk::find_glued(text, body).filter(|_| own) {
             None => {
-                out.logged_span(text, stamp, at);
+                match self.kernel.is_past(stamp.ns) {
+                    true => out.untimed_line(),
+                    false => out.logged_span(text, stamp, at),
+                }
                 let body = text[body..].trim_ascii_end();
                 self.kernel.line(body, &moment, true, at, &mut out);
             }

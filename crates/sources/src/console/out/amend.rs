@@ -52,6 +52,28 @@ impl Out<'_> {
         }
     }
 
+    /// The place of the last text.
+    pub(crate) fn last_text(&self) -> Option<usize> {
+        self.kept.last_text
+    }
+
+    /// A text has a time that its log never came near: it was logged before `ns`.
+    pub(crate) fn move_garbled(&mut self, span: usize, ns: i64) {
+        let Some(span) = self.timeline.spans.get_mut(span) else {
+            return;
+        };
+        if Some(span.clock) == self.kept.printk && span.start.ns > ns {
+            span.start.ns = ns;
+            let at = span.evidence;
+            self.notice(
+                "time-garbled",
+                Severity::Notice,
+                at,
+                "these lines have times that no later line reaches, each alone: a digit came wrong, and they stand where the next line does; is the serial line noisy?",
+            );
+        }
+    }
+
     /// Puts instruction counts on the events of lines that were sent at once,
     /// `offset_ns` being what lies between the two clocks.
     pub(crate) fn apply_counts(&mut self, offset_ns: i64) {
