@@ -23,6 +23,9 @@ checks! {
 /// From here on a stage is worth a look, ns.
 const LONG_STAGE_NS: i64 = 500_000_000;
 
+/// From here on U-Boot waits for a key, and then for what it is told.
+const U_BOOTS_LOOP: &str = "main_loop";
+
 /// How many of them one boot is told of.
 const AT_MOST: usize = 3;
 
@@ -44,9 +47,18 @@ fn long_stages(boot: &Boot<'_>) -> Vec<Finding> {
     stages.sort_by_key(|s| std::cmp::Reverse(s.ns()));
     stages.truncate(AT_MOST);
     let finding = |stage: &Found<'_>| {
-        Finding::new()
+        let it_takes = format!("it takes {}", ms(stage.ns()));
+        let found = match stage.name().starts_with(U_BOOTS_LOOP) {
+            true => Finding::new()
+                .why(format!(
+                    "{it_takes}: U-Boot's countdown, what somebody types at its prompt, and what \
+                     its commands do"
+                ))
+                .fix("set `bootdelay=-2`, and measure a boot in which nobody types"),
+            false => Finding::new().why(it_takes),
+        };
+        found
             .titled(format!("`{}` takes long", stage.name()))
-            .why(format!("it takes {}", ms(stage.ns())))
             .saves(
                 stage.ns(),
                 "at most: all of that stage, which does some work that is needed",
