@@ -11,7 +11,7 @@ use crate::ends::extent_of;
 use crate::extent::{Extent, length_ns};
 use crate::gap::{Side, Silence, line, silences};
 use crate::known::{Known, known, left_over, taken};
-use crate::phase::{Phase, PhaseName, phase_of, phases_in};
+use crate::phase::{Phase, PhaseName, phase_of, phase_of_all, phases_in};
 use crate::view::{Seen, View};
 use crate::work::Meter;
 
@@ -157,7 +157,7 @@ impl<'t> Ledger<'t> {
         let idle_share = insns.and_then(|i| self.meter.share(i, duration_ns));
         Some(Cost {
             name,
-            phase: phase_of(self.phases, &start, &end),
+            phase: phase_of_all(self.phases, own),
             placed: true,
             start,
             end,

@@ -117,6 +117,22 @@ pub(crate) fn phases_in(view: &View) -> Vec<Phase> {
     phases
 }
 
+/// The phase that most of the time of these stretches lies in; what lies between them is
+/// not theirs.
+pub(crate) fn phase_of_all(phases: &[Phase], own: &[(Stamp, Stamp)]) -> Option<PhaseName> {
+    let in_phase_ns = |p: &Phase| {
+        let inside = own.iter().map(|(start, end)| {
+            let to_ns = end.ns.min(p.end.ns);
+            to_ns.saturating_sub(start.ns.max(p.start.ns)).max(0)
+        });
+        inside.fold(0, i64::saturating_add)
+    };
+    // Of equals the first, as `max_by_key` would not give it.
+    let best = phases.iter().rev().max_by_key(|p| in_phase_ns(p));
+    let best = best.filter(|p| in_phase_ns(p) > 0).map(|p| p.name);
+    best.or_else(|| phase_of(phases, &own.first()?.0, &own.last()?.1))
+}
+
 /// The phase that most of `start..end` lies in.
 pub(crate) fn phase_of(phases: &[Phase], start: &Stamp, end: &Stamp) -> Option<PhaseName> {
     let overlap_ns = |p: &Phase| {

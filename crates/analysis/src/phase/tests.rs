@@ -24,6 +24,28 @@ fn marks(list: &[(M, i64)]) -> Boot {
 }
 
 #[test]
+fn stretches_are_in_the_phase_that_has_most_of_them() {
+    let list = [
+        (M::KernelEntry, 0),
+        (M::InitStart, 3_500),
+        (M::Ready, 9_600),
+    ];
+    let phases = phases(&marks(&list).timeline);
+    let own = |list: &[(i64, i64)]| {
+        let at = |ns| Stamp::new(ns, 0);
+        let own: Vec<_> = list.iter().map(|&(a, b)| (at(a), at(b))).collect();
+        phase_of_all(&phases, &own)
+    };
+    // They reach far into user space, and most of their time is the kernel's.
+    let printed = [(100, 600), (1_000, 1_700), (7_000, 7_060), (9_500, 9_540)];
+    assert_eq!(own(&printed), Some(Kernel));
+    assert_eq!(own(&[(100, 200), (7_000, 7_300)]), Some(Userspace));
+    assert_eq!(own(&[(200, 200), (9_000, 9_000)]), Some(Userspace));
+    assert_eq!(own(&[(20_000, 20_100)]), None);
+    assert_eq!(own(&[]), None);
+}
+
+#[test]
 fn a_whole_boot_has_all_phases() {
     let at: Vec<_> = MILESTONES.into_iter().zip((0..).step_by(10)).collect();
     let mut boot = marks(&at);
