@@ -2,7 +2,7 @@
 
 use bootlap_artefact::arch::Arch;
 
-use crate::inittab::{INITTAB, is_busyboxs};
+use crate::inittab::{self, Greeting, INITTAB, Terminal, is_busyboxs};
 use crate::volume::{Files, Volume};
 
 /// A root file system.
@@ -18,8 +18,8 @@ pub struct System {
     pub init: Init,
     /// Its path.
     pub init_path: String,
-    /// Terminals on which its own configuration starts a login, as `ttyS0`.
-    pub logins: Vec<String>,
+    /// Terminals on which its own configuration lets people in.
+    pub terminals: Vec<Terminal>,
     /// A device in its `fstab` that is not on the image, if there is one: the boot waits.
     pub waits_for: Vec<String>,
 }
@@ -94,7 +94,7 @@ fn of(volume: usize, files: &dyn Files, volumes: &[Volume]) -> Option<System> {
         arch: arch(files),
         init,
         init_path,
-        logins: logins(files),
+        terminals: terminals(files, init),
         waits_for: waits_for(files, volumes),
     })
 }
@@ -167,46 +167,18 @@ fn of_elf(head: &[u8]) -> Option<Arch> {
     })
 }
 
-/// Terminals with a login of their own; systemd adds that of the kernel's console.
-fn logins(files: &dyn Files) -> Vec<String> {
-    let inittab = files.text("etc/inittab").unwrap_or_default();
-    let lines = inittab
-        .lines()
-        .map(str::trim)
-        .filter(|l| !l.starts_with('#'));
-    let mut found: Vec<String> = Vec::new();
-    for line in lines {
-        // id:levels:action:process; with BusyBox the id is the terminal.
-        let fields: Vec<&str> = line.splitn(4, ':').collect();
-        let [id, _, action, process] = fields[..] else {
-            continue;
-        };
-        if !matches!(action, "respawn" | "askfirst" | "once" | "wait") {
-            continue;
-        }
-        let words = process.split_whitespace();
-        let terminal = |word: &&str| {
-            let word = word.trim_start_matches("/dev/");
-            word.starts_with("tty") || word == "console"
-        };
-        let named = words.clone().find(terminal);
-        let shell =
-            process.contains("getty") || process.contains("/sh") || process.contains("login");
-        match (named, shell) {
-            (Some(named), true) => found.push(named.trim_start_matches("/dev/").to_owned()),
-            (None, true) if id.starts_with("tty") || id.is_empty() => {
-                found.push(if id.is_empty() { "console" } else { id }.to_owned());
-            }
-            _ => {}
-        }
-    }
+/// Terminals on which people are let in; systemd adds that of the kernel's console.
+fn terminals(files: &dyn Files, init: Init) -> Vec<Terminal> {
+    let inittab = files.text(INITTAB.trim_start_matches('/'));
+    let mut found = inittab::terminals(inittab.as_deref(), init == Init::Busybox);
     let wants = "etc/systemd/system/getty.target.wants";
     for name in files.list(wants).unwrap_or_default() {
-        if let Some(instance) = name
-            .split_once('@')
-            .and_then(|(_, rest)| rest.strip_suffix(".service"))
-        {
-            found.push(instance.to_owned());
+        let instance = name.split_once('@');
+        if let Some(name) = instance.and_then(|(_, rest)| rest.strip_suffix(".service")) {
+            found.push(Terminal {
+                name: name.to_owned(),
+                greeting: Greeting::Login,
+            });
         }
     }
     found

@@ -411,6 +411,7 @@ fn a_disk_is_planned_for() {
         "title A\nlinux /vmlinuz\noptions root=/dev/vda2 console=tty0\n",
     );
     let silent = Plan::of(&found_on(&disk, &esp), None, None).unwrap();
+    assert!(silent.unknown.iter().all(|note| !note.contains("quiet")));
     assert_eq!(silent.firmware, Firmware::None);
     let words = silent.kernel.unwrap().cmdline;
     assert_eq!(words, "root=/dev/vda2 console=tty0 console=ttyS0");
@@ -419,6 +420,17 @@ fn a_disk_is_planned_for() {
             .why
             .iter()
             .any(|(key, why)| *key == "kernel" && why.contains("only tty0"))
+    );
+    // What ready would be is hidden.
+    put(
+        "::/loader/entries/a.conf",
+        "title A\nlinux /vmlinuz\noptions console=ttyS0 quiet\n",
+    );
+    let quiet = Plan::of(&found_on(&disk, &esp), None, None).unwrap();
+    assert!(quiet.unknown.iter().any(|note| note.contains("`quiet`")));
+    put(
+        "::/loader/entries/a.conf",
+        "title A\nlinux /vmlinuz\noptions root=/dev/vda2 console=tty0\n",
     );
     let asked = Plan::of(&found_on(&disk, &esp), Some(Wish::Uefi), None).unwrap();
     assert!(asked.kernel.is_none() && asked.unknown[0].contains("no console=ttyS0"));

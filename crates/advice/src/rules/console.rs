@@ -19,8 +19,13 @@ const WORTH_IT_BYTES: u64 = 256;
 fn kernel_messages(boot: &Boot<'_>) -> Option<Finding> {
     let (_, kernel) = printed(boot);
     let recipe = boot.recipe("cmdline-quiet");
-    // Quiet already: what it still prints is what is wrong.
-    let done = boot.target().is_some() && recipe.is_err();
+    // Quiet already: what it still prints is what is wrong. Or the boot waits for what is
+    // printed, which can be changed.
+    let waits = recipe
+        .as_ref()
+        .err()
+        .filter(|w| w.contains("ready.pattern"));
+    let done = boot.target().is_some() && recipe.is_err() && waits.is_none();
     let words = boot.facts().cmdline.as_deref().map(cmdline::words);
     let words = words.unwrap_or_default();
     // Whatever the level: only without this word do levels count.
@@ -36,6 +41,10 @@ fn kernel_messages(boot: &Boot<'_>) -> Option<Finding> {
         ))
         .saves_printing(boot, Printer::Kernel, kernel);
     let finding = finding.at(boot.flush_at()).seen(evidence(&boot.flushes()));
+    if let Some(why) = waits {
+        let fix = format!("add `quiet` to the command line; here {why}");
+        return Some(finding.fix(fix).recipe(recipe));
+    }
     Some(match ignored {
         true => finding.fix(
             "remove `ignore_loglevel` from the command line and add `quiet`; `dmesg` still shows \

@@ -10,10 +10,11 @@ use bootlap_artefact::arch::Arch;
 use crate::Found;
 use crate::beside::Beside;
 use crate::handover::kernel_in_boot;
+use crate::inittab::{Greeting, Terminal};
 use crate::loader::{Entry, Loader, Wait, efi};
 use crate::machine::MACHINES;
 pub use crate::machine::Machine;
-use crate::system::{Init, System};
+use crate::system::Init;
 
 /// How an image is to be booted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,6 +113,9 @@ impl Wish {
 const LOGIN: &str = "login: ";
 /// What BusyBox and OpenWrt write where a key has to be pressed first.
 const PRESS_ENTER: &str = "Please press Enter to activate this console";
+/// How root's shell asks for a command: `/ # `, `sh-5.2# `, `root@board:~# `; and not U-Boot's
+/// `## Loading kernel`.
+const SHELL: &str = r"(?m)^[^\s#]{1,80} ?# ";
 const STARTED: &str = "Run .* as init process";
 
 impl Plan {
@@ -308,10 +312,10 @@ impl Plan {
     fn ready(&mut self, found: &Found) {
         let system = found.systems.first();
         let console = self.machine.console;
-        let login = |system: &System| {
-            let own = ["console", console];
-            system.logins.iter().any(|l| own.contains(&l.as_str()))
-        };
+        let greeting = system.and_then(|system| {
+            let own = |t: &&Terminal| ["console", console].contains(&t.name.as_str());
+            system.terminals.iter().find(own).map(|t| t.greeting)
+        });
         self.ready = match system {
             Some(system) if system.init == Init::Systemd => {
                 self.chose("ready", "systemd starts a login on the kernel's console");
@@ -321,17 +325,22 @@ impl Plan {
                 self.chose("ready", "OpenWrt says so when its console can be used");
                 PRESS_ENTER
             }
-            Some(system) if login(system) => {
+            Some(_) if greeting == Some(Greeting::Login) => {
                 self.chose("ready", format!("/etc/inittab starts a login on {console}"));
                 LOGIN
             }
+            Some(_) if greeting == Some(Greeting::Key) => {
+                let why = format!("BusyBox's init asks for a key on {console}");
+                self.chose("ready", why);
+                PRESS_ENTER
+            }
+            Some(_) if greeting == Some(Greeting::Shell) => {
+                self.chose("ready", format!("/etc/inittab starts a shell on {console}"));
+                SHELL
+            }
             Some(system) => {
-                self.unknown.push(format!(
-                    "{} starts no login on {console}, so ready is where user space begins; write \
-                     what your application prints into ready.pattern",
-                    system.init.name()
-                ));
-                STARTED
+                let why = format!("{} starts no login on {console}", system.init.name());
+                self.started(found, &why)
             }
             None => {
                 let unread = found.volumes.iter().filter(|v| v.files.is_none());
@@ -341,13 +350,28 @@ impl Plan {
                     [] => "no root file system was found on it".to_owned(),
                     kinds => format!("{} cannot be read here", kinds.join(", ")),
                 };
-                self.unknown.push(format!(
-                    "{why}, so ready is where user space begins; write what your application \
-                     prints into ready.pattern"
-                ));
-                STARTED
+                self.started(found, &why)
             }
         };
+    }
+
+    /// Ready where user space begins, as nothing better is known; `why`.
+    fn started(&mut self, found: &Found, why: &str) -> &'static str {
+        self.unknown.push(format!(
+            "{why}, so ready is where user space begins; write what your application prints \
+             into ready.pattern"
+        ));
+        let given = self.kernel.as_ref().map(|kernel| kernel.cmdline.as_str());
+        let given = given.or_else(|| found.default().map(|(_, entry)| entry.cmdline.as_str()));
+        let mut words = given.unwrap_or_default().split_whitespace();
+        if words.any(|word| word == "quiet") {
+            self.unknown.push(
+                "`quiet` on the command line hides the kernel's line that says so: boot without \
+                 it until ready.pattern is another"
+                    .to_owned(),
+            );
+        }
+        STARTED
     }
 
     fn doubts(&mut self, found: &Found) {

@@ -3,7 +3,7 @@
 use bootlap_artefact::arch::Arch;
 use bootlap_artefact::kernel_image::KernelImage;
 
-use super::{Line, find, name_of};
+use super::{Line, QUIET_LEVEL, find, name_of};
 use crate::cmdline::{self, is_parameter, value_of};
 use crate::recipe::{Recipe, RecipeMeta};
 use crate::{Edit, Parts, Target};
@@ -70,7 +70,7 @@ impl Recipe for Fixed {
             let words = self.words.join(" ");
             return Err(format!("the command line has {words} already"));
         }
-        Ok(of.set(cmdline::with(line, &missing.join(" "))))
+        of.set_if_ready_is_seen(cmdline::with(line, &missing.join(" ")))
     }
 }
 
@@ -84,9 +84,6 @@ fn may_be_x86(target: &Target, parts: &Parts) -> bool {
     let arch = kernel.and_then(|k| k.arch);
     arch.is_none_or(|arch| matches!(arch, Arch::X86 | Arch::X86_64))
 }
-
-/// `quiet` stands for this `loglevel=` (`CONFIG_CONSOLE_LOGLEVEL_QUIET`).
-pub(super) const QUIET_LEVEL: u32 = 4;
 
 /// The kernel prints only what is wrong.
 ///

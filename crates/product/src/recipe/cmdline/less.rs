@@ -29,10 +29,10 @@ impl Recipe for Less {
         }
         let instead = (self.instead)(&words)?;
         let less = cmdline::changed(&line.text, |w| (!(self.goes)(w)).then(|| w.to_owned()));
-        Ok(line.set(match instead {
+        line.set_if_ready_is_seen(match instead {
             Some(word) => cmdline::with(&less, word),
             None => less,
-        }))
+        })
     }
 }
 

@@ -12,14 +12,26 @@ mod values;
 
 pub(super) use {fixed::*, less::*, values::*};
 
-use crate::cmdline::{self, is_parameter};
+use regex::Regex;
+
+use crate::cmdline::{self, is_parameter, value_of};
 use crate::{Edit, Parts, Target};
 
 /// A command line, and the key of a target's file that sets it.
 pub(super) struct Line {
     key: &'static str,
     pub(super) text: String,
+    /// Whether the boot is over at a line of the kernel's own.
+    ends_in_kernel: bool,
 }
+
+/// What a kernel says last before user space; its lines have a time in front, or none.
+const LAST_LINES: [&str; 4] = [
+    "[    0.500000] Run /init as init process",
+    "Run /sbin/init as init process",
+    "[    0.500000] Freeing unused kernel image (initmem) memory: 2048K",
+    "Freeing unused kernel memory: 1024K",
+];
 
 impl Line {
     /// The kernel's, whether the machine gives it or the boot loader on a disk.
@@ -33,13 +45,50 @@ impl Line {
                 return Err("the target does not say its kernel.cmdline; add it".into());
             }
         };
-        Ok(Self { key, text })
+        let pattern = Regex::new(&target.spec.ready.pattern);
+        let ends_in_kernel = pattern.is_ok_and(|p| LAST_LINES.iter().any(|l| p.is_match(l)));
+        Ok(Self {
+            key,
+            text,
+            ends_in_kernel,
+        })
     }
 
     /// The edit that makes `new` the command line.
     pub(super) fn set(&self, new: String) -> Vec<Edit> {
         vec![Edit::set(self.key, new)]
     }
+
+    /// The same, if the boot does not wait for a line that `new` hides.
+    fn set_if_ready_is_seen(&self, new: String) -> Result<Vec<Edit>, String> {
+        if self.ends_in_kernel && hides_messages(&new) && !hides_messages(&self.text) {
+            return Err(
+                "the boot is over at a line of the kernel's own, which it would hide: \
+                        write into ready.pattern what your application prints"
+                    .into(),
+            );
+        }
+        Ok(self.set(new))
+    }
+}
+
+/// `quiet` stands for this `loglevel=` (`CONFIG_CONSOLE_LOGLEVEL_QUIET`).
+const QUIET_LEVEL: u32 = 4;
+
+/// The kernel says most things at level 6, which the console shows from `loglevel=7` on.
+const SHOWN_FROM: u32 = 7;
+
+/// Whether this command line keeps from the console what the kernel says of its progress; the
+/// last word of several counts.
+fn hides_messages(line: &str) -> bool {
+    let words = cmdline::words(line);
+    let level = |word: &&str| match *word {
+        "quiet" => Some(QUIET_LEVEL),
+        "debug" => Some(u32::MAX),
+        _ => value_of(word, "loglevel")?.parse().ok(),
+    };
+    let level = words.iter().rev().find_map(level);
+    level.is_some_and(|level| level < SHOWN_FROM) && find(line, "ignore_loglevel").is_none()
 }
 
 /// The parameter's name in `word`.

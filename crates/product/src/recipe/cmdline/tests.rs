@@ -37,6 +37,39 @@ fn with(line: &str, recipe: &str) -> Result<String, String> {
 }
 
 #[test]
+fn a_line_that_the_boot_waits_for_is_not_hidden() {
+    let ready = parse(PLAIN).unwrap().spec.ready.pattern;
+    let apply = |line: &str, pattern: &str, recipe: &str| {
+        let text = PLAIN.replace("a b", line).replace(&ready, pattern);
+        let edits = Choice::parse(recipe).unwrap();
+        edits.edits(&parse(&text).unwrap(), &NO_PARTS)
+    };
+    let started = "Run .* as init process";
+    for (line, pattern, recipe) in [
+        ("a", started, "cmdline-quiet"),
+        ("a", started, "cmdline-loglevel=3"),
+        ("quiet ignore_loglevel", started, "cmdline-less-debug"),
+        (
+            "debug",
+            "Freeing unused kernel (image|memory)",
+            "cmdline-quiet",
+        ),
+    ] {
+        let why = apply(line, pattern, recipe).unwrap_err();
+        assert!(why.contains("ready.pattern"), "{recipe}: {why}");
+    }
+    for (line, pattern, recipe) in [
+        ("a", "login: ", "cmdline-quiet"),
+        ("a", started, "cmdline-loglevel=7"),
+        // It is hidden already, so it is not what the boot waits for.
+        ("quiet", started, "cmdline-loglevel=3"),
+        ("a", started, "cmdline-no-audit"),
+    ] {
+        apply(line, pattern, recipe).unwrap();
+    }
+}
+
+#[test]
 fn what_recipes_make_of_a_line() {
     for (line, recipe, want) in [
         ("a", "cmdline-quiet", "a quiet"),

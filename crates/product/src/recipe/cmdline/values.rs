@@ -2,8 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use super::fixed::QUIET_LEVEL;
-use super::{Line, find, is_plain, name_of, with_parameter};
+use super::{Line, QUIET_LEVEL, find, is_plain, name_of, with_parameter};
 use crate::cmdline::{self, is_parameter, value_of};
 use crate::recipe::{Listed, Recipe, RecipeMeta};
 use crate::{Edit, Parts, Target};
@@ -46,7 +45,7 @@ impl Recipe for Valued {
         if changed == line.text {
             return Err(format!("the command line says {value} already"));
         }
-        Ok(line.set(changed))
+        line.set_if_ready_is_seen(changed)
     }
 }
 
