@@ -15,13 +15,15 @@ struct code {
 static const struct arch {
 	const char *name;        /* as QEMU calls it */
 	uint64_t kernel_base;    /* kernel code lives at or above this address */
+	uint64_t kernel_end;     /* and below this one */
 	struct code syscalls[2]; /* instructions that only user space executes */
 } archs[] = {
-	{"aarch64", UINT64_C(0xffff) << 48, {{4, {0x01, 0x00, 0x00, 0xd4}}}},
-	{"arm", 0xc0000000, {{4, {0x00, 0x00, 0x00, 0xef}}, {2, {0x00, 0xdf}}}},
-	{"riscv64", UINT64_C(0xffff) << 48, {{4, {0x73, 0x00, 0x00, 0x00}}}},
-	{"x86_64", UINT64_C(0xffff) << 48, {{2, {0x0f, 0x05}}, {2, {0xcd, 0x80}}}},
-	{"i386", 0xc0000000, {{2, {0xcd, 0x80}}, {2, {0x0f, 0x34}}}},
+	{"aarch64", UINT64_C(0xffff) << 48, UINT64_MAX, {{4, {0x01, 0x00, 0x00, 0xd4}}}},
+	{"arm", 0xc0000000, UINT64_MAX, {{4, {0x00, 0x00, 0x00, 0xef}}, {2, {0x00, 0xdf}}}},
+	{"riscv64", UINT64_C(0xffff) << 48, UINT64_MAX, {{4, {0x73, 0x00, 0x00, 0x00}}}},
+	{"x86_64", UINT64_C(0xffff) << 48, UINT64_MAX, {{2, {0x0f, 0x05}}, {2, {0xcd, 0x80}}}},
+	/* A PC's firmware begins at the end of 32 bits. */
+	{"i386", 0xc0000000, 0xff000000, {{2, {0xcd, 0x80}}, {2, {0x0f, 0x34}}}},
 };
 
 /* How a program begins at each of its entries, where it is not known where it will be. */
@@ -95,7 +97,7 @@ bool marks_translated(struct plugin_tb *tb)
 
 	if (!arch)
 		return false;
-	in_kernel = address >= arch->kernel_base;
+	in_kernel = address >= arch->kernel_base && address < arch->kernel_end;
 	if (loader.n > 0 && !seen_kernel && is_entry(&loader, tb)) {
 		loader.n = 0;
 		stamps_mark(MARK_LOADER);
