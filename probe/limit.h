@@ -9,4 +9,8 @@
 /* The machine is complete: a mark is to be recorded at `ns`. */
 bool limit_set(int64_t ns);
 
+/* The same for a moment by which each boot is over that will ever be; not if the guest
+ * sleeps then for good. */
+bool limit_most(int64_t ns);
+
 #endif

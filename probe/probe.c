@@ -67,6 +67,7 @@ static struct {
 	int64_t load_ps;             /* before the first instruction */
 	uint64_t load_bytes;
 	int64_t limit_ns;            /* of the guest's time; 0: none */
+	int64_t most_ns;             /* the same, of any boot */
 } model;
 
 /*
@@ -98,6 +99,8 @@ static void machine_is_there(struct notifier *notifier, void *data)
 	/* Without it the host's time is the only limit. */
 	if (model.limit_ns > 0)
 		limit_set(model.limit_ns);
+	if (model.most_ns > 0)
+		limit_most(model.most_ns);
 	turn_watch();
 	taken = clock_take_over(model.shift, model.ps_per_insn);
 	if (!taken && model.modelled) {
@@ -230,8 +233,10 @@ static bool read_model(int argc, char **argv, const struct plugin_info *info)
 	const char *speed = option(argc, argv, "speed");
 	const char *waits = option(argc, argv, "waits");
 	const char *limit = option(argc, argv, "limit");
+	const char *most = option(argc, argv, "most");
 
 	model.limit_ns = limit ? strtoll(limit, NULL, 10) : 0;
+	model.most_ns = most ? strtoll(most, NULL, 10) : 0;
 	model.shift = shift ? atoi(shift) : 0;
 	for (int i = 0; i < STAGES; i++)
 		model.ps_per_insn[i] = INT64_C(1000) << model.shift;
@@ -259,7 +264,7 @@ static bool read_model(int argc, char **argv, const struct plugin_info *info)
  *
  * With -icount: shift=N as it has it, waits=skip to leave out the turns of polled
  * waits, facts=PATH to write what was done with the guest's time, limit=NS of it after
- * which the boot is given up.
+ * which the boot is given up, or most=NS, after which every boot is.
  *
  * For modelled time: speed=PS:PS:PS of an instruction of the boot loader, of the
  * kernel and of user space, baud=N, uartclk=HZ that the UART divides, if it is known,

@@ -11,6 +11,8 @@ use crate::failure::{Exit, Failure};
 const TAIL: usize = 8;
 /// And how many bytes of each.
 const TAIL_WIDTH: usize = 200;
+/// How it is said that a boot was given up by the guest's own clock.
+const OWN_TIME: &str = " of its own time";
 /// What the kernel says last before it stops.
 const PANIC: &str = "Kernel panic - not syncing";
 
@@ -74,10 +76,18 @@ impl From<Broken> for Failure {
             Exit::NeverReady,
             format!("{target} never got ready: {why}; {shown}"),
         );
-        failure.hint(format!(
-            "look at {}, check the ready pattern `{ready}`, or give it longer with --timeout",
-            run.join("console").display(),
-        ))
+        let console = run.join("console");
+        let look = format!("look at {}", console.display());
+        // Of the guest's own time there is no more to give.
+        failure.hint(match why.ends_with(OWN_TIME) {
+            true => format!(
+                "{look}: what does it wait for? Or is the ready pattern `{ready}` not what it \
+                 prints?"
+            ),
+            false => format!(
+                "{look}, check the ready pattern `{ready}`, or give it longer with --timeout"
+            ),
+        })
     }
 }
 

@@ -24,6 +24,7 @@ mod machine;
 pub mod on_demand;
 pub mod plan;
 pub mod python;
+mod questions;
 pub mod scripts;
 mod setting;
 pub mod stars;

@@ -3,6 +3,7 @@
 use bootlap_artefact::arch::Arch;
 
 use crate::inittab::{self, Greeting, INITTAB, Terminal, is_busyboxs};
+use crate::questions;
 use crate::volume::{Files, Volume};
 
 /// A root file system.
@@ -20,6 +21,8 @@ pub struct System {
     pub init_path: String,
     /// Terminals on which its own configuration lets people in.
     pub terminals: Vec<Terminal>,
+    /// The unit that asks for settings on the console at its first boot, and waits.
+    pub asking: Option<&'static str>,
     /// A device in its `fstab` that is not on the image, if there is one: the boot waits.
     pub waits_for: Vec<String>,
 }
@@ -95,6 +98,10 @@ fn of(volume: usize, files: &dyn Files, volumes: &[Volume]) -> Option<System> {
         init,
         init_path,
         terminals: terminals(files, init),
+        asking: match init {
+            Init::Systemd => questions::asking(files),
+            _ => None,
+        },
         waits_for: waits_for(files, volumes),
     })
 }

@@ -114,6 +114,11 @@ impl Description<'_> {
             let note = "never written to; bus: virtio-blk, virtio-scsi, nvme, ahci, sd or usb";
             self.add(&mut doc, "disk", disk, note);
         }
+        if let Some(words) = &plan.words {
+            let mut loader = Table::new();
+            loader["cmdline"] = value(words);
+            self.add(&mut doc, "loader", loader, "");
+        }
 
         format!(
             "# Made by `bootlap import`, to be changed: docs/disks.md says how, and\n\
@@ -162,7 +167,8 @@ impl Description<'_> {
 
     /// Adds a section below what is known of it.
     fn add(&self, doc: &mut DocumentMut, name: &str, mut table: Table, note: &str) {
-        let why = self.plan.why.iter().filter(|(key, _)| *key == name);
+        let of_it = |key: &str| key.split('.').next() == Some(name);
+        let why = self.plan.why.iter().filter(|(key, _)| of_it(key));
         let mut comment = String::from("\n");
         for line in why.map(|(_, why)| why.as_str()).chain([note]) {
             for line in wrapped(line) {

@@ -138,6 +138,11 @@ fn value(key: &str, plan: &Plan) -> String {
         "ready" => format!("{:?}", plan.ready),
         "kernel" => "no firmware".to_owned(),
         "disk" => plan.bus.to_owned(),
+        "kernel.cmdline" => {
+            let kernel = plan.kernel.as_ref();
+            kernel.map_or_else(String::new, |kernel| kernel.cmdline.clone())
+        }
+        "loader" => plan.words.clone().unwrap_or_default(),
         _ => match &plan.firmware {
             Firmware::Uefi([image, _])
             | Firmware::Uboot(image)

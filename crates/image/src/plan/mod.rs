@@ -14,6 +14,7 @@ use crate::inittab::{Greeting, Terminal};
 use crate::loader::{Entry, Loader, Wait, efi};
 use crate::machine::MACHINES;
 pub use crate::machine::Machine;
+use crate::questions;
 use crate::system::Init;
 
 /// How an image is to be booted.
@@ -29,6 +30,8 @@ pub struct Plan {
     pub bus: &'static str,
     /// The pattern of ready.
     pub ready: &'static str,
+    /// The command line that the disk's boot loader is to give the kernel instead of its own.
+    pub words: Option<String>,
     /// Why each was chosen: key of the target's file, and the reason.
     pub why: Vec<(&'static str, String)>,
     /// What could not be known, and what to do about it.
@@ -156,6 +159,7 @@ impl Plan {
             kernel: None,
             bus: "virtio-blk",
             ready: LOGIN,
+            words: None,
             why: Vec::new(),
             unknown: Vec::new(),
         };
@@ -170,6 +174,7 @@ impl Plan {
             }
         }
         plan.ready(found);
+        plan.questions(found);
         plan.doubts(found);
         Ok(plan)
     }
@@ -361,10 +366,8 @@ impl Plan {
             "{why}, so ready is where user space begins; write what your application prints \
              into ready.pattern"
         ));
-        let given = self.kernel.as_ref().map(|kernel| kernel.cmdline.as_str());
-        let given = given.or_else(|| found.default().map(|(_, entry)| entry.cmdline.as_str()));
-        let mut words = given.unwrap_or_default().split_whitespace();
-        if words.any(|word| word == "quiet") {
+        let given = self.cmdline(found);
+        if given.split_whitespace().any(|word| word == "quiet") {
             self.unknown.push(
                 "`quiet` on the command line hides the kernel's line that says so: boot without \
                  it until ready.pattern is another"
@@ -372,6 +375,40 @@ impl Plan {
             );
         }
         STARTED
+    }
+
+    /// The kernel's command line, as far as it is known.
+    fn cmdline<'p>(&'p self, found: &'p Found) -> &'p str {
+        let given = self.kernel.as_ref().map(|kernel| kernel.cmdline.as_str());
+        let given = given.or_else(|| found.default().map(|(_, entry)| entry.cmdline.as_str()));
+        given.unwrap_or_default()
+    }
+
+    /// Nobody is there to answer what an image asks at its first boot, which each boot of it is.
+    fn questions(&mut self, found: &Found) {
+        let Some(unit) = found.systems.first().and_then(|system| system.asking) else {
+            return;
+        };
+        let given = self.cmdline(found);
+        if questions::is_off(given) {
+            return;
+        }
+        let changed = format!("{given} {}", questions::OFF);
+        let changed = changed.trim().to_owned();
+        let why = format!("{unit} asks on the console at the first boot, and here nobody answers");
+        match &mut self.kernel {
+            Some(kernel) => {
+                kernel.cmdline = changed;
+                self.chose("kernel.cmdline", why);
+            }
+            None if found.with_cmdline(&changed).is_ok() => {
+                self.words = Some(changed);
+                self.chose("loader", why);
+            }
+            None => self
+                .unknown
+                .push(format!("{why}: put {} on its command line", questions::OFF)),
+        }
     }
 
     fn doubts(&mut self, found: &Found) {

@@ -11,6 +11,7 @@ use bootlap_product::{Attached, Blob, Boot, Bus, Medium, Patch, Qemu as Spec};
 use super::QemuSettings;
 use super::disks::{self, Disk};
 use super::inputs::hex;
+use super::limit::Limit;
 use super::memory::{MemoryFile, path_in_child};
 
 /// Arguments, and what the anonymous files among them are.
@@ -265,9 +266,10 @@ impl Argv {
             if settings.spec.skip_waits {
                 options += ",waits=skip";
             }
-            if let Some(limit) = settings.limit {
-                options += &format!(",limit={}", limit.ns());
-            }
+            options += &match settings.limit {
+                Some(limit) => format!(",limit={}", limit.ns()),
+                None => format!(",most={}", Limit::MOST.ns()),
+            };
         }
         if let Some(model) = &settings.model {
             let board = model.options(flash, uart_hz(&settings.spec), &loaded(boot));

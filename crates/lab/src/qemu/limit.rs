@@ -16,6 +16,10 @@ pub struct Limit {
 }
 
 impl Limit {
+    /// An hour: whoever is not ready by then waits for somebody to come. An idle guest is there
+    /// in seconds.
+    pub(super) const MOST: Self = Self { ms: 3_600_000 };
+
     /// At so many ns, or less than 1 ms later.
     pub fn at(ns: i64) -> Self {
         Self {
@@ -30,13 +34,16 @@ impl Limit {
 
     /// What is said of a boot that was given up then.
     pub fn given_up(self) -> String {
-        format!("{GIVEN_UP}{} ms of its own time", self.ms)
+        match self {
+            Self::MOST => format!("{GIVEN_UP}an hour of its own time"),
+            Self { ms } => format!("{GIVEN_UP}{ms} ms of its own time"),
+        }
     }
 
     /// Whether a boot that ended so is one with this limit, or with none: it was not given
     /// up at another.
     pub fn allows(limit: Option<Self>, outcome: Option<&Outcome>) -> bool {
-        let this = |why: &str| limit.is_some_and(|limit| why == limit.given_up());
+        let this = |why: &str| why == limit.unwrap_or(Self::MOST).given_up();
         given_up(outcome).is_none_or(this)
     }
 
@@ -86,6 +93,9 @@ mod tests {
         }
         assert!(!Limit::allows(Some(limit), other.as_ref()));
         assert!(!Limit::allows(None, here.as_ref()));
+        let at_most = never(&Limit::MOST.given_up());
+        assert!(Limit::allows(None, at_most.as_ref()));
+        assert!(!Limit::allows(Some(limit), at_most.as_ref()));
 
         assert!(limit.is_exceeded(late.as_ref()) && !limit.is_exceeded(early.as_ref()));
 

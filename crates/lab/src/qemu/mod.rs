@@ -116,7 +116,8 @@ pub struct QemuSettings {
     /// Without the probe the host stamps the console: for measuring what the
     /// probe costs, and for a QEMU without plugins.
     pub probe: bool,
-    /// Where the guest's time is counted: when the boot is given up.
+    /// Where the guest's time is counted: when the boot is given up; [`Limit::MOST`] if not
+    /// earlier.
     #[serde(default)]
     pub limit: Option<Limit>,
 }
@@ -421,7 +422,8 @@ impl Machine for Qemu {
                 .map_err(|e| LabError::Machine(format!("cannot read the console: {e}")))?;
             if let Some(at) = records.iter().position(is_limit) {
                 records.truncate(at);
-                running.given_up = self.settings.limit.map(Limit::given_up);
+                let limit = self.settings.limit.unwrap_or(Limit::MOST);
+                running.given_up = Some(limit.given_up());
                 if records.is_empty() {
                     continue;
                 }
