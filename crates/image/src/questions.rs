@@ -20,7 +20,7 @@ pub(crate) fn asking(files: &dyn Files) -> Option<&'static str> {
     }
     let units = Units::of(files)?;
     let is_there = |path: &&str| files.link(path).is_some() || files.read(path, 1).is_ok();
-    let is_set = SETTINGS.iter().all(|path| is_there(path));
+    let is_set = SETTINGS.iter().all(is_there);
     let asks = [
         ("systemd-firstboot.service", !is_set),
         ("systemd-homed-firstboot.service", true),
