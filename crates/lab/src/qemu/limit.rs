@@ -18,7 +18,7 @@ pub struct Limit {
 impl Limit {
     /// An hour: whoever is not ready by then waits for somebody to come. An idle guest is there
     /// in seconds.
-    pub(super) const MOST: Self = Self { ms: 3_600_000 };
+    pub const MOST: Self = Self { ms: 3_600_000 };
 
     /// At so many ns, or less than 1 ms later.
     pub fn at(ns: i64) -> Self {
