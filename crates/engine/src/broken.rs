@@ -13,6 +13,8 @@ const TAIL: usize = 8;
 const TAIL_WIDTH: usize = 200;
 /// How it is said that a boot was given up by the guest's own clock.
 const OWN_TIME: &str = " of its own time";
+/// How the kernel says that it goes on with what it has.
+const NOT_UNPACKED: &str = "Initramfs unpacking failed: ";
 /// What the kernel says last before it stops.
 const PANIC: &str = "Kernel panic - not syncing";
 
@@ -24,6 +26,8 @@ pub struct Broken {
     pub why: String,
     /// The last lines of the console.
     pub tail: Vec<String>,
+    /// An earlier line that says what led to it, and what to do about that.
+    pub cause: Option<String>,
     /// The run's folder.
     pub run: PathBuf,
     /// The ready pattern.
@@ -50,6 +54,7 @@ impl Broken {
         Some(Self {
             target: run.manifest.target.clone(),
             why: why.clone(),
+            cause: lines.iter().find_map(|line| cause(line)),
             tail: lines[lines.len().saturating_sub(TAIL)..].to_vec(),
             run: run.dir.clone(),
             ready: run.manifest.ready_pattern.clone(),
@@ -64,6 +69,7 @@ impl From<Broken> for Failure {
             why,
             tail,
             run,
+            cause,
             ready,
         } = broken;
         let shown = if tail.is_empty() {
@@ -78,21 +84,51 @@ impl From<Broken> for Failure {
         );
         let console = run.join("console");
         let look = format!("look at {}", console.display());
-        // Of the guest's own time there is no more to give.
-        failure.hint(match why.ends_with(OWN_TIME) {
-            true => format!(
-                "{look}: what does it wait for? Or is the ready pattern `{ready}` not what it \
-                 prints?"
-            ),
-            false => format!(
-                "{look}, check the ready pattern `{ready}`, or give it longer with --timeout"
-            ),
+        let pattern = format!("the ready pattern `{ready}`");
+        failure.hint(match cause {
+            Some(cause) => format!("{cause}; {look}"),
+            // Of the guest's own time there is no more to give.
+            None if why.ends_with(OWN_TIME) => {
+                format!("{look}: what does it wait for? Or is {pattern} not what it prints?")
+            }
+            None => format!("{look}, check {pattern}, or give it longer with --timeout"),
         })
     }
+}
+
+/// What a line of the console says of why a boot cannot get ready.
+fn cause(line: &str) -> Option<String> {
+    let said = line.find(NOT_UNPACKED).map(|at| line[at..].trim_end())?;
+    let then = match said.ends_with("write error") {
+        true => {
+            "without `root=` it may take half of the memory: raise machine.memory-mb, or make it \
+             smaller"
+        }
+        false => "is it damaged, or compressed as this kernel cannot read it?",
+    };
+    Some(format!("before that, `{said}`: {then}"))
 }
 
 /// What to tell about a run that never got ready: why, the last lines of its
 /// console, and what to do.
 pub fn never_ready(run: &Run) -> Option<Failure> {
     Broken::of(run).map(Failure::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_led_to_it_is_told() {
+        let told = |line: &str| cause(line).unwrap_or_default();
+        let full = told("[   13.882454] Initramfs unpacking failed: write error");
+        assert!(full.contains("raise machine.memory-mb"), "{full}");
+        let odd = told("Initramfs unpacking failed: invalid magic at start of compressed archive");
+        assert!(odd.contains("is it damaged"), "{odd}");
+        assert_eq!(
+            told("[    1.288597] Trying to unpack rootfs image as initramfs..."),
+            ""
+        );
+    }
 }

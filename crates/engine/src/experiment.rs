@@ -387,6 +387,7 @@ impl<'l, 'a> Experiment<'l, 'a> {
         let found = runs.iter().find_map(Broken::of).or_else(later);
         found.unwrap_or_else(|| Broken {
             why: format!("{} was not booted", side.name),
+            cause: None,
             tail: Vec::new(),
             run: self.dir(),
             ready: String::new(),
