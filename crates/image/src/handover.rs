@@ -2,6 +2,7 @@
 
 use crate::Found;
 use crate::loader::section;
+use crate::system::Init;
 use crate::volume::{MOST_FILE, Place};
 
 /// Files of a disk, as `PARTITION:PATH`; behind `#` a section of a unified kernel image.
@@ -48,19 +49,41 @@ impl Handover {
             return Ok(Self {
                 kernel: named(".linux"),
                 initramfs: initramfs.into_iter().collect(),
-                cmdline: entry.cmdline.clone(),
+                cmdline: found.words_without_loader(&entry.cmdline),
             });
         }
         let initramfs = entry.initramfs.iter().map(|path| name(&place(path)?));
         Ok(Self {
             kernel,
             initramfs: initramfs.collect::<Result<_, String>>()?,
-            cmdline: entry.cmdline.clone(),
+            cmdline: found.words_without_loader(&entry.cmdline),
         })
     }
 }
 
 impl Found {
+    /// A loader's command line, for a kernel that is started without it. Where it names no root,
+    /// systemd looks for one on the disk that it was loaded from, which only loaders tell
+    /// (`LoaderDevicePartUUID`), and mounts it for writing: systemd-gpt-auto-generator(8).
+    pub(crate) fn words_without_loader(&self, cmdline: &str) -> String {
+        let words = || cmdline.split_whitespace();
+        let names = ["root=", "roothash=", "usrhash=", "mount.usr="];
+        if words().any(|word| names.iter().any(|name| word.starts_with(name))) {
+            return cmdline.to_owned();
+        }
+        let system = self.systems.first().filter(|s| s.init == Init::Systemd);
+        let partition = system.and_then(|s| self.table.partitions.get(s.volume));
+        let Some(partition) = partition.filter(|p| p.number > 0 && !p.partuuid.is_empty()) else {
+            return cmdline.to_owned();
+        };
+        let how = match words().any(|word| matches!(word, "ro" | "rw")) {
+            true => "",
+            false => " rw",
+        };
+        let root = format!("{cmdline} root=PARTUUID={}{how}", partition.partuuid);
+        root.trim_start().to_owned()
+    }
+
     /// The bytes of what is named `PARTITION:PATH` or `PARTITION:PATH#SECTION`.
     pub fn named(&self, name: &str) -> Option<Vec<u8>> {
         let (partition, path) = name.split_once(':')?;
@@ -134,4 +157,41 @@ pub(crate) fn kernel_in_boot(found: &Found) -> Option<Place> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::system::System;
+    use crate::table::{Partition, Table};
+
+    #[test]
+    fn a_root_that_only_the_loader_tells_is_named() {
+        let partition = Partition {
+            number: 2,
+            partuuid: "07efd125-dbf3-4c81-b46f-5cf6f8de0351".to_owned(),
+            ..Partition::default()
+        };
+        let found = |init| Found {
+            table: Table {
+                partitions: vec![partition.clone()],
+                ..Table::default()
+            },
+            volumes: Vec::new(),
+            loaders: Vec::new(),
+            systems: vec![System {
+                init,
+                ..System::default()
+            }],
+        };
+        let given = |line: &str| found(Init::Systemd).words_without_loader(line);
+        let root = "root=PARTUUID=07efd125-dbf3-4c81-b46f-5cf6f8de0351";
+        assert_eq!(given("console=ttyS0"), format!("console=ttyS0 {root} rw"));
+        assert_eq!(given("ro"), format!("ro {root}"));
+        assert_eq!(given(""), format!("{root} rw"));
+        for line in ["root=/dev/vda2 ro", "roothash=0123 quiet"] {
+            assert_eq!(given(line), line);
+        }
+        assert_eq!(found(Init::Busybox).words_without_loader("quiet"), "quiet");
+    }
 }

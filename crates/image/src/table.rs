@@ -50,7 +50,7 @@ impl TableKind {
 }
 
 /// A partition.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Partition {
     /// As Linux numbers it; 0 where there is no table.
     pub number: u32,

@@ -308,7 +308,7 @@ impl Plan {
                 true => String::new(),
                 false => format!(" console={}", console),
             };
-            let cmdline = format!("{}{more}", entry.cmdline);
+            let cmdline = format!("{}{more}", found.words_without_loader(&entry.cmdline));
             self.start(Source::Disk, cmdline.trim().to_owned());
         }
         Ok(())
