@@ -17,6 +17,8 @@
 //! lines goes by its first quarter; one of fewer than eight adds 1 ms. A host's
 //! clock and a board's drift apart by up to 100 ppm.
 
+use std::ops::RangeInclusive;
+
 use bootlap_model::{ClockEdge, ClockKind, Evidence, How, MarkKind, Milestone, Severity, Stamp};
 
 use super::late::Reader;
@@ -83,13 +85,24 @@ pub(crate) struct KernelClock {
     replay_until: Option<i64>,
 }
 
-/// A line whose time lies far ahead of the next one's. CPUs write into each other's messages, so
-/// it may be right; if no later line comes near it, a digit came wrong.
+/// A line whose time lies far ahead of the next one's, and whose digits may have come wrong. CPUs
+/// write into each other's messages, so it may be right, too: if a later line comes near it.
 struct Leap {
     /// Its span.
     span: usize,
     ns: i64,
     next_ns: i64,
+}
+
+/// Whether a time could be one of these if one of its digits were another; they are printed in µs.
+fn is_one_digit_off(ns: i64, between: RangeInclusive<i64>) -> bool {
+    let value = ns / 1_000;
+    let places = (0..12).map(|place| 10_i64.pow(place));
+    let mut others = places.flat_map(|place| {
+        let digit = value / place % 10;
+        (0..10).map(move |other| value + (other - digit) * place)
+    });
+    others.any(|other| between.contains(&other.saturating_mul(1_000)))
 }
 
 /// The smallest difference in each [`WINDOW`] lines that were sent when they
@@ -190,7 +203,9 @@ impl KernelClock {
         let garbled =
             |before: &i64| ns < self.latest_ns && goes_on.contains(&ns.saturating_sub(*before));
         if let Some(before) = self.before_leap.filter(garbled) {
-            if let Some(span) = out.last_text().filter(|_| self.leaps.len() < MAX_LEAPS) {
+            let odd = is_one_digit_off(self.latest_ns, before..=ns);
+            let room = odd && self.leaps.len() < MAX_LEAPS;
+            if let Some(span) = out.last_text().filter(|_| room) {
                 let leap = Leap {
                     span,
                     ns: self.latest_ns,
@@ -389,5 +404,23 @@ impl KernelClock {
             err = err.saturating_add(run / DRIFT);
         }
         err
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_digit_is_told_from_another_time() {
+        // `[  114.461360]` between 14.451213 and 14.466921; `[   90.250000]` behind 0.2.
+        let off = is_one_digit_off(114_461_360_000, 14_451_213_000..=14_466_921_000);
+        assert!(off && is_one_digit_off(90_250_000_000, 200_000_000..=300_000_000));
+        // What another CPU wrote into a dump that has one time.
+        assert!(!is_one_digit_off(
+            31_244_487_000,
+            29_608_372_000..=29_608_372_000
+        ));
+        assert!(!is_one_digit_off(i64::MAX, 0..=1_000_000_000));
     }
 }

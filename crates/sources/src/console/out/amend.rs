@@ -69,7 +69,7 @@ impl Out<'_> {
                 "time-garbled",
                 Severity::Notice,
                 at,
-                "these lines have times that no later line reaches, each alone: a digit came wrong, and they stand where the next line does; is the serial line noisy?",
+                "each of these lines has a time that no later line reaches, and that of its neighbours but for one digit: it stands where the next line does; is the serial line noisy?",
             );
         }
     }
