@@ -229,7 +229,7 @@ impl KernelClock {
         let past = self.is_past(moment.ns);
         let again = match past {
             true => {
-                "the times of these kernel lines lie more than a second before those of earlier lines: the log was printed again, or they are another's; nothing is taken from them"
+                "the times of these kernel lines lie more than a second before those of earlier lines: the log was printed again, or they are another's, or of a CPU whose clock was not set yet; nothing is taken from them"
             }
             false => {
                 "the times of these kernel lines lie before those of earlier lines: the log was printed again, and its second copy is shown as text only"
