@@ -14,7 +14,7 @@ use crate::support::{bootlap, changed_kiosk, failure, kiosk, processes_with, scr
 fn a_target_that_is_not_ready_in_time_ends_at_its_timeout() {
     let dir = scratch("timeout");
     let mut command = bootlap(&dir);
-    let args = ["boot", "-n", "1", "--timeout", "1"];
+    let args = ["boot", "-n", "1", "--fresh", "--timeout", "1"];
     let said = failure(command.args(args).arg(kiosk()), 6);
     assert!(said.contains("never got ready"), "{said}");
     assert!(said.contains("--timeout"), "what to do: {said}");

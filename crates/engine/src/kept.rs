@@ -99,6 +99,14 @@ pub(crate) struct Wanted<'j> {
     pub(crate) limit: Option<Limit>,
 }
 
+impl Wanted<'_> {
+    /// Whether the host's time ended this boot: where, is chance. It is neither kept nor
+    /// compared.
+    fn waited_out(&self, made: &Made) -> bool {
+        u128::from(made.run.manifest.wall_ms) >= self.patience.as_millis()
+    }
+}
+
 /// A boot that was made.
 pub(crate) struct Made {
     pub(crate) run: Run,
@@ -184,7 +192,7 @@ impl Keeper {
                 return Ok(Attempt::Done(Box::new(run)));
             }
             let made = make(job.manifest.clone())?;
-            if self.compare(&kept, &made, job.limit)? {
+            if !job.waited_out(&made) && self.compare(&kept, &made, job.limit)? {
                 self.note_made(progress, &kept, &made);
                 progress.kept_again();
             }
@@ -230,6 +238,9 @@ impl Keeper {
         made: &Made,
         progress: &dyn Progress,
     ) -> Result<(), LabError> {
+        if job.waited_out(made) {
+            return Ok(());
+        }
         if let Some(kept) = self.find(key, job, progress) {
             if job.times > 1 && difference(&kept, &made.run)?.is_some() {
                 // Who asked is told that equal boots differ: it is none that can be kept.
@@ -242,8 +253,7 @@ impl Keeper {
             }
             return Ok(());
         }
-        let waited_out = u128::from(made.run.manifest.wall_ms) >= job.patience.as_millis();
-        let Some(host_files) = made.host_files.clone().filter(|_| !waited_out) else {
+        let Some(host_files) = made.host_files.clone() else {
             return Ok(());
         };
         let about = About::new(&made.run.manifest.bootlap, job.inputs, host_files);

@@ -25,13 +25,29 @@ pub(super) struct Line {
     ends_in_kernel: bool,
 }
 
-/// What a kernel says last before user space; its lines have a time in front, or none.
-const LAST_LINES: [&str; 4] = [
-    "[    0.500000] Run /init as init process",
-    "Run /sbin/init as init process",
-    "[    0.500000] Freeing unused kernel image (initmem) memory: 2048K",
-    "Freeing unused kernel memory: 1024K",
+/// What a kernel says last before user space, with and without a time in front, and words of
+/// it that nobody else says.
+const LAST_LINES: [(&str, &str); 4] = [
+    ("[    0.500000] Run /init as init process", "Run /"),
+    ("Run /sbin/init as init process", " as init process"),
+    (
+        "[    0.500000] Freeing unused kernel image (initmem) memory: 2048K",
+        "Freeing unused ",
+    ),
+    ("Freeing unused kernel memory: 1024K", "Freeing unused "),
 ];
+
+/// Whether this pattern waits for a line of the kernel's own.
+fn is_kernels(pattern: &str) -> bool {
+    let Ok(pattern) = Regex::new(pattern) else {
+        return false;
+    };
+    let mut lines = LAST_LINES.iter();
+    lines.any(|(line, words)| {
+        let found = pattern.find(line);
+        found.is_some_and(|found| found.as_str().contains(words))
+    })
+}
 
 impl Line {
     /// The kernel's, whether the machine gives it or the boot loader on a disk.
@@ -45,12 +61,10 @@ impl Line {
                 return Err("the target does not say its kernel.cmdline; add it".into());
             }
         };
-        let pattern = Regex::new(&target.spec.ready.pattern);
-        let ends_in_kernel = pattern.is_ok_and(|p| LAST_LINES.iter().any(|l| p.is_match(l)));
         Ok(Self {
             key,
             text,
-            ends_in_kernel,
+            ends_in_kernel: is_kernels(&target.spec.ready.pattern),
         })
     }
 

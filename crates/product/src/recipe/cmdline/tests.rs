@@ -60,6 +60,8 @@ fn a_line_that_the_boot_waits_for_is_not_hidden() {
     }
     for (line, pattern, recipe) in [
         ("a", "login: ", "cmdline-quiet"),
+        ("a", "R", "cmdline-quiet"),
+        ("a", "init.*ready", "cmdline-quiet"),
         ("a", started, "cmdline-loglevel=7"),
         // It is hidden already, so it is not what the boot waits for.
         ("quiet", started, "cmdline-loglevel=3"),
