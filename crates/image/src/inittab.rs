@@ -50,16 +50,18 @@ fn terminal(line: &str) -> Option<Terminal> {
         }
         _ => return None,
     };
-    let device = |word: &str| word.trim_start_matches("/dev/").to_owned();
-    let named = words.map(device);
-    let named = { named }.find(|word| word.starts_with("tty") || word == "console");
+    let mut devices = words.map(|word| word.trim_start_matches("/dev/"));
+    let named = devices.find(|word| word.starts_with("tty") || *word == "console");
     let name = match (named, id) {
         (Some(named), _) => named,
-        (None, "") => "console".to_owned(),
-        (None, id) if id.starts_with("tty") || id == "console" => id.to_owned(),
+        (None, "") => "console",
+        (None, id) if id.starts_with("tty") || id == "console" => id,
         _ => return None,
     };
-    Some(Terminal { name, greeting })
+    Some(Terminal {
+        name: name.to_owned(),
+        greeting,
+    })
 }
 
 /// Whether that is a table of BusyBox's: its lines have no run levels.
