@@ -13,6 +13,8 @@ const TAIL: usize = 8;
 const TAIL_WIDTH: usize = 200;
 /// How it is said that a boot was given up by the guest's own clock.
 const OWN_TIME: &str = " of its own time";
+/// How it is said that there is nothing left to wait for.
+const PANICKED: &str = "the kernel panicked";
 /// How the kernel says that it goes on with what it has.
 const NOT_UNPACKED: &str = "Initramfs unpacking failed: ";
 /// What the kernel says last before it stops.
@@ -91,6 +93,7 @@ impl From<Broken> for Failure {
             None if why.ends_with(OWN_TIME) => {
                 format!("{look}: what does it wait for? Or is {pattern} not what it prints?")
             }
+            None if why.contains(PANICKED) => look,
             None => format!("{look}, check {pattern}, or give it longer with --timeout"),
         })
     }
