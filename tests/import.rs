@@ -90,6 +90,14 @@ fn a_disk_is_the_same_however_it_is_packed() {
     };
     packed("xz", &["-0", "-c"], "card.img.xz");
     packed("gzip", &["-1", "-c"], "card.wic.gz");
+    // OpenWrt's images end so.
+    let mut signed = File::options()
+        .append(true)
+        .open(dir.join("card.wic.gz"))
+        .unwrap();
+    signed
+        .write_all(b"{ \"metadata_version\": \"1.1\" }FWx0")
+        .unwrap();
     for format in ["vmdk", "vdi", "vhdx"] {
         let to = dir.join(format!("card.{format}"));
         let mut convert = Command::new("qemu-img");
@@ -102,16 +110,34 @@ fn a_disk_is_the_same_however_it_is_packed() {
             .arg(&card)
             .arg(dir.join("card.qcow2")),
     );
+    // As boards' makers publish images, and as a virtual machine is exported.
+    fs::write(dir.join("card.img.xz.sha256"), "no disk").unwrap();
+    fs::write(dir.join("card.ovf"), "<Envelope/>").unwrap();
+    let mut archive = |program: &str, args: &[&str]| {
+        succeeded(Command::new(program).current_dir(&dir).args(args));
+    };
+    archive(
+        "python3",
+        &[
+            "-m",
+            "zipfile",
+            "-c",
+            "card.zip",
+            "card.img.xz.sha256",
+            "card.img.xz",
+        ],
+    );
+    archive("tar", &["-cf", "card.ova", "card.ovf", "card.vmdk"]);
     for (name, from) in [
-        ("card.img.xz", "xz"),
-        ("card.wic.gz", "gzip"),
-        ("card.qcow2", "qcow2"),
-        ("card.vmdk", "vmdk"),
-        ("card.vdi", "vdi"),
-        ("card.vhdx", "vhdx"),
+        ("card.zip", &["zip", "xz"][..]),
+        ("card.wic.gz", &["gzip"]),
+        ("card.qcow2", &["qcow2"]),
+        ("card.ova", &["tar", "vmdk"]),
+        ("card.vdi", &["vdi"]),
+        ("card.vhdx", &["vhdx"]),
     ] {
         let mut found = import(&dir, &dir.join(name), name.split_once('.').unwrap().1, &[]);
-        assert_eq!(found["unpacked_from"], serde_json::json!([from]));
+        assert_eq!(found["unpacked_from"], serde_json::json!(from));
         let out = dir.join(name.split_once('.').unwrap().1).join("disk.img");
         let same = |path: &Path| bootlap_product::fingerprint(path).unwrap();
         assert_eq!(same(&out), same(&card), "{name}");
@@ -141,6 +167,16 @@ fn what_cannot_be_imported_is_told_and_nothing_is_left() {
         assert!(said.contains(want), "{image}: {said}");
         assert!(!dir.join("out").exists(), "{image}");
     };
+    let mut archive = |args: &[&str]| {
+        succeeded(Command::new("tar").current_dir(&dir).args(args));
+    };
+    write("a.img", b"one");
+    write("b.img", b"another");
+    write("note.txt", b"no disk");
+    archive(&["-cf", "two.tar", "a.img", "b.img"]);
+    refused("two.tar", 2, "has several disks: a.img, b.img");
+    archive(&["-czf", "none.tar.gz", "note.txt"]);
+    refused("none.tar.gz", 4, "an archive without a disk image");
     // Disks whose contents are in another file of this host.
     let mut make = Command::new("qemu-img");
     write("shadow", &[0; 4096]);

@@ -23,6 +23,8 @@
 //!
 //! LZO is recognised, not read or written.
 
+mod streams;
+
 use std::fmt;
 use std::io::{self, BufRead, Read, Write};
 use std::str::FromStr;
@@ -32,6 +34,7 @@ use lzma_rust2::{CheckType, LzmaOptions, LzmaReader, LzmaWriter, XzOptions, XzRe
 use serde::{Deserialize, Serialize};
 
 use super::{bytes, lz4_legacy};
+use streams::Streams;
 
 /// A compression format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -191,16 +194,17 @@ impl Compression {
         Ok(unpacked)
     }
 
-    /// What `from` holds, unpacked while it is read, however large it is: all pieces, where
-    /// a file has several. `None` for a format that cannot be read so.
+    /// What `from` holds, unpacked while it is read, however large it is: all streams, where
+    /// a file has several. Behind those of gzip and bzip2 anything may follow. `None` for a
+    /// format that cannot be read so.
     ///
     /// # Errors
     /// If it does not begin as it should.
     pub fn reader<'r>(self, from: impl BufRead + 'r) -> io::Result<Option<Box<dyn Read + 'r>>> {
         Ok(Some(match self {
             Compression::None => Box::new(from),
-            Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(from)),
-            Compression::Bzip2 => Box::new(::bzip2::bufread::MultiBzDecoder::new(from)),
+            Compression::Gzip => Box::new(Streams::<flate2::bufread::GzDecoder<_>>::new(from)),
+            Compression::Bzip2 => Box::new(Streams::<::bzip2::bufread::BzDecoder<_>>::new(from)),
             Compression::Lzma => Box::new(LzmaReader::new_mem_limit(from, DECODER_KIB, None)?),
             Compression::Xz => Box::new(XzReader::new_mem_limit(from, true, DECODER_KIB)),
             Compression::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(from)?),

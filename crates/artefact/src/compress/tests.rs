@@ -320,11 +320,35 @@ fn what_is_unpacked_while_it_is_read_is_the_same() {
         let is_error = reader.is_ok_and(|read| read.is_err());
         assert!(is_error || format == Compression::None, "{format}");
     }
-    let two = [&bytes[..70_000], &bytes[70_000..]].map(|b| Compression::Gzip.compress(b).unwrap());
+    assert!(Compression::Lz4.reader(&b""[..]).unwrap().is_none());
+}
+
+#[test]
+fn all_streams_of_a_file_are_unpacked_and_what_follows_is_left_out() {
+    let bytes: Vec<u8> = (0..200_000_u32).map(|n| (n / 7) as u8).collect();
+    for format in [Compression::Gzip, Compression::Bzip2] {
+        let two = [&bytes[..70_000], &bytes[70_000..]].map(|b| format.compress(b).unwrap());
+        let two = two.concat();
+        for behind in [
+            &b""[..],
+            &[0; 700],
+            b"{ \"metadata_version\": \"1.1\" }FWx0",
+        ] {
+            let file = [&two, behind].concat();
+            // However little of it is there at once.
+            for buffer in [1, 7, 1 << 20] {
+                let from = std::io::BufReader::with_capacity(buffer, &file[..]);
+                let mut read = Vec::new();
+                let reader = format.reader(from).unwrap();
+                reader.unwrap().read_to_end(&mut read).unwrap();
+                assert!(read == bytes, "{format} {buffer} {behind:?}");
+            }
+        }
+    }
+    let xz = Compression::Xz.compress(&bytes).unwrap();
+    let padded = [&xz[..], &[0; 8]].concat();
     let mut read = Vec::new();
-    let two = two.concat();
-    let reader = Compression::Gzip.reader(&two[..]).unwrap();
+    let reader = Compression::Xz.reader(&padded[..]).unwrap();
     reader.unwrap().read_to_end(&mut read).unwrap();
     assert!(read == bytes);
-    assert!(Compression::Lz4.reader(&b""[..]).unwrap().is_none());
 }

@@ -21,7 +21,7 @@ pub(super) struct Files {
 }
 
 /// Names of whole disks, the likeliest first: `*` stands for anything.
-const DISKS: [&str; 7] = [
+const DISKS: [&str; 8] = [
     "sdcard.img*",
     "disk.img*",
     "*.wic*",
@@ -29,6 +29,7 @@ const DISKS: [&str; 7] = [
     "*-combined*.img*",
     "*.qcow2",
     "*.sdcard*",
+    "*.raw*",
 ];
 /// Kernels, as they are called beside an image.
 const KERNELS: [&str; 10] = [
@@ -65,10 +66,11 @@ const INITRAMFS: [&str; 5] = [
     "initramfs*",
 ];
 /// What else could be one: asked last.
-const IMAGES: [&str; 2] = ["*.img*", "*.iso"];
+const IMAGES: [&str; 6] = ["*.img*", "*.simg*", "*.vmdk*", "*.vdi*", "*.vhd*", "*.iso*"];
 /// What lies beside an image, and is none.
-const NOT_IMAGES: [&str; 11] = [
+const NOT_IMAGES: [&str; 12] = [
     ".bmap",
+    ".sha512",
     ".sha256",
     ".sha256sum",
     ".md5",
@@ -108,9 +110,19 @@ pub(super) fn files(folder: &Path) -> Result<Files, Failure> {
         format!("{} has nothing to boot", folder.display()),
     )
     .hint(
-        "looked for a disk (*.img, *.wic, *.sdcard, *.qcow2, compressed or not), and for a kernel \
+        "looked for a disk (*.img, *.raw, *.wic, *.sdcard, *.qcow2 …, compressed or not), and for a kernel \
          (Image, bzImage …) beside a root file system; name the file itself",
     ))
+}
+
+/// Whether a file of an archive is called as disks are.
+pub(super) fn is_disk(name: &str) -> bool {
+    let names = DISKS.iter().chain(&IMAGES);
+    names.into_iter().any(|pattern| fits(name, pattern)) && is_image(name)
+}
+
+fn is_image(name: &str) -> bool {
+    !NOT_IMAGES.iter().any(|end| name.ends_with(end))
 }
 
 /// A folder's files.
@@ -208,11 +220,10 @@ impl<'f> Here<'f> {
     }
 
     fn fitting(&self, pattern: &str) -> Vec<&String> {
-        let is_image = |name: &&String| {
-            pattern.ends_with(".conf") || !NOT_IMAGES.iter().any(|end| name.ends_with(end))
-        };
         let names = self.names.iter().filter(|name| fits(name, pattern));
-        names.filter(is_image).collect()
+        names
+            .filter(|name| pattern.ends_with(".conf") || is_image(name))
+            .collect()
     }
 
     /// The file that fits the first of the patterns that any fits.

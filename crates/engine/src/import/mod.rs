@@ -3,7 +3,9 @@
 //!
 //! Nothing is mounted, nothing needs root, and the image is only read.
 
+mod archive;
 mod folder;
+mod sparse;
 mod target;
 mod told;
 mod unpack;

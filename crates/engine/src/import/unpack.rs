@@ -1,9 +1,10 @@
 //! An image as it is shipped, made into one that QEMU and bootlap read: a raw disk.
 //!
-//! A raw image is used where it is. A compressed one is unpacked, with holes where it has
-//! zeros; those of QEMU and others are converted by `qemu-img`. What names other files of
-//! this host is refused: a disk from a stranger could name any.
+//! A raw image is used where it is. One that is compressed, or in an archive, is unpacked, with
+//! holes where it has zeros; those of QEMU and others are converted by `qemu-img`. What names
+//! other files of this host is refused: a disk from a stranger could name any.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::os::unix::fs::FileExt;
@@ -15,12 +16,17 @@ use bootlap_artefact::compress::Compression;
 use crate::failure::{Exit, Failure};
 use crate::progress::Progress;
 
+use super::{archive, sparse};
+
 /// Larger than any disk that people ship; a file of some MB can unpack to any size.
 const MOST_BYTES: u64 = 1 << 40;
 /// Bytes that are read, and skipped if they are all zero.
 const PIECE: usize = 1 << 20;
 /// As much stays free on the disk that is unpacked to.
 const KEPT_FREE: u64 = 512 << 20;
+
+/// An archive in an archive, and the disk in it; more of them are nobody's product.
+const MOST_LAYERS: usize = 6;
 
 /// A raw disk.
 pub(super) struct Raw {
@@ -33,28 +39,94 @@ pub(super) struct Raw {
 pub(super) fn raw(image: &Path, to: &Path, progress: &dyn Progress) -> Result<Raw, Failure> {
     let mut from = Vec::new();
     let mut at = image.to_owned();
-    let head = head(&at)?;
-    let compression = Compression::detect(&head);
-    if compression != Compression::None {
-        unpack(&at, compression, to, progress)?;
-        from.push(compression.to_string());
-        to.clone_into(&mut at);
-    }
-    let head = self::head(&at)?;
-    let format = bootlap_product::disk_format(&at).map_err(|e| cannot("read", &at, &e))?;
-    if let Some(format) = format {
-        alone(&at, format, &head)?;
-        from.push(format.to_owned());
-        let converted = to.with_extension("converted");
-        progress.step(&format!("converting it from {format}"));
-        convert(&at, format, &converted)?;
-        fs::rename(&converted, to).map_err(|e| cannot("write", to, &e))?;
+    while let Some(layer) = Layer::of(&at)? {
+        if from.len() == MOST_LAYERS {
+            return Err(unusable(image, "it is packed too often to be a disk"));
+        }
+        let next = to.with_extension("unpacked");
+        let file = File::open(&at).map_err(|e| cannot("read", &at, &e))?;
+        let packed = Packed { image, file: &file };
+        match layer {
+            Layer::Compressed(compression) => unpack(&packed, compression, &next, progress)?,
+            Layer::Tar => archive::tar(&packed, &next, progress)?,
+            Layer::Zip => archive::zip(&packed, &next, progress)?,
+            Layer::Sparse => sparse::unpack(&packed, &next, progress)?,
+            Layer::Disk(format) => {
+                alone(image, format, &head(&at)?)?;
+                progress.step(&format!("converting it from {format}"));
+                convert(image, &at, format, &next)?;
+            }
+        }
+        from.push(layer.to_string());
+        fs::rename(&next, to).map_err(|e| cannot("write", to, &e))?;
         to.clone_into(&mut at);
     }
     Ok(Raw { path: at, from })
 }
 
-fn cannot(what: &str, path: &Path, e: &io::Error) -> Failure {
+/// What is to be unpacked.
+pub(super) struct Packed<'a> {
+    /// What the user knows it as.
+    pub(super) image: &'a Path,
+    pub(super) file: &'a File,
+}
+
+impl Packed<'_> {
+    /// It does not hold what its beginning promises.
+    pub(super) fn damaged(&self, layer: &dyn fmt::Display, e: &dyn fmt::Display) -> Failure {
+        unusable(
+            self.image,
+            &format!("it is damaged, or cut off ({layer}: {e})"),
+        )
+        .hint("compare its checksum with the one that it was published with")
+    }
+}
+
+/// What lies around a raw disk.
+enum Layer {
+    Compressed(Compression),
+    Tar,
+    Zip,
+    Sparse,
+    /// QEMU's name of the format.
+    Disk(&'static str),
+}
+
+impl Layer {
+    /// The outermost one, if there is any.
+    fn of(path: &Path) -> Result<Option<Self>, Failure> {
+        let head = head(path)?;
+        let compression = Compression::detect(&head);
+        if compression != Compression::None {
+            return Ok(Some(Self::Compressed(compression)));
+        }
+        if head.get(257..262) == Some(b"ustar") {
+            return Ok(Some(Self::Tar));
+        }
+        if head.starts_with(b"PK\x03\x04") {
+            return Ok(Some(Self::Zip));
+        }
+        if sparse::begins(&head) {
+            return Ok(Some(Self::Sparse));
+        }
+        let format = bootlap_product::disk_format(path).map_err(|e| cannot("read", path, &e))?;
+        Ok(format.map(Self::Disk))
+    }
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Layer::Compressed(compression) => compression.fmt(f),
+            Layer::Tar => f.write_str("tar"),
+            Layer::Zip => f.write_str("zip"),
+            Layer::Sparse => f.write_str("an Android sparse image"),
+            Layer::Disk(format) => f.write_str(format),
+        }
+    }
+}
+
+pub(super) fn cannot(what: &str, path: &Path, e: &io::Error) -> Failure {
     let exit = match e.kind() {
         io::ErrorKind::NotFound => Exit::Usage,
         _ => Exit::Internal,
@@ -62,7 +134,7 @@ fn cannot(what: &str, path: &Path, e: &io::Error) -> Failure {
     Failure::new(exit, format!("cannot {what} {}: {e}", path.display()))
 }
 
-fn unusable(path: &Path, why: &str) -> Failure {
+pub(super) fn unusable(path: &Path, why: &str) -> Failure {
     Failure::new(Exit::NothingUsable, format!("{}: {why}", path.display()))
 }
 
@@ -75,50 +147,87 @@ fn head(path: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 fn unpack(
-    image: &Path,
+    packed: &Packed<'_>,
     compression: Compression,
     to: &Path,
     progress: &dyn Progress,
 ) -> Result<(), Failure> {
-    let damaged = |e: &io::Error| {
-        unusable(
-            image,
-            &format!("it is damaged, or cut off ({compression}: {e})"),
-        )
-        .hint("compare its checksum with the one that it was published with")
-    };
-    let packed = File::open(image).map_err(|e| cannot("read", image, &e))?;
-    let reader = compression.reader(BufReader::with_capacity(PIECE, packed));
-    let reader = reader.map_err(|e| damaged(&e))?;
-    let mut reader = reader.ok_or_else(|| {
-        unusable(image, "this compression cannot be read").hint("unpack it, and import the disk")
+    let damaged = |e: &io::Error| packed.damaged(&compression, e);
+    let reader = compression.reader(BufReader::with_capacity(PIECE, packed.file));
+    let mut reader = reader.map_err(|e| damaged(&e))?.ok_or_else(|| {
+        unusable(packed.image, "this compression cannot be read")
+            .hint("unpack it, and import the disk")
     })?;
-    let out = File::create_new(to).map_err(|e| cannot("write", to, &e))?;
-    let mut piece = vec![0; PIECE];
-    let mut at: u64 = 0;
-    progress.step("unpacking it");
-    loop {
-        let n = fill(&mut reader, &mut piece).map_err(|e| damaged(&e))?;
-        if n == 0 {
-            break;
-        }
-        if piece[..n].iter().any(|byte| *byte != 0) {
-            room_for(n as u64, to)?;
-            let put = out.write_all_at(&piece[..n], at);
-            put.map_err(|e| cannot("write", to, &e))?;
-        }
-        at += n as u64;
-        if at > MOST_BYTES {
-            return Err(unusable(
-                image,
-                "it unpacks to more than 1 TiB, as no disk image does",
-            ));
-        }
-        if at.is_multiple_of(256 << 20) {
-            progress.step(&format!("unpacking it: {} MiB", at >> 20));
+    let mut out = Holey::new(to, progress)?;
+    out.take(&mut reader, damaged)?;
+    out.finish()
+}
+
+/// A disk that is written, with holes where it has zeros.
+pub(super) struct Holey<'p> {
+    file: File,
+    path: &'p Path,
+    /// Bytes so far.
+    at: u64,
+    progress: &'p dyn Progress,
+}
+
+impl<'p> Holey<'p> {
+    pub(super) fn new(path: &'p Path, progress: &'p dyn Progress) -> Result<Self, Failure> {
+        progress.step("unpacking it");
+        Ok(Self {
+            file: File::create_new(path).map_err(|e| cannot("write", path, &e))?,
+            path,
+            at: 0,
+            progress,
+        })
+    }
+
+    /// Takes all that can be read; `damaged` says what an error means.
+    pub(super) fn take(
+        &mut self,
+        from: &mut dyn Read,
+        damaged: impl Fn(&io::Error) -> Failure,
+    ) -> Result<(), Failure> {
+        let mut piece = vec![0; PIECE];
+        loop {
+            let n = fill(from, &mut piece).map_err(|e| damaged(&e))?;
+            if n == 0 {
+                return Ok(());
+            }
+            self.put(&piece[..n])?;
         }
     }
-    out.set_len(at).map_err(|e| cannot("write", to, &e))
+
+    pub(super) fn put(&mut self, piece: &[u8]) -> Result<(), Failure> {
+        if piece.iter().any(|byte| *byte != 0) {
+            room_for(piece.len() as u64, self.path)?;
+            let put = self.file.write_all_at(piece, self.at);
+            put.map_err(|e| cannot("write", self.path, &e))?;
+        }
+        self.skip(piece.len() as u64)
+    }
+
+    /// As many zeros.
+    pub(super) fn skip(&mut self, bytes: u64) -> Result<(), Failure> {
+        const TOLD_EACH: u64 = 256 << 20;
+        let told = self.at / TOLD_EACH;
+        self.at = self.at.saturating_add(bytes);
+        if self.at > MOST_BYTES {
+            let why = "it unpacks to more than 1 TiB, as no disk image does";
+            return Err(Failure::new(Exit::NothingUsable, why));
+        }
+        if self.at / TOLD_EACH > told {
+            let step = format!("unpacking it: {} MiB", self.at >> 20);
+            self.progress.step(&step);
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> Result<(), Failure> {
+        let sized = self.file.set_len(self.at);
+        sized.map_err(|e| cannot("write", self.path, &e))
+    }
 }
 
 /// Reads until the piece is full, or nothing is left.
@@ -179,7 +288,7 @@ fn alone(path: &Path, format: &str, head: &[u8]) -> Result<(), Failure> {
     }
 }
 
-fn convert(image: &Path, format: &str, to: &Path) -> Result<(), Failure> {
+fn convert(image: &Path, from: &Path, format: &str, to: &Path) -> Result<(), Failure> {
     // A name with a colon in it could mean a protocol.
     let whole = |path: &Path| {
         let whole = std::path::absolute(path).map_err(|e| cannot("find", path, &e))?;
@@ -187,7 +296,7 @@ fn convert(image: &Path, format: &str, to: &Path) -> Result<(), Failure> {
     };
     let done = Command::new("qemu-img")
         .args(["convert", "-f", format, "-O", "raw"])
-        .args([whole(image)?, whole(to)?])
+        .args([whole(from)?, whole(to)?])
         .output();
     let done = done.map_err(|e| {
         Failure::new(Exit::MachineFailed, format!("cannot run qemu-img: {e}"))
