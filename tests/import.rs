@@ -113,7 +113,7 @@ fn a_disk_is_the_same_however_it_is_packed() {
     // As boards' makers publish images, and as a virtual machine is exported.
     fs::write(dir.join("card.img.xz.sha256"), "no disk").unwrap();
     fs::write(dir.join("card.ovf"), "<Envelope/>").unwrap();
-    let mut archive = |program: &str, args: &[&str]| {
+    let archive = |program: &str, args: &[&str]| {
         succeeded(Command::new(program).current_dir(&dir).args(args));
     };
     archive(
@@ -167,7 +167,7 @@ fn what_cannot_be_imported_is_told_and_nothing_is_left() {
         assert!(said.contains(want), "{image}: {said}");
         assert!(!dir.join("out").exists(), "{image}");
     };
-    let mut archive = |args: &[&str]| {
+    let archive = |args: &[&str]| {
         succeeded(Command::new("tar").current_dir(&dir).args(args));
     };
     write("a.img", b"one");

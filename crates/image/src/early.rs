@@ -52,6 +52,11 @@ impl Found {
             parts.iter().position(|p| p.number == number)
         };
         let place = place.ok_or_else(|| format!("root={root} was not found on the disk"))?;
+        if parts[place].is_logical() {
+            return Err(format!(
+                "root={root} is on LVM, which the initramfs sets up"
+            ));
+        }
         let kind = self.volumes[place].kind;
         if file_system_modules(kind).is_empty() {
             return Err(match kind {

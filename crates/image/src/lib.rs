@@ -20,6 +20,7 @@ mod handover;
 pub mod idle_services;
 pub mod inittab;
 pub mod loader;
+mod lvm;
 mod machine;
 pub mod on_demand;
 pub mod plan;

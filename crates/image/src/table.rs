@@ -1,14 +1,19 @@
-//! Partition tables: GPT, MBR with logical partitions, both at once, or none.
+//! Partition tables: GPT, MBR with logical partitions, both at once, or none; and the logical
+//! volumes of LVM on them, which are listed as if they were partitions.
 //!
 //! What is read is what a boot loader would find. Checksums of a GPT are not asked for:
 //! firmware may refuse such a table, so it is said, but what it names is still looked at.
 
 use std::collections::HashSet;
 
+use crate::lvm;
 use crate::window::{Window, number};
 
 /// More partitions than anybody has.
 const MOST: usize = 256;
+
+/// Logical volumes have no numbers of their own, and these are nobody else's.
+const FIRST_LOGICAL: u32 = 1001;
 
 /// How a disk is divided.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,7 +57,8 @@ impl TableKind {
 /// A partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Partition {
-    /// As Linux numbers it; 0 where there is no table.
+    /// As Linux numbers it; 0 where there is no table. Logical volumes of LVM are numbered from
+    /// 1001 on, behind all partitions.
     pub number: u32,
     /// Its first byte.
     pub start: u64,
@@ -60,10 +66,24 @@ pub struct Partition {
     pub bytes: u64,
     /// The boot loader's own: GRUB's core on a GPT.
     pub bios_boot: bool,
-    /// Its name in a GPT.
+    /// Its name in a GPT, or a logical volume's with its group: `debian-vg/root`.
     pub name: String,
     /// `PARTUUID`, as Linux writes it.
     pub partuuid: String,
+}
+
+impl Partition {
+    /// Whether it is a logical volume of LVM.
+    pub fn is_logical(&self) -> bool {
+        self.number >= FIRST_LOGICAL
+    }
+
+    /// A logical volume's name below `/dev`, as the device mapper writes it.
+    pub(crate) fn mapped(&self) -> Option<String> {
+        let (group, volume) = self.name.split_once('/').filter(|_| self.is_logical())?;
+        let [group, volume] = [group, volume].map(|name| name.replace('-', "--"));
+        Some(format!("mapper/{group}-{volume}"))
+    }
 }
 
 impl Table {
@@ -121,12 +141,54 @@ pub fn read(disk: &Window) -> Table {
         }
     }
     overlaps(&partitions, &mut odd);
+    let logical = logical_volumes(disk, &partitions, &mut odd);
+    partitions.extend(logical);
     Table {
         kind,
         partitions,
         iso: disk.up_to(0x8001, 5).is_ok_and(|magic| magic == b"CD001"),
         odd,
     }
+}
+
+/// The logical volumes on the partitions, as far as each lies in one piece.
+fn logical_volumes(
+    disk: &Window,
+    partitions: &[Partition],
+    odd: &mut Vec<String>,
+) -> Vec<Partition> {
+    let mut found = Vec::new();
+    for partition in partitions {
+        let volumes = lvm::volumes(&disk.part(partition.start, partition.bytes));
+        let volumes = volumes.unwrap_or_else(|why| {
+            odd.push(format!("partition {}: {why}", partition.number));
+            Vec::new()
+        });
+        for volume in volumes {
+            let is_there = |(at, bytes): &(u64, u64)| {
+                at.checked_add(*bytes)
+                    .is_some_and(|end| end <= partition.bytes)
+            };
+            let Some((at, bytes)) = volume.place.filter(is_there) else {
+                odd.push(format!(
+                    "the logical volume {} is not read: it does not lie in one piece on this disk",
+                    volume.name
+                ));
+                continue;
+            };
+            found.push(Partition {
+                start: partition.start + at,
+                bytes,
+                name: volume.name,
+                ..Partition::default()
+            });
+        }
+    }
+    found.truncate(MOST);
+    for (number, volume) in (FIRST_LOGICAL..).zip(&mut found) {
+        volume.number = number;
+    }
+    found
 }
 
 fn overlaps(partitions: &[Partition], odd: &mut Vec<String>) {

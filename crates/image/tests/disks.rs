@@ -1,7 +1,8 @@
 //! Disks that the ordinary tools make (sfdisk, mkfs.vfat, mcopy, mke2fs), read back.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{Read, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
@@ -357,6 +358,68 @@ fn tables_are_read() {
         .collect();
     assert_eq!(parts, [(1, 2048, 2048), (5, 6144, 2048), (6, 10240, 4096)]);
     assert_eq!(mbr.partitions[1].partuuid, "12345678-05");
+}
+
+/// lvm2's own beginning of a physical volume, with a file system where its `root` lies.
+#[test]
+fn a_root_on_lvm_is_read_like_one_on_a_partition() {
+    const MIB: u64 = 1 << 20;
+    let dir = tempfile::tempdir().unwrap();
+    let disk = sized(dir.path(), "disk.img", 1000 * MIB);
+    run(
+        "sfdisk",
+        &["-q", text(&disk)],
+        "label: dos\nstart=2048, type=8e\n",
+    );
+    let packed = &include_bytes!("../src/lvm/testdata/pv.gz")[..];
+    let mut physical = Vec::new();
+    let mut unpack = flate2::read::GzDecoder::new(packed);
+    unpack.read_to_end(&mut physical).unwrap();
+    let file = File::options().write(true).open(&disk).unwrap();
+    file.write_all_at(&physical, MIB).unwrap();
+    let tree = dir.path().join("tree");
+    fs::create_dir_all(tree.join("etc")).unwrap();
+    fs::write(tree.join("etc/os-release"), "PRETTY_NAME=\"On LVM\"\n").unwrap();
+    let uuid = "01234567-89ab-cdef-0123-456789abcdef";
+    let offset = format!("offset={}", 2 * MIB);
+    let args = [
+        "-q",
+        "-t",
+        "ext4",
+        "-U",
+        uuid,
+        "-E",
+        &offset,
+        "-d",
+        text(&tree),
+        text(&disk),
+        "8M",
+    ];
+    run("mke2fs", &args, "");
+
+    let found = Found::of(&window(&disk));
+    let numbers: Vec<(u32, &str)> = found
+        .table
+        .partitions
+        .iter()
+        .map(|p| (p.number, p.name.as_str()))
+        .collect();
+    let want = [
+        (1, ""),
+        (1001, "debian-vg/root"),
+        (1002, "debian-vg/var-log"),
+        (1003, "debian-vg/tail"),
+    ];
+    assert_eq!(numbers, want);
+    let said = "the logical volume debian-vg/swap_1 is not read: it does not lie in one piece on this \
+                disk";
+    assert_eq!(found.table.odd[0], said);
+    assert_eq!(found.table.odd.len(), 2);
+    let release = found.files(1).unwrap().text("etc/os-release").unwrap();
+    assert!(release.contains("On LVM"), "{release}");
+    // No kernel finds it by itself.
+    let why = found.plain_root(&format!("root=UUID={uuid}")).unwrap_err();
+    assert!(why.contains("is on LVM"), "{why}");
 }
 
 /// What is found on a disk whose first partition has these bytes.

@@ -33,16 +33,19 @@ pub struct Imported {
     pub target: String,
 }
 
+/// What `blkid` calls a physical volume.
+const LVM: &str = "LVM2_member";
+
 /// A partition.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Partition {
-    /// As Linux numbers it.
+    /// As Linux numbers it; a logical volume of LVM has one from 1001 on.
     pub number: u32,
     /// Its first byte.
     pub start: u64,
     /// Its size in bytes.
     pub bytes: u64,
-    /// Its name in the table, or that of its file system.
+    /// Its name in the table, or that of its file system; a logical volume's with its group.
     pub name: String,
     /// What is in it, as `blkid` calls it; empty if unknown.
     pub content: String,
@@ -148,6 +151,8 @@ pub fn text(imported: &Imported, style: &Style) -> String {
         };
         let content = match (partition.content.as_str(), partition.read) {
             ("", _) => "unknown".to_owned(),
+            // Its logical volumes are listed below it, or a note says why not.
+            (LVM, _) => LVM.to_owned(),
             (content, true) => content.to_owned(),
             (content, false) => format!("{content} (not read)"),
         };

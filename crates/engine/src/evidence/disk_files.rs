@@ -183,7 +183,8 @@ impl Map {
             to = stretch.end.max(to);
             stretch.start < stretch.end
         });
-        for partition in &found.table.partitions {
+        // A logical volume, which comes last, is a part of the partition around it.
+        for partition in found.table.partitions.iter().rev() {
             map.partitions.push(Stretch {
                 start: partition.start,
                 end: partition.start.saturating_add(partition.bytes),

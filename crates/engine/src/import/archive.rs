@@ -8,7 +8,7 @@ use crate::failure::{Exit, Failure};
 use crate::progress::Progress;
 
 use super::folder;
-use super::unpack::{Holey, Packed, unusable};
+use super::holey::{Holey, Packed, unusable};
 
 /// Writes the only disk in a tar to `to`.
 pub(super) fn tar(packed: &Packed<'_>, to: &Path, progress: &dyn Progress) -> Result<(), Failure> {

@@ -5,6 +5,7 @@
 
 mod archive;
 mod folder;
+mod holey;
 mod sparse;
 mod target;
 mod told;

@@ -12,7 +12,7 @@ use android_sparse_image::{
 use crate::failure::Failure;
 use crate::progress::Progress;
 
-use super::unpack::{Holey, Packed};
+use super::holey::{Holey, Packed};
 
 /// Whether this is the beginning of one.
 pub(super) fn begins(head: &[u8]) -> bool {

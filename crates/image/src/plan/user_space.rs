@@ -17,8 +17,14 @@ impl Plan {
                 machine.debian
             )
         })?;
-        let number = found.table.partitions[system.volume].number;
-        let device = match number {
+        let partition = &found.table.partitions[system.volume];
+        if partition.is_logical() {
+            return Err(format!(
+                "its root is on LVM ({}), which only its own initramfs sets up",
+                partition.name
+            ));
+        }
+        let device = match partition.number {
             0 => "/dev/vda".to_owned(),
             number => format!("/dev/vda{number}"),
         };
