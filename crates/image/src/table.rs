@@ -57,7 +57,8 @@ impl TableKind {
 /// A partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Partition {
-    /// As Linux numbers it; 0 where there is no table. Logical volumes of LVM are numbered from
+    /// As Linux numbers it; 0 for the whole disk, where there is no table or it is an ISO 9660,
+    /// too. Logical volumes of LVM are numbered from
     /// 1001 on, behind all partitions.
     pub number: u32,
     /// Its first byte.
@@ -141,12 +142,18 @@ pub fn read(disk: &Window) -> Table {
         }
     }
     overlaps(&partitions, &mut odd);
+    let iso = disk.up_to(0x8001, 5).is_ok_and(|magic| magic == b"CD001");
+    // Sticks and CDs have the same files: the ISO begins where the disk does, and some of its
+    // makers put their partition behind the first sector.
+    if iso && partitions.iter().all(|p| p.start != 0) {
+        partitions.insert(0, Table::without(disk.bytes()).partitions.remove(0));
+    }
     let logical = logical_volumes(disk, &partitions, &mut odd);
     partitions.extend(logical);
     Table {
         kind,
         partitions,
-        iso: disk.up_to(0x8001, 5).is_ok_and(|magic| magic == b"CD001"),
+        iso,
         odd,
     }
 }

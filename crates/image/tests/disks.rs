@@ -358,6 +358,15 @@ fn tables_are_read() {
         .collect();
     assert_eq!(parts, [(1, 2048, 2048), (5, 6144, 2048), (6, 10240, 4096)]);
     assert_eq!(mbr.partitions[1].partuuid, "12345678-05");
+
+    // The same as an image for CDs and sticks, whose files begin where the disk does.
+    let file = File::options().write(true).open(&disk).unwrap();
+    file.write_all_at(b"\x01CD001", 0x8000).unwrap();
+    let iso = table::read(&window(&disk));
+    assert!(iso.iso && !mbr.iso);
+    let parts: Vec<_> = iso.partitions.iter().map(|p| (p.number, p.start)).collect();
+    assert_eq!(parts[..2], [(0, 0), (1, 2048 * 512)]);
+    assert_eq!(iso.odd, [""; 0]);
 }
 
 /// lvm2's own beginning of a physical volume, with a file system where its `root` lies.

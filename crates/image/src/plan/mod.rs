@@ -350,8 +350,13 @@ impl Plan {
             None => {
                 let unread = found.volumes.iter().filter(|v| v.files.is_none());
                 let mut kinds: Vec<&str> = unread.map(|v| v.kind).collect();
-                kinds.retain(|kind| !matches!(*kind, "" | "swap"));
+                kinds.retain(|kind| !matches!(*kind, "" | "swap" | "LVM2_member"));
                 let why = match kinds.as_slice() {
+                    [] if found.table.iso => {
+                        "no root file system was found on it (a live system's \
+                                              is in a file, which is not looked into)"
+                            .to_owned()
+                    }
                     [] => "no root file system was found on it".to_owned(),
                     kinds => format!("{} cannot be read here", kinds.join(", ")),
                 };
