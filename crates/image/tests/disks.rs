@@ -389,6 +389,10 @@ fn a_root_on_lvm_is_read_like_one_on_a_partition() {
     let tree = dir.path().join("tree");
     fs::create_dir_all(tree.join("etc")).unwrap();
     fs::write(tree.join("etc/os-release"), "PRETTY_NAME=\"On LVM\"\n").unwrap();
+    let menu = "LABEL one\n LINUX /vmlinuz\n";
+    fs::create_dir(tree.join("extlinux")).unwrap();
+    fs::write(tree.join("extlinux/extlinux.conf"), menu).unwrap();
+    std::os::unix::fs::symlink(".", tree.join("boot")).unwrap();
     let uuid = "01234567-89ab-cdef-0123-456789abcdef";
     let offset = format!("offset={}", 2 * MIB);
     let args = [
@@ -426,6 +430,12 @@ fn a_root_on_lvm_is_read_like_one_on_a_partition() {
     assert_eq!(found.table.odd.len(), 2);
     let release = found.files(1).unwrap().text("etc/os-release").unwrap();
     assert!(release.contains("On LVM"), "{release}");
+    // What changes it needs the file itself, and not a path over links.
+    let config = found.loaders[0].config.as_ref().unwrap();
+    assert_eq!(
+        (config.volume, config.path.as_str()),
+        (1, "extlinux/extlinux.conf")
+    );
     // No kernel finds it by itself.
     let why = found.plain_root(&format!("root=UUID={uuid}")).unwrap_err();
     assert!(why.contains("is on LVM"), "{why}");

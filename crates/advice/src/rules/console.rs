@@ -56,8 +56,8 @@ fn kernel_messages(boot: &Boot<'_>) -> Option<Finding> {
 
 fn bootloader_messages(boot: &Boot<'_>) -> Option<Finding> {
     let (bootloader, _) = printed(boot);
-    // A log without its banner may be another firmware's.
-    let is_uboot = boot.target().is_some() || boot.line("U-Boot").is_some();
+    // Without its banner it may be GRUB's, or another firmware's.
+    let is_uboot = boot.line("U-Boot").is_some();
     if bootloader.bytes < WORTH_IT_BYTES || !is_uboot {
         return None;
     }

@@ -33,10 +33,12 @@ fn grub_timeout(boot: &Boot<'_>) -> Option<Finding> {
     let lines = before_kernel(boot);
     let says = "The highlighted entry will be executed automatically in ";
     let wait = stage(lines, says)?;
+    // Between two numbers GRUB moves the cursor, by empty lines: these are its wait, too.
+    let ns = wait.at[1].saturating_sub(wait.at[0]);
     Some(
         wait.found()
-            .why(format!("it waits for {} ms", wait.ms()))
-            .saves(wait.ns, "the countdown, as seen on the console")
+            .why(format!("it waits for {} ms", ns / 1_000_000))
+            .saves(ns, "the countdown, as seen on the console")
             .recipe(boot.recipe("loader-timeout")),
     )
 }

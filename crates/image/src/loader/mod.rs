@@ -123,6 +123,10 @@ pub(crate) fn find(disk: &Window, table: &Table, volumes: &[Volume]) -> Vec<Load
             found.push(program);
         }
     }
+    // What changes them does not follow links.
+    for place in found.iter_mut().filter_map(|loader| loader.config.as_mut()) {
+        place.settle(volumes);
+    }
     found
 }
 

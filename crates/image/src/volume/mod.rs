@@ -32,6 +32,17 @@ pub struct Place {
     pub path: String,
 }
 
+impl Place {
+    /// Names the file itself, where the path goes over links.
+    pub(crate) fn settle(&mut self, volumes: &[Volume]) {
+        let files = volumes.get(self.volume).and_then(|v| v.files.as_deref());
+        if let Some(real) = files.and_then(|files| files.real(&self.path).ok()) {
+            let slash = if self.path.starts_with('/') { "/" } else { "" };
+            self.path = format!("{slash}{}", real.trim_start_matches('/'));
+        }
+    }
+}
+
 /// What is in a partition.
 pub struct Volume {
     /// Its file system, or what else is in it, as `blkid` calls it; empty if unknown.
