@@ -2,17 +2,36 @@
 
 use super::checks;
 use super::units::Slow;
+use crate::Boot;
 
 /// The rows of a table as checks, and their units for the rules about all others.
 macro_rules! slow_units {
-    ($($rule:literal => [$($unit:literal),+ $(,)?],)+) => {
+    ($($rule:literal => [$($unit:literal),+ $(,)?] $(unless $needed:ident)?,)+) => {
         /// The units that these rules look at.
         pub(super) const UNITS: &[Slow] = &[$(Slow(&[$($unit),+])),+];
 
         checks! {
-            $($rule => |boot| Slow(&[$($unit),+]).find(boot),)+
+            $($rule => |boot: &Boot<'_>| {
+                let is_needed = false $(|| $needed(boot))?;
+                (!is_needed).then(|| Slow(&[$($unit),+]).find(boot)).flatten()
+            },)+
         }
     };
+}
+
+/// Whether the root is on LVM, RAID or another volume that somebody has to set up.
+fn root_on_volumes(boot: &Boot<'_>) -> bool {
+    let set_up = ["rd.lvm.lv", "rd.lvm.vg", "rd.md.uuid"];
+    if set_up.iter().any(|name| boot.parameter(name).is_some()) {
+        return true;
+    }
+    let root = boot.parameter("root").unwrap_or_default();
+    let device = root.strip_prefix("root=/dev/").unwrap_or_default();
+    match device.split_once('/') {
+        // /dev/GROUP/VOLUME, or /dev/mapper.
+        Some((folder, _)) => folder != "disk",
+        None => device.starts_with("dm-") || device.starts_with("md"),
+    }
 }
 
 // Names, or beginnings of names that end in `*`; descriptions, which old versions
@@ -22,7 +41,7 @@ slow_units! {
     "systemd-udev-settle" => ["systemd-udev-settle.service", "systemd-udev-settle-*", "Wait for udev To Complete Device Initialization", "udev Wait for Complete Device Initialization"],
     "systemd-udev-trigger" => ["systemd-udev-trigger.service", "Coldplug All udev Devices", "udev Coldplug all Devices"],
     "systemd-modules-load" => ["systemd-modules-load.service", "Load Kernel Modules"],
-    "systemd-lvm" => ["lvm2-monitor.service", "lvm2-activation*", "lvm2-pvscan@*", "multipathd.service", "mdmonitor.service", "dmraid-activation.service", "dmeventd.service"],
+    "systemd-lvm" => ["lvm2-monitor.service", "lvm2-activation*", "lvm2-pvscan@*", "multipathd.service", "mdmonitor.service", "dmraid-activation.service", "dmeventd.service"] unless root_on_volumes,
     "systemd-console-setup" => ["keyboard-setup.service", "console-setup.service", "systemd-vconsole-setup.service", "kbd.service", "Set the console keyboard layout", "Set console font and keymap", "Setup Virtual Console"],
     // File systems: checking, mounting, filling and cleaning them.
     "systemd-journal-flush" => ["systemd-journal-flush.service", "Flush Journal to Persistent Storage"],
