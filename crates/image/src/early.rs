@@ -44,6 +44,8 @@ impl Found {
             self.volumes.iter().position(named)
         } else if let Some(uuid) = root.strip_prefix("PARTUUID=") {
             parts.iter().position(|p| same(&p.partuuid, uuid))
+        } else if let Some(at) = parts.iter().position(|p| p.is_called(root)) {
+            Some(at)
         } else {
             let (_, _, partition) = root_device(cmdline)
                 .ok_or_else(|| format!("root={root} is no partition of a disk that is known"))?;

@@ -79,11 +79,17 @@ impl Partition {
         self.number >= FIRST_LOGICAL
     }
 
-    /// A logical volume's name below `/dev`, as the device mapper writes it.
+    /// A logical volume's device, as the device mapper calls it.
     pub(crate) fn mapped(&self) -> Option<String> {
         let (group, volume) = self.name.split_once('/').filter(|_| self.is_logical())?;
         let [group, volume] = [group, volume].map(|name| name.replace('-', "--"));
-        Some(format!("mapper/{group}-{volume}"))
+        Some(format!("/dev/mapper/{group}-{volume}"))
+    }
+
+    /// Whether it is a logical volume with this device.
+    pub(crate) fn is_called(&self, device: &str) -> bool {
+        let by_group = device.strip_prefix("/dev/").filter(|_| self.is_logical());
+        by_group == Some(&self.name) || self.mapped().is_some_and(|mapped| mapped == device)
     }
 }
 

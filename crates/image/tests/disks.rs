@@ -437,8 +437,14 @@ fn a_root_on_lvm_is_read_like_one_on_a_partition() {
         (1, "extlinux/extlinux.conf")
     );
     // No kernel finds it by itself.
-    let why = found.plain_root(&format!("root=UUID={uuid}")).unwrap_err();
-    assert!(why.contains("is on LVM"), "{why}");
+    for root in [
+        &format!("UUID={uuid}"),
+        "/dev/mapper/debian--vg-root",
+        "/dev/debian-vg/root",
+    ] {
+        let why = found.plain_root(&format!("quiet root={root}")).unwrap_err();
+        assert!(why.contains("is on LVM"), "{root}: {why}");
+    }
 }
 
 /// What is found on a disk whose first partition has these bytes.

@@ -63,7 +63,15 @@ fn late(boot: &Boot<'_>) -> Option<Finding> {
             ),
             Err(String::new()),
         ),
-        _ => (String::new(), minimal),
+        _ => match minimal {
+            Err(why) if boot.target().is_some() => (
+                format!(
+                    "`initramfs-minimal`, which mounts the root and no more, does not apply here: {why}"
+                ),
+                Err(why),
+            ),
+            minimal => (String::new(), minimal),
+        },
     };
     Some(
         Finding::new()

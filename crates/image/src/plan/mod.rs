@@ -486,7 +486,7 @@ fn root_word(found: &Found) -> String {
     let partition = system.and_then(|s| found.table.partitions.get(s.volume));
     match partition {
         Some(partition) if partition.number > 0 => match partition.mapped() {
-            Some(name) => format!("root=/dev/{name} rootwait"),
+            Some(device) => format!("root={device} rootwait"),
             None => format!("root=PARTUUID={} rootwait", partition.partuuid),
         },
         _ => "root=/dev/vda rootwait".to_owned(),
