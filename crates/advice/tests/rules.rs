@@ -9,6 +9,7 @@ mod logs;
 use bootlap_advice::{Boot, Facts, SavingKind, advise};
 use bootlap_model::TrackKind::{Bootloader, Console, Initcall, Kernel, Unit, Userspace};
 use bootlap_model::{Milestone, SpanEnd, Stamp};
+use bootlap_product::Machine;
 
 use common::{Builder, MS, found, target, target_with};
 use kernels::{bzimage_of, vmlinux_of, zimage_of};
@@ -234,10 +235,14 @@ fn what_a_machine_starts_is_chosen_by_its_storage() {
         target.spec.bootloader = None;
         target.spec.flash = None;
         target.spec.fit = None;
+        if let Machine::Qemu(machine) = &mut target.machine {
+            machine.program = "qemu-system-x86_64".to_owned();
+        }
         let inside = vmlinux_of(1_000_000);
         parts.kernel.as_mut().unwrap().bytes = bzimage_of(&inside).into();
         let advice = boot.advice_for(Some((&target, &parts)));
         let finding = found(&advice, "kernel-unpacks-itself").unwrap();
+        assert!(finding.fix.contains("CONFIG_KERNEL_LZ4"), "{}", finding.fix);
         (finding.recipe.clone().unwrap(), finding.saving.clone())
     };
     let (recipe, saving) = advised("");

@@ -2,7 +2,7 @@
 
 use bootlap_artefact::compress::Compression;
 use bootlap_model::{Milestone, Span, TrackKind};
-use bootlap_product::{Parts, Target, Unpacker};
+use bootlap_product::{Machine, Parts, Target, Unpacker};
 
 use super::checks;
 use super::early::cpus;
@@ -68,7 +68,14 @@ fn kernel_unpacks_itself(boot: &Boot<'_>) -> Option<Finding> {
     let ms = took_ns / 1_000_000;
     let packed = spec.fit.is_some() || spec.uimage.is_some();
     if !packed {
-        let finding = finding(format!("it takes {ms} ms"));
+        let mut finding = finding(format!("it takes {ms} ms"));
+        if is_pc(target) {
+            finding = finding.fix(
+                "build the kernel with CONFIG_KERNEL_LZ4 or CONFIG_KERNEL_ZSTD; a virtual machine \
+                 that starts the kernel itself (`bootloader-none`) can start the `vmlinux` in it: \
+                 `kernel-compression=none`",
+            );
+        }
         let Some((recipe, more_ns, basis)) = for_machine(target, parts) else {
             let recipe = boot.recipe("kernel-compression=none");
             let basis = "at most: all of it; nothing tells how fast the kernel is read";
@@ -89,6 +96,15 @@ fn kernel_unpacks_itself(boot: &Boot<'_>) -> Option<Finding> {
             .saves(took_ns.saturating_sub(gzip_ns.unwrap_or(0)), basis)
             .recipe(boot.recipe("kernel-compression=gzip")),
     )
+}
+
+/// No boot loader of a PC unpacks a kernel.
+fn is_pc(target: &Target) -> bool {
+    let Machine::Qemu(machine) = &target.machine else {
+        return false;
+    };
+    let names = ["x86_64", "i386"];
+    names.iter().any(|arch| machine.program.ends_with(arch))
 }
 
 /// What a machine would rather start, and how much longer than the bzImage it takes to read that
