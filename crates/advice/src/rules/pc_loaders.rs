@@ -11,6 +11,7 @@ checks! {
     "loader-slow" => slow_loader,
     "grub-timeout" => grub_timeout,
     "grub-load" => grub_load,
+    "systemd-boot-timeout" => systemd_boot_timeout,
 }
 
 fn slow_loader(boot: &Boot<'_>) -> Option<Finding> {
@@ -51,4 +52,27 @@ fn grub_load(boot: &Boot<'_>) -> Option<Finding> {
         .why(format!("it takes {} ms", load.ms()))
         .saves_unknown("bytes that are left out, at this speed; `ls -l /boot` shows the sizes");
     (load.ns > 1_000_000_000).then_some(finding)
+}
+
+fn systemd_boot_timeout(boot: &Boot<'_>) -> Option<Finding> {
+    const SECOND: i64 = 1_000_000_000;
+    let counts = |text: &str| {
+        let (_, rest) = text.split_once("Boot in ").unwrap_or_default();
+        let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        behind.len() < rest.len() && behind.starts_with(" s.")
+    };
+    let says = ("Boot in ", counts);
+    let lines = before_kernel(boot);
+    let wait = stage(lines, says)?;
+    let last = lines.all(says).last()?;
+    // Behind its last second the kernel is loaded.
+    let end = last.start_ns.saturating_add(last.ns().min(SECOND));
+    let ns = end.saturating_sub(wait.at[0]);
+    Some(
+        wait.found()
+            .at(Some([wait.at[0], end]))
+            .why(format!("it waits for {} ms", ns / 1_000_000))
+            .saves(ns, "the countdown, as seen on the console")
+            .recipe(boot.recipe("loader-timeout")),
+    )
 }
