@@ -60,8 +60,14 @@ pub fn write(to: &Path, targets: &[&str]) {
         &root.join("fuzz/seeds/init_scripts"),
         &to.join("init_scripts"),
     );
-    images(&root, &to.join("ext_image"));
-    images(&root, &to.join("disk"));
+    for name in ["ext2.img", "ext4.img"] {
+        let packed = root.join(format!("crates/rootfs/src/root_image/testdata/{name}.gz"));
+        for target in ["ext_image", "disk"] {
+            image(&packed, &to.join(target), name);
+        }
+    }
+    let lvm = root.join("crates/image/src/lvm/testdata/pv.gz");
+    image(&lvm, &to.join("disk"), "lvm");
     for target in ["disk", "kernel_image"] {
         own(&root.join("fuzz/seeds").join(target), &to.join(target));
     }
@@ -85,19 +91,16 @@ fn own(from: &Path, to: &Path) {
     }
 }
 
-/// The part of each root image that is not empty.
-fn images(root: &Path, to: &Path) {
-    for name in ["ext2.img", "ext4.img"] {
-        let packed = root.join(format!("crates/rootfs/src/root_image/testdata/{name}.gz"));
-        let packed = fs::File::open(packed).expect("an image");
-        let mut bytes = Vec::new();
-        let unpack = flate2::read::GzDecoder::new(packed);
-        unpack
-            .take(2 * MOST_BINARY as u64)
-            .read_to_end(&mut bytes)
-            .expect("gzip");
-        save(to, name, &bytes);
-    }
+/// The part of an image that is not empty.
+fn image(packed: &Path, to: &Path, name: &str) {
+    let packed = fs::File::open(packed).expect("an image");
+    let mut bytes = Vec::new();
+    let unpack = flate2::read::GzDecoder::new(packed);
+    unpack
+        .take(2 * MOST_BINARY as u64)
+        .read_to_end(&mut bytes)
+        .expect("gzip");
+    save(to, name, &bytes);
 }
 
 /// A source tree in one input, and each of its files alone.
