@@ -17,7 +17,8 @@ pub struct Imported {
     pub bytes: u64,
     /// Its partition table; empty if it is no disk, but an initramfs beside a kernel.
     pub table: String,
-    /// Its partitions; one of number 0 where there is no table.
+    /// Its partitions; the whole disk, with the number 0, where there is no table or it is an
+    /// ISO 9660, too.
     pub partitions: Vec<Partition>,
     /// Its boot loaders, the one that runs last first.
     pub loaders: Vec<Loader>,

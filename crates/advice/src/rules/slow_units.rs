@@ -12,8 +12,10 @@ macro_rules! slow_units {
 
         checks! {
             $($rule => |boot: &Boot<'_>| {
-                let is_needed = false $(|| $needed(boot))?;
-                (!is_needed).then(|| Slow(&[$($unit),+]).find(boot)).flatten()
+                $(if $needed(boot) {
+                    return None;
+                })?
+                Slow(&[$($unit),+]).find(boot)
             },)+
         }
     };

@@ -64,12 +64,15 @@ impl<D: Unpack> Read for Streams<D> {
             if n > 0 {
                 return Ok(n);
             }
-            let mut from = self.current.take().map(D::into_inner);
-            let next = from.as_mut().map_or(Ok(&[][..]), BufRead::fill_buf)?;
+            let Some(ended) = self.current.take() else {
+                break;
+            };
+            let mut from = ended.into_inner();
+            let next = from.fill_buf()?;
             // A buffer may end within the magic.
             let known = next.len().min(D::MAGIC.len());
             if known > 0 && next[..known] == D::MAGIC[..known] {
-                self.current = from.map(D::new);
+                self.current = Some(D::new(from));
             }
         }
         Ok(0)

@@ -8,7 +8,7 @@ use crate::failure::{Exit, Failure};
 use crate::progress::Progress;
 
 use super::folder;
-use super::holey::{Holey, Packed, unusable};
+use super::holey::{Packed, unusable};
 
 /// Writes the only disk in a tar to `to`.
 pub(super) fn tar(packed: &Packed<'_>, to: &Path, progress: &dyn Progress) -> Result<(), Failure> {
@@ -30,9 +30,7 @@ pub(super) fn tar(packed: &Packed<'_>, to: &Path, progress: &dyn Progress) -> Re
     let mut entries = archive.entries_with_seek().map_err(wrong)?;
     let entry = entries.nth(disk).transpose().map_err(wrong)?;
     let mut entry = entry.ok_or_else(|| wrong(io::ErrorKind::UnexpectedEof.into()))?;
-    let mut out = Holey::new(to, progress)?;
-    out.take(&mut entry, |e| packed.damaged(&"tar", e))?;
-    out.finish()
+    packed.write(&"tar", &mut entry, to, progress)
 }
 
 /// Writes the only disk in a zip to `to`.
@@ -52,9 +50,7 @@ pub(super) fn zip(packed: &Packed<'_>, to: &Path, progress: &dyn Progress) -> Re
         )
         .hint("unpack it, and import the disk")
     })?;
-    let mut out = Holey::new(to, progress)?;
-    out.take(&mut entry, |e| packed.damaged(&"zip", e))?;
-    out.finish()
+    packed.write(&"zip", &mut entry, to, progress)
 }
 
 /// The place of the only disk among an archive's files; what is no file has no name.

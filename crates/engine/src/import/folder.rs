@@ -289,6 +289,15 @@ mod tests {
         put(dir.path(), "sdcard.img", "x");
         let found = files(dir.path()).unwrap();
         assert_eq!(name(found.disk.as_ref()), "sdcard.img");
+
+        // As mkosi leaves it, and a virtual machine's.
+        for disk in ["image.raw", "disk-1.vmdk"] {
+            let dir = tempfile::tempdir().unwrap();
+            put(dir.path(), disk, "x");
+            put(dir.path(), "image.vmlinuz", "x");
+            let found = files(dir.path()).unwrap();
+            assert_eq!(name(found.disk.as_ref()), disk);
+        }
     }
 
     #[test]

@@ -32,10 +32,24 @@ impl Packed<'_> {
         )
         .hint("compare its checksum with the one that it was published with")
     }
+
+    /// Writes all that `from`, which unpacks this layer, gives to `to`.
+    pub(super) fn write(
+        &self,
+        layer: &dyn fmt::Display,
+        from: &mut dyn Read,
+        to: &Path,
+        progress: &dyn Progress,
+    ) -> Result<(), Failure> {
+        let mut out = Holey::new(self, to, progress)?;
+        out.take(from, |e| self.damaged(layer, e))?;
+        out.finish()
+    }
 }
 
 /// A disk that is written, with holes where it has zeros.
 pub(super) struct Holey<'p> {
+    image: &'p Path,
     file: File,
     path: &'p Path,
     /// Bytes so far.
@@ -44,9 +58,14 @@ pub(super) struct Holey<'p> {
 }
 
 impl<'p> Holey<'p> {
-    pub(super) fn new(path: &'p Path, progress: &'p dyn Progress) -> Result<Self, Failure> {
+    pub(super) fn new(
+        packed: &Packed<'p>,
+        path: &'p Path,
+        progress: &'p dyn Progress,
+    ) -> Result<Self, Failure> {
         progress.step("unpacking it");
         Ok(Self {
+            image: packed.image,
             file: File::create_new(path).map_err(|e| cannot("write", path, &e))?,
             path,
             at: 0,
@@ -70,7 +89,7 @@ impl<'p> Holey<'p> {
         }
     }
 
-    pub(super) fn put(&mut self, piece: &[u8]) -> Result<(), Failure> {
+    fn put(&mut self, piece: &[u8]) -> Result<(), Failure> {
         if piece.iter().any(|byte| *byte != 0) {
             room_for(piece.len() as u64, self.path)?;
             let put = self.file.write_all_at(piece, self.at);
@@ -86,7 +105,7 @@ impl<'p> Holey<'p> {
         self.at = self.at.saturating_add(bytes);
         if self.at > MOST_BYTES {
             let why = "it unpacks to more than 1 TiB, as no disk image does";
-            return Err(Failure::new(Exit::NothingUsable, why));
+            return Err(unusable(self.image, why));
         }
         if self.at / TOLD_EACH > told {
             let step = format!("unpacking it: {} MiB", self.at >> 20);

@@ -30,7 +30,7 @@ pub(super) fn unpack(
     let mut header = [0; FILE_HEADER_BYTES_LEN];
     from.read_exact(&mut header).map_err(|e| wrong(&e))?;
     let header = FileHeader::from_bytes(&header).map_err(|e| wrong(&e))?;
-    let mut out = Holey::new(to, progress)?;
+    let mut out = Holey::new(packed, to, progress)?;
     for _ in 0..header.chunks {
         let mut chunk = [0; CHUNK_HEADER_BYTES_LEN];
         from.read_exact(&mut chunk).map_err(|e| wrong(&e))?;

@@ -6,7 +6,7 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read};
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -15,7 +15,7 @@ use bootlap_artefact::compress::Compression;
 use crate::failure::{Exit, Failure};
 use crate::progress::Progress;
 
-use super::holey::{Holey, PIECE, Packed, cannot, unusable};
+use super::holey::{PIECE, Packed, cannot, unusable};
 use super::{archive, sparse};
 
 /// An archive in an archive, and the disk in it; more of them are nobody's product.
@@ -115,15 +115,13 @@ fn unpack(
     to: &Path,
     progress: &dyn Progress,
 ) -> Result<(), Failure> {
-    let damaged = |e: &io::Error| packed.damaged(&compression, e);
     let reader = compression.reader(BufReader::with_capacity(PIECE, packed.file));
-    let mut reader = reader.map_err(|e| damaged(&e))?.ok_or_else(|| {
+    let reader = reader.map_err(|e| packed.damaged(&compression, &e))?;
+    let mut reader = reader.ok_or_else(|| {
         unusable(packed.image, "this compression cannot be read")
             .hint("unpack it, and import the disk")
     })?;
-    let mut out = Holey::new(to, progress)?;
-    out.take(&mut reader, damaged)?;
-    out.finish()
+    packed.write(&compression, &mut reader, to, progress)
 }
 
 /// Refuses what has a part of its contents in another file.

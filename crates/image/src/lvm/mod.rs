@@ -1,10 +1,10 @@
-//! Logical volumes of LVM2, as installers of Debian, Ubuntu and Red Hat make them.
+//! Logical volumes of LVM2.
 //!
-//! What lies in one piece on one physical volume, as all do that an installer made, is read and
-//! changed like a partition. Others are named and not read.
+//! What lies in one piece on one physical volume, as one does that was never extended, is read
+//! and changed like a partition. Others are named and not read.
 //!
-//! Source: `lib/format_text/layout.h` and the text format of lvm2, whose files `pvcreate`,
-//! `vgcreate` and `lvcreate` 2.03.16 made.
+//! Source: what `pvcreate`, `vgcreate` and `lvcreate` 2.03.16 write; `scripts/make-disk` writes
+//! the same, and lvm2 takes that as its own.
 
 mod text;
 
