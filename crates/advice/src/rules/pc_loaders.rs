@@ -1,9 +1,10 @@
 //! Boot loaders of PCs: GRUB, systemd-boot.
 
-use bootlap_model::Milestone;
+use bootlap_model::{Milestone, TrackKind};
 
 use super::checks;
 use super::stages::{before_kernel, stage};
+use crate::boot::{evidence, total_ns};
 use crate::lines::Begin;
 use crate::{Boot, Finding};
 
@@ -31,13 +32,22 @@ fn slow_loader(boot: &Boot<'_>) -> Option<Finding> {
 }
 
 fn grub_timeout(boot: &Boot<'_>) -> Option<Finding> {
-    let lines = before_kernel(boot);
-    let says = "The highlighted entry will be executed automatically in ";
-    let wait = stage(lines, says)?;
-    // Between two numbers GRUB moves the cursor, by empty lines: these are its wait, too.
-    let ns = wait.at[1].saturating_sub(wait.at[0]);
+    countdown(boot, "GRUB")
+}
+
+fn systemd_boot_timeout(boot: &Boot<'_>) -> Option<Finding> {
+    countdown(boot, "systemd-boot")
+}
+
+fn countdown(boot: &Boot<'_>, loader: &str) -> Option<Finding> {
+    let mut spans = boot.spans(TrackKind::Bootloader, "menu countdown");
+    spans.retain(|span| span.arg("loader") == Some(loader));
+    let ns = total_ns(&spans);
+    let (first, last) = (spans.first()?, spans.last()?);
     Some(
-        wait.found()
+        Finding::new()
+            .seen(evidence(&spans))
+            .at(Some([first.start_ns, last.end_ns]))
             .why(format!("it waits for {} ms", ns / 1_000_000))
             .saves(ns, "the countdown, as seen on the console")
             .recipe(boot.recipe("loader-timeout")),
@@ -52,27 +62,4 @@ fn grub_load(boot: &Boot<'_>) -> Option<Finding> {
         .why(format!("it takes {} ms", load.ms()))
         .saves_unknown("bytes that are left out, at this speed; `ls -l /boot` shows the sizes");
     (load.ns > 1_000_000_000).then_some(finding)
-}
-
-fn systemd_boot_timeout(boot: &Boot<'_>) -> Option<Finding> {
-    const SECOND: i64 = 1_000_000_000;
-    let counts = |text: &str| {
-        let (_, rest) = text.split_once("Boot in ").unwrap_or_default();
-        let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-        behind.len() < rest.len() && behind.starts_with(" s.")
-    };
-    let says = ("Boot in ", counts);
-    let lines = before_kernel(boot);
-    let wait = stage(lines, says)?;
-    let last = lines.all(says).last()?;
-    // Behind its last second the kernel is loaded.
-    let end = last.start_ns.saturating_add(last.ns().min(SECOND));
-    let ns = end.saturating_sub(wait.at[0]);
-    Some(
-        wait.found()
-            .at(Some([wait.at[0], end]))
-            .why(format!("it waits for {} ms", ns / 1_000_000))
-            .saves(ns, "the countdown, as seen on the console")
-            .recipe(boot.recipe("loader-timeout")),
-    )
 }

@@ -36,6 +36,14 @@ pub(super) fn of(timeline: &Timeline, known: &Known) -> Option<String> {
         (TrackKind::Bootloader, "uncompress kernel") => {
             format!("U-Boot decompresses the kernel{}", size(arg("bytes")))
         }
+        (TrackKind::Bootloader, "menu countdown") => {
+            format!(
+                "{} waits at its menu",
+                arg("loader").unwrap_or("the boot loader")
+            )
+        }
+        (TrackKind::Bootloader, "read kernel") => "GRUB reads the kernel".to_owned(),
+        (TrackKind::Bootloader, "read initrd") => "GRUB reads the initramfs".to_owned(),
         (TrackKind::Bootloader, name) => {
             let size = size(arg("bytes"));
             if let Some(what) = name.strip_prefix("load ") {

@@ -150,7 +150,8 @@ pub(crate) fn timer_loops(view: &View) -> Vec<(Stamp, Stamp)> {
     let is_loop = |s: &Seen| {
         matches!(
             (s.kind, s.name()),
-            (TrackKind::Bootloader, "autoboot wait") | (TrackKind::Kernel, "calibrate delay loop")
+            (TrackKind::Bootloader, "autoboot wait" | "menu countdown")
+                | (TrackKind::Kernel, "calibrate delay loop")
         )
     };
     let spans = view.spans().filter(is_loop);

@@ -13,6 +13,11 @@ const MS: i64 = 1_000_000;
 /// to 4000 that prints 998 + 2 bytes; a program that works for 100 and sleeps
 /// for 300.
 fn boot() -> Boot {
+    that_waits_in("autoboot wait")
+}
+
+/// The same, with this name for the wait.
+fn that_waits_in(wait: &str) -> Boot {
     let mut boot = Boot::sim();
     let at = |ms: i64, insns: u64| Stamp::counted(ms * MS, insns);
     let banner = "U-Boot 2023.01";
@@ -25,7 +30,7 @@ fn boot() -> Boot {
             TrackKind::Bootloader,
             at(1000, 500_000_000),
             at(2500, 1_250_000_000),
-            "autoboot wait",
+            wait,
         )
         .span_at(
             TrackKind::Bootloader,
@@ -98,6 +103,12 @@ fn work_takes_the_boards_time_and_waits_take_their_own() {
     assert_eq!(prediction.total.predicted_ns() / MS, 10_971);
     // A tenth of 7.605 s, of 0.5 s and of 0.05 s.
     assert_eq!(prediction.total.error_ns() / 100_000, 8_155);
+}
+
+#[test]
+fn a_menu_counts_down_as_long_on_every_board() {
+    let of = |boot: Boot| predict(&boot.timeline, &board());
+    assert_eq!(of(that_waits_in("menu countdown")), of(boot()));
 }
 
 #[test]

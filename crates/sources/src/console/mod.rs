@@ -13,7 +13,7 @@
 //! two of them at a time, when a kernel line lands in the middle of another.
 //!
 //! Two sources share one pipeline: bytes → lines ([`line`]) → recognisers
-//! ([`bootloader`], [`kernel`], [`userspace`], [`hints`]) → events ([`out`]).
+//! ([`bootloader`], [`pc_loader`], [`kernel`], [`userspace`], [`hints`]) → events ([`out`]).
 //!
 //! - [`STAMPS`] knows when each byte was sent ([`crate::stamps`]), in ns since
 //!   power-on. It shows everything.
@@ -39,6 +39,7 @@ pub(crate) mod line;
 mod log;
 pub(crate) mod numbers;
 pub(crate) mod out;
+mod pc_loader;
 pub(crate) mod printk;
 mod reading;
 mod sending;

@@ -12,6 +12,7 @@ use super::jobs::Jobs;
 use super::kernel::{Kernel, Log};
 use super::line::Line;
 use super::out::{Moment, Out, STAGES};
+use super::pc_loader::PcLoader;
 use super::printk;
 use super::sending::Sending;
 use super::uptime::{self, uptime};
@@ -28,6 +29,7 @@ pub(crate) struct Reading<'h> {
     wanted: &'h Hints,
     hints: HintMarks<'h>,
     boot_loader: BootLoader,
+    pc_loader: PcLoader,
     kernel: Kernel,
     userspace: Userspace,
     jobs: Jobs,
@@ -57,6 +59,7 @@ impl<'h> Reading<'h> {
             wanted: hints,
             hints: HintMarks::new(hints),
             boot_loader: BootLoader::default(),
+            pc_loader: PcLoader::default(),
             kernel: Kernel::default(),
             userspace: Userspace::default(),
             jobs: Jobs::default(),
@@ -192,6 +195,7 @@ impl<'h> Reading<'h> {
             match prefix {
                 Some(prefix) => {
                     self.boot_loader.end_open(line.first(), out);
+                    self.pc_loader.kernel_speaks(line.first(), out);
                     self.userspace.end_open(line.first(), out);
                     self.kernel_line(line, &prefix, whole, out);
                 }
@@ -226,6 +230,11 @@ impl<'h> Reading<'h> {
         let at = line.evidence(out.file);
         out.logged_span(line.text, Stamp::new(ns, uptime::ERR_NS), at);
         true
+    }
+
+    /// The kernel begins to run.
+    pub(crate) fn kernel_begins(&mut self, at: Stamp, out: &mut Out<'_>) {
+        self.pc_loader.end(at, out);
     }
 
     /// Whether the line is another boot's, and not even shown: where bytes
@@ -276,6 +285,7 @@ impl<'h> Reading<'h> {
         }
         if !self.kernel.clock.running() && !self.boot_loader.handed_over {
             self.boot_loader.line(line, out);
+            self.pc_loader.line(line, out);
         }
         if self.kernel.clock.running() || self.boot_loader.handed_over || !self.boot_loader.seen {
             self.userspace.line(line, out);

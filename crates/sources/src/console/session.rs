@@ -110,7 +110,10 @@ impl<'t> Session<'t> {
     /// Takes a mark of the probe.
     pub(crate) fn probe_mark(&mut self, mark: ProbeMark, at: Stamp) {
         let here = self.here();
-        let mut out = Out::new(self.timeline, &mut self.kept);
+        let (reading, mut out) = (&mut self.reading, Out::new(self.timeline, &mut self.kept));
+        if let ProbeMark::KernelEntry | ProbeMark::ImageEntry = mark {
+            reading.kernel_begins(at, &mut out);
+        }
         match mark {
             ProbeMark::KernelEntry => {
                 out.wire_milestone(Milestone::KernelEntry, Some(at), here);
