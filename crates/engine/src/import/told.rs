@@ -51,10 +51,13 @@ pub(super) fn imported(
     let mut notes = found.table.odd.clone();
     for (partition, volume) in found.table.partitions.iter().zip(&found.volumes) {
         if let Some(trouble) = &volume.trouble {
-            notes.push(format!(
-                "partition {} looks like {} and cannot be read: {trouble}",
-                partition.number, volume.kind
-            ));
+            notes.push(match &volume.files {
+                Some(_) => format!("partition {}: {trouble}", partition.number),
+                None => format!(
+                    "partition {} looks like {} and cannot be read: {trouble}",
+                    partition.number, volume.kind
+                ),
+            });
         }
     }
     notes.extend(plan.unknown.iter().cloned());

@@ -16,11 +16,41 @@ impl Ext4Read for Window {
     }
 }
 
+/// A file system whose journal is taken for empty.
+struct Unreplayed(Window);
+
+/// Where the superblock has the features without which it must not be read.
+const FEATURES: u64 = 1024 + 0x60;
+const NEEDS_RECOVERY: u8 = 4;
+
+const UNREPLAYED: &str = "it was in use when the image was taken, and its journal cannot be read: what \
+                          was written last is not seen";
+
+impl Ext4Read for Unreplayed {
+    fn read(&mut self, at: u64, into: &mut [u8]) -> Result<(), Box<dyn Error + Send + Sync>> {
+        self.0.read_at(at, into)?;
+        let place = FEATURES
+            .checked_sub(at)
+            .and_then(|n| usize::try_from(n).ok());
+        if let Some(features) = place.and_then(|n| into.get_mut(n)) {
+            *features &= !NEEDS_RECOVERY;
+        }
+        Ok(())
+    }
+}
+
 struct Ext(Ext4, Window);
 
 pub(super) fn open(window: &Window) -> Result<Volume, String> {
     groups_fit(window)?;
-    let files = Ext4::load(Box::new(window.clone())).map_err(|e| e.to_string())?;
+    let mut files = Ext4::load(Box::new(window.clone()));
+    let mut trouble = None;
+    if let Err(Ext4Error::Incompatible(_)) = files {
+        // A journal without checksums is not read by `ext4-view`, and is by all else.
+        files = Ext4::load(Box::new(Unreplayed(window.clone())));
+        trouble = Some(UNREPLAYED.to_owned());
+    }
+    let files = files.map_err(|e| e.to_string())?;
     let label = files.label().to_str().unwrap_or_default().to_owned();
     let kind = kind(window).unwrap_or("ext4");
     Ok(Volume {
@@ -28,7 +58,7 @@ pub(super) fn open(window: &Window) -> Result<Volume, String> {
         uuid: files.uuid().to_string(),
         label,
         files: Some(Box::new(Ext(files, window.clone()))),
-        trouble: None,
+        trouble,
     })
 }
 

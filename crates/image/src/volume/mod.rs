@@ -53,7 +53,7 @@ pub struct Volume {
     pub label: String,
     /// Its files, if they can be read.
     pub files: Option<Box<dyn Files>>,
-    /// Why not, if that is not known by its kind.
+    /// Why not, or not all of them, if that is not known by its kind.
     pub trouble: Option<String>,
 }
 

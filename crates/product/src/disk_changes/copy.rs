@@ -32,19 +32,42 @@ pub(super) fn sparse(image: &Path, folder: &Path) -> Result<NamedTempFile, Targe
     if rustix::fs::ioctl_ficlone(to, &from).is_err() {
         let size = from.metadata().map_err(failed)?.len();
         to.set_len(size).map_err(failed)?;
-        let mut piece = vec![0; PIECE as usize];
-        let mut at = 0;
-        while let Some((start, end)) = data(&from, at, size) {
-            at = start;
-            while at < end {
-                let here = &mut piece[..(end - at).min(PIECE) as usize];
-                from.read_exact_at(here, at).map_err(failed)?;
-                to.write_all_at(here, at).map_err(failed)?;
-                at += here.len() as u64;
-            }
-        }
+        pieces((&from, 0), (to, 0), size).map_err(failed)?;
     }
     Ok(copy)
+}
+
+/// A partition by itself, in the folder of its image.
+pub(super) fn alone(image: &Path, partition: &Partition) -> io::Result<NamedTempFile> {
+    let copy = NamedTempFile::new_in(image.parent().unwrap_or(Path::new(".")))?;
+    copy.as_file().set_len(partition.bytes)?;
+    let from = (&File::open(image)?, partition.start);
+    pieces(from, (copy.as_file(), 0), partition.bytes)?;
+    Ok(copy)
+}
+
+/// Puts it back.
+pub(super) fn back(alone: &NamedTempFile, image: &Path, partition: &Partition) -> io::Result<()> {
+    let to = File::options().write(true).open(image)?;
+    let from = (alone.as_file(), 0);
+    pieces(from, (&to, partition.start), partition.bytes)
+}
+
+/// Copies so many bytes from a place in a file to one in another, but no holes.
+fn pieces(from: (&File, u64), to: (&File, u64), bytes: u64) -> io::Result<()> {
+    let mut piece = vec![0; PIECE as usize];
+    let end = from.1 + bytes;
+    let mut at = from.1;
+    while let Some((start, stop)) = data(from.0, at, end) {
+        at = start;
+        while at < stop {
+            let here = &mut piece[..(stop - at).min(PIECE) as usize];
+            from.0.read_exact_at(here, at)?;
+            to.0.write_all_at(here, at - from.1 + to.1)?;
+            at += here.len() as u64;
+        }
+    }
+    Ok(())
 }
 
 /// The next bytes from `at` on that are no hole.

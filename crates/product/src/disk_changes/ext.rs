@@ -13,16 +13,19 @@ use std::process::Output;
 use bootlap_image::Found;
 use bootlap_image::table::Partition;
 
-use super::{Change, Place, ancestors, place_on, tool};
+use super::{Change, Place, ancestors, copy, place_on, tool};
 use crate::TargetError;
 
 /// Equal changes make equal blocks: everything that is written is of this time.
 const TIME: &str = "20200101000000";
 
-/// Where the superblock is, and in it the block size: 1024 shifted by so much
-/// (Documentation/filesystems/ext4/super.rst).
+/// Where the superblock is, and in it the block size, 1024 shifted by so much, and the features
+/// without which it must not be mounted (Documentation/filesystems/ext4/super.rst).
 const SUPERBLOCK: u64 = 1024;
-const LOG_BLOCK_SIZE: u64 = 24;
+const LOG_BLOCK_SIZE: u64 = 0x18;
+const FEATURES: u64 = 0x60;
+/// The journal has what the file system has not.
+const NEEDS_RECOVERY: u32 = 4;
 
 /// Makes the changes; what the tools said of them.
 pub(super) fn change(
@@ -40,8 +43,6 @@ pub(super) fn change(
         written.map_err(|e| TargetError::io("write", &path, e))?;
         Ok::<_, TargetError>(path.display().to_string())
     };
-    // A journal that was not replayed would write over what is changed now.
-    let replayed = run("e2fsck", &["-E", "journal_only", "-p", &device])?;
     let files = found.files(volume);
     let block = block_size(image, partition)?;
     let mut script = format!("set_current_time {TIME}\n");
@@ -113,28 +114,54 @@ pub(super) fn change(
     let done = run("debugfs", &["-w", "-f", &commands, &device])?;
     let checked = run("e2fsck", &["-f", "-n", &device])?;
     if !checked.status.success() {
-        return Err(TargetError::artefact(
-            "disk",
-            format!(
-                "e2fsck finds errors in partition {}, which need not be of its changes; mend a \
-                 copy of the image first: {}",
-                partition.number,
-                String::from_utf8_lossy(&checked.stdout).trim()
-            ),
-        ));
+        return Err(errors(partition, &checked));
     }
-    let said = [&replayed.stderr, &done.stderr].map(|said| String::from_utf8_lossy(said));
-    Ok(said.concat())
+    Ok(String::from_utf8_lossy(&done.stderr).into_owned())
+}
+
+/// Replays the journal where the file system was in use when the image was taken: later it would
+/// be written over what is changed now. Files that were open and removed go, too, as at a mount.
+/// Says whether there was anything to do.
+pub(super) fn replay(image: &Path, partition: &Partition) -> Result<bool, TargetError> {
+    if u32_at(image, partition, FEATURES)? & NEEDS_RECOVERY == 0 {
+        return Ok(false);
+    }
+    let failed = |e| TargetError::io("copy", image, e);
+    // When it has replayed, e2fsck opens the file system again, and forgets where it begins.
+    let alone = copy::alone(image, partition).map_err(failed)?;
+    let done = run("e2fsck", &["-p", &alone.path().display().to_string()])?;
+    // 1: errors were corrected.
+    if !matches!(done.status.code(), Some(0 | 1)) {
+        return Err(errors(partition, &done));
+    }
+    copy::back(&alone, image, partition).map_err(failed)?;
+    Ok(true)
+}
+
+fn errors(partition: &Partition, done: &Output) -> TargetError {
+    TargetError::artefact(
+        "disk",
+        format!(
+            "e2fsck finds errors in partition {}, which need not be of its changes; mend a copy of \
+             the image first: {}",
+            partition.number,
+            String::from_utf8_lossy(&done.stdout).trim()
+        ),
+    )
 }
 
 /// Bytes of a block, as the superblock has them.
 fn block_size(image: &Path, partition: &Partition) -> Result<u64, TargetError> {
-    let mut log = [0; 4];
-    let read = File::open(image).and_then(|file| {
-        file.read_exact_at(&mut log, partition.start + SUPERBLOCK + LOG_BLOCK_SIZE)
-    });
+    Ok(1024 << u32_at(image, partition, LOG_BLOCK_SIZE)?.min(6))
+}
+
+/// A number of the superblock.
+fn u32_at(image: &Path, partition: &Partition, place: u64) -> Result<u32, TargetError> {
+    let mut number = [0; 4];
+    let read = File::open(image)
+        .and_then(|file| file.read_exact_at(&mut number, partition.start + SUPERBLOCK + place));
     read.map_err(|e| TargetError::io("read", image, e))?;
-    Ok(1024 << u32::from_le_bytes(log).min(6))
+    Ok(u32::from_le_bytes(number))
 }
 
 /// What stays of a file that is written anew.

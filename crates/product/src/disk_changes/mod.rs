@@ -186,11 +186,20 @@ impl Changes {
         progress: Progress<'_>,
     ) -> Result<Vec<Patch>, TargetError> {
         let copy = copy::sparse(image, cache.root())?;
-        let found = look(copy.path(), copies)?;
+        let mut found = look(copy.path(), copies)?;
         let mut of_partition: BTreeMap<u32, Vec<(&Place, &Change)>> = BTreeMap::new();
         for (place, change) in &self.0 {
             let changes = of_partition.entry(place.partition).or_default();
             changes.push((place, change));
+        }
+        let mut replayed = false;
+        for (partition, volume) in found.table.partitions.iter().zip(&found.volumes) {
+            if volume.kind.starts_with("ext") && of_partition.contains_key(&partition.number) {
+                replayed |= ext::replay(copy.path(), partition)?;
+            }
+        }
+        if replayed {
+            found = look(copy.path(), copies)?;
         }
         let mut patches = Vec::new();
         for (number, changes) in of_partition {

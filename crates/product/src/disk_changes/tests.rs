@@ -25,6 +25,11 @@ struct Bench {
 
 impl Bench {
     fn ext4() -> Self {
+        Self::made(&[])
+    }
+
+    /// With these options of mke2fs.
+    fn made(more: &[&str]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let tree = dir.path().join("tree");
         fs::create_dir_all(tree.join("usr/lib")).unwrap();
@@ -37,7 +42,7 @@ impl Bench {
         let args = ["-q", "-t", "ext4", "-d", tree.to_str().unwrap()];
         run(
             "mke2fs",
-            &[&args[..], &[image.to_str().unwrap(), "8M"]].concat(),
+            &[&args[..], more, &[image.to_str().unwrap(), "8M"]].concat(),
         );
         let device = image.to_str().unwrap();
         for command in [
@@ -136,6 +141,64 @@ fn files_of_ext4_are_changed_and_all_else_stays() {
     let kept = fs::read_dir(other.cache.root()).unwrap();
     let names: Vec<_> = kept.map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["disk-changes"]);
+}
+
+/// As somebody copies it from a machine that runs: what was written last is in the journal only, and
+/// a file that was removed is still open.
+#[test]
+fn a_file_system_that_was_in_use_is_mended_before_it_is_changed() {
+    // As it was made before 2016; the journal of today's has checksums, and is read.
+    let mut bench = Bench::made(&["-O", "^metadata_csum,^64bit"]);
+    let alone = bench.image.to_str().unwrap();
+    let folder = bench.dir.path();
+    let debugfs = |command: &str| {
+        let mut debugfs = std::process::Command::new("/sbin/debugfs");
+        let done = debugfs.args(["-w", "-R", command, alone]).output().unwrap();
+        String::from_utf8_lossy(&done.stdout).trim().to_owned()
+    };
+    let mut block = b"journal\n".to_vec();
+    block.resize(1024, 0);
+    fs::write(folder.join("block"), block).unwrap();
+    let place = debugfs("blocks /etc/service");
+    let commands = folder.join("commands");
+    let block = folder.join("block");
+    let write = format!("jo\njw -b {place} {}\njc\n", block.display());
+    fs::write(&commands, write).unwrap();
+    run("debugfs", &["-w", "-f", commands.to_str().unwrap(), alone]);
+    fs::write(folder.join("open"), "removed").unwrap();
+    debugfs(&format!("write {} open", folder.join("open").display()));
+    let inode = debugfs("stat open");
+    let inode = inode.strip_prefix("Inode: ").unwrap();
+    let inode = inode.split_whitespace().next().unwrap();
+    debugfs("sif open links_count 0");
+    debugfs("unlink open");
+    debugfs(&format!("ssv last_orphan {inode}"));
+
+    // On a disk, behind a table with one partition of type 0x83.
+    let bytes = fs::read(&bench.image).unwrap();
+    let mut disk = vec![0; 1 << 20];
+    let sectors = u32::try_from(bytes.len() / 512).unwrap();
+    disk[450] = 0x83;
+    disk[454..458].copy_from_slice(&2048_u32.to_le_bytes());
+    disk[458..462].copy_from_slice(&sectors.to_le_bytes());
+    disk[510..512].copy_from_slice(&[0x55, 0xaa]);
+    bench.image = folder.join("disk.img");
+    fs::write(&bench.image, [disk, bytes].concat()).unwrap();
+
+    let found = look(&bench.image, &Copies::default()).unwrap();
+    let why = found.volumes[0].trouble.as_deref().unwrap();
+    assert!(why.contains("what was written last is not seen"), "{why}");
+    assert_eq!(found.files(0).unwrap().text("/etc/service").unwrap(), "x");
+
+    let wanted = changes(&[("1:/etc/inittab", Some(Ok("new\n")))]);
+    let patches = bench.patches(&wanted).unwrap();
+    let path = bench.patched(&patches);
+    let found = look(&path, &Copies::default()).unwrap();
+    assert_eq!(found.volumes[0].trouble, None);
+    let files = found.files(0).unwrap();
+    assert_eq!(files.text("/etc/inittab").unwrap(), "new\n");
+    let journal = files.text("/etc/service").unwrap();
+    assert!(journal.starts_with('j'), "{journal:?}");
 }
 
 /// A disk of two partitions, of which the first is changed: what is behind it is not looked at.
