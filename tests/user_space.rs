@@ -222,11 +222,9 @@ fn a_changed_disk_differs_where_it_was_told_to() {
         $b mount -t squashfs -o ro /dev/vda2 /root/2\n\
         $b mount -t btrfs -o ro /dev/vda4 /root/4\n\
         cd /root\n\
-        $b find . ! -name lost+found | $b sort | while read -r f; do\n\
-        if [ -L $f ]; then what=$($b readlink $f)\n\
-        elif [ -f $f ]; then what=$($b md5sum <$f); else what=; fi\n\
-        echo \"= $f $($b stat -c '%a %u:%g %F %h' $f) $what\"\n\
-        done\necho 'listed all'\n";
+        $b find . ! -name lost+found | $b xargs $b stat -c '= %n %a %u:%g %F %h %N'\n\
+        $b find . -type f | $b xargs $b md5sum | $b sed 's/\\(.*\\)  \\(.*\\)/= \\2 \\1/'\n\
+        echo 'listed all'\n";
     let image = with_btrfs(&dir, &disk("router"));
     let before = bootlap_product::fingerprint(&image).unwrap();
     let target = format!(
@@ -263,9 +261,10 @@ fn a_changed_disk_differs_where_it_was_told_to() {
         let console = String::from_utf8_lossy(&console).replace('\r', "");
         let lines = console.lines().filter_map(|line| line.strip_prefix("= ./"));
         let lines = lines.map(|line| line.split_once(' ').unwrap_or((line, "")));
-        let all: std::collections::BTreeMap<String, String> = lines
-            .map(|(name, what)| (name.to_owned(), what.to_owned()))
-            .collect();
+        let mut all = std::collections::BTreeMap::<String, String>::new();
+        for (name, what) in lines {
+            *all.entry(name.to_owned()).or_default() += what;
+        }
         all
     };
     let (old, new) = (listed("look"), listed("changed"));
