@@ -42,13 +42,14 @@ export class BytesEvidence implements Evidence {
     return this.text(file, start, end) ?? "";
   }
 
-  /** From where to where line `n` goes, without its end. */
+  /** From where to where line `n` goes, without its end: CR LF, or GRUB's LF CR. */
   lineBytes(file: number, n: number): [number, number] {
     const ends = this.ends(file);
     const bytes = this.files[file];
-    const start = n === 0 ? 0 : ends[n - 1]! + 1;
+    let start = n === 0 ? 0 : ends[n - 1]! + 1;
     let end = ends[n] ?? start;
     while (bytes && end > start && bytes[end - 1] === 13) end--;
+    while (bytes && end > start && bytes[start] === 13) start++;
     return [start, end];
   }
 

@@ -10,7 +10,7 @@ export const LONGEST_LINE = 2_000;
 export function evidenceFigure(boot: Boot, place: Place): HTMLElement {
   const figure = el("figure", { class: "evidence" }, el("figcaption", {}, `${place.file}:${place.line}`));
   const show = (text: string | null) => {
-    if (text !== null) figure.append(el("pre", {}, text.replace(/\r?\n$/, "").split(/\r*\n/).map(lineNode)));
+    if (text !== null) figure.append(el("pre", {}, text.replace(/\r?\n$/, "").split(/\r*\n\r*/).map(lineNode)));
   };
   if (place.text !== null && place.text !== undefined) {
     show(place.text);
