@@ -45,6 +45,7 @@ slow_units! {
     "systemd-modules-load" => ["systemd-modules-load.service", "Load Kernel Modules"],
     "systemd-lvm" => ["lvm2-monitor.service", "lvm2-activation*", "lvm2-pvscan@*", "multipathd.service", "mdmonitor.service", "dmraid-activation.service", "dmeventd.service"] unless root_on_volumes,
     "systemd-console-setup" => ["keyboard-setup.service", "console-setup.service", "systemd-vconsole-setup.service", "kbd.service", "Set the console keyboard layout", "Set console font and keymap", "Setup Virtual Console"],
+    "systemd-apparmor" => ["apparmor.service", "Load AppArmor profiles", "AppArmor initialization"],
     // File systems: checking, mounting, filling and cleaning them.
     "systemd-journal-flush" => ["systemd-journal-flush.service", "Flush Journal to Persistent Storage"],
     "fs-fsck" => ["systemd-fsck-root.service", "systemd-fsck@*", "File System Check on*"],

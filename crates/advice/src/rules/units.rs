@@ -84,6 +84,7 @@ impl Slow {
             _ if names.iter().all(|name| CACHES.is(name)) => boot.recipe("systemd-caches-off"),
             [one] if one.starts_with("systemd-fsck") => boot.recipe("cmdline-no-fsck"),
             ["systemd-remount-fs.service"] => boot.recipe("systemd-remount-off"),
+            ["apparmor.service"] => boot.recipe("systemd-booted-once"),
             ["systemd-udev-trigger.service"] => boot.recipe("systemd-coldplug-later"),
             [one] => boot.recipe_about("systemd-idle-off", one),
             _ => Err(String::new()),

@@ -403,6 +403,14 @@ impl DiskPart {
         Ok(volume.is_some_and(|volume| found.mounts_other_disks(volume)))
     }
 
+    /// What file system a partition has.
+    pub(crate) fn kind_of(&self, partition: u32) -> Result<&'static str, String> {
+        let found = self.found().map_err(|e| e.to_string())?;
+        let mut all = found.table.partitions.iter().zip(&found.volumes);
+        let volume = all.find(|(one, _)| one.number == partition);
+        Ok(volume.map_or("", |(_, volume)| volume.kind))
+    }
+
     /// The modules that mount the root of this command line, but for those of the disk itself.
     pub(crate) fn root_modules(&self, cmdline: &str) -> Result<&'static [&'static str], String> {
         let found = self.found().map_err(|e| e.to_string())?;

@@ -25,6 +25,7 @@ mod resume_image;
 mod root;
 mod scripts;
 mod systemd;
+mod systemd_booted_once;
 mod systemd_build_time;
 mod systemd_checkpoint;
 mod systemd_first;
@@ -240,6 +241,7 @@ pub fn all() -> &'static [&'static dyn Recipe] {
         &systemd::GENERATORS,
         &systemd_build_time::IDLE,
         &systemd_build_time::MACHINE_ID,
+        &systemd_booted_once::ONCE,
         &systemd_build_time::CACHES,
         &systemd_remount::ONCE,
         &coldplug::OF_SYSTEMD,

@@ -138,6 +138,10 @@ fn base(recipe: &str) -> Target {
             let text = of_distribution("root=/dev/vda").text;
             parse(&text.replace(&seed, WITH_CRIU)).unwrap()
         }
+        "systemd-booted-once" => {
+            let seed = DISK.replace("fat12", "systemd");
+            parse(&of_systemd().text.replace(&seed, WRITABLE)).unwrap()
+        }
         name if name.starts_with("systemd-") || name.starts_with("preload") => of_systemd(),
         "python-unchecked" => parse(&of_disk().text.replace("fat12", "python")).unwrap(),
         "initramfs-minimal" => of_distribution("root=/dev/vda"),
@@ -175,6 +179,9 @@ const WITH_CRIU: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/src/recipe/testdata/root-with-criu"
 );
+
+/// The same without it, on ext2: mke2fs -b 1024 -I 128 -N 64 -m 0 -O ^resize_inode,^dir_index -d
+const WRITABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/recipe/testdata/root-ext2");
 
 /// Whether a recipe of systemd also looks at the kernel's command line.
 fn has_words_and_systemd(recipe: &str) -> bool {

@@ -193,3 +193,31 @@ fn a_service_has_a_checkpoint_where_criu_is() {
     let of_user = refused(recipe, &super::parse(&text).unwrap(), &parts);
     assert!(of_user.contains("says User="), "{of_user}");
 }
+
+#[test]
+fn a_root_that_keeps_what_is_written_is_booted_once() {
+    let recipe = "systemd-booted-once";
+    let (target, parts) = (base(recipe), base_parts(recipe));
+    let choice = Choice::parse(recipe).unwrap();
+    let changed = choice.apply(&target, &parts).unwrap();
+    let disk = changed.spec.disk.as_ref().unwrap();
+    let folder = "0:/etc/systemd/system";
+    let unit = &disk.texts[&format!("{folder}/bootlap-booted-once.service")];
+    // systemd's own signs are doubled in a command.
+    assert!(unit.contains("case $$(stat -f -c %%T /etc/"), "{unit}");
+    assert!(
+        unit.contains("rm /etc/systemd/system/bootlap-booted-once.service /etc/"),
+        "{unit}"
+    );
+    let links: Vec<_> = disk.links.keys().collect();
+    assert_eq!(
+        links,
+        [&format!(
+            "{folder}/multi-user.target.wants/bootlap-booted-once.service"
+        )]
+    );
+    let again = refused(recipe, &changed, &parts);
+    assert!(again.contains("after a first one already"), "{again}");
+    let never = refused(recipe, &of_systemd(), &base_parts("systemd-mask"));
+    assert!(never.contains("the root is a squashfs"), "{never}");
+}
