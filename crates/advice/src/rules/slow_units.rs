@@ -45,7 +45,6 @@ slow_units! {
     "systemd-modules-load" => ["systemd-modules-load.service", "Load Kernel Modules"],
     "systemd-lvm" => ["lvm2-monitor.service", "lvm2-activation*", "lvm2-pvscan@*", "multipathd.service", "mdmonitor.service", "dmraid-activation.service", "dmeventd.service"] unless root_on_volumes,
     "systemd-console-setup" => ["keyboard-setup.service", "console-setup.service", "systemd-vconsole-setup.service", "kbd.service", "Set the console keyboard layout", "Set console font and keymap", "Setup Virtual Console"],
-    "systemd-apparmor" => ["apparmor.service", "Load AppArmor profiles", "AppArmor initialization"],
     // File systems: checking, mounting, filling and cleaning them.
     "systemd-journal-flush" => ["systemd-journal-flush.service", "Flush Journal to Persistent Storage"],
     "fs-fsck" => ["systemd-fsck-root.service", "systemd-fsck@*", "File System Check on*"],
@@ -60,6 +59,7 @@ slow_units! {
     "systemd-time-sync" => ["systemd-time-wait-sync.service", "chrony-wait.service", "ntp-wait.service", "ntpdate.service", "Wait Until Kernel Time Synchronized"],
     "systemd-remote-mounts" => ["rpcbind.service", "rpc-statd.service", "rpc-statd-notify.service", "nfs-*", "autofs.service", "nfsdcld.service"],
     // Services that distributions start for everybody.
+    "systemd-apparmor" => ["apparmor.service", "Load AppArmor profiles", "AppArmor initialization"],
     "systemd-plymouth" => ["plymouth-quit-wait.service", "plymouth-start.service", "plymouth-read-write.service", "plymouth-quit.service", "Hold until boot process finishes up", "Show Plymouth Boot Screen"],
     "systemd-apt-daily" => ["apt-daily.service", "apt-daily-upgrade.service", "unattended-upgrades.service", "packagekit.service", "dnf-makecache.service", "Daily apt download activities", "Daily apt upgrade and clean activities"],
     "systemd-persistent-timers" => ["man-db.service", "logrotate.service", "e2scrub_all.service", "fstrim.service", "dpkg-db-backup.service", "plocate-updatedb.service", "updatedb.service", "mlocate-updatedb.service", "motd-news.service", "anacron.service"],

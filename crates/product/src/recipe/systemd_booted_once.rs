@@ -10,11 +10,10 @@ use crate::{Edit, Parts, Target};
 /// What a system with systemd does once is done before it is shipped.
 ///
 /// An image that was never booted makes ids and keys, grows its file system, and fills caches at
-/// its first boot: AppArmor compiles its profiles, which takes longer than all else of a small
-/// system. With this, the first boot switches the machine off, 20 s after all has started, and takes
-/// the unit that does so away with it; boot each device once where it is made, and pack it. On a root
-/// that keeps nothing, no machine is switched off. `disk.state` has experiments measure the boots
-/// behind that one.
+/// its first boot: AppArmor compiles its profiles. With this, the first boot switches the machine
+/// off, 20 s after all has started, and takes the unit that does so away with it; boot each device
+/// once where it is made, and pack it. On a root that keeps nothing, no machine is switched off.
+/// `disk.state` has experiments measure the boots behind that one.
 pub(super) const ONCE: Plain = Plain::new(
     "systemd-booted-once",
     "what a system does at its first boot is done before it is shipped",
@@ -57,4 +56,47 @@ fn unit(default: &str, link: &str) -> String {
          ExecStart=/bin/sh -c 'case $$(stat -f -c %%T {MASKS}) in {KEEPS}) \
          rm {MASKS}/{UNIT} {link} && systemctl poweroff;; esac'\n"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::process::Command;
+
+    use super::*;
+
+    /// The command as systemd runs it, with a `stat` that calls the file system so.
+    #[test]
+    fn only_where_it_takes_itself_away_it_switches_off() {
+        for (called, is_off) in [("ext2/ext3", true), ("overlayfs", false), ("tmpfs", false)] {
+            let dir = tempfile::tempdir().unwrap();
+            let inside = |path: &str| dir.path().join(path.trim_start_matches('/'));
+            let link = format!("{MASKS}/a.wants/{UNIT}");
+            let text = unit("a.target", &link);
+            let (_, command) = text.split_once("/bin/sh -c '").unwrap();
+            let command = command.trim_end().trim_end_matches('\'');
+            let command = command.replace("$$", "$").replace("%%", "%");
+            let command = command.replace(MASKS, inside(MASKS).to_str().unwrap());
+            fs::create_dir_all(inside(&link).parent().unwrap()).unwrap();
+            fs::create_dir(inside("bin")).unwrap();
+            fs::write(inside(&format!("{MASKS}/{UNIT}")), text).unwrap();
+            std::os::unix::fs::symlink(format!("../{UNIT}"), inside(&link)).unwrap();
+            for (program, does) in [
+                ("stat", format!("echo {called}")),
+                ("systemctl", "touch off".into()),
+            ] {
+                fs::write(inside("bin").join(program), format!("#!/bin/sh\n{does}\n")).unwrap();
+                let executable = fs::Permissions::from_mode(0o755);
+                fs::set_permissions(inside("bin").join(program), executable).unwrap();
+            }
+            let path = format!("{}:/usr/bin:/bin", inside("bin").display());
+            let mut run = Command::new("/bin/sh");
+            let run = run.args(["-c", &command]).current_dir(dir.path());
+            assert!(run.env("PATH", path).status().unwrap().success());
+            assert_eq!(inside("off").exists(), is_off, "{called}");
+            assert_eq!(inside(&format!("{MASKS}/{UNIT}")).exists(), !is_off);
+            assert_eq!(inside(&link).symlink_metadata().is_ok(), !is_off);
+        }
+    }
 }
