@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bootlap_artefact::arch::Arch;
 use bootlap_artefact::kernel_image::KernelImage;
 
-use crate::loader::{self, Entry, Loader, efi};
+use crate::loader::{self, Entry, Loader, efi, script};
 use crate::system::{self, System};
 use crate::table::{self, Table};
 use crate::volume::{Files, MOST_FILE, Place, Volume};
@@ -167,7 +167,8 @@ impl Found {
     /// The kernel that an entry starts, as far as it can be told.
     pub fn kernel(&self, loader: &Loader, entry: &Entry) -> Option<KernelImage> {
         let bytes = self.read(&self.place(loader, entry, &entry.kernel)?)?;
-        KernelImage::describe(&bytes).ok()
+        let bytes = script::unwrapped(&bytes).unwrap_or(&bytes);
+        KernelImage::describe(bytes).ok()
     }
 
     /// How the program begins that UEFI starts of it; `None` if there is none, or it cannot be

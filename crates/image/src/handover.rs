@@ -1,11 +1,12 @@
 //! The kernel of a disk without its boot loader: what a machine can be handed instead.
 
 use crate::Found;
-use crate::loader::section;
+use crate::loader::{Entry, Loader, script, section};
 use crate::system::Init;
 use crate::volume::{MOST_FILE, Place};
 
-/// Files of a disk, as `PARTITION:PATH`; behind `#` a section of a unified kernel image.
+/// Files of a disk, as `PARTITION:PATH`; behind `#` a section of a unified kernel image, or
+/// what an image of `mkimage` has in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Handover {
     /// The kernel.
@@ -49,14 +50,19 @@ impl Handover {
             return Ok(Self {
                 kernel: named(".linux"),
                 initramfs: initramfs.into_iter().collect(),
-                cmdline: found.words_without_loader(&entry.cmdline),
+                cmdline: found.words_without_loader(loader, entry),
             });
         }
-        let initramfs = entry.initramfs.iter().map(|path| name(&place(path)?));
+        let initramfs = entry.initramfs.iter().map(|path| {
+            let place = place(path)?;
+            let files = found.files(place.volume);
+            let head = files.and_then(|files| files.read(&place.path, 4).ok());
+            Ok(named_within(name(&place)?, &head.unwrap_or_default()))
+        });
         Ok(Self {
-            kernel,
+            kernel: named_within(kernel, &program),
             initramfs: initramfs.collect::<Result<_, String>>()?,
-            cmdline: found.words_without_loader(&entry.cmdline),
+            cmdline: found.words_without_loader(loader, entry),
         })
     }
 }
@@ -64,12 +70,18 @@ impl Handover {
 impl Found {
     /// A loader's command line, for a kernel that is started without it. Where it names no root,
     /// systemd looks for one on the disk that it was loaded from, which only loaders tell
-    /// (`LoaderDevicePartUUID`), and mounts it for writing: systemd-gpt-auto-generator(8).
-    pub(crate) fn words_without_loader(&self, cmdline: &str) -> String {
+    /// (`LoaderDevicePartUUID`), and mounts it for writing: systemd-gpt-auto-generator(8). Of a
+    /// script of U-Boot's, a board's variables have it.
+    pub(crate) fn words_without_loader(&self, loader: &Loader, entry: &Entry) -> String {
+        let cmdline = &entry.cmdline;
         let words = || cmdline.split_whitespace();
         let names = ["root=", "roothash=", "usrhash=", "mount.usr="];
         if words().any(|word| names.iter().any(|name| word.starts_with(name))) {
             return cmdline.to_owned();
+        }
+        if loader.name == script::NAME {
+            let root = format!("{cmdline} {}", self.root_word());
+            return root.trim_start().to_owned();
         }
         let system = self.systems.first().filter(|s| s.init == Init::Systemd);
         let partition = system.and_then(|s| self.table.partitions.get(s.volume));
@@ -84,6 +96,19 @@ impl Found {
         root.trim_start().to_owned()
     }
 
+    /// Where the first root file system is, for the kernel.
+    pub(crate) fn root_word(&self) -> String {
+        let system = self.systems.first();
+        let partition = system.and_then(|s| self.table.partitions.get(s.volume));
+        match partition {
+            Some(partition) if partition.number > 0 => match partition.mapped() {
+                Some(device) => format!("root={device} rootwait"),
+                None => format!("root=PARTUUID={} rootwait", partition.partuuid),
+            },
+            _ => "root=/dev/vda rootwait".to_owned(),
+        }
+    }
+
     /// The bytes of what is named `PARTITION:PATH` or `PARTITION:PATH#SECTION`.
     pub fn named(&self, name: &str) -> Option<Vec<u8>> {
         let (partition, path) = name.split_once(':')?;
@@ -96,9 +121,21 @@ impl Found {
         };
         let bytes = self.files(volume)?.read(path, MOST_FILE).ok()?;
         match wanted {
+            Some(WRAPPED) => script::unwrapped(&bytes).map(<[u8]>::to_vec),
             Some(wanted) => section(&bytes, wanted),
             None => Some(bytes),
         }
+    }
+}
+
+/// What an image of mkimage has in it, as a section.
+const WRAPPED: &str = "image";
+
+/// The name of what a file has in it, by its first bytes, if mkimage wrapped it.
+fn named_within(name: String, head: &[u8]) -> String {
+    match script::is_wrapped(head) {
+        true => format!("{name}#{WRAPPED}"),
+        false => name,
     }
 }
 
@@ -184,7 +221,18 @@ mod tests {
                 ..System::default()
             }],
         };
-        let given = |line: &str| found(Init::Systemd).words_without_loader(line);
+        let of = |init, name, line: &str| {
+            let loader = Loader {
+                name,
+                ..Loader::default()
+            };
+            let entry = Entry {
+                cmdline: line.to_owned(),
+                ..Entry::default()
+            };
+            found(init).words_without_loader(&loader, &entry)
+        };
+        let given = |line: &str| of(Init::Systemd, "GRUB", line);
         let root = "root=PARTUUID=07efd125-dbf3-4c81-b46f-5cf6f8de0351";
         assert_eq!(given("console=ttyS0"), format!("console=ttyS0 {root} rw"));
         assert_eq!(given("ro"), format!("ro {root}"));
@@ -192,6 +240,8 @@ mod tests {
         for line in ["root=/dev/vda2 ro", "roothash=0123 quiet"] {
             assert_eq!(given(line), line);
         }
-        assert_eq!(found(Init::Busybox).words_without_loader("quiet"), "quiet");
+        assert_eq!(of(Init::Busybox, "GRUB", "quiet"), "quiet");
+        let by_script = of(Init::Busybox, script::NAME, "quiet");
+        assert_eq!(by_script, format!("quiet {root} rootwait"));
     }
 }

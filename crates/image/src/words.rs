@@ -2,7 +2,7 @@
 //! as it has to be then.
 
 use crate::Found;
-use crate::loader::{Entry, Loader, PI};
+use crate::loader::{Entry, Loader, PI, script};
 use crate::volume::Place;
 
 impl Found {
@@ -18,6 +18,14 @@ impl Found {
                     "{} is one program with its command line in it, which may be signed; make it \
                      again with other words, or have the machine start the kernel: bootloader-none",
                     entry.kernel
+                ));
+            }
+            (script::NAME, Some(config)) => {
+                return Err(format!(
+                    "/{} is a script that mkimage made, and sets the kernel's words: change \
+                     `bootargs` in its source and make it again, or have the machine start the \
+                     kernel: bootloader-none",
+                    config.path
                 ));
             }
             (PI, Some(config)) => Place {

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use bootlap_image::plan::{Firmware, Plan, Source, Wish};
 use bootlap_image::table::{self, TableKind};
 use bootlap_image::volume::{Volume, copied};
-use bootlap_image::{Found, Window};
+use bootlap_image::{Found, Handover, Window};
 
 fn run(program: &str, args: &[&str], input: &str) {
     let mut command = Command::new(program);
@@ -252,7 +252,11 @@ fn a_script_for_uboot_is_seen() {
         "",
     );
     let found = Found::of(&window(&path));
-    assert_eq!(found.loaders[0].name, "U-Boot");
+    assert_eq!(found.loaders[0].name, "U-Boot script");
+    assert!(
+        found.loaders[0].entries.is_empty(),
+        "mkimage did not make it"
+    );
     let plan = Plan::of(&found, None, None).unwrap();
     assert!(matches!(plan.firmware, Firmware::Uboot(_)), "{plan:?}");
     let told = plan
@@ -266,6 +270,110 @@ fn a_script_for_uboot_is_seen() {
         kernel.cmdline.contains("root=/dev/vda "),
         "{}",
         kernel.cmdline
+    );
+}
+
+const SCRIPT: &str = r#"
+# What the board does not say.
+test -n "${kernel_addr_r}" || setenv kernel_addr_r 0x1000
+setenv load_addr "0x9000000"
+setenv rootdev /dev/mmcblk0p1
+setenv extra "verbose"; setenv bootlogo "false"
+if test "${devtype}" = "mmc" && test "${devnum}" != "0"; then
+	setenv rootdev /dev/other
+fi
+if test -e ${devtype} ${devnum} ${prefix}board.txt; then
+	load ${devtype} ${devnum} ${load_addr} ${prefix}board.txt
+	env import -t ${load_addr} ${filesize}
+fi
+if test "${bootlogo}" = "true"; then setenv consoleargs splash
+elif test "${console}" = "both" || test "${console}" = "serial"; then
+	setenv consoleargs "console=ttyS2,1500000"
+else setenv consoleargs "console=none"; fi
+part uuid ${devtype} ${devnum}:${distro_bootpart} uuid
+setenv bootargs "root=${rootdev} \
+part=${uuid} ${consoleargs} baud=${baudrate} ${extra}"
+for file in ${overlays}; do
+	if load ${devtype} ${devnum} ${load_addr} ${prefix}overlays/${file}.dtbo; then
+		setenv bootargs "${bootargs} with=${file}"
+	fi
+done
+load ${devtype} ${devnum} ${ramdisk_addr_r} ${prefix}uInitrd
+load ${devtype} ${devnum} ${kernel_addr_r} ${prefix}none || load ${devtype} ${devnum} ${kernel_addr_r} ${prefix}Image
+load ${devtype} ${devnum} ${fdt_addr_r} ${prefix}dtb/${fdtfile}
+run start
+booti 0x1 -
+"#;
+const OF_BOARD: &str = "console=both\noverlays=spi i2c\nrootdev=UUID=01234567-89ab-cdef-0123-456789abcdef\n\
+    start=booti ${kernel_addr_r} ${ramdisk_addr_r}:${filesize} ${fdt_addr_r}\n";
+
+/// A script as cards for boards have it, with a text of what the board's owner chose.
+#[test]
+fn a_script_for_uboot_is_run_on_paper() {
+    let dir = tempfile::tempdir().unwrap();
+    let boot = dir.path().join("tree/boot");
+    fs::create_dir_all(boot.join("overlays")).unwrap();
+    let at = |name: &str| dir.path().join(name);
+    fs::write(at("boot.cmd"), SCRIPT).unwrap();
+    fs::write(at("initrd"), "an initramfs").unwrap();
+    fs::write(boot.join("board.txt"), OF_BOARD).unwrap();
+    fs::write(boot.join("overlays/i2c.dtbo"), "").unwrap();
+    let mut image = vec![0; 4096];
+    image[56..60].copy_from_slice(b"ARM\x64");
+    fs::write(boot.join("Image"), &image).unwrap();
+    for (kind, from, to) in [
+        ("script", "boot.cmd", "boot.scr"),
+        ("ramdisk", "initrd", "uInitrd"),
+    ] {
+        let (from, to) = (at(from), boot.join(to));
+        let args = ["-A", "arm64", "-O", "linux", "-C", "none", "-T", kind, "-d"];
+        run(
+            "mkimage",
+            &[&args[..], &[text(&from), text(&to)]].concat(),
+            "",
+        );
+    }
+    let path = sized(dir.path(), "card.img", 24 << 20);
+    let root = at("root.img");
+    let uuid = "01234567-89ab-cdef-0123-456789abcdef";
+    let tree = at("tree");
+    let args = [
+        "-q",
+        "-t",
+        "ext4",
+        "-U",
+        uuid,
+        "-d",
+        text(&tree),
+        text(&root),
+        "16M",
+    ];
+    run("mke2fs", &args, "");
+    let table = "label: dos\nlabel-id: 0xabcdef12\nstart=8192, type=83\n";
+    run("sfdisk", &["-q", text(&path)], table);
+    let card = File::options().write(true).open(&path).unwrap();
+    card.write_all_at(&fs::read(&root).unwrap(), 8192 * 512)
+        .unwrap();
+
+    let found = Found::of(&window(&path));
+    let (loader, entry) = found.default().unwrap();
+    assert_eq!(loader.name, "U-Boot script");
+    assert_eq!(entry.kernel, "/boot/Image");
+    assert_eq!(entry.initramfs, ["/boot/uInitrd"]);
+    // Which device tree it takes, and how fast its console is, the board knows.
+    assert_eq!(entry.devicetree, "");
+    assert_eq!(
+        entry.cmdline,
+        format!("root=UUID={uuid} part=abcdef12-01 console=ttyS2,1500000 verbose with=i2c")
+    );
+    let plan = Plan::of(&found, None, None).unwrap();
+    assert_eq!(plan.firmware, Firmware::None, "its console is another");
+    let handover = Handover::of(&found).unwrap();
+    assert_eq!(handover.kernel, "1:/boot/Image");
+    assert_eq!(handover.initramfs, ["1:/boot/uInitrd#image"]);
+    assert_eq!(
+        found.named(&handover.initramfs[0]).unwrap(),
+        b"an initramfs"
     );
 }
 

@@ -6,6 +6,7 @@ mod extlinux;
 mod gap;
 mod grub;
 mod pi;
+pub(crate) mod script;
 
 use crate::table::Table;
 use crate::volume::{Files, Place, Volume};
@@ -115,7 +116,7 @@ pub(crate) fn find(disk: &Window, table: &Table, volumes: &[Volume]) -> Vec<Load
         found.insert(first, loader);
     }
     if !found.iter().any(|loader| loader.name == "U-Boot") {
-        found.extend(script(volumes));
+        found.extend(script::read(table, volumes));
     }
     let known = |found: &[Loader], name: &str| found.iter().any(|l| l.name == name);
     for program in programs.into_iter().chain(in_gap) {
@@ -128,27 +129,6 @@ pub(crate) fn find(disk: &Window, table: &Table, volumes: &[Volume]) -> Vec<Load
         place.settle(volumes);
     }
     found
-}
-
-/// A script for U-Boot, which starts what it says: nothing of that is known here.
-fn script(volumes: &[Volume]) -> Option<Loader> {
-    const PATHS: [&str; 4] = [
-        "boot.scr.uimg",
-        "boot.scr",
-        "boot/boot.scr.uimg",
-        "boot/boot.scr",
-    ];
-    readable(volumes).find_map(|(volume, files)| {
-        let path = PATHS.iter().find(|path| files.has(path))?;
-        Some(Loader {
-            name: "U-Boot",
-            config: Some(Place {
-                volume,
-                path: (*path).to_owned(),
-            }),
-            ..Loader::default()
-        })
-    })
 }
 
 /// The files of each volume that can be read, with the place of the volume.

@@ -1,6 +1,6 @@
 //! A kernel that lies beside the image, started as the build that made both says.
 
-use super::{Plan, Source, consoles, root_word};
+use super::{Plan, Source, consoles};
 use crate::Found;
 use crate::beside::{Beside, Script};
 use crate::machine::{MACHINES, Machine};
@@ -16,7 +16,7 @@ impl Plan {
         let said = script.map(|s| s.cmdline.as_str()).filter(|c| !c.is_empty());
         let mut cmdline = match said {
             Some(said) => said.to_owned(),
-            None if on_disk => root_word(found),
+            None if on_disk => found.root_word(),
             None => String::new(),
         };
         let named = consoles(&cmdline);

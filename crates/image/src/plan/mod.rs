@@ -11,7 +11,7 @@ use crate::Found;
 use crate::beside::Beside;
 use crate::handover::kernel_in_boot;
 use crate::inittab::{Greeting, Terminal};
-use crate::loader::{Entry, Loader, Wait, efi};
+use crate::loader::{Entry, Loader, Wait, efi, script};
 use crate::machine::MACHINES;
 pub use crate::machine::Machine;
 use crate::questions;
@@ -193,7 +193,8 @@ impl Plan {
         } = self.machine;
         let program = efi::arch(&found.volumes) == Some(arch);
         let sector = found.loaders.iter().any(|l| l.by_sector);
-        let for_uboot = found.loaders.iter().any(|l| l.name == "U-Boot");
+        let names = ["U-Boot", script::NAME];
+        let for_uboot = found.loaders.iter().any(|l| names.contains(&l.name));
         let kernel = found.default().is_some() || kernel_in_boot(found).is_some();
         let cannot = |what: &str| {
             Err(format!(
@@ -276,7 +277,7 @@ impl Plan {
         } = self.machine;
         let Some((loader, entry)) = found.default() else {
             if self.firmware == Firmware::None {
-                let cmdline = format!("{} console={console}", root_word(found));
+                let cmdline = format!("{} console={console}", found.root_word());
                 self.start(Source::Disk, cmdline);
             }
             return Ok(());
@@ -308,7 +309,7 @@ impl Plan {
                 true => String::new(),
                 false => format!(" console={}", console),
             };
-            let cmdline = format!("{}{more}", found.words_without_loader(&entry.cmdline));
+            let cmdline = format!("{}{more}", found.words_without_loader(loader, entry));
             self.start(Source::Disk, cmdline.trim().to_owned());
         }
         Ok(())
@@ -419,7 +420,7 @@ impl Plan {
     fn doubts(&mut self, found: &Found) {
         let script = found.loaders.iter().find_map(|loader| {
             let config = loader.config.as_ref()?;
-            (loader.name == "U-Boot" && loader.entries.is_empty()).then_some(config)
+            (loader.name == script::NAME && loader.entries.is_empty()).then_some(config)
         });
         if let (Some(script), None) = (script, &self.kernel) {
             self.unknown.push(format!(
@@ -478,19 +479,6 @@ fn consoles(cmdline: &str) -> Vec<&str> {
     named
         .map(|value| value.split(',').next().unwrap_or(value))
         .collect()
-}
-
-/// Where the first root file system is, for the kernel.
-fn root_word(found: &Found) -> String {
-    let system = found.systems.first();
-    let partition = system.and_then(|s| found.table.partitions.get(s.volume));
-    match partition {
-        Some(partition) if partition.number > 0 => match partition.mapped() {
-            Some(device) => format!("root={device} rootwait"),
-            None => format!("root=PARTUUID={} rootwait", partition.partuuid),
-        },
-        _ => "root=/dev/vda rootwait".to_owned(),
-    }
 }
 
 /// How long a loader waits, for people.
