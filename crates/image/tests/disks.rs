@@ -299,7 +299,7 @@ for file in ${overlays}; do
 	fi
 done
 load ${devtype} ${devnum} ${ramdisk_addr_r} ${prefix}uInitrd
-load ${devtype} ${devnum} ${kernel_addr_r} ${prefix}none || load ${devtype} ${devnum} ${kernel_addr_r} ${prefix}Image
+load mmc 0:7 ${kernel_addr_r} ${prefix}Image || load ${devtype} ${devnum} ${kernel_addr_r} ${prefix}none || load ${devtype} ${devnum} ${kernel_addr_r} ${prefix}Image
 load ${devtype} ${devnum} ${fdt_addr_r} ${prefix}dtb/${fdtfile}
 run start
 booti 0x1 -

@@ -107,16 +107,19 @@ impl<'d> Disk<'d> {
         self.volumes.get(volume)?.files.as_deref()
     }
 
-    /// The partition of `0:1`; of what only the board knows, the script's.
-    fn partition(&self, named: &str) -> usize {
-        let number = named.split_once(':').and_then(|(_, n)| n.parse().ok());
-        let mut all = self.table.partitions.iter();
-        let named = number.and_then(|n: u32| all.position(|p| p.number == n));
-        named.unwrap_or(self.volume)
+    /// The partition of `0:1`; of what only the board knows, and where there is no table, the
+    /// script's.
+    fn partition(&self, named: &str) -> Option<usize> {
+        let all = &self.table.partitions;
+        let number: Option<u32> = named.split_once(':').and_then(|(_, n)| n.parse().ok());
+        match number.filter(|_| all.iter().any(|p| p.number > 0)) {
+            Some(number) => all.iter().position(|p| p.number == number),
+            None => Some(self.volume),
+        }
     }
 
     fn file(&self, device: &str, path: &str) -> Option<Place> {
-        let volume = self.partition(device);
+        let volume = self.partition(device)?;
         let is_there = self.files(volume).is_some_and(|files| files.has(path));
         is_there.then(|| Place {
             volume,
@@ -298,16 +301,19 @@ impl<'d> Run<'d> {
                 went
             }
             ["part", "uuid", _, device, name] => {
-                let partition = self.disk.table.partitions.get(self.disk.partition(device));
-                let uuid = partition.map(|p| p.partuuid.clone()).unwrap_or_default();
-                self.set(name, uuid);
-                true
+                let partition = self.disk.partition(device);
+                let partition = partition.map(|n| &self.disk.table.partitions[n]);
+                self.set(
+                    name,
+                    partition.map(|p| p.partuuid.clone()).unwrap_or_default(),
+                );
+                partition.is_some()
             }
             ["fsuuid", _, device, name] => {
-                let volume = self.disk.volumes.get(self.disk.partition(device));
-                let uuid = volume.map(|v| v.uuid.clone()).unwrap_or_default();
-                self.set(name, uuid);
-                true
+                let volume = self.disk.partition(device);
+                let volume = volume.map(|n| &self.disk.volumes[n]);
+                self.set(name, volume.map(|v| v.uuid.clone()).unwrap_or_default());
+                volume.is_some()
             }
             ["run", names @ ..] if runs > 0 => {
                 for name in names {
