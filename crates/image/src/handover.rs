@@ -55,9 +55,8 @@ impl Handover {
         }
         let initramfs = entry.initramfs.iter().map(|path| {
             let place = place(path)?;
-            let files = found.files(place.volume);
-            let head = files.and_then(|files| files.read(&place.path, 4).ok());
-            Ok(named_within(name(&place)?, &head.unwrap_or_default()))
+            let file = found.read(&place).unwrap_or_default();
+            Ok(named_within(name(&place)?, &file))
         });
         Ok(Self {
             kernel: named_within(kernel, &program),
@@ -131,11 +130,11 @@ impl Found {
 /// What an image of mkimage has in it, as a section.
 const WRAPPED: &str = "image";
 
-/// The name of what a file has in it, by its first bytes, if mkimage wrapped it.
-fn named_within(name: String, head: &[u8]) -> String {
-    match script::is_wrapped(head) {
-        true => format!("{name}#{WRAPPED}"),
-        false => name,
+/// The name of what a file has in it, if mkimage wrapped it.
+fn named_within(name: String, file: &[u8]) -> String {
+    match script::unwrapped(file) {
+        Some(_) => format!("{name}#{WRAPPED}"),
+        None => name,
     }
 }
 

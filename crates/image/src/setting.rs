@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::Found;
-use crate::loader::Loader;
+use crate::loader::{Loader, script};
 
 /// Bytes that stand at a place of the image instead of those that are there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +59,13 @@ fn with_wait(loader: &Loader, was: &[u8], seconds: u32) -> Result<Vec<u8>, Strin
             (b"timeout ", tenths.max(1)),
             (b"prompt ", u32::from(seconds > 0)),
         ],
+        script::NAME => {
+            return Err(
+                "a script has no menu; what U-Boot waits for a key is `bootdelay` in its \
+                 environment"
+                    .to_owned(),
+            );
+        }
         name => return Err(format!("how {name} is told to wait is not known here")),
     };
     let mut is = was.to_vec();

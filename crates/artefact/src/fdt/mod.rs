@@ -15,7 +15,8 @@ use std::borrow::Cow;
 
 use super::bytes::{be32, be64, c_str};
 
-const MAGIC: u32 = 0xd00d_feed;
+/// What a device tree begins with, and a FIT, which is one.
+pub const MAGIC: u32 = 0xd00d_feed;
 const BEGIN_NODE: u32 = 1;
 const END_NODE: u32 = 2;
 const PROP: u32 = 3;

@@ -15,7 +15,9 @@
 
 use std::collections::HashMap;
 
+use bootlap_artefact::fdt;
 use bootlap_artefact::uboot_script::{Item, Joint, Piece, Script, Statement, Word};
+use bootlap_artefact::uimage::{KIND_SCRIPT, UimageHeader};
 
 use super::{Entry, Loader, readable};
 use crate::table::Table;
@@ -27,15 +29,6 @@ pub(crate) const NAME: &str = "U-Boot script";
 const FOLDERS: [&str; 2] = ["", "boot/"];
 const FILES: [&str; 2] = ["boot.scr.uimg", "boot.scr"];
 
-/// The header of U-Boot's images, which mkimage makes (include/image.h): magic number, bytes of
-/// what follows, kind.
-const UIMAGE: [u8; 4] = 0x2705_1956_u32.to_be_bytes();
-const HEADER: usize = 64;
-const KIND: usize = 30;
-const SCRIPT: u8 = 6;
-/// A device tree, or what looks like one: a FIT.
-const FIT: [u8; 4] = 0xd00d_feed_u32.to_be_bytes();
-
 /// Commands altogether: `run` and `for` repeat them.
 const MOST_COMMANDS: usize = 10_000;
 /// Scripts in variables that run each other.
@@ -45,16 +38,9 @@ const MOST_SCRIPT: u64 = 128 << 10;
 /// Bytes of all values: `setenv a "${a}${a}"` doubles.
 const MOST_VALUES: usize = 64 << 10;
 
-/// Whether mkimage wrapped an image, by its first bytes.
-pub(crate) fn is_wrapped(image: &[u8]) -> bool {
-    image.starts_with(&UIMAGE)
-}
-
-/// What is in an image that mkimage wrapped; `None` if it did not.
+/// What is in an image that mkimage wrapped; `None` if it did not, or U-Boot would refuse it.
 pub(crate) fn unwrapped(image: &[u8]) -> Option<&[u8]> {
-    let size = image.get(12..16).filter(|_| is_wrapped(image))?;
-    let size = u32::from_be_bytes(size.try_into().ok()?) as usize;
-    image.get(HEADER..HEADER.checked_add(size)?)
+    UimageHeader::read(image).ok().map(|(_, data)| data)
 }
 
 pub(super) fn read(table: &Table, volumes: &[Volume]) -> Option<Loader> {
@@ -90,8 +76,8 @@ pub(super) fn read(table: &Table, volumes: &[Volume]) -> Option<Loader> {
 
 /// The script in an image: behind the lengths of its parts, which end with a zero.
 fn text(image: &[u8]) -> Option<String> {
-    let parts = unwrapped(image).filter(|_| image[KIND] == SCRIPT)?;
-    let bytes = parts.get(8..)?;
+    let (header, parts) = UimageHeader::read(image).ok()?;
+    let bytes = parts.get(8..).filter(|_| header.kind == KIND_SCRIPT)?;
     Some(String::from_utf8_lossy(bytes).into_owned())
 }
 
@@ -386,7 +372,7 @@ impl<'d> Run<'d> {
         let files = self.disk.files(place.volume);
         let begins = files.and_then(|files| files.read(&place.path, 4).ok());
         // What a FIT holds, it chooses by its board.
-        if begins.is_none_or(|bytes| bytes.starts_with(&FIT)) {
+        if begins.is_none_or(|bytes| bytes.starts_with(&fdt::MAGIC.to_be_bytes())) {
             return true;
         }
         let at = |address: Option<&&str>| {
@@ -446,7 +432,6 @@ fn is_unknown(text: &str) -> bool {
 mod tests {
     use std::rc::Rc;
 
-    use super::*;
     use crate::{Found, Window};
 
     /// ```text
@@ -464,18 +449,5 @@ mod tests {
         let (_, entry) = found.default().unwrap();
         assert_eq!((&*entry.kernel, &*entry.cmdline), ("/Image", "root= b"));
         assert!(entry.initramfs.is_empty(), "nothing was loaded there");
-    }
-
-    #[test]
-    fn only_what_mkimage_wrapped_is_unwrapped() {
-        let mut image = UIMAGE.to_vec();
-        image.resize(HEADER, 0);
-        image[12..16].copy_from_slice(&3_u32.to_be_bytes());
-        image.extend(b"abc and more");
-        assert_eq!(unwrapped(&image), Some(&b"abc"[..]));
-        assert_eq!(unwrapped(&image[..HEADER + 2]), None, "it is cut off");
-        assert_eq!(unwrapped(&image[1..]), None);
-        image[12..16].copy_from_slice(&u32::MAX.to_be_bytes());
-        assert_eq!(unwrapped(&image), None);
     }
 }
