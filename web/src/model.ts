@@ -25,7 +25,7 @@ export interface Gap {
 export interface Finding {
   rule: string; title: string; why: string; fix: string; recipe: string | null; at_ns: [number, number] | null;
   risk: string; saving_ns: number; predicted_saving_ns: number | null; same_time_as: number | null;
-  saving_kind: "this-boot" | "predicted-board" | "unknown"; saving_is_bound: boolean; saving_basis: string; evidence: Place[];
+  saving_kind: "this-boot" | "predicted-board" | "unknown"; saving_is_bound: boolean; takes_ns: number; saving_basis: string; evidence: Place[];
 }
 export interface Trial {
   recipe: string; before_ns: number; after_ns: number; saved_ns: number; interval_ns: [number, number];

@@ -23,7 +23,6 @@ pub struct Finding {
     /// The lines that show it.
     pub evidence: Vec<Evidence>,
     /// How long what it is about takes, ns, where nobody can say how much of that goes; or 0.
-    #[serde(skip)]
     pub takes_ns: i64,
 }
 

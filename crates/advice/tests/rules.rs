@@ -26,7 +26,7 @@ fn nothing_seen_nothing_advised() {
 }
 
 #[test]
-fn of_what_nobody_can_say_the_longest_comes_first() {
+fn the_longest_comes_first_whether_or_not_it_is_known_how_much_goes() {
     let blame = "9.012s NetworkManager-wait-online.service\n\
         1.600s systemd-modules-load.service\n5.214s snapd.service\n";
     let timeline = logs::read(&[blame]);
@@ -38,6 +38,16 @@ fn of_what_nobody_can_say_the_longest_comes_first() {
         "systemd-modules-load",
     ];
     assert_eq!(rules, expected);
+    // What is known is less than some of them take, and more than others do.
+    let log = "[    0.000000] Linux version 6.1.0 (cc) #1\n\
+        [    0.100000] Waiting 3 sec before mounting root device...\n\
+        [    3.100000] VFS: Mounted root (ext4 filesystem) readonly on device 179:2.\n\
+        [    3.120000] Run /sbin/init as init process\n";
+    let timeline = logs::read(&[blame, log]);
+    let advice = advise(&Boot::new(&timeline));
+    let rules: Vec<&str> = advice.iter().map(|f| &*f.rule).collect();
+    let (before, after) = expected.split_at(2);
+    assert_eq!(rules, [before, &["cmdline-root-wait"], after].concat());
 }
 
 #[test]

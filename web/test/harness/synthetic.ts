@@ -80,7 +80,7 @@ export function makeBoot(spec: BootSpec): TimelineBoot {
     head: {
       ready_ns: ready, extent: { start_ns: start, end_ns: end, ready: ready !== null, end: ready === null ? null : "ready", last_ns: end }, phases, gaps: spec.gaps ?? [],
       findings: (spec.findings ?? []).map(({ title, at, saving }) => ({
-        rule: "r", title, why: "", fix: "", recipe: null, risk: "", at_ns: at, saving_ns: saving, predicted_saving_ns: null, same_time_as: null, saving_kind: "this-boot" as const, saving_is_bound: false, saving_basis: "", evidence: [],
+        rule: "r", title, why: "", fix: "", recipe: null, risk: "", at_ns: at, saving_ns: saving, predicted_saving_ns: null, same_time_as: null, saving_kind: "this-boot" as const, saving_is_bound: false, takes_ns: 0, saving_basis: "", evidence: [],
       })),
       marks: (spec.marks ?? []).map(([name, milestone, at_ns]): Mark => ({ name, milestone, at_ns, evidence: place })),
       counters: spec.counters ?? [],

@@ -168,18 +168,22 @@ pub fn find(name: &str) -> Option<&'static Rule> {
 /// Less than this is not worth a line, ns.
 const WORTH_IT_NS: i64 = 1_000_000;
 
-/// Everything that the rules find, the largest saving first. What only a real
-/// board would show comes after what this boot shows, and last what nobody can
-/// say without trying: what is long first. Among equals, what lies nearest to the
-/// product is first.
+/// Everything that the rules find, the largest first: by what it saves on the clock of this boot,
+/// or, where nobody can say without trying, by how long what it is about takes. What only a real
+/// board would show comes after that, and last what has no time at all. Among equals, what is
+/// known is before what is to be tried, and what lies nearest to the product is first.
 pub fn advise(boot: &Boot<'_>) -> Vec<Finding> {
     let mut findings: Vec<(Layer, Finding)> = Vec::new();
     for rule in all() {
         findings.extend(rule.check(boot).into_iter().map(|f| (rule.page.layer, f)));
     }
     findings.sort_by_key(|(layer, f)| {
-        let by_size = (Reverse(f.saving.ns), Reverse(f.takes_ns));
-        (f.saving.kind, by_size, *layer)
+        let clock = match f.saving.kind {
+            SavingKind::Unknown if f.takes_ns > 0 => SavingKind::ThisBoot,
+            kind => kind,
+        };
+        let size = f.saving.ns.max(f.takes_ns);
+        (clock, Reverse(size), f.saving.kind, *layer)
     });
     findings.into_iter().map(|(_, finding)| finding).collect()
 }

@@ -54,6 +54,9 @@ pub struct FindingJson {
     pub saving_kind: String,
     /// Whether it is a bound: at most so much, and nobody knows how much of it there is to be had.
     pub saving_is_bound: bool,
+    /// Where the saving is unknown: how long what it is about takes, a duration; 0 if that is
+    /// unknown, too.
+    pub takes_ns: i64,
     /// How the saving was computed.
     pub saving_basis: String,
     /// The interval that the time goes into.
@@ -95,6 +98,7 @@ pub(crate) fn findings(report: &Report<'_>) -> Vec<FindingJson> {
         same_time_as,
         saving_kind: id(&finding.saving.kind),
         saving_is_bound: finding.saving.is_bound(),
+        takes_ns: finding.takes_ns,
         saving_basis: finding.saving.basis.clone(),
         at_ns: finding.at_ns,
         evidence: finding

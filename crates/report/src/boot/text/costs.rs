@@ -86,6 +86,9 @@ pub(crate) fn expected(finding: &Finding) -> String {
     match finding.saving.kind {
         SavingKind::ThisBoot => format!("saves {up_to}{time}"),
         SavingKind::PredictedBoard => format!("saves {up_to}{time} (predicted)"),
+        SavingKind::Unknown if finding.takes_ns > 0 => {
+            format!("takes {}, to be tried", duration(finding.takes_ns))
+        }
         SavingKind::Unknown => "to be tried".into(),
     }
 }
