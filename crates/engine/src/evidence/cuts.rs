@@ -272,6 +272,22 @@ mod tests {
     }
 
     #[test]
+    fn a_quiet_boot_begins_where_the_clock_begins_anew_after_an_end() {
+        let quiet = "[    0.016000] Failed to access perfctr msr (MSR c1 is 0)\nwelcome\n";
+        for end in [
+            "reboot: Restarting system",
+            "reboot: Power down",
+            "Restarting system.",
+        ] {
+            let a = format!("{}[   12.000000] {end}\n", boot(0));
+            assert_eq!(cut(&[&*a, quiet].concat()), [&*a, quiet], "{end}");
+        }
+        // A CPU whose clock is not set yet says so, too.
+        let on = format!("{}[   12.000000] random: 7 urandom warnings\n", boot(0));
+        assert!(cut(&[&*on, quiet].concat()).is_empty());
+    }
+
+    #[test]
     fn boots_longer_than_a_first_look_are_found() {
         let long = |ms: u32| {
             let late = |n: u32| {

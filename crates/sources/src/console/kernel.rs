@@ -84,6 +84,16 @@ const BEFORE_INIT: [&[u8]; 7] = [
     b"Kernel memory protection",
 ];
 
+/// What a kernel says last; before 3.10 without `reboot: `.
+const ENDS: [&[u8]; 6] = [
+    b"reboot: Restarting system",
+    b"reboot: Power down",
+    b"reboot: System halted",
+    b"Restarting system.",
+    b"Power down.",
+    b"System halted.",
+];
+
 struct Stage {
     name: &'static str,
     /// It is begun anew as long as it has not ended, and lasts since the first time.
@@ -99,7 +109,7 @@ pub(crate) enum Log {
     Same,
     /// The same, but from its beginning: a second console registered.
     PrintedAgain,
-    /// That of another boot: the first one had run init, or said it restarts.
+    /// That of another boot: the first one had run init, or said that it ends.
     OfAnotherBoot,
 }
 
@@ -132,7 +142,7 @@ pub(crate) struct Kernel {
     began: [Option<(Moment, Evidence)>; PAIRS.len()],
     version_seen: bool,
     init_seen: bool,
-    restarts: bool,
+    ends: bool,
     /// The last line, to know its copies.
     last: Printed,
     /// The copy of the line before it, if that came exactly twice.
@@ -147,13 +157,17 @@ const MARK: &[u8] = b"bootlap: ";
 impl Kernel {
     /// What this line says of the log that it is in.
     pub(crate) fn log_of(&self, body: &[u8], ns: i64) -> Log {
+        // A console that is told not to print much (`quiet`) leaves out the first lines.
+        if self.ends && self.clock.is_past(ns) {
+            return Log::OfAnotherBoot;
+        }
         if !is_first_line(body) {
             return Log::Same;
         }
         let again = self.version_seen || self.clock.latest_ns() > ns;
         match again {
             false => Log::Same,
-            true if self.init_seen || self.restarts || !self.began() => Log::OfAnotherBoot,
+            true if self.init_seen || self.ends || !self.began() => Log::OfAnotherBoot,
             true => Log::PrintedAgain,
         }
     }
@@ -253,10 +267,12 @@ impl Kernel {
                 out.kernel_milestone(Milestone::InitStart, moment, at);
             }
             Some(b'K') if body.starts_with(b"Kernel panic") => {
-                self.restarts = true;
+                self.ends = true;
                 out.kernel_mark(Span::KERNEL_PANIC.as_bytes(), moment, at);
             }
-            Some(b'r') if body.starts_with(b"reboot: Restarting") => self.restarts = true,
+            Some(b'r' | b'R' | b'P' | b'S') if ENDS.iter().any(|e| body.starts_with(e)) => {
+                self.ends = true;
+            }
             Some(b'L') if body.starts_with(b"Linux version ") => {
                 self.version_seen = true;
                 // The first line is logged when the kernel's clock is zero.

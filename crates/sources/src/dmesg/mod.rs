@@ -84,6 +84,8 @@ struct Seen {
     journal: usize,
     /// Without the white space that the kernel prints.
     trimmed: usize,
+    /// Without a prefix, but with one behind other text: on a console programs print, too.
+    glued: usize,
     /// With what only the kernel says.
     certain: usize,
     syslog: usize,
@@ -114,6 +116,7 @@ impl Seen {
             self.certain += usize::from(certain);
             return !BootLoader::is_banner(body);
         }
+        self.glued += usize::from(printk::find_glued(line, 0).is_some());
         if let Some(syslog) = prefix::syslog(line) {
             self.syslog += 1;
             self.syslog_of_kernel += usize::from(syslog.kernel);
@@ -132,7 +135,7 @@ impl Seen {
                 () if half(self.journal) => Sniff::MAYBE,
                 () if half(self.by_dmesg) => Sniff::percent(85),
                 // A console's kernel lines look the same, but for the CR.
-                () if cr => Sniff::percent(50),
+                () if cr || self.glued > 0 => Sniff::percent(50),
                 () if half(self.trimmed) && self.certain == 0 => Sniff::percent(30),
                 () => Sniff::percent(80),
             };
@@ -226,5 +229,24 @@ impl Reader for AnyReader<'_> {
         if let Some(of) = &mut self.of {
             of.finish(import);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::detect;
+
+    #[test]
+    fn where_programs_print_among_the_kernel_it_is_a_console() {
+        let kernel: String = (0..40)
+            .map(|n| format!("[    1.{n:03}000] usb 1-1: device {n}\n"))
+            .collect();
+        let is = |text: &str| detect(text.as_bytes()).map(|source| source.name);
+        assert_eq!(is(&kernel), Some("dmesg"));
+        // The rest of a message, or a time that a message tells, is none of theirs.
+        let rest = format!("{kernel}the rest of it\n[    2.000000] at [    1.500000] it was\n");
+        assert_eq!(is(&rest), Some("dmesg"));
+        let among = format!("{kernel}Loading drivers...[    2.000000] st: Version 20101219\n ok\n");
+        assert_eq!(is(&among), Some("console"));
     }
 }
