@@ -55,6 +55,9 @@ pub fn text(report: &Report<'_>, style: &Style) -> String {
     page.finish()
 }
 
+/// How short a name may become, with what stands before it, in columns.
+const SHORTEST_NAME: usize = 16;
+
 /// Target and time, the kind of time, and what stands behind the number.
 fn headline(report: &Report<'_>, page: &mut Page<'_>) {
     let about = &report.about;
@@ -74,6 +77,14 @@ fn headline(report: &Report<'_>, page: &mut Page<'_>) {
         Some((said, rest)) => (said, Some(rest)),
         None => (said.as_str(), None),
     };
+    // What cannot be broken takes room from the name.
+    if rest.is_none() && !fits {
+        line.cut(
+            space
+                .saturating_sub(said.chars().count())
+                .max(SHORTEST_NAME),
+        );
+    }
     match Outcome::of(report) {
         Outcome::Ready { ns, .. } => {
             let number = duration(ns);
