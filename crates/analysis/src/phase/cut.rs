@@ -58,8 +58,8 @@ pub(super) fn bare(view: &View, extent: &Extent) -> Vec<Phase> {
 /// A kernel's log that begins later is an excerpt of it, ns.
 const BEGAN_NS: i64 = 1_000_000_000;
 
-/// Whether all that was seen to the end can be the kernel's: nothing ran in user space,
-/// and the log is no excerpt from nobody knows where.
+/// Whether all that was seen to the end can be the kernel's: nothing ran or printed in user
+/// space, and the log is no excerpt from nobody knows where.
 fn is_kernels_alone(view: &View, extent: &Extent) -> bool {
     let of_user = |kind: TrackKind| {
         matches!(
@@ -81,9 +81,12 @@ fn is_kernels_alone(view: &View, extent: &Extent) -> bool {
         let mut is_daemons = || words.any(|w| daemons.iter().any(|d| w.starts_with(d)));
         s.kind == TrackKind::Console && is_daemons()
     };
+    // Each line of a kernel has its time if any has. With `quiet` it does not say when it runs
+    // the first program, and nobody knows when those printed.
+    let by_programs = |s: &Seen| s.logged && view.arg(s, Span::UNTIMED).is_some();
     // What the log goes on with is not of the boot that is looked at.
     let mut seen = view.spans().filter(|s| s.start.ns < extent.end.ns);
-    !is_excerpt && !seen.any(|s| of_user(s.kind) || by_daemon(&s))
+    !is_excerpt && !seen.any(|s| of_user(s.kind) || by_daemon(&s) || by_programs(&s))
 }
 
 /// A moment that is known no better says little of how long the kernel took, ns.

@@ -1,6 +1,6 @@
 //! Boots as they are, and as they should not be.
 
-use bootlap_model::{SpanEnd, Stamp};
+use bootlap_model::{Span, SpanEnd, Stamp};
 use proptest::prelude::*;
 
 use super::*;
@@ -159,6 +159,9 @@ fn a_kernel_log_alone_begins_with_the_kernel() {
     );
     reset.mark(M::KernelClockStart, 0).mark(M::Ready, 90);
     assert_eq!(cuts(&reset), [(Kernel, -35, 90)]);
+    // What programs print has no time, and of a quiet kernel nobody knows when they began.
+    reset.arg(Span::UNTIMED, "3");
+    assert_eq!(cuts(&reset), []);
     // Its first line is at an uncertain time on the board's clock.
     let mut board = Boot::board();
     board.kernel_clock(0, 0);
