@@ -8,6 +8,7 @@ use bootlap_report::boot::{self, notices};
 use bootlap_report::catalogue::{self, Entry};
 use bootlap_report::table::{self, By, Rows};
 use bootlap_report::{Report, Style, comparison, findings, inspect, trials};
+use bootlap_sources::{Hints, Input, named};
 use common::wide::wide;
 use common::{Boot, hostile, stock, tuned};
 use expect_test::expect_file;
@@ -206,4 +207,17 @@ fn where_no_rule_looks_that_is_said() {
     timeline.add_file("dmesg", "dmesg");
     let said = findings::text(&[], &timeline, &style);
     assert!(said.contains("Nothing found to improve"));
+
+    // Earlier than the kernel's clock runs, all its lines have one time.
+    let mut timeline = bootlap_model::Timeline::default();
+    let log = "[    0.000000] Linux version 6.1.47\n[    0.000000] Zone ranges:\nHit any key\n";
+    let input = Input {
+        label: "log",
+        bytes: &mut log.as_bytes(),
+        hints: &Hints::default(),
+    };
+    let console = named("console").unwrap();
+    console.read(input, &mut timeline).unwrap();
+    let said = findings::text(&[], &timeline, &style);
+    assert!(said.contains("nothing can be measured"), "{said}");
 }

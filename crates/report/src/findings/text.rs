@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use bootlap_advice::Finding;
+use bootlap_analysis::extent;
 use bootlap_model::{Timeline, shell_word};
 
 use super::remedy::claimed_before;
@@ -64,6 +65,11 @@ fn nothing(timeline: &Timeline) -> String {
         false if is_of_no_boot(timeline) => {
             "Nothing in this log says that a boot began or ended, so there is nothing to improve: \
              record one from its start."
+                .to_owned()
+        }
+        false if extent(timeline).is_some_and(|seen| seen.duration_ns() == 0) => {
+            "All that has a time in it is at one moment, so nothing can be measured: record the \
+             boot with `bootlap boot` or `bootlap capture`, which stamp each byte."
                 .to_owned()
         }
         false => "Nothing found to improve.".to_owned(),
