@@ -3,11 +3,11 @@
 mod common;
 
 use bootlap_analysis::{gaps, phases};
-use bootlap_model::{MarkKind, Milestone};
+use bootlap_model::{MarkKind, Milestone, Timeline};
 use bootlap_report::boot::{self, notices};
 use bootlap_report::catalogue::{self, Entry};
 use bootlap_report::table::{self, By, Rows};
-use bootlap_report::{Report, Style, comparison, findings, inspect, trials};
+use bootlap_report::{About, Report, Style, Texts, comparison, findings, inspect, trials};
 use bootlap_sources::{Hints, Input, named};
 use common::wide::wide;
 use common::{Boot, hostile, stock, tuned};
@@ -197,10 +197,45 @@ fn hostile_text_does_not_reach_the_terminal() {
     }
 }
 
+fn read(source: &str, log: &str) -> Timeline {
+    let mut timeline = Timeline::default();
+    let input = Input {
+        label: "log",
+        bytes: &mut log.as_bytes(),
+        hints: &Hints::default(),
+    };
+    let source = named(source).unwrap();
+    source.read(input, &mut timeline).unwrap();
+    timeline
+}
+
+#[test]
+fn a_phase_is_a_share_of_the_whole_boot() {
+    // No line of the kernel has a time of its own: when it began is not known.
+    let log = "[00:00:01.000] U-Boot 2023.01 (Jan 01 2023 - 00:00:00 +0000)\r\n\
+        [00:00:02.000] DRAM:  2 GiB\r\n[00:00:04.000] Starting kernel ...\r\n\
+        [00:00:05.000] Linux version 6.1.0 (gcc) #1 SMP\r\n\
+        [00:00:09.000] Starting syslogd: OK\r\n[00:00:11.000] buildroot login: \r\n";
+    let timeline = read("ts", log);
+    let texts = Texts::default();
+    let report = Report {
+        phases: phases(&timeline),
+        ..Report::new(About::default(), &timeline, &texts)
+    };
+    let text = boot::text(&report, &style(80));
+    let row = text.lines().find(|line| line.contains("boot loader"));
+    let row = row.unwrap_or_else(|| panic!("{text}"));
+    assert!(row.contains("3.000 s") && row.contains("30.0 %"), "{text}");
+    let mut markdown = Vec::new();
+    (boot::markdown::MARKDOWN.write)(&report, None, &mut markdown).unwrap();
+    let markdown = String::from_utf8(markdown).unwrap();
+    assert!(markdown.contains("| 3.000 s | 30.0 % |"), "{markdown}");
+}
+
 #[test]
 fn where_no_rule_looks_that_is_said() {
     let style = style(80);
-    let mut timeline = bootlap_model::Timeline::default();
+    let mut timeline = Timeline::default();
     timeline.add_file("log", "strace");
     let said = findings::text(&[], &timeline, &style);
     assert!(said.contains("Hardly any rule looks at evidence of this kind (strace)"));
@@ -209,15 +244,8 @@ fn where_no_rule_looks_that_is_said() {
     assert!(said.contains("Nothing found to improve"));
 
     // Earlier than the kernel's clock runs, all its lines have one time.
-    let mut timeline = bootlap_model::Timeline::default();
     let log = "[    0.000000] Linux version 6.1.47\n[    0.000000] Zone ranges:\nHit any key\n";
-    let input = Input {
-        label: "log",
-        bytes: &mut log.as_bytes(),
-        hints: &Hints::default(),
-    };
-    let console = named("console").unwrap();
-    console.read(input, &mut timeline).unwrap();
+    let timeline = read("console", log);
     let said = findings::text(&[], &timeline, &style);
     assert!(said.contains("nothing can be measured"), "{said}");
 }

@@ -20,7 +20,7 @@ pub fn text(report: &Report<'_>, by: By, rows: &Rows<'_>, style: &Style) -> Stri
     let (timeline, limit) = (report.timeline, rows.limit);
     let mut page = Page::new(style);
     match by {
-        By::Phases => crate::boot::text::waterfall(&report.phases, &mut page),
+        By::Phases => crate::boot::text::waterfall(report, &mut page),
         By::Spans => longest(timeline, rows, &mut page, |kind| kind != TrackKind::Console),
         By::Initcalls => longest(timeline, rows, &mut page, |kind| {
             kind == TrackKind::Initcall

@@ -50,7 +50,7 @@ fn document(report: &Report<'_>) -> String {
         (Some(before), Some(comparison)) => {
             blocks.extend(comparison::markdown::blocks(comparison, report, before));
         }
-        _ => blocks.extend(phases(&report.phases)),
+        _ => blocks.extend(phases(report)),
     }
     blocks.extend(costs(report));
     blocks.extend(findings(report));
@@ -73,9 +73,13 @@ fn headline(report: &Report<'_>) -> Vec<String> {
     ]
 }
 
-fn phases(phases: &[Phase]) -> Vec<String> {
+fn phases(report: &Report<'_>) -> Vec<String> {
+    let phases = &report.phases;
     let whole = phases.iter().map(Phase::duration_ns);
     let whole = whole.fold(0, i64::saturating_add);
+    // The boot can go on where nobody knows which phase it is in.
+    let boot = report.answers.extent().map_or(0, |e| e.duration_ns());
+    let whole = whole.max(boot);
     if phases.is_empty() {
         return Vec::new();
     }

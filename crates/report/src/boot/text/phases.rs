@@ -23,13 +23,13 @@ pub(crate) fn section(report: &Report<'_>, page: &mut Page<'_>) {
         return;
     }
     page.blank();
-    waterfall(&report.phases, page);
+    waterfall(report, page);
 }
 
 /// A bar for each phase and part, under one another as the boot passed them.
-pub(crate) fn waterfall(phases: &[Phase], page: &mut Page<'_>) {
-    let scale = Scale::of(phases, page.columns());
-    for phase in phases {
+pub(crate) fn waterfall(report: &Report<'_>, page: &mut Page<'_>) {
+    let scale = Scale::of(report, page.columns());
+    for phase in &report.phases {
         let (from, to) = (phase.start.ns, phase.end.ns);
         let bar = bar::block(scale.at(from), scale.at(to), scale.whole, scale.bar);
         let name = Line::indented(MARGIN).with(phase.name.text(), Ink::Strong);
@@ -82,9 +82,13 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(phases: &[Phase], columns: usize) -> Self {
-        let origin = phases.iter().map(|p| p.start.ns).min().unwrap_or(0);
-        let end = phases.iter().map(|p| p.end.ns).max().unwrap_or(0);
+    fn of(report: &Report<'_>, columns: usize) -> Self {
+        let phases = &report.phases;
+        // The boot can go on where nobody knows which phase it is in.
+        let boot = report.answers.extent().map(|e| [e.start.ns, e.end.ns]);
+        let ranges = phases.iter().map(|p| [p.start.ns, p.end.ns]).chain(boot);
+        let origin = ranges.clone().map(|[start, _]| start).min().unwrap_or(0);
+        let end = ranges.map(|[_, end]| end).max().unwrap_or(0);
         let whole = end.saturating_sub(origin);
         let names = phases.iter().flat_map(|phase| {
             let parts = shown_parts(phase, whole);
