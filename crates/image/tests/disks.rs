@@ -301,6 +301,7 @@ done
 load ${devtype} ${devnum} ${ramdisk_addr_r} ${prefix}uInitrd
 load mmc 0:7 ${kernel_addr_r} ${prefix}Image || load ${devtype} ${devnum} ${kernel_addr_r} ${prefix}none || load ${devtype} ${devnum} ${kernel_addr_r} ${prefix}Image
 load ${devtype} ${devnum} ${fdt_addr_r} ${prefix}dtb/${fdtfile}
+if test ! "${board_name}" = "evb"; then booti 0x2 -; fi
 run start
 booti 0x1 -
 "#;
@@ -359,6 +360,8 @@ fn a_script_for_uboot_is_run_on_paper() {
     let (loader, entry) = found.default().unwrap();
     assert_eq!(loader.name, "U-Boot script");
     assert_eq!(entry.kernel, "/boot/Image");
+    let asked = loader.guess.as_deref();
+    assert_eq!(asked, Some("test ! ${board_name} = evb"));
     assert_eq!(entry.initramfs, ["/boot/uInitrd"]);
     // Which device tree it takes, and how fast its console is, the board knows.
     assert_eq!(entry.devicetree, "");

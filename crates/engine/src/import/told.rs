@@ -60,6 +60,15 @@ pub(super) fn imported(
             });
         }
     }
+    for loader in &found.loaders {
+        notes.extend(loader.guess.as_ref().map(|asked| {
+            format!(
+                "the {} asks `{asked}`, which only the board knows: taken as not so; it may start \
+                 another kernel there",
+                loader.name
+            )
+        }));
+    }
     notes.extend(plan.unknown.iter().cloned());
     let chosen = plan.why.iter().map(|(key, why)| Chosen {
         key: (*key).to_owned(),

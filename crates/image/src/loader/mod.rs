@@ -37,6 +37,8 @@ pub struct Loader {
     pub entries: Vec<Entry>,
     /// Which of them it starts if nobody asks for another.
     pub default: Option<usize>,
+    /// What its configuration asks to choose what it starts, if only the board knows that.
+    pub guess: Option<String>,
     /// A boot sector starts it: a PC's BIOS does that.
     pub by_sector: bool,
 }

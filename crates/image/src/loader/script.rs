@@ -10,8 +10,8 @@
 //! ```
 //!
 //! What only the board knows, as where its memory is, stays a name: `${kernel_addr_r}`. A condition
-//! that asks for such a thing counts as not met, and a word of the command line that needs one is
-//! left out.
+//! that asks for such a thing counts as not met, which is said where it decides what is started;
+//! and a word of the command line that needs one is left out.
 
 use std::collections::HashMap;
 
@@ -60,12 +60,17 @@ pub(super) fn read(table: &Table, volumes: &[Volume]) -> Option<Loader> {
                     volumes,
                     volume,
                 };
-                let entry = text.and_then(|text| Run::new(&disk, folder).entry(&text));
+                let mut run = Run::new(&disk, folder);
+                if let Some(text) = text {
+                    run.text(&text, MOST_RUNS);
+                }
+                let entry = run.entry;
                 return Some(Loader {
                     name: NAME,
                     config: Some(Place { volume, path }),
                     default: entry.as_ref().map(|_| 0),
                     entries: entry.into_iter().collect(),
+                    guess: run.guess,
                     ..Loader::default()
                 });
             }
@@ -125,6 +130,10 @@ struct Run<'d> {
     left: usize,
     bytes: usize,
     entry: Option<Entry>,
+    /// The last condition that only the board can answer.
+    asked: Option<String>,
+    /// The first of them that decides what is started.
+    guess: Option<String>,
     /// Nothing behind it is run.
     over: bool,
 }
@@ -139,14 +148,10 @@ impl<'d> Run<'d> {
             left: MOST_COMMANDS,
             bytes: MOST_VALUES,
             entry: None,
+            asked: None,
+            guess: None,
             over: false,
         }
-    }
-
-    /// What the script starts.
-    fn entry(mut self, text: &str) -> Option<Entry> {
-        self.text(text, MOST_RUNS);
-        self.entry
     }
 
     /// Runs what a variable or a file holds.
@@ -195,8 +200,13 @@ impl<'d> Run<'d> {
     }
 
     fn branch(&mut self, arms: &[(Script, Script)], otherwise: Option<&Script>, runs: usize) {
+        let scripts = arms.iter().map(|(_, then)| then).chain(otherwise);
+        let decides = scripts.into_iter().any(starts);
         for (condition, then) in arms {
+            self.asked = None;
             self.script(condition, runs);
+            let asked = self.asked.take().filter(|_| decides);
+            self.guess = self.guess.take().or(asked);
             if self.went && !self.over {
                 return self.script(then, runs);
             }
@@ -267,7 +277,13 @@ impl<'d> Run<'d> {
                 self.set(name, format!("${{{name}}}"));
                 true
             }
-            ["test" | "[", condition @ ..] => self.condition(condition),
+            ["test" | "[", condition @ ..] => match self.condition(condition) {
+                Some(met) => met,
+                None => {
+                    self.asked = Some(words.join(" "));
+                    false
+                }
+            },
             ["env", "exists", name] => !self.variable(name).is_empty(),
             ["env", "import", words @ ..] => self.import(words),
             [
@@ -319,28 +335,42 @@ impl<'d> Run<'d> {
         }
     }
 
-    /// Of `[ … ]` or `test …`.
-    fn condition(&self, words: &[&str]) -> bool {
+    /// Of `[ … ]` or `test …`; `None` if only the board knows.
+    fn condition(&self, words: &[&str]) -> Option<bool> {
         let words = match words {
             [words @ .., "]"] => words,
             words => words,
         };
         if let Some(at) = words.iter().position(|word| *word == "-o") {
-            return self.condition(&words[..at]) || self.condition(&words[at + 1..]);
+            return match (
+                self.condition(&words[..at]),
+                self.condition(&words[at + 1..]),
+            ) {
+                (Some(false), other) | (other, Some(false)) => other,
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (None, None) => None,
+            };
         }
         if let Some(at) = words.iter().position(|word| *word == "-a") {
-            return self.condition(&words[..at]) && self.condition(&words[at + 1..]);
+            return match (
+                self.condition(&words[..at]),
+                self.condition(&words[at + 1..]),
+            ) {
+                (Some(true), other) | (other, Some(true)) => other,
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (None, None) => None,
+            };
         }
-        let known = |compared: bool, a: &str, b: &str| compared && !is_unknown(a) && !is_unknown(b);
+        let known = |a: &str, b: &str| !is_unknown(a) && !is_unknown(b);
         match words {
-            ["!", rest @ ..] => !self.condition(rest),
-            ["-e", _, device, path] => self.disk.file(device, path).is_some(),
-            ["-z"] => true,
-            ["-z", text] => text.is_empty(),
-            ["-n", text] => !text.is_empty(),
-            [a, "=" | "==" | "-eq", b] => known(a == b, a, b),
-            [a, "!=" | "-ne", b] => known(a != b, a, b),
-            _ => false,
+            ["!", rest @ ..] => self.condition(rest).map(|met| !met),
+            ["-e", _, device, path] => Some(self.disk.file(device, path).is_some()),
+            ["-z"] => Some(true),
+            ["-z", text] => Some(text.is_empty()),
+            ["-n", text] => Some(!text.is_empty()),
+            [a, "=" | "==" | "-eq", b] => known(a, b).then_some(a == b),
+            [a, "!=" | "-ne", b] => known(a, b).then_some(a != b),
+            _ => Some(false),
         }
     }
 
@@ -421,6 +451,21 @@ fn is_the_boards(name: &str) -> bool {
         "vendor",
     ];
     NAMES.contains(&name) || name.ends_with("addr") || name.contains("_addr")
+}
+
+/// Whether a kernel may be started in it.
+fn starts(script: &Script) -> bool {
+    let command = |words: &[Word]| match words.first().and_then(|word| word.0.first()) {
+        Some(Piece::Text { text, .. }) => text.starts_with("boot") || text == "run",
+        _ => false,
+    };
+    script.0.iter().any(|item| match &item.statement {
+        Statement::Command(words) => command(words),
+        Statement::If { arms, otherwise } => {
+            arms.iter().any(|(_, then)| starts(then)) || otherwise.as_ref().is_some_and(starts)
+        }
+        Statement::For { body, .. } | Statement::While { body, .. } => starts(body),
+    })
 }
 
 /// Whether a text needs what only the board knows.
