@@ -2,10 +2,11 @@
 //! `.config`, a command line, U-Boot's or barebox's environment.
 //!
 //! What a file is, its content says; whatever is none of these may be evidence
-//! of a boot.
+//! of a boot. A console on which somebody typed `printenv` is both.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use bootlap_advice::Facts;
 use bootlap_artefact::barebox_env::BareboxEnv;
@@ -13,6 +14,7 @@ use bootlap_artefact::compress::Compression;
 use bootlap_artefact::uboot_env::UbootEnv;
 use bootlap_kbuild::dot_config::DotConfig;
 use bootlap_lab::Run;
+use regex::bytes::Regex;
 
 use crate::failure::{Exit, Failure};
 
@@ -42,7 +44,11 @@ pub fn sort(paths: &[PathBuf]) -> Result<Sorted, Failure> {
     let mut sorted = Sorted::default();
     for path in paths {
         let facts = match look(path)? {
-            Some((facts, what)) => {
+            Some((facts, Said::Beside)) => {
+                sorted.evidence.push(path.clone());
+                facts
+            }
+            Some((facts, Said::Only(what))) => {
                 if let Some((other, _)) = sorted.said.iter().find(|(_, w)| *w == what) {
                     let why = format!("{} and {} both are {what}", other.display(), path.display());
                     return Err(Failure::new(Exit::Usage, why).hint("give one of them"));
@@ -60,8 +66,16 @@ pub fn sort(paths: &[PathBuf]) -> Result<Sorted, Failure> {
     Ok(sorted)
 }
 
-/// What a file says, if it is no evidence of a boot.
-fn look(path: &Path) -> Result<Option<(Facts, &'static str)>, Failure> {
+/// How a file says some facts.
+enum Said {
+    /// It is nothing else.
+    Only(&'static str),
+    /// Beside what happened, and when.
+    Beside,
+}
+
+/// The facts that a file says, if it says any.
+fn look(path: &Path) -> Result<Option<(Facts, Said)>, Failure> {
     let small = fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() <= MAX_BYTES);
     if !small || Run::is_run(path) {
         return Ok(None);
@@ -97,7 +111,13 @@ fn look(path: &Path) -> Result<Option<(Facts, &'static str)>, Failure> {
         facts.barebox = Some(BareboxEnv::read(&bytes).map_err(|e| wrong(&e))?);
         "barebox's environment"
     } else if is_environment(&bytes) {
-        let found = UbootEnv::read_any(&bytes).map_err(|e| wrong(&e))?;
+        let printed = printed(&bytes);
+        if is_log(&bytes) {
+            let found = printed.and_then(|text| UbootEnv::read_any(text).ok());
+            facts.environment = found.map(|found| found.environment);
+            return Ok(Some((facts, Said::Beside)));
+        }
+        let found = UbootEnv::read_any(printed.unwrap_or(&bytes)).map_err(|e| wrong(&e))?;
         facts.environment = Some(found.environment);
         "U-Boot's environment"
     } else if let Some(line) = command_line(&bytes) {
@@ -106,7 +126,24 @@ fn look(path: &Path) -> Result<Option<(Facts, &'static str)>, Failure> {
     } else {
         return Ok(None);
     };
-    Ok(Some((facts, what)))
+    Ok(Some((facts, Said::Only(what))))
+}
+
+/// Whether lines of a kernel have their times in it.
+fn is_log(bytes: &[u8]) -> bool {
+    static TIME: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?m-u)^(?:<\d>)?\[ *\d+\.\d{6}\] ").expect("checked by tests")
+    });
+    TIME.is_match(bytes)
+}
+
+/// What `printenv` printed among other lines.
+fn printed(bytes: &[u8]) -> Option<&[u8]> {
+    static PRINTED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?ms-u)^[^\n]*printenv *\r?\n(.*?)^Environment size: ")
+            .expect("checked by tests")
+    });
+    Some(PRINTED.captures(bytes)?.get(1)?.as_bytes())
 }
 
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -174,6 +211,36 @@ mod tests {
             Ok(sorted) => Ok(sorted.said.first().map_or("evidence", |(_, what)| what)),
             Err(failure) => Err(failure.message),
         }
+    }
+
+    #[test]
+    fn a_console_with_an_environment_in_it_is_evidence_too() {
+        let console = "U-Boot 2023.01 (Jan 01 2023)\r\nHit any key to stop autoboot:  0\r\n\
+            => printenv\r\nbaudrate=115200\r\nbootcmd=run a\r\nbootdelay=2\r\n\r\n\
+            Environment size: 44/8188 bytes\r\n=> boot\r\nStarting kernel ...\r\n";
+        let kernel = "[    0.000000] Linux version 6.1.0 (cc) #1\r\n[    0.100000] a=b\r\n";
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("boot.log");
+        let sorted = |text: &str| {
+            fs::write(&path, text).unwrap();
+            sort(std::slice::from_ref(&path)).unwrap()
+        };
+        let delay = |sorted: &Sorted| {
+            let environment = sorted.facts.environment.as_ref()?;
+            environment.get("bootdelay").map(str::to_owned)
+        };
+        let both = sorted(&format!("{console}{kernel}"));
+        assert_eq!(both.evidence, [&*path]);
+        assert!(both.said.is_empty());
+        assert_eq!(delay(&both).as_deref(), Some("2"));
+        // Without a time in it there is nothing else to be had.
+        let timeless = sorted(console);
+        assert!(timeless.evidence.is_empty());
+        assert_eq!(delay(&timeless).as_deref(), Some("2"));
+        // Nobody saw where that ends.
+        let cut = sorted(&format!("bootdelay=2\n{kernel}"));
+        assert_eq!(cut.evidence, [&*path]);
+        assert_eq!(delay(&cut), None);
     }
 
     #[test]
