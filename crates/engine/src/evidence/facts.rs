@@ -132,7 +132,7 @@ fn look(path: &Path) -> Result<Option<(Facts, Said)>, Failure> {
 /// Whether lines of a kernel have their times in it.
 fn is_log(bytes: &[u8]) -> bool {
     static TIME: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?m-u)^(?:<\d>)?\[ *\d+\.\d{6}\] ").expect("checked by tests")
+        Regex::new(r"(?m-u)^[ \t]*(?:<\d>)?\[ *\d+\.\d{6}\] ").expect("checked by tests")
     });
     TIME.is_match(bytes)
 }
