@@ -83,16 +83,14 @@ release-test: release
 	scripts/try-release target/dist
 
 # One more than there are CPUs: some tests wait, as for a node that does not answer.
-# The last two leave a CPU idle, each alone. They install nothing at once, as apt would refuse it.
 TEST_THREADS = $(shell echo $$(($$(nproc) + 1)))
 test: lint
 	@scripts/setup test
 	RUST_TEST_THREADS=$(TEST_THREADS) $(CARGO) test --locked --workspace --exclude bootlap-remote
 	python3 -B -m unittest discover -q -s scripts/tests
 	scripts/python-tests
-	@scripts/setup agent-test
-	@scripts/setup web-test
-	$(MAKE) -j2 --output-sync=recurse agent-test web-test
+	$(MAKE) agent-test
+	$(MAKE) web-test
 
 # What speaks to servers is built from as many crates as all else, so it has targets of its
 # own.
@@ -129,13 +127,11 @@ agent:
 # Runs its tests under sanitizers, here and on a big-endian machine; checks that it
 # starts on each architecture and builds inside other build systems. Debian has no musl
 # for riscv64 and mips.
-# As it is one of two jobs in `make test`, it has make's share of them there.
-TWO_JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2)
 AGENT_ARCHES = arm:arm arm64:aarch64 mips:mips mipsel:mipsel riscv64:riscv64 x86-64:x86_64
 agent-test:
 	@scripts/setup agent-test
-	$(MAKE) $(TWO_JOBS) -C agent check
-	$(MAKE) $(TWO_JOBS) -C agent check-on ARCH=mips CC=mips-linux-gnu-gcc
+	$(MAKE) -j2 -C agent check
+	$(MAKE) -j2 -C agent check-on ARCH=mips CC=mips-linux-gnu-gcc
 	@for arch in $(AGENT_ARCHES); do \
 		cc=; case $${arch%%:*} in \
 			mips | riscv64) cc=CC=$${arch%%:*}-linux-gnu-gcc ;; \
