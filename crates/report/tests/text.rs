@@ -210,7 +210,7 @@ fn read(source: &str, log: &str) -> Timeline {
 }
 
 #[test]
-fn a_phase_is_a_share_of_the_whole_boot() {
+fn a_headline_has_its_figure_and_a_phase_its_share_of_the_whole_boot() {
     // No line of the kernel has a time of its own: when it began is not known.
     let log = "[00:00:01.000] U-Boot 2023.01 (Jan 01 2023 - 00:00:00 +0000)\r\n\
         [00:00:02.000] DRAM:  2 GiB\r\n[00:00:04.000] Starting kernel ...\r\n\
@@ -218,11 +218,17 @@ fn a_phase_is_a_share_of_the_whole_boot() {
         [00:00:09.000] Starting syslogd: OK\r\n[00:00:11.000] buildroot login: \r\n";
     let timeline = read("ts", log);
     let texts = Texts::default();
+    let about = About {
+        target: "a-name-that-is-longer-than-anybody-would-give-to-a-log.txt".into(),
+        ..About::default()
+    };
     let report = Report {
         phases: phases(&timeline),
-        ..Report::new(About::default(), &timeline, &texts)
+        ..Report::new(about, &timeline, &texts)
     };
     let text = boot::text(&report, &style(80));
+    // The name gives way to what is said of it.
+    assert!(text.contains("…: login prompt after 10.000 s"), "{text}");
     let row = text.lines().find(|line| line.contains("boot loader"));
     let row = row.unwrap_or_else(|| panic!("{text}"));
     assert!(row.contains("3.000 s") && row.contains("30.0 %"), "{text}");
