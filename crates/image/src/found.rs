@@ -146,12 +146,12 @@ impl Found {
     /// Where an entry's file is: in the file system that the entry names, in that of the
     /// configuration, or in any.
     pub fn place(&self, loader: &Loader, entry: &Entry, path: &str) -> Option<Place> {
-        let named = self
-            .volumes
-            .iter()
-            .position(|v| !entry.uuid.is_empty() && v.uuid.eq_ignore_ascii_case(&entry.uuid));
         let own = loader.config.as_ref().map(|place| place.volume);
-        let mut candidates = named.into_iter().chain(own).chain(0..self.volumes.len());
+        let mut candidates = entry
+            .volume
+            .into_iter()
+            .chain(own)
+            .chain(0..self.volumes.len());
         let volume = candidates.find(|v| self.files(*v).is_some_and(|files| files.has(path)))?;
         Some(Place {
             volume,

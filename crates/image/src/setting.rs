@@ -50,7 +50,7 @@ fn with_wait(loader: &Loader, was: &[u8], seconds: u32) -> Result<Vec<u8>, Strin
     // What stands in front of a number, and the number.
     let tenths = seconds.saturating_mul(10);
     let keys: &[(&[u8], u32)] = match loader.name {
-        "GRUB" => &[(b"set timeout=", seconds)],
+        "GRUB" => &[(b"set timeout=", seconds), (b"timeout=", seconds)],
         "systemd-boot" => &[(b"timeout ", seconds)],
         // It waits whole seconds, and for ever with 0, whatever `prompt` says (2023.01).
         "U-Boot" => &[(b"timeout ", tenths.max(1))],
@@ -150,9 +150,12 @@ mod tests {
 
     #[test]
     fn each_loader_is_told_in_its_own_words() {
-        let grub = "set timeout=10\nif x\n  set timeout=5 # as is\nfi\n";
+        let grub = "set timeout=10\nif x\n  set timeout=5 # as is\nfi\ntimeout=5\n";
         let is = of("GRUB", grub, 0).unwrap();
-        assert_eq!(is, "set timeout=0 \nif x\n  set timeout=0        \nfi\n");
+        assert_eq!(
+            is,
+            "set timeout=0 \nif x\n  set timeout=0        \nfi\ntimeout=0\n"
+        );
         let boot = of("systemd-boot", "#timeout 3\ntimeout menu-force\n", 0).unwrap();
         assert_eq!(boot, "#timeout 3\ntimeout 0         \n");
         let uboot = "prompt 1\n\ttimeout 50\n";

@@ -42,7 +42,7 @@ impl Found {
         let text = files.and_then(|files| files.text(&place.path));
         let text = text.ok_or_else(|| format!("/{} cannot be read", place.path))?;
         let changed = match loader.name {
-            "GRUB" if entry.at.is_none() => grub(&text, entry, cmdline),
+            "GRUB" if entry.at.is_none() || entry.line.is_some() => grub(&text, entry, cmdline),
             "GRUB" | "systemd-boot" => options(&text, cmdline),
             "U-Boot" | "SYSLINUX" => append(&text, entry, cmdline),
             PI => Some(format!("{cmdline}\n")),
@@ -71,27 +71,25 @@ fn not_found(loader: &Loader, place: &Place) -> String {
     )
 }
 
-/// `grub.cfg`: behind the kernel of the first line that starts it.
+/// `grub.cfg`: behind the kernel of the line that starts it, if that has nothing else in it.
 fn grub(text: &str, entry: &Entry, cmdline: &str) -> Option<String> {
     let file = entry.kernel.rsplit('/').next()?;
-    let mut done = false;
-    let lines = text.split_inclusive('\n').map(|line| {
-        let plain = line.trim_start();
-        let indent = &line[..line.len() - plain.len()];
-        let mut words = plain.split_whitespace();
-        let (command, kernel) = (words.next(), words.next());
-        let starts = matches!(command, Some("linux" | "linuxefi" | "linux16"));
-        match (command, kernel) {
-            (Some(command), Some(kernel)) if starts && !done && kernel.ends_with(file) => {
-                done = true;
-                let words: Vec<String> = cmdline.split_whitespace().map(quoted).collect();
-                format!("{indent}{command}\t{kernel} {}\n", words.join(" "))
-            }
-            _ => line.to_owned(),
-        }
-    });
-    let changed: String = lines.collect();
-    done.then_some(changed)
+    let at = entry.line?.checked_sub(1)?;
+    let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
+    let line = lines.get(at)?;
+    let plain = line.trim_start();
+    let indent = &line[..line.len() - plain.len()];
+    let mut words = plain.split_whitespace();
+    let (command, kernel) = (words.next()?, words.next()?);
+    let is_whole = matches!(command, "linux" | "linuxefi" | "linux16" | "kernel")
+        && !plain.trim_end().ends_with(['\\', '}'])
+        && !plain.contains(';');
+    if !is_whole || !(kernel.ends_with(file) || kernel.contains('$')) {
+        return None;
+    }
+    let words: Vec<String> = cmdline.split_whitespace().map(quoted).collect();
+    lines[at] = format!("{indent}{command}\t{kernel} {}\n", words.join(" "));
+    Some(lines.concat())
 }
 
 /// A word as GRUB's script takes it for what it is.
@@ -185,11 +183,20 @@ mod tests {
     fn words_go_to_the_entry_that_is_started() {
         let cfg = "menuentry a {\n\techo hi\n\tlinux\t/boot/vmlinuz-6 root=a $x quiet\n\t\
                    initrd /i\n}\nmenuentry b {\n\tlinux /boot/vmlinuz-6 single\n}\n";
-        let changed = grub(cfg, &entry("/boot/vmlinuz-6", ""), "root=a b=\"c d\" e;f").unwrap();
+        let at = |line| Entry {
+            line: Some(line),
+            ..entry("/boot/vmlinuz-6", "")
+        };
+        let changed = grub(cfg, &at(3), "root=a b=\"c d\" e;f").unwrap();
         let want = "\tlinux\t/boot/vmlinuz-6 root=a 'b=\"c' 'd\"' 'e;f'\n\tinitrd /i\n";
         assert!(changed.contains(want), "{changed}");
         assert!(changed.ends_with("vmlinuz-6 single\n}\n"));
-        assert_eq!(grub("x\n", &entry("/k", ""), "y"), None);
+        let changed = grub(cfg, &at(7), "s").unwrap();
+        assert!(changed.ends_with("menuentry b {\n\tlinux\t/boot/vmlinuz-6 s\n}\n"));
+        assert!(changed.contains("root=a $x quiet"));
+        assert_eq!(grub(cfg, &at(4), "y"), None);
+        let shared = "if x; then linux /boot/vmlinuz-6 a; fi\n";
+        assert_eq!(grub(shared, &at(1), "y"), None);
 
         let conf = "title A\nlinux /k\noptions a\noptions b\ninitrd /i\n";
         let changed = options(conf, "c d").unwrap();

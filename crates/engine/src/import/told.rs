@@ -63,8 +63,8 @@ pub(super) fn imported(
     for loader in &found.loaders {
         notes.extend(loader.guess.as_ref().map(|asked| {
             format!(
-                "the {} asks `{asked}`, which only the board knows: taken as not so; it may start \
-                 another kernel there",
+                "{} asks `{asked}`, which only the machine knows: taken as not so; it may start \
+                 another kernel, or another root, there",
                 loader.name
             )
         }));

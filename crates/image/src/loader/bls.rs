@@ -40,8 +40,7 @@ pub(super) fn read(volumes: &[Volume]) -> Option<Loader> {
             }
         }
     }
-    // The newest first, as in its menu.
-    all.sort_by(|a, b| by_version(&b.0, &a.0));
+    let all = newest_first(all);
     let default = all.iter().position(|(id, _)| matches(&pattern, id));
     (config.is_some() || !all.is_empty()).then(|| Loader {
         name: "systemd-boot",
@@ -69,6 +68,12 @@ fn settings(text: &str) -> (Wait, String) {
         }
     }
     (wait, pattern)
+}
+
+/// Entries with their files' names, as they are in a menu.
+pub(super) fn newest_first(mut all: Vec<(String, Entry)>) -> Vec<(String, Entry)> {
+    all.sort_by(|a, b| by_version(&b.0, &a.0));
+    all
 }
 
 /// The entries of a volume's folder `loader/entries`, by their files' names.

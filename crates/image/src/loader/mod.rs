@@ -68,10 +68,13 @@ pub struct Entry {
     pub devicetree: String,
     /// The kernel's command line.
     pub cmdline: String,
-    /// The file system that the paths are in, as far as the entry says so.
-    pub uuid: String,
+    /// The volume that the paths are in, as far as the entry says so.
+    pub volume: Option<usize>,
     /// The file that it is in, where that is not the loader's configuration.
     pub at: Option<Place>,
+    /// The number of the line that has the kernel and its command line, from 1, where the file
+    /// is a script.
+    pub line: Option<usize>,
 }
 
 /// All boot loaders of a disk, the one that runs last first.
@@ -83,18 +86,14 @@ pub(crate) fn find(disk: &Window, table: &Table, volumes: &[Volume]) -> Vec<Load
         let mut all = programs.iter().chain(&in_gap);
         all.find(|p| p.name == name).cloned()
     };
-    type Reader = fn(&[Volume]) -> Option<Loader>;
-    let readers: [(&'static str, Reader); 4] = [
-        ("GRUB", grub::read),
-        ("systemd-boot", bls::read),
-        ("U-Boot", extlinux::uboot),
-        ("SYSLINUX", extlinux::syslinux),
+    let read = [
+        grub::read(table, volumes),
+        bls::read(volumes),
+        extlinux::uboot(volumes),
+        extlinux::syslinux(volumes),
     ];
-    for (name, read) in readers {
-        let of_program = program(name);
-        let Some(mut loader) = read(volumes) else {
-            continue;
-        };
+    for mut loader in read.into_iter().flatten() {
+        let of_program = program(loader.name);
         // Configuration without its program is of a package that was installed with others.
         if let Some(program) = of_program {
             (loader.at, loader.version) = (program.at, program.version);

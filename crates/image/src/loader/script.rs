@@ -398,7 +398,6 @@ impl<'d> Run<'d> {
             return false;
         };
         self.over = true;
-        let volumes = self.disk.volumes;
         let files = self.disk.files(place.volume);
         let begins = files.and_then(|files| files.read(&place.path, 4).ok());
         // What a FIT holds, it chooses by its board.
@@ -418,7 +417,8 @@ impl<'d> Run<'d> {
             initramfs: at(rest.first()).into_iter().collect(),
             devicetree: at(rest.get(1)).unwrap_or_default(),
             cmdline: words.collect::<Vec<_>>().join(" "),
-            uuid: volumes[place.volume].uuid.clone(),
+            volume: Some(place.volume),
+            line: None,
             at: None,
         });
         true

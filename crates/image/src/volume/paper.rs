@@ -18,7 +18,10 @@ impl Files for Tree {
             .filter_map(|path| path.strip_prefix(below.as_str()));
         let names = names.map(|rest| rest.split('/').next().unwrap_or(rest).to_owned());
         let names: BTreeSet<String> = names.collect();
-        Ok(names.into_iter().collect())
+        match names.is_empty() {
+            true => Err(io::ErrorKind::NotFound.into()),
+            false => Ok(names.into_iter().collect()),
+        }
     }
 
     fn read(&self, path: &str, _: u64) -> io::Result<Vec<u8>> {
