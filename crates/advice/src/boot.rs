@@ -429,6 +429,11 @@ impl<'a> Boot<'a> {
         self.facts.environment.as_ref()?.get(name)
     }
 
+    /// What U-Boot counted down from where nothing has a time, seconds.
+    pub(crate) fn countdown_s(&self) -> Option<u32> {
+        self.facts.countdown_s
+    }
+
     /// How much of this stretch the machine had nothing to do, ns; known in
     /// simulated time only.
     pub(crate) fn waited_ns(&self, [start, end]: [i64; 2]) -> Option<i64> {

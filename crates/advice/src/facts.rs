@@ -26,6 +26,8 @@ pub struct Facts {
     pub environment: Option<UbootEnv>,
     /// barebox's environment.
     pub barebox: Option<BareboxEnv>,
+    /// What U-Boot counted down from on a console without times, seconds.
+    pub countdown_s: Option<u32>,
     /// Of initcalls, the option without which each would not be there and that a
     /// menu offers to switch off, without `CONFIG_`.
     pub initcall_options: BTreeMap<String, String>,
@@ -75,6 +77,7 @@ impl Facts {
             uboot_config: self.uboot_config.or(others.uboot_config),
             environment: self.environment.or(others.environment),
             barebox: self.barebox.or(others.barebox),
+            countdown_s: self.countdown_s.or(others.countdown_s),
             initcall_options: match self.initcall_options.is_empty() {
                 true => others.initcall_options,
                 false => self.initcall_options,

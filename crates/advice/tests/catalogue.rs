@@ -99,7 +99,7 @@ fn timeline(log: Option<&String>) -> Timeline {
 fn findings(rule: &Rule, case: &Case) -> Vec<Finding> {
     let section = |name: &str| case.sections.get(name);
     for name in case.sections.keys() {
-        let known = "log explained cmdline config uboot-config environment";
+        let known = "log explained cmdline config uboot-config environment countdown";
         assert!(known.split(' ').any(|k| k == name), "{}: {name}", rule.name);
     }
     let config = |name| section(name).map(|t| DotConfig::read(t.as_bytes()).unwrap());
@@ -108,8 +108,8 @@ fn findings(rule: &Rule, case: &Case) -> Vec<Finding> {
         kernel_config: config("config"),
         uboot_config: config("uboot-config"),
         environment: section("environment").map(|t| UbootEnv::from_text(t).unwrap()),
-        barebox: None,
-        initcall_options: BTreeMap::new(),
+        countdown_s: section("countdown").map(|t| t.trim().parse().unwrap()),
+        ..Facts::default()
     };
     let log = timeline(section("log"));
     let explained = section("explained").map(|_| timeline(section("explained")));

@@ -64,17 +64,18 @@ fn stated_wait(boot: &Boot<'_>) -> Option<Finding> {
     let set = boot
         .variable("bootdelay")
         .and_then(|v| v.trim().parse().ok());
-    let (from, seconds) = match set {
-        Some(seconds) => ("`bootdelay` in its environment", seconds),
-        None => (
-            "CONFIG_BOOTDELAY",
+    let (says, seconds) = match (set, boot.countdown_s()) {
+        (Some(seconds), _) => ("`bootdelay` in its environment is", seconds),
+        (None, Some(seconds)) => ("on the console it counts down from", seconds.into()),
+        (None, None) => (
+            "CONFIG_BOOTDELAY is",
             boot.uboot_config()?.number("BOOTDELAY")?,
         ),
     };
     (seconds > 0).then(|| {
         Finding::new()
             .titled("U-Boot waits for a key before it boots")
-            .why(format!("{from} is {seconds}"))
+            .why(format!("{says} {seconds}"))
             .saves_on_board(
                 seconds.saturating_mul(1_000_000_000),
                 "the seconds that it states",

@@ -24,7 +24,8 @@ pub(crate) fn run(args: &Advise, ui: &Ui) -> Result<Exit, Failure> {
         args.inputs.iter().cloned().partition(|p| is_target(p));
     let sorted = facts::sort(&files)?;
     let (recorded, findings) = match targets.as_slice() {
-        [] => of_evidence(sorted, &args.evidence.options())?,
+        [] => of_evidence(&sorted, &args.evidence.options())
+            .or_else(|failure| without_times(&sorted, failure))?,
         [path] if sorted.evidence.is_empty() => {
             let target = load(path)?;
             match &target.machine {
@@ -60,18 +61,36 @@ fn is_target(path: &Path) -> bool {
 
 /// Goes by what was recorded and what is known without a boot.
 pub(super) fn of_evidence(
-    sorted: Sorted,
+    sorted: &Sorted,
     options: &ReadOptions,
 ) -> Result<(Recorded, Vec<Finding>), Failure> {
     let recorded = match sorted.evidence.is_empty() {
         true => {
-            let files: Vec<PathBuf> = sorted.said.into_iter().map(|(path, _)| path).collect();
+            let files = sorted.said.iter().map(|(path, _)| path.clone());
+            let files: Vec<PathBuf> = files.collect();
             evidence::timeless(&files)
         }
         false => evidence::read_first(&sorted.evidence, options)?,
     };
-    let boot = recorded.boot().knowing(sorted.facts);
+    let boot = recorded.boot().knowing(sorted.facts.clone());
     let findings = advise(&boot);
+    Ok((recorded, findings))
+}
+
+/// What can be said of consoles although nothing in them has a time, with the failure as a
+/// note; the failure, if that is nothing.
+fn without_times(sorted: &Sorted, failure: Failure) -> Result<(Recorded, Vec<Finding>), Failure> {
+    if failure.exit != Exit::NothingUsable {
+        return Err(failure);
+    }
+    let facts = facts::of_consoles(&sorted.evidence);
+    let mut recorded = evidence::timeless(&sorted.evidence);
+    let findings = advise(&recorded.boot().knowing(sorted.facts.clone().or(facts)));
+    if findings.is_empty() {
+        return Err(failure);
+    }
+    let all = std::iter::once(failure.message).chain(failure.hint);
+    recorded.left_out = Some(all.collect::<Vec<_>>().join("\n"));
     Ok((recorded, findings))
 }
 

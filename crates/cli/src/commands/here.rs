@@ -75,13 +75,13 @@ fn read(gathered: &mut Gathered) -> Result<(Recorded, Vec<Finding>), Failure> {
     let sorted = facts::sort(&gathered.files)?;
     let options = ReadOptions::default();
     let timeless: Vec<PathBuf> = sorted.said.iter().map(|(path, _)| path.clone()).collect();
-    match of_evidence(sorted, &options) {
+    match of_evidence(&sorted, &options) {
         Err(failure) if failure.exit == Exit::NothingUsable => {
             gathered.missed.push(Missed {
                 what: "when anything happened",
                 why: failure.message,
             });
-            of_evidence(facts::sort(&timeless)?, &options)
+            of_evidence(&facts::sort(&timeless)?, &options)
         }
         read => read,
     }

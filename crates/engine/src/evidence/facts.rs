@@ -66,6 +66,47 @@ pub fn sort(paths: &[PathBuf]) -> Result<Sorted, Failure> {
     Ok(sorted)
 }
 
+/// What consoles without times say all the same: the kernel's command line, and what U-Boot
+/// counts down from.
+pub fn of_consoles(paths: &[PathBuf]) -> Facts {
+    let all = paths
+        .iter()
+        .filter_map(|path| Some(of_console(&small(path)?)));
+    all.fold(Facts::default(), Facts::or)
+}
+
+fn of_console(bytes: &[u8]) -> Facts {
+    static CMDLINE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?m-u)Kernel command line: *([^\r\n]+)").expect("checked by tests")
+    });
+    // barebox says the same as U-Boot, and has another setting.
+    static COUNTDOWN: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?ms-u)^U-Boot [0-9S].*?^Hit any key to stop autoboot: *([0-9]{1,4})\b")
+            .expect("checked by tests")
+    });
+    let said = |pattern: &Regex| {
+        let found = pattern.captures(bytes)?.get(1)?.as_bytes();
+        Some(String::from_utf8_lossy(found).trim().to_owned())
+    };
+    Facts {
+        cmdline: said(&CMDLINE),
+        countdown_s: said(&COUNTDOWN).and_then(|seconds| seconds.parse().ok()),
+        ..Facts::default()
+    }
+}
+
+/// A file's bytes, unpacked, if it is one that may say some facts.
+fn small(path: &Path) -> Option<Vec<u8>> {
+    let is_small = fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() <= MAX_BYTES);
+    let bytes = is_small.then(|| fs::read(path).ok()).flatten()?;
+    match Compression::detect(&bytes) {
+        Compression::Gzip => Compression::Gzip
+            .decompress(&bytes, MAX_BYTES as usize)
+            .ok(),
+        _ => Some(bytes),
+    }
+}
+
 /// How a file says some facts.
 enum Said {
     /// It is nothing else.
@@ -241,6 +282,24 @@ mod tests {
         let cut = sorted(&format!("bootdelay=2\n{kernel}"));
         assert_eq!(cut.evidence, [&*path]);
         assert_eq!(delay(&cut), None);
+    }
+
+    #[test]
+    fn a_console_without_times_says_what_needs_none() {
+        let countdown = "Hit any key to stop autoboot:  3 \x08\x08\x08 2 \x08\x08\x08 0\r\n";
+        let kernel = "Linux version 6.1.0\r\nKernel command line: console=ttyS0 root=/dev/sda1\r\n";
+        let facts = |loader: &str| {
+            let text = format!("\r\n{loader} 2023.01 (Jan 01 2023)\r\n{countdown}{kernel}");
+            of_console(text.as_bytes())
+        };
+        let known = facts("U-Boot");
+        assert_eq!(
+            known.cmdline.as_deref(),
+            Some("console=ttyS0 root=/dev/sda1")
+        );
+        assert_eq!(known.countdown_s, Some(3));
+        assert_eq!(facts("U-Boot SPL").countdown_s, Some(3));
+        assert_eq!(facts("barebox").countdown_s, None);
     }
 
     #[test]
