@@ -157,6 +157,9 @@ pub(super) fn is_nfs(boot: &Boot<'_>) -> bool {
         || boot.line("VFS: Mounted root (nfs").is_some()
 }
 
+/// An address has come.
+const ANSWERED: &str = "IP-Config: Complete";
+
 /// The wait for an address, ns on the axis.
 pub(super) fn address_wait(boot: &Boot<'_>) -> Option<[i64; 2]> {
     let begins = [
@@ -169,10 +172,7 @@ pub(super) fn address_wait(boot: &Boot<'_>) -> Option<[i64; 2]> {
         let is_network = !b.starts_with("Waiting") || line.text.contains("for network");
         is_network.then_some(line)
     })?;
-    let ends = [
-        "IP-Config: Complete",
-        "IP-Config: Auto-configuration of network failed",
-    ];
+    let ends = [ANSWERED, "IP-Config: Auto-configuration of network failed"];
     let end = ends.iter().find_map(|e| boot.line(*e))?;
     (end.start_ns > begin.start_ns).then_some([begin.start_ns, end.start_ns])
 }
@@ -189,9 +189,16 @@ fn no_ip(boot: &Boot<'_>) -> Option<Finding> {
     if let Some(at) = address_wait(boot) {
         let ns = at[1].saturating_sub(at[0]);
         let seen = boot.spans(TrackKind::Kernel, Span::ADDRESS_WAIT);
+        let (why, basis) = match boot.line(ANSWERED) {
+            Some(_) => ("for an answer", "from the first request to the answer"),
+            None => (
+                "for an answer that never came",
+                "from the first request until it gave up",
+            ),
+        };
         let finding = Finding::new()
-            .why(format!("{} for an answer", ms(ns)))
-            .saves(ns, "from the first request to the answer")
+            .why(format!("{} {why}", ms(ns)))
+            .saves(ns, basis)
             .at(Some(at))
             .seen(evidence(&seen));
         return Some(complete(finding));
@@ -216,7 +223,7 @@ fn nfs_root(boot: &Boot<'_>) -> Option<Finding> {
     }
     let requests = ["Sending DHCP requests", "Sending BOOTP requests"];
     let line = requests.iter().find_map(|text| boot.line(*text))?;
-    let at = boot.between(line.text, "IP-Config: Complete")?;
+    let at = boot.between(line.text, ANSWERED)?;
     let ns = at[1].saturating_sub(at[0]);
     let seen = boot.spans(TrackKind::Kernel, Span::ADDRESS_WAIT);
     Some(

@@ -361,14 +361,24 @@ impl KernelClock {
             out.widen(since, |ns| windows.apart(ns, offset_ns));
         }
         self.nearest.clear();
+        let read = std::mem::take(&mut self.read);
+        let reader = Reader::of(read, offset_ns);
+        if out.is_host_clock() && reader.is_of_two_speeds() {
+            out.mark_as_read(&reader, offset_ns);
+            out.notice(
+                "clocks-of-two-speeds",
+                Severity::Notice,
+                at,
+                "the kernel's clock and the host's are not of one speed, as those of a simulator: nothing says how they lie to each other",
+            );
+            return;
+        }
         let edge = ClockEdge::offset(printk, wire, offset_ns, err_ns, How::SharedEvent);
         let edge = edge.because(
             "the line that was sent soonest after it was logged",
             Some(at),
         );
         out.edge(edge);
-        let read = std::mem::take(&mut self.read);
-        let reader = Reader::of(read, offset_ns);
         if reader.is_late() {
             out.read_late(&reader, at);
         }

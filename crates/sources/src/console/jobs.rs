@@ -19,6 +19,9 @@ use crate::systemd::timespan::timespan;
 
 const RUNS: &str = "A start job is running for ";
 
+/// What systemd says before it starts anything.
+const WELCOME: &str = "Welcome to ";
+
 /// No boot waits for more.
 const MAX_JOBS: usize = 256;
 
@@ -34,6 +37,8 @@ pub(crate) struct Jobs {
     all: Vec<Job>,
     /// Told of since the last line with a time: which, and how long it had run, ns.
     untimed: Vec<(usize, i64)>,
+    /// When systemd began at the earliest, ns.
+    welcome_ns: Option<i64>,
 }
 
 struct Job {
@@ -48,7 +53,9 @@ struct Job {
 impl Jobs {
     /// Looks at a line of user space; `latest_ns` is the last time that was told before it.
     pub(crate) fn line(&mut self, line: &Line<'_>, latest_ns: Option<i64>, out: &Out<'_>) {
-        if memmem::find(line.text, RUNS.as_bytes()).is_none() {
+        let says = |what: &str| memmem::find(line.text, what.as_bytes()).is_some();
+        let welcomes = self.welcome_ns.is_none() && says(WELCOME);
+        if !welcomes && !says(RUNS) {
             return;
         }
         let text = String::from_utf8_lossy(line.text);
@@ -59,10 +66,14 @@ impl Jobs {
             None => latest_ns,
         };
         let Some(earliest) = earliest else { return };
+        if welcomes {
+            self.welcome_ns = Some(earliest);
+        }
         let at = line.evidence(out.file);
         // systemd writes each over the one before, in one line.
         for (name, ran_ns) in text.split(RUNS).skip(1).filter_map(running) {
             let least = earliest.saturating_sub(ran_ns + SECOND_NS);
+            let least = self.welcome_ns.map_or(least, |ns| least.max(ns));
             let Some(job) = self.job(name, least, ran_ns, at) else {
                 continue;
             };

@@ -68,6 +68,23 @@ impl Reader {
         })
     }
 
+    /// Whether nobody can say how the clocks lie to each other, as they are not of one speed: a
+    /// simulator's. The first lines were as good as in time, line by line, and yet further from
+    /// the kernel's times than others. (What a console prints when it is enabled comes at once.)
+    pub(crate) fn is_of_two_speeds(&self) -> bool {
+        let Some(first) = self.lines.chunks_exact(WINDOW).next() else {
+            return false;
+        };
+        let late = first.iter().map(|l| l[0].saturating_sub(l[1]));
+        let between = |n: usize| first[WINDOW - 1][n].saturating_sub(first[0][n]);
+        late.min() > Some(BACKLOG_NS) && between(0) > between(1)
+    }
+
+    /// When the line was read that was the first to be sent at that moment or later.
+    pub(crate) fn read(&self, sent: i64) -> Option<i64> {
+        self.lines.iter().find(|l| l[1] >= sent).map(|l| l[0])
+    }
+
     /// By how much the latest line was late.
     pub(crate) fn latest(&self) -> i64 {
         let late = self.lines.iter().map(|l| l[0].saturating_sub(l[1]));
@@ -93,6 +110,14 @@ mod tests {
         // A console that was enabled after 1.5 s, one that never was nearly in time.
         assert!(!is_late(&|logged| logged.max(1500)));
         assert!(!is_late(&|logged| logged * 10 + 25_000));
+        let is_of_two_speeds = |read: &dyn Fn(i64) -> i64| {
+            let lines = (0..320).map(|n| [read(n * 10) * MS, n * 10 * MS]);
+            Reader::of(lines.collect(), 0).is_of_two_speeds()
+        };
+        assert!(is_of_two_speeds(&|logged| logged * 2 + 25_000));
+        assert!(!is_of_two_speeds(&|logged| logged * 2));
+        assert!(!is_of_two_speeds(&|logged| logged.max(6_000)));
+        assert!(!is_of_two_speeds(&|logged| logged + 3));
     }
 
     #[test]
@@ -105,5 +130,9 @@ mod tests {
         let sent = [499, 502, 999, 1100].map(|read| reader.sent(read));
         assert_eq!(sent, [(107, 100), (118, 385), (615, 790), (1007, 193)]);
         assert_eq!(reader.latest(), 393);
+        assert_eq!(
+            [7, 108, 900, 908].map(|sent| reader.read(sent)),
+            [Some(0), Some(501), Some(1000), None]
+        );
     }
 }

@@ -149,6 +149,20 @@ impl Out<'_> {
         );
     }
 
+    /// Puts the kernel's marks where their lines were read, as nothing tells more of them.
+    /// `offset_ns` is what the reader took to lie between the clocks.
+    pub(crate) fn mark_as_read(&mut self, reader: &Reader, offset_ns: i64) {
+        let (Some(wire), Some(printk)) = (self.kept.wire, self.kept.printk) else {
+            return;
+        };
+        let marks = self.timeline.marks[self.kept.from.mark..].iter_mut();
+        for mark in marks.filter(|mark| mark.clock == printk) {
+            if let Some(read) = reader.read(mark.at.ns.saturating_add(offset_ns)) {
+                (mark.clock, mark.at) = (wire, Stamp::new(read, mark.at.err_ns));
+            }
+        }
+    }
+
     /// Widens the error of what happened before `until_ns` of the kernel's
     /// clock to what `apart` says of it, if that is much.
     pub(crate) fn widen(&mut self, until_ns: i64, apart: impl Fn(i64) -> i64) {
