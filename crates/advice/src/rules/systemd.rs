@@ -136,7 +136,6 @@ fn start_jobs(boot: &Boot<'_>) -> Vec<Finding> {
         if given_up(name) {
             return None;
         }
-        let is_device = name.starts_with("/dev/");
         let finding = Finding::new()
             .titled(format!("systemd waits for {name}"))
             .why(format!(
@@ -149,15 +148,25 @@ fn start_jobs(boot: &Boot<'_>) -> Vec<Finding> {
             )
             .at(Some(job.at()))
             .seen(evidence(std::slice::from_ref(job)));
-        Some(match is_device {
-            true => finding,
-            false => finding.fix(format!(
+        Some(match device(name) {
+            Some(terminal) if terminal.starts_with("tty") => finding.fix(format!(
+                "where nobody logs in on {terminal}, mask `serial-getty@{terminal}.service`, \
+                 which waits until udev has made the device"
+            )),
+            Some(_) => finding,
+            None => finding.fix(format!(
                 "look at what {name} does before it is ready, and take it out of the `After=` of \
                  what does not need it"
             )),
         })
     });
     found.take(AT_MOST_FINDINGS).collect()
+}
+
+/// The device that a job is for: `/dev/ttyS0`, or as a unit `dev-ttyS0.device`.
+fn device(job: &str) -> Option<&str> {
+    let unit = || job.strip_prefix("dev-")?.strip_suffix(".device");
+    job.strip_prefix("/dev/").or_else(unit)
 }
 
 fn sysv(boot: &Boot<'_>) -> Option<Finding> {

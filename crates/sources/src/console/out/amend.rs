@@ -2,7 +2,7 @@
 //! are known: counts of instructions, clocks and errors, or that they belong to
 //! another boot.
 
-use bootlap_model::{ClockId, Evidence, Severity, SpanEnd, Stamp};
+use bootlap_model::{ClockId, Evidence, Severity, Span, SpanEnd, Stamp, Timeline};
 
 use super::super::late::Reader;
 use super::{Moment, Out};
@@ -124,13 +124,20 @@ impl Out<'_> {
             stamp.err_ns = stamp.err_ns.max(err_ns);
             stamp.ns = ns;
         };
-        for span in &mut self.timeline.spans[self.kept.from.span..] {
+        let Timeline { spans, symbols, .. } = &mut *self.timeline;
+        for span in &mut spans[self.kept.from.span..] {
             if span.clock != wire {
                 continue;
             }
+            let began = span.start.ns;
             sent(&mut span.start);
             if let SpanEnd::At(end) = &mut span.end {
+                let ran = end.ns.saturating_sub(began);
                 sent(end);
+                // How long such a job had run was said at its end, and no line began it.
+                if symbols.text(span.name).starts_with(Span::START_JOB) {
+                    span.start = Stamp::new(end.ns.saturating_sub(ran), end.err_ns);
+                }
             }
         }
         let marks = self.timeline.marks[self.kept.from.mark..].iter_mut();
