@@ -40,6 +40,9 @@ impl Handover {
             let place = found.place(loader, entry, path);
             place.ok_or_else(|| format!("{path} cannot be read from the disk"))
         };
+        if entry.kernel.is_empty() {
+            return Err(loader.without_kernel(entry));
+        }
         let kernel = place(&entry.kernel)?;
         let program = found.read(&kernel);
         let program = program.ok_or_else(|| format!("{} is damaged", entry.kernel))?;

@@ -184,11 +184,15 @@ pub fn text(imported: &Imported, style: &Style) -> String {
             "" => String::new(),
             version => format!(" ({version})"),
         };
-        named(&mut page, "kernel", &format!("{}{version}", starts.kernel));
+        if !starts.kernel.is_empty() {
+            named(&mut page, "kernel", &format!("{}{version}", starts.kernel));
+        }
         for path in &starts.initramfs {
             named(&mut page, "initramfs", path);
         }
-        named(&mut page, "command line", &starts.cmdline);
+        if !starts.cmdline.is_empty() {
+            named(&mut page, "command line", &starts.cmdline);
+        }
     }
     page.heading("chosen");
     for chosen in &imported.chosen {

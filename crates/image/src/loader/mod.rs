@@ -43,6 +43,17 @@ pub struct Loader {
     pub by_sector: bool,
 }
 
+impl Loader {
+    /// Why an entry that has no kernel of its own is not known to start one, for people.
+    pub(crate) fn without_kernel(&self, entry: &Entry) -> String {
+        format!(
+            "what \"{}\" of {} starts cannot be told: a hypervisor or another loader has the \
+             kernel, if there is one",
+            entry.title, self.name
+        )
+    }
+}
+
 /// How long a menu waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wait {

@@ -289,6 +289,9 @@ impl Plan {
         };
         let is_there = found.place(loader, entry, &entry.kernel).is_some();
         if self.firmware == Firmware::None && !is_there {
+            if entry.kernel.is_empty() {
+                return Err(loader.without_kernel(entry));
+            }
             return Err(format!(
                 "the machine would have to start {}, which cannot be read from the disk",
                 entry.kernel
@@ -444,7 +447,9 @@ impl Plan {
                     ..
                 })
             );
-            if its_own && found.place(loader, entry, &entry.kernel).is_none() {
+            if its_own && entry.kernel.is_empty() {
+                self.unknown.push(loader.without_kernel(entry));
+            } else if its_own && found.place(loader, entry, &entry.kernel).is_none() {
                 self.unknown.push(format!(
                     "{} starts {}, which is not found on the disk",
                     loader.name, entry.kernel

@@ -1,6 +1,6 @@
 //! GRUB's `test`: `[ "$OK" -eq 1 -a -e /vmlinuz ]`.
 
-use super::run::Value;
+use super::value::Value;
 
 /// What a file system answers.
 pub(super) trait Ask {

@@ -16,6 +16,7 @@ mod run;
 mod script;
 #[cfg(test)]
 mod tests;
+mod value;
 
 use disk::Disk;
 use run::{Item, Menu};

@@ -10,6 +10,7 @@ use std::rc::Rc;
 use super::condition::{self, Ask};
 use super::disk::Disk;
 use super::script::{Command, Piece, Script, Word, parse};
+use super::value::{Doubt, Value};
 use crate::loader::{Entry, bls};
 use crate::volume::Place;
 
@@ -21,29 +22,6 @@ const MOST_FILLED: usize = 4 << 20;
 const MOST_OPEN: usize = 100;
 /// Entries of a menu: more than anybody chooses from.
 const MOST_ENTRIES: usize = 1024;
-
-/// A question that only the machine can answer, as it is written.
-pub(super) type Doubt = Option<Rc<str>>;
-
-/// What a variable or a word came to.
-#[derive(Clone, Debug)]
-pub(super) struct Value {
-    pub(super) text: String,
-    /// Whether it is known at all.
-    pub(super) known: bool,
-    /// What it would be otherwise if that were so.
-    pub(super) doubt: Doubt,
-}
-
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Self {
-            text: text.to_owned(),
-            known: true,
-            doubt: None,
-        }
-    }
-}
 
 /// How a command went.
 #[derive(Clone, Debug)]
@@ -413,10 +391,10 @@ impl Run<'_> {
             }
             ("?", _) => match self.status.met {
                 Some(met) => if met { "0" } else { "1" }.into(),
-                None => unknown(),
+                None => Value::unknown(),
             },
-            ("grub_platform" | "grub_cpu" | "cmdpath", _) => unknown(),
-            (name, _) if name.starts_with("net_") || name.starts_with("pxe_") => unknown(),
+            ("grub_platform" | "grub_cpu" | "cmdpath", _) => Value::unknown(),
+            (name, _) if name.starts_with("net_") || name.starts_with("pxe_") => Value::unknown(),
             // GRUB tells scripts what it can do.
             (name, _) if name.starts_with("feature_") => "y".into(),
             _ => "".into(),
@@ -559,7 +537,7 @@ impl Run<'_> {
                 // What it would set.
                 for name in texts.iter().filter_map(|word| word.strip_prefix("--set=")) {
                     let name = name.rsplit(':').next().unwrap_or(name);
-                    self.set(name, unknown());
+                    self.set(name, Value::unknown());
                 }
                 return UNKNOWN;
             }
@@ -755,7 +733,7 @@ impl Run<'_> {
         });
         let is_known = value.is_some();
         if let Some(name) = words.iter().find_map(|word| word.strip_prefix("--set=")) {
-            self.set(name, value.unwrap_or_else(unknown));
+            self.set(name, value.unwrap_or_else(Value::unknown));
         }
         if is_known { YES } else { UNKNOWN }
     }
@@ -789,13 +767,6 @@ impl Ask for Run<'_> {
         let place = self.disk_place(path)?;
         let bytes = self.disk.files(place.volume)?.read(&place.path, 1);
         Some(bytes.is_ok_and(|bytes| bytes.is_empty()) || !self.is_file(path)?)
-    }
-}
-
-fn unknown() -> Value {
-    Value {
-        known: false,
-        ..Value::from("")
     }
 }
 
