@@ -7,12 +7,14 @@ use std::collections::HashMap;
 use std::mem;
 use std::rc::Rc;
 
+use bootlap_artefact::kernel_image::KernelImage;
+
 use super::condition::{self, Ask};
 use super::disk::Disk;
 use super::script::{Command, Piece, Script, Word, parse};
 use super::value::{Doubt, Value};
-use crate::loader::{Entry, bls};
-use crate::volume::Place;
+use crate::loader::{Entry, bls, efi};
+use crate::volume::{MOST_FILE, Place};
 
 /// Commands altogether: loops and functions repeat them.
 const MOST_COMMANDS: usize = 20_000;
@@ -267,13 +269,21 @@ impl Run<'_> {
             } => {
                 let words = self.words(words);
                 let answer = self.plain(&words, *line);
-                match answer.met {
-                    None => Answer {
-                        doubt: Some(source.clone()),
-                        ..answer
-                    },
-                    Some(_) => answer,
+                if answer.met.is_some() {
+                    return answer;
                 }
+                let doubt = Some(source.clone());
+                for name in set_by_option(&words) {
+                    let doubt = doubt.clone();
+                    self.set(
+                        name,
+                        Value {
+                            doubt,
+                            ..Value::unknown()
+                        },
+                    );
+                }
+                Answer { doubt, ..answer }
             }
             Command::If { arms, otherwise } => self.condition(arms, otherwise),
             Command::For { name, words, body } => {
@@ -529,15 +539,11 @@ impl Run<'_> {
                 let file = texts.first().copied().unwrap_or_default();
                 self.loaded.entry.devicetree = path(file);
             }
+            "chainloader" => self.chain(rest, line),
             "blscfg" => self.specification(),
             _ => {
                 if self.assign(command) {
                     return YES;
-                }
-                // What it would set.
-                for name in texts.iter().filter_map(|word| word.strip_prefix("--set=")) {
-                    let name = name.rsplit(':').next().unwrap_or(name);
-                    self.set(name, Value::unknown());
                 }
                 return UNKNOWN;
             }
@@ -606,6 +612,28 @@ impl Run<'_> {
             doubt: known.or(doubt),
             ..Item::default()
         };
+    }
+
+    /// `chainloader` of a kernel that is a program of UEFI, too; of another one nothing is known.
+    fn chain(&mut self, words: &[Value], line: usize) {
+        let file = words.first().map(|file| file.text.as_str());
+        let place = file.and_then(|file| self.disk_place(file));
+        let program = place.and_then(|place| {
+            let files = self.disk.files(place.volume)?;
+            files.read(&place.path, MOST_FILE).ok()
+        });
+        let Some(program) = program else { return };
+        let unified = efi::unified(&program, "");
+        if unified.is_some() || KernelImage::describe(&program).is_ok() {
+            self.kernel(words, line);
+            let given = words.iter().skip(1).filter(|word| word.known);
+            let given: Vec<&str> = given.map(|word| word.text.as_str()).collect();
+            self.loaded.entry.cmdline = match unified {
+                // Without words of its own it has those that are in it.
+                Some(unified) if given.is_empty() => unified.entry.cmdline,
+                _ => given.join(" "),
+            };
+        }
     }
 
     /// Entries of the Boot Loader Specification, the newest first. GRUB fills variables in.
@@ -731,11 +759,13 @@ impl Run<'_> {
             };
             Some(name.into()).filter(|_| !name.is_empty())
         });
-        let is_known = value.is_some();
+        let Some(value) = value else {
+            return UNKNOWN;
+        };
         if let Some(name) = words.iter().find_map(|word| word.strip_prefix("--set=")) {
-            self.set(name, value.unwrap_or_else(Value::unknown));
+            self.set(name, value);
         }
-        if is_known { YES } else { UNKNOWN }
+        YES
     }
 
     /// The place of `(hd0,gpt2)/boot/vmlinuz`; without a device, of `$root`.
@@ -776,6 +806,21 @@ fn path(word: &str) -> String {
     behind.map_or(word, |(_, path)| path).to_owned()
 }
 
+/// The variables that a command sets by its option: `--set=root`, `--set 1:label`.
+fn set_by_option(words: &[Value]) -> Vec<&str> {
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    let behind = texts
+        .windows(2)
+        .filter(|two| two[0] == "--set")
+        .map(|two| two[1]);
+    let joined = texts.iter().filter_map(|word| word.strip_prefix("--set="));
+    let all = behind.chain(joined);
+    // Where it is not that of a search, whose other disk has a name of its own.
+    let all = all.filter(|_| texts.first() != Some(&"search"));
+    all.map(|name| name.rsplit(':').next().unwrap_or(name))
+        .collect()
+}
+
 /// A word as GRUB hands it to Linux: one with spaces in quotes.
 fn for_linux(word: &str) -> String {
     let mut escaped = String::new();
@@ -792,7 +837,10 @@ fn for_linux(word: &str) -> String {
 }
 
 fn is_kernel(command: &str) -> bool {
-    matches!(command, "linux" | "linuxefi" | "linux16" | "kernel")
+    matches!(
+        command,
+        "linux" | "linuxefi" | "linux16" | "kernel" | "chainloader"
+    )
 }
 
 /// The first word of a command, as far as it is text.

@@ -303,6 +303,26 @@ fn entries_of_the_specification_are_the_newest_first_and_filled_in() {
 }
 
 #[test]
+fn a_kernel_that_is_a_program_of_uefi_is_chainloaded() {
+    // An arm64 `Image`: its size, its flags, its magic.
+    const IMAGE: &str = "MZ\0\0\0\0\0\0\0\0\0\0\0\0\0\0@\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\
+                         \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0ARMd\0\0\0\0";
+    let config = "menuentry a { chainloader /EFI/grub.efi; }\n\
+                  menuentry b { chainloader $prefix/kernel.efi quiet initrd=\\\\i; }\n";
+    let found = read_from(&[volume(
+        "a",
+        &[
+            ("EFI/ubuntu/grub.cfg", config),
+            ("EFI/ubuntu/kernel.efi", IMAGE),
+            ("EFI/grub.efi", "MZ"),
+        ],
+    )]);
+    assert_eq!(found.entries[0].kernel, "");
+    assert_eq!(found.entries[1].kernel, "/EFI/ubuntu/kernel.efi");
+    assert_eq!(found.entries[1].cmdline, "quiet initrd=\\i");
+}
+
+#[test]
 fn what_is_started_without_a_menu_is_found() {
     let found = loader("linux /bzImage root=/dev/sda2\ninitrd /i\nboot\n");
     assert_eq!((found.default, found.wait), (Some(0), Wait::Tenths(0)));
@@ -343,6 +363,10 @@ fn what_only_the_machine_knows_is_named_where_it_decides() {
         (
             "if [ -e /boot/there ]; then set default=1; fi\n".to_owned() + two,
             None,
+        ),
+        (
+            "regexp --set 1:best '([0-9]*)' a1\nset default=x-$best\n".to_owned() + two,
+            Some("regexp --set 1:best '([0-9]*)' a1"),
         ),
         (
             "search --set=root --label other\n\
