@@ -70,7 +70,7 @@ fn loader(menu: Menu) -> Loader {
         let item = &menu.items[at];
         let of_menu = menu
             .doubt
-            .filter(|(from, _)| !by_name && item.place[0] >= *from);
+            .filter(|(from, _)| !by_name && item.place.first() >= Some(from));
         let doubt = menu.default.doubt.or_else(|| item.doubt.clone());
         doubt.or(of_menu.map(|(_, doubt)| doubt))
     });

@@ -118,6 +118,7 @@ pub(super) fn run(disk: Disk<'_>, config: Place) -> Menu {
         doubt: None,
         in_menu: false,
         loaded: Item::default(),
+        boots: false,
         status: YES,
         flow: Flow::On,
         open: 0,
@@ -126,7 +127,7 @@ pub(super) fn run(disk: Disk<'_>, config: Place) -> Menu {
     };
     let file = run.file.clone();
     run.file(&file);
-    let starts = run.flow == Flow::Stop && !run.loaded.entry.kernel.is_empty();
+    let starts = run.boots && !run.loaded.entry.kernel.is_empty();
     let mut items = Vec::new();
     if starts {
         items.push(mem::take(&mut run.loaded));
@@ -157,8 +158,9 @@ struct Run<'d> {
     doubt: Option<(usize, Rc<str>)>,
     /// Whether an item of the menu is being run.
     in_menu: bool,
-    /// What is loaded to be started.
+    /// What is loaded to be started, and whether that was asked for.
     loaded: Item,
+    boots: bool,
     /// `$?`
     status: Answer,
     flow: Flow,
@@ -367,7 +369,7 @@ impl Run<'_> {
                 let place = self.offers.len();
                 self.doubt.get_or_insert_with(|| (place, doubt.clone()));
             }
-            if self.in_menu && scripts().any(starts) {
+            if scripts().any(starts) {
                 self.loaded.doubt.get_or_insert_with(|| doubt.clone());
             }
         }
@@ -508,7 +510,7 @@ impl Run<'_> {
                 self.loaded = Item::default();
                 self.flow = Flow::Stop;
             }
-            "boot" => self.flow = Flow::Stop,
+            "boot" => (self.boots, self.flow) = (true, Flow::Stop),
             "load_env" => return self.load_environment(&texts),
             "search" | "search.fs_uuid" | "search.fs_label" | "search.file" => {
                 return self.search(&command.text, &texts);

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::table::{Partition, TableKind};
 use crate::volume::paper::Tree;
@@ -149,6 +151,66 @@ fn variables_do_not_grow_for_ever() {
     let doubling = format!("set a=aaaaaaaa\n{}", "set a=$a$a\n".repeat(100));
     let found = loader(&format!("{doubling}menuentry x {{ linux $a $a $a; }}\n"));
     assert!(found.entries[0].cmdline.len() < 2 * (4 << 20));
+}
+
+/// Pieces of the language.
+const PIECES: [&str; 48] = [
+    "if ",
+    "then ",
+    "elif ",
+    "else ",
+    "fi\n",
+    "for x in a b; ",
+    "while ",
+    "until [ $a = b ]; ",
+    "do ",
+    "done\n",
+    "menuentry 'x' ",
+    "submenu y ",
+    "function f ",
+    "{ ",
+    "}\n",
+    "f 1 2\n",
+    "set a=$a$b\n",
+    "set a='f;f'\n",
+    "set default=1\n",
+    "source $prefix/grub.cfg\n",
+    "configfile $prefix/grub.cfg\n",
+    "[ -e /x ] ",
+    "[ ",
+    "] ",
+    "test ",
+    "! ",
+    "-o ",
+    "= ",
+    "$a ",
+    "$1 ",
+    "\"",
+    "'",
+    "\\",
+    "#",
+    "\n",
+    ";",
+    "linux /v $a\n",
+    "chainloader $a\n",
+    "initrd /i\n",
+    "search --set=root --label x\n",
+    "regexp --set 1:a b c\n",
+    "eval $a\n",
+    "break\n",
+    "return\n",
+    "boot\n",
+    "load_env\n",
+    "${",
+    "é",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+    #[test]
+    fn any_pieces_can_be_run(pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..60)) {
+        let _ = loader(&pieces.concat());
+    }
 }
 
 #[test]
@@ -356,6 +418,8 @@ fn what_only_the_machine_knows_is_named_where_it_decides() {
             then("set slot=a") + "menuentry a { linux /$slot/a; }\n",
             Some(asks),
         ),
+        (then("linux /a") + "linux /b\nboot\n", Some(asks)),
+        (then(entry) + "linux /b\nboot\n", None),
         (
             then("set words=a") + "menuentry a { linux /a $words; }\n",
             None,
