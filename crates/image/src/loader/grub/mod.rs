@@ -12,6 +12,7 @@
 
 mod condition;
 mod disk;
+mod foresee;
 mod run;
 mod script;
 #[cfg(test)]

@@ -198,6 +198,7 @@ fn letter(c: char, chars: &mut Chars<'_>, word: &mut Word, line: &mut usize) {
             }
         }
         '$' => word.0.push(variable(chars, false)),
+        '\\' if is_code(chars) => word.push('\\', true),
         '\\' => match chars.next() {
             Some((_, '\n')) => *line += 1,
             Some((_, c)) => word.push(c, true),
@@ -205,6 +206,12 @@ fn letter(c: char, chars: &mut Chars<'_>, word: &mut Word, line: &mut usize) {
         },
         c => word.push(c, false),
     }
+}
+
+/// Whether `x20` is next: behind a backslash, Fedora's GRUB leaves that to who reads the word.
+fn is_code(chars: &Chars<'_>) -> bool {
+    let mut next = chars.clone().map(|(_, c)| c);
+    next.next() == Some('x') && next.take(2).filter(char::is_ascii_hexdigit).count() == 2
 }
 
 /// A quoted word may have no letters.

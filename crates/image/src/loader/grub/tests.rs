@@ -365,6 +365,14 @@ fn entries_of_the_specification_are_the_newest_first_and_filled_in() {
 }
 
 #[test]
+fn words_reach_linux_as_grub_hands_them_over() {
+    let config = "menuentry a { linux /k inst.stage2=hd:LABEL=A\\x20B 'a b' c\\d 'e\\f' g\\ h; }\n";
+    let found = loader(config);
+    let want = "inst.stage2=hd:LABEL=A\\x20B \"a b\" cd e\\\\f \"g h\"";
+    assert_eq!(found.entries[0].cmdline, want);
+}
+
+#[test]
 fn a_kernel_that_is_a_program_of_uefi_is_chainloaded() {
     // An arm64 `Image`: its size, its flags, its magic.
     const IMAGE: &str = "MZ\0\0\0\0\0\0\0\0\0\0\0\0\0\0@\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\
@@ -482,6 +490,7 @@ fn what_leads_to_itself_ends() {
         "submenu a { source $prefix/grub.cfg; }\nsubmenu b { source $prefix/grub.cfg; }\n",
         "while true; do set a=b; done\n",
         "while do done\n",
+        &"! ".repeat(100_000),
         "for x in a b; do for y in a b; do source $prefix/grub.cfg; done; done\n",
         "eval \"eval eval\"\nset a='eval $a'\neval $a\n",
     ] {

@@ -3,18 +3,20 @@
 //! What only the machine knows is not made up: a condition that asks for it counts as not met,
 //! and what it would have set is in doubt from then on.
 
+mod asks;
+mod loads;
+
 use std::collections::HashMap;
 use std::mem;
 use std::rc::Rc;
 
-use bootlap_artefact::kernel_image::KernelImage;
-
-use super::condition::{self, Ask};
+use super::condition;
 use super::disk::Disk;
+use super::foresee::Foreseen;
 use super::script::{Command, Piece, Script, Word, parse};
 use super::value::{Doubt, Value};
-use crate::loader::{Entry, bls, efi};
-use crate::volume::{MOST_FILE, Place};
+use crate::loader::Entry;
+use crate::volume::Place;
 
 /// Commands altogether: loops and functions repeat them.
 const MOST_COMMANDS: usize = 20_000;
@@ -22,6 +24,8 @@ const MOST_COMMANDS: usize = 20_000;
 const MOST_FILLED: usize = 4 << 20;
 /// Files, functions, menus and blocks that are open at a time.
 const MOST_OPEN: usize = 100;
+/// Programs of UEFI that are looked into.
+const MOST_PROGRAMS: usize = 64;
 /// Entries of a menu: more than anybody chooses from.
 const MOST_ENTRIES: usize = 1024;
 
@@ -124,6 +128,7 @@ pub(super) fn run(disk: Disk<'_>, config: Place) -> Menu {
         open: 0,
         commands: MOST_COMMANDS,
         filled: MOST_FILLED,
+        programs: MOST_PROGRAMS,
     };
     let file = run.file.clone();
     run.file(&file);
@@ -168,6 +173,7 @@ struct Run<'d> {
     open: usize,
     commands: usize,
     filled: usize,
+    programs: usize,
 }
 
 impl Run<'_> {
@@ -248,13 +254,13 @@ impl Run<'_> {
         let mut last = YES;
         self.open += 1;
         for command in script.iter() {
-            if self.open > MOST_OPEN || self.commands == 0 {
+            if self.open > MOST_OPEN {
                 self.flow = Flow::Stop;
             }
             if self.flow != Flow::On {
                 break;
             }
-            self.commands -= 1;
+            self.spend(1);
             last = self.command(command);
             self.status = last.clone();
         }
@@ -308,10 +314,7 @@ impl Run<'_> {
                 while self.run(condition).met == Some(!until) && self.flow == Flow::On {
                     self.turn(body);
                     // Both may be empty.
-                    self.commands = self.commands.saturating_sub(1);
-                    if self.commands == 0 {
-                        self.flow = Flow::Stop;
-                    }
+                    self.spend(1);
                 }
                 self.loop_ends();
                 YES
@@ -334,6 +337,14 @@ impl Run<'_> {
                 }
                 YES
             }
+        }
+    }
+
+    /// Counts commands that were run or looked at; there is an end to them.
+    fn spend(&mut self, commands: usize) {
+        self.commands = self.commands.saturating_sub(commands);
+        if self.commands == 0 {
+            self.flow = Flow::Stop;
         }
     }
 
@@ -363,28 +374,24 @@ impl Run<'_> {
                 break;
             }
         }
-        if let Some(doubt) = &doubt {
-            let scripts = || arms.iter().map(|(_, body)| body).chain([otherwise]);
-            if scripts().any(offers) {
-                let place = self.offers.len();
-                self.doubt.get_or_insert_with(|| (place, doubt.clone()));
-            }
-            if scripts().any(starts) {
-                self.loaded.doubt.get_or_insert_with(|| doubt.clone());
-            }
+        let Some(doubt) = doubt else {
+            return self.run(chosen);
+        };
+        let bodies = arms.iter().map(|(_, body)| body).chain([otherwise]);
+        let foreseen = Foreseen::of(bodies);
+        self.spend(foreseen.commands);
+        if foreseen.offers {
+            let place = self.offers.len();
+            self.doubt.get_or_insert_with(|| (place, doubt.clone()));
+        }
+        if foreseen.starts {
+            self.loaded.doubt.get_or_insert_with(|| doubt.clone());
         }
         let answer = self.run(chosen);
-        if let Some(doubt) = doubt {
-            for name in arms
-                .iter()
-                .map(|(_, body)| body)
-                .chain([otherwise])
-                .flat_map(sets)
-            {
-                let mut value = self.variable(&name);
-                value.doubt.get_or_insert_with(|| doubt.clone());
-                self.variables.insert(name, value);
-            }
+        for name in foreseen.sets {
+            let mut value = self.variable(&name);
+            value.doubt.get_or_insert_with(|| doubt.clone());
+            self.variables.insert(name, value);
         }
         answer
     }
@@ -460,6 +467,15 @@ impl Run<'_> {
     }
 
     fn plain(&mut self, words: &[Value], line: usize) -> Answer {
+        let nots = words.iter().take_while(|word| word.text == "!").count();
+        let answer = self.without_not(&words[nots..], line);
+        Answer {
+            met: answer.met.map(|met| met ^ (nots % 2 == 1)),
+            ..answer
+        }
+    }
+
+    fn without_not(&mut self, words: &[Value], line: usize) -> Answer {
         let Some((command, rest)) = words.split_first() else {
             return YES;
         };
@@ -468,13 +484,6 @@ impl Run<'_> {
         }
         let texts: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
         match command.text.as_str() {
-            "!" => {
-                let answer = self.plain(rest, line);
-                return Answer {
-                    met: answer.met.map(|met| !met),
-                    ..answer
-                };
-            }
             "[" | "test" => {
                 let end = usize::from(command.text == "[" && texts.last() == Some(&"]"));
                 let terms = &rest[..rest.len() - end];
@@ -580,232 +589,6 @@ impl Run<'_> {
         self.parameters = parameters;
         answer
     }
-
-    /// `linux` with the words behind it.
-    fn kernel(&mut self, words: &[Value], line: usize) {
-        let Some((kernel, words)) = words.split_first() else {
-            return;
-        };
-        let at = (self.file != self.config).then(|| (*self.file).clone());
-        let known = words
-            .iter()
-            .filter(|word| word.known && !word.text.is_empty());
-        let cmdline: Vec<String> = known.map(|word| for_linux(&word.text)).collect();
-        let root = words.iter().find(|word| word.text.starts_with("root="));
-        let decides = [Some(kernel), root];
-        let doubt = decides
-            .into_iter()
-            .flatten()
-            .find_map(|word| word.doubt.clone());
-        let Item {
-            entry: before,
-            doubt: known,
-            ..
-        } = mem::take(&mut self.loaded);
-        self.loaded = Item {
-            entry: Entry {
-                kernel: path(&kernel.text),
-                cmdline: cmdline.join(" "),
-                volume: self.disk_place(&kernel.text).map(|place| place.volume),
-                at,
-                line: Some(line),
-                ..before
-            },
-            doubt: known.or(doubt),
-            ..Item::default()
-        };
-    }
-
-    /// `chainloader` of a kernel that is a program of UEFI, too; of another one nothing is known.
-    fn chain(&mut self, words: &[Value], line: usize) {
-        let file = words.first().map(|file| file.text.as_str());
-        let place = file.and_then(|file| self.disk_place(file));
-        let program = place.and_then(|place| {
-            let files = self.disk.files(place.volume)?;
-            files.read(&place.path, MOST_FILE).ok()
-        });
-        let Some(program) = program else { return };
-        let unified = efi::unified(&program, "");
-        if unified.is_some() || KernelImage::describe(&program).is_ok() {
-            self.kernel(words, line);
-            let given = words.iter().skip(1).filter(|word| word.known);
-            let given: Vec<&str> = given.map(|word| word.text.as_str()).collect();
-            self.loaded.entry.cmdline = match unified {
-                // Without words of its own it has those that are in it.
-                Some(unified) if given.is_empty() => unified.entry.cmdline,
-                _ => given.join(" "),
-            };
-        }
-    }
-
-    /// Entries of the Boot Loader Specification, the newest first. GRUB fills variables in.
-    fn specification(&mut self) {
-        let Some(Place { volume, .. }) = self.disk_place("/") else {
-            return;
-        };
-        let Some(files) = self.disk.files(volume) else {
-            return;
-        };
-        for (id, mut entry) in bls::newest_first(bls::entries(volume, files)) {
-            if entry.cmdline.is_empty() {
-                entry.cmdline = self.variable("default_kernelopts").text;
-            }
-            let texts = [&mut entry.title, &mut entry.kernel, &mut entry.cmdline];
-            for text in texts.into_iter().chain(&mut entry.initramfs) {
-                *text = self.filled(text);
-            }
-            entry.initramfs.retain(|path| !path.is_empty());
-            entry.volume = Some(volume);
-            let id = id.trim_end_matches(".conf").to_owned();
-            self.offers.push(Offer::Ready(entry, id));
-        }
-    }
-
-    fn filled(&mut self, text: &str) -> String {
-        if !text.contains('$') {
-            return text.to_owned();
-        }
-        match &*parse(text) {
-            [Command::Plain { words, .. }] => {
-                let words = self.words(words);
-                let known = words.iter().filter(|word| word.known);
-                let known: Vec<&str> = known.map(|word| word.text.as_str()).collect();
-                known.join(" ")
-            }
-            _ => text.to_owned(),
-        }
-    }
-
-    /// What `grub-editenv` wrote: `saved_entry=…`.
-    fn load_environment(&mut self, words: &[&str]) -> Answer {
-        let mut words = words.iter().copied();
-        let mut file = format!("{}/grubenv", self.variable("prefix").text);
-        let mut names = Vec::new();
-        while let Some(word) = words.next() {
-            match word.strip_prefix("--file=") {
-                Some(named) => named.clone_into(&mut file),
-                None if matches!(word, "-f" | "--file") => {
-                    words.next().unwrap_or_default().clone_into(&mut file);
-                }
-                None if word.starts_with('-') => {}
-                None => names.push(word),
-            }
-        }
-        let text = self
-            .disk_place(&file)
-            .and_then(|place| self.disk.text(&place));
-        let Some(text) = text else {
-            return NO;
-        };
-        for line in text.lines().filter(|line| !line.starts_with('#')) {
-            if let Some((name, value)) = line.split_once('=')
-                && (names.is_empty() || names.contains(&name))
-            {
-                self.set(name, value.replace("\\\\", "\\").as_str().into());
-            }
-        }
-        YES
-    }
-
-    /// Looks for a file system, and sets a variable to its device.
-    fn search(&mut self, command: &str, words: &[&str]) -> Answer {
-        let plain: Vec<&str> = words
-            .iter()
-            .copied()
-            .filter(|w| !w.starts_with('-'))
-            .collect();
-        let has = |names: [&str; 2]| words.iter().any(|word| names.contains(word));
-        let (wanted, variable) = match command {
-            "search" => (
-                plain.last(),
-                words.iter().find_map(|w| w.strip_prefix("--set=")),
-            ),
-            _ => (plain.first(), plain.get(1).copied()),
-        };
-        let Some(wanted) = wanted else {
-            return UNKNOWN;
-        };
-        let volume = if command.ends_with("uuid") || has(["--fs-uuid", "-u"]) {
-            self.disk.by_uuid(wanted)
-        } else if command.ends_with("label") || has(["--label", "-l"]) {
-            self.disk.by_label(wanted)
-        } else if command.ends_with("file") || has(["--file", "-f"]) {
-            self.disk.by_file(wanted)
-        } else {
-            None
-        };
-        // It may be on another disk.
-        let Some(volume) = volume else {
-            return UNKNOWN;
-        };
-        let name = self.disk.name(volume);
-        self.set(variable.unwrap_or("root"), name.as_str().into());
-        YES
-    }
-
-    /// Asks a device for what it is called.
-    fn probe(&mut self, words: &[&str]) -> Answer {
-        let has = |names: [&str; 2]| words.iter().any(|word| names.contains(word));
-        let device = words.iter().rev().find(|word| !word.starts_with('-'));
-        let volume = device.and_then(|device| self.disk.volume(device));
-        let value = volume.and_then(|volume| {
-            let names = self.disk.names(volume)?;
-            let name = if has(["--fs-uuid", "-u"]) {
-                names.uuid
-            } else if has(["--label", "-l"]) {
-                names.label
-            } else if words.contains(&"--part-uuid") {
-                names.partuuid
-            } else {
-                return None;
-            };
-            Some(name.into()).filter(|_| !name.is_empty())
-        });
-        let Some(value) = value else {
-            return UNKNOWN;
-        };
-        if let Some(name) = words.iter().find_map(|word| word.strip_prefix("--set=")) {
-            self.set(name, value);
-        }
-        YES
-    }
-
-    /// The place of `(hd0,gpt2)/boot/vmlinuz`; without a device, of `$root`.
-    fn disk_place(&self, file: &str) -> Option<Place> {
-        let behind = file.strip_prefix('(').and_then(|rest| rest.split_once(')'));
-        let volume = match behind {
-            Some((device, _)) if !device.is_empty() => self.disk.volume(device),
-            _ => self.disk.volume(&self.variable("root").text),
-        };
-        Some(Place {
-            volume: volume?,
-            path: path(file).trim_start_matches('/').to_owned(),
-        })
-    }
-}
-
-impl Ask for Run<'_> {
-    fn is_file(&self, path: &str) -> Option<bool> {
-        let place = self.disk_place(path)?;
-        Some(self.disk.files(place.volume)?.has(&place.path))
-    }
-
-    fn is_folder(&self, path: &str) -> Option<bool> {
-        let place = self.disk_place(path)?;
-        Some(self.disk.files(place.volume)?.list(&place.path).is_ok())
-    }
-
-    fn is_empty(&self, path: &str) -> Option<bool> {
-        let place = self.disk_place(path)?;
-        let bytes = self.disk.files(place.volume)?.read(&place.path, 1);
-        Some(bytes.is_ok_and(|bytes| bytes.is_empty()) || !self.is_file(path)?)
-    }
-}
-
-/// Without the device in front: `(hd0,gpt2)/vmlinuz`.
-fn path(word: &str) -> String {
-    let behind = word.strip_prefix('(').and_then(|rest| rest.split_once(')'));
-    behind.map_or(word, |(_, path)| path).to_owned()
 }
 
 /// The variables that a command sets by its option: `--set=root`, `--set 1:label`.
@@ -823,80 +606,8 @@ fn set_by_option(words: &[Value]) -> Vec<&str> {
         .collect()
 }
 
-/// A word as GRUB hands it to Linux: one with spaces in quotes.
-fn for_linux(word: &str) -> String {
-    let mut escaped = String::new();
-    for c in word.chars() {
-        if matches!(c, '\\' | '\'' | '"') {
-            escaped.push('\\');
-        }
-        escaped.push(c);
-    }
-    match word.contains(' ') {
-        true => format!("\"{escaped}\""),
-        false => escaped,
-    }
-}
-
-fn is_kernel(command: &str) -> bool {
-    matches!(
-        command,
-        "linux" | "linuxefi" | "linux16" | "kernel" | "chainloader"
-    )
-}
-
-/// The first word of a command, as far as it is text.
-fn name(words: &[Word]) -> &str {
-    match words.first().and_then(|word| word.0.first()) {
-        Some(Piece::Text { text, .. }) => text,
-        _ => "",
-    }
-}
-
-/// Whether it loads a kernel, or hands over to what may.
-fn starts(script: &Script) -> bool {
-    script.iter().any(|command| match command {
-        Command::Plain { words, .. } => is_kernel(name(words)) || name(words) == "configfile",
-        Command::If { arms, otherwise } => {
-            arms.iter().any(|(_, body)| starts(body)) || starts(otherwise)
-        }
-        Command::For { body, .. } | Command::While { body, .. } => starts(body),
-        Command::Function { .. } | Command::Block { .. } => false,
-    })
-}
-
-/// Whether it has entries with a kernel.
-fn offers(script: &Script) -> bool {
-    script.iter().any(|command| match command {
-        Command::Plain { words, .. } => matches!(name(words), "blscfg" | "configfile" | "source"),
-        Command::If { arms, otherwise } => {
-            arms.iter().any(|(_, body)| offers(body)) || offers(otherwise)
-        }
-        Command::For { body, .. } | Command::While { body, .. } => offers(body),
-        Command::Function { .. } => false,
-        Command::Block { body, .. } => starts(body) || offers(body),
-    })
-}
-
-/// The variables that it sets.
-fn sets(script: &Script) -> Vec<String> {
-    let mut found = Vec::new();
-    for command in script.iter() {
-        match command {
-            Command::Plain { words, .. } => {
-                let word = match name(words) {
-                    "set" => name(words.get(1..).unwrap_or_default()),
-                    word => word,
-                };
-                found.extend(word.split_once('=').map(|(name, _)| name.to_owned()));
-            }
-            Command::If { arms, otherwise } => {
-                found.extend(arms.iter().flat_map(|(_, body)| sets(body)));
-                found.extend(sets(otherwise));
-            }
-            Command::For { body, .. } | Command::While { body, .. } => found.extend(sets(body)),
-            Command::Function { .. } | Command::Block { .. } => {}
-        }
-    }
-    found
+/// Without the device in front: `(hd0,gpt2)/vmlinuz`.
+fn path(word: &str) -> String {
+    let behind = word.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+    behind.map_or(word, |(_, path)| path).to_owned()
 }
