@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::support::{bootlap, changed_kiosk, failure, kiosk, processes_with, scratch};
+use crate::support::{bootlap, changed_kiosk, failure, json, kiosk, processes_with, scratch};
 
 #[test]
 fn a_target_that_is_not_ready_in_time_ends_at_its_timeout() {
@@ -121,6 +121,28 @@ fn a_folder_without_files_is_said() {
             "{command}: {said}"
         );
     }
+}
+
+#[test]
+fn a_console_without_times_says_what_needs_none() {
+    let dir = scratch("no-times");
+    let console = |seconds: u32| {
+        format!(
+            "U-Boot 2023.01 (Jan 01 2023)\nHit any key to stop autoboot:  {seconds}\n\
+             Starting kernel ...\nLinux version 6.1.0\n"
+        )
+    };
+    fs::write(dir.join("three.log"), console(3)).unwrap();
+    fs::write(dir.join("none.log"), console(0)).unwrap();
+    let advice = json(bootlap(&dir).args(["advise", "--json", "three.log"]));
+    let finding = &advice["findings"][0];
+    assert_eq!(finding["rule"], "uboot-bootdelay");
+    assert_eq!(finding["predicted_saving_ns"], 3_000_000_000_u64);
+    // The note is on the other stream, and an error where there is nothing else to say.
+    let said = failure(bootlap(&dir).args(["advise", "none.log"]), 4);
+    assert!(said.contains("nothing in it has a time"), "{said}");
+    let said = failure(bootlap(&dir).args(["show", "three.log"]), 4);
+    assert!(said.contains("nothing in it has a time"), "{said}");
 }
 
 #[test]

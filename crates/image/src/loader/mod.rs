@@ -137,8 +137,11 @@ pub(crate) fn find(disk: &Window, table: &Table, volumes: &[Volume]) -> Vec<Load
         }
     }
     // What changes them does not follow links.
-    for place in found.iter_mut().filter_map(|loader| loader.config.as_mut()) {
-        place.settle(volumes);
+    for loader in &mut found {
+        let entries = loader.entries.iter_mut().map(|entry| &mut entry.at);
+        for place in entries.chain([&mut loader.config]).flatten() {
+            place.settle(volumes);
+        }
     }
     found
 }
